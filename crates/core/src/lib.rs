@@ -1,0 +1,5 @@
+//! The pure part of Cuecard: formats, the script machine, the trace, checks and reports.
+//!
+//! Nothing here does I/O, reads the clock or the environment, or prints; a test of the workspace proves it.
+
+pub mod source;

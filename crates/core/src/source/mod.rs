@@ -1,0 +1,133 @@
+//! Source text: spans that survive to the last message, and the positions people read.
+
+pub mod json;
+
+use std::sync::Arc;
+
+/// A byte range `start..end` of one source text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The span `start..end`; offsets beyond 4 GiB are clamped, and the readers refuse such files.
+    pub fn new(start: usize, end: usize) -> Self {
+        let clamp = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
+        Self {
+            start: clamp(start),
+            end: clamp(end),
+        }
+    }
+
+    /// The span as a range of byte offsets.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// A place as people count it: both numbers start at 1, columns are characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+/// One text with the name it is shown under. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct SourceFile {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    name: String,
+    text: String,
+    line_starts: Vec<u32>,
+}
+
+impl SourceFile {
+    /// A source called `name` (a path as the user wrote it, or `<standard input>`).
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let line_starts = std::iter::once(0)
+            .chain(
+                text.bytes()
+                    .enumerate()
+                    .filter(|&(_, byte)| byte == b'\n')
+                    .map(|(offset, _)| u32::try_from(offset + 1).unwrap_or(u32::MAX)),
+            )
+            .collect();
+        Self {
+            inner: Arc::new(Inner {
+                name: name.into(),
+                text,
+                line_starts,
+            }),
+        }
+    }
+
+    /// The name shown in messages.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.inner.text
+    }
+
+    /// The text under `span`, empty where the span is out of range or cuts a character.
+    pub fn slice(&self, span: Span) -> &str {
+        self.inner.text.get(span.range()).unwrap_or("")
+    }
+
+    /// Line and column of a byte offset; an offset past the end is the end.
+    pub fn position(&self, offset: u32) -> Position {
+        let offset = (offset as usize).min(self.inner.text.len());
+        let line_idx = self
+            .inner
+            .line_starts
+            .partition_point(|&start| start as usize <= offset)
+            .saturating_sub(1);
+        let line_start = self.inner.line_starts[line_idx] as usize;
+        let column = self
+            .inner
+            .text
+            .get(line_start..offset)
+            .map_or(offset - line_start, |before| before.chars().count());
+        Position {
+            line: line_idx + 1,
+            column: column + 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters_from_one() {
+        let source = SourceFile::new("x.json", "{\n  \"é\": 1\n}");
+        assert_eq!(source.position(0), Position { line: 1, column: 1 });
+        let one = source.text().find('1').expect("the digit is there");
+        let at = source.position(u32::try_from(one).expect("small"));
+        assert_eq!(at, Position { line: 2, column: 8 });
+        assert_eq!(source.position(999).line, 3);
+        assert_eq!(SourceFile::new("e", "").position(0), Position { line: 1, column: 1 });
+    }
+
+    #[test]
+    fn a_slice_out_of_range_is_empty() {
+        let source = SourceFile::new("x", "é");
+        assert_eq!(source.slice(Span::new(0, 2)), "é");
+        assert_eq!(source.slice(Span::new(0, 1)), "");
+        assert_eq!(source.slice(Span::new(5, 9)), "");
+    }
+}

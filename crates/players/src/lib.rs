@@ -1,0 +1,3 @@
+//! The players of Cuecard: everything that touches processes, sockets, files and the clock.
+
+pub mod runtime;

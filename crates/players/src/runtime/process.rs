@@ -1,0 +1,268 @@
+//! The one process spawner: every child leads a process group of its own, and no group outlives us.
+//!
+//! A child ends in one of four ways: it exits by itself, [`ProcessGroup::shut_down`] ends it politely,
+//! dropping the [`ProcessGroup`] kills it, or [`kill_all`] does (on a panic or a second Ctrl-C). In each
+//! case the whole group is killed, so a grandchild that stays behind goes too. Should this process be
+//! killed itself, Linux ends the group's leader (parent-death signal).
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+/// The variables a child inherits; everything else must be given by name.
+const INHERITED: &[&str] = &[
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "SYSTEMROOT",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "USERPROFILE",
+];
+
+static LIVE_GROUPS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+
+/// What to start.
+#[derive(Debug, Clone, Default)]
+pub struct ProcessSpec {
+    /// A program name looked up in `PATH`, or a path.
+    pub program: OsString,
+    /// Its arguments, passed as they are.
+    pub args: Vec<OsString>,
+    /// Variables beside the inherited allow-list; a later entry of the same name wins.
+    pub env: Vec<(OsString, OsString)>,
+    /// Working directory; ours if absent.
+    pub cwd: Option<PathBuf>,
+}
+
+/// A running child with its process group and its three pipes.
+#[derive(Debug)]
+pub struct ProcessGroup {
+    child: Child,
+    group: i32,
+    /// Standard input; take it, and drop it to close the pipe.
+    pub stdin: Option<ChildStdin>,
+    /// Standard output.
+    pub stdout: Option<ChildStdout>,
+    /// Standard error.
+    pub stderr: Option<ChildStderr>,
+}
+
+impl ProcessGroup {
+    /// Starts `spec` with all three streams piped. `inherited` is the environment to choose from: a
+    /// snapshot taken by the command line, never read here.
+    ///
+    /// # Errors
+    /// The operating system's, for example `NotFound` when there is no such program.
+    pub fn spawn(spec: &ProcessSpec, inherited: &[(OsString, OsString)]) -> io::Result<Self> {
+        let mut command = Command::new(&spec.program);
+        command
+            .args(&spec.args)
+            .env_clear()
+            .envs(
+                inherited
+                    .iter()
+                    .filter(|(name, _)| INHERITED.iter().any(|allowed| name == allowed))
+                    .map(|(name, value)| (name, value)),
+            )
+            .envs(spec.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        if let Some(cwd) = &spec.cwd {
+            command.current_dir(cwd);
+        }
+        die_with_parent(&mut command);
+        let mut child = command.spawn()?;
+        let group = child
+            .id()
+            .and_then(|id| i32::try_from(id).ok())
+            .ok_or_else(|| io::Error::other("the child has no process id"))?;
+        live_groups().insert(group);
+        Ok(Self {
+            stdin: child.stdin.take(),
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take(),
+            child,
+            group,
+        })
+    }
+
+    /// The process id of the group's leader, which is the group's id too.
+    pub fn id(&self) -> i32 {
+        self.group
+    }
+
+    /// Waits until the leader exits. Safe to drop and call again.
+    ///
+    /// # Errors
+    /// The operating system's, should waiting fail.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.child.wait().await
+    }
+
+    /// The leader's status if it has exited already.
+    pub fn try_wait(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// Ends the group: closes standard input, waits `grace` for the leader, asks with SIGTERM, waits
+    /// `grace` once more, kills. What is left of the group is killed in every case.
+    pub async fn shut_down(mut self, grace: Duration) -> Option<ExitStatus> {
+        self.stdin = None;
+        if let Ok(Ok(status)) = tokio::time::timeout(grace, self.child.wait()).await {
+            return Some(status);
+        }
+        signal_group(self.group, Signal::TERM);
+        if let Ok(Ok(status)) = tokio::time::timeout(grace, self.child.wait()).await {
+            return Some(status);
+        }
+        self.kill().await
+    }
+
+    /// Kills the whole group at once and reaps the leader.
+    pub async fn kill(mut self) -> Option<ExitStatus> {
+        signal_group(self.group, Signal::KILL);
+        self.child.wait().await.ok()
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        signal_group(self.group, Signal::KILL);
+        live_groups().remove(&self.group);
+    }
+}
+
+/// Kills every group that is still alive. For the panic hook and for an impatient user.
+pub fn kill_all() {
+    for group in std::mem::take(&mut *live_groups()) {
+        signal_group(group, Signal::KILL);
+    }
+}
+
+fn live_groups() -> std::sync::MutexGuard<'static, BTreeSet<i32>> {
+    LIVE_GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn signal_group(group: i32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(group) {
+        // A group that has gone already is what we want.
+        let _ = kill_process_group(pid, signal);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "pre_exec is the only way to set the parent-death signal in the child")]
+fn die_with_parent(command: &mut Command) {
+    // SAFETY: the closure makes one system call (prctl), which is async-signal-safe, and allocates nothing.
+    unsafe {
+        command.pre_exec(|| {
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+                .map_err(io::Error::from)
+        });
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn die_with_parent(_command: &mut Command) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncReadExt as _;
+
+    fn shell(script: &str) -> ProcessSpec {
+        ProcessSpec {
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), script.into()],
+            ..ProcessSpec::default()
+        }
+    }
+
+    async fn output(mut group: ProcessGroup) -> String {
+        let mut text = String::new();
+        let mut stdout = group.stdout.take().expect("piped");
+        stdout.read_to_string(&mut text).await.expect("readable");
+        text
+    }
+
+    fn alive(pid: i32) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    }
+
+    #[tokio::test]
+    async fn a_child_sees_the_allow_list_and_its_own_variables_only() {
+        let mut spec = shell("echo \"$PATH|$CUECARD_TEST_LEAK|$GIVEN\"");
+        spec.env.push(("GIVEN".into(), "yes".into()));
+        let inherited = vec![
+            ("PATH".into(), "/bin:/usr/bin".into()),
+            ("CUECARD_TEST_LEAK".into(), "secret".into()),
+        ];
+        let group = ProcessGroup::spawn(&spec, &inherited).expect("sh starts");
+        assert_eq!(output(group).await, "/bin:/usr/bin||yes\n");
+    }
+
+    #[tokio::test]
+    async fn a_leader_that_ignores_term_and_its_grandchild_both_go() {
+        let mut group = ProcessGroup::spawn(
+            &shell("trap '' TERM; sleep 600 & echo $!; while :; do wait; done"),
+            &[],
+        )
+        .expect("sh starts");
+        let mut line = [0_u8; 16];
+        let read = group.stdout.as_mut().expect("piped").read(&mut line).await.expect("readable");
+        let grandchild: i32 = String::from_utf8_lossy(&line[..read]).trim().parse().expect("a pid");
+        assert!(alive(grandchild));
+        let leader = group.id();
+        group.shut_down(Duration::from_millis(50)).await;
+        assert!(!alive(leader));
+        // The grandchild is init's to reap; it is dead or a zombie once the signal is delivered.
+        while alive(grandchild) {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_missing_program_is_not_found() {
+        let spec = ProcessSpec {
+            program: "cuecard-no-such-program".into(),
+            ..ProcessSpec::default()
+        };
+        let error = ProcessGroup::spawn(&spec, &[]).expect_err("there is none");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+}
