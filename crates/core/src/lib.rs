@@ -2,4 +2,11 @@
 //!
 //! Nothing here does I/O, reads the clock or the environment, or prints; a test of the workspace proves it.
 
+pub mod diagnostic;
+pub mod formats;
+pub mod matching;
+pub mod scenario;
+pub mod script;
 pub mod source;
+pub mod trace;
+pub mod value;

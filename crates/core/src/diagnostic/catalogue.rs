@@ -1,0 +1,153 @@
+//! The one table of codes. `cuecard explain CODE` shows a code's page; a code is never reused.
+//!
+//! `C-` tool-call scenarios, `T-` timelines, `B-` browser, `J-` test cases, `X-` everything else.
+
+use std::fmt;
+
+/// A code of the catalogue, for example `C-REF-02`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Code(&'static Entry);
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Entry {
+    name: &'static str,
+    title: &'static str,
+    page: &'static str,
+}
+
+impl Code {
+    /// The code as it is written.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// What it is about, in a few words.
+    pub fn title(self) -> &'static str {
+        self.0.title
+    }
+
+    /// The page in Markdown: what it means, an example that causes it, and the correction.
+    pub fn page(self) -> &'static str {
+        self.0.page
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.0.name)
+    }
+}
+
+/// Every code, in order of their names.
+pub fn catalogue() -> impl Iterator<Item = Code> {
+    ENTRIES.iter().map(|entry| Code(entry))
+}
+
+/// The code called `name`, in any case.
+pub fn find_code(name: &str) -> Option<Code> {
+    catalogue().find(|code| code.name().eq_ignore_ascii_case(name))
+}
+
+macro_rules! catalogue {
+    ($($constant:ident = $name:literal, $title:literal;)*) => {
+        static ENTRIES: &[Entry] = &[$(
+            Entry { name: $name, title: $title, page: include_str!(concat!("pages/", $name, ".md")) },
+        )*];
+
+        /// A constant for each code.
+        #[allow(missing_docs, reason = "each constant's meaning is its title in the table")]
+        pub mod codes {
+            use super::{Code, ENTRIES};
+            #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "only used to number the rows")]
+            enum Row { $($constant),* }
+            $(pub const $constant: Code = Code(&ENTRIES[Row::$constant as usize]);)*
+        }
+    };
+}
+
+catalogue! {
+    CONDITION_SYNTAX = "C-COND-01", "a condition can't be read";
+    CONDITION_BARE_WORD = "C-COND-02", "a bare word in a condition is read as text";
+    CONDITION_FAILED = "C-COND-03", "a condition can't be decided";
+    ENVIRONMENT_SERVER = "C-ENV-01", "the recording's server is not in the config";
+    EXPECT_INVALID = "C-EXPECT-01", "an expectation can't be read";
+    EXPECT_FAILED = "C-EXPECT-02", "a result is not what the step expects";
+    FIELD_MISSING = "C-FIELD-01", "a required field is missing";
+    FIELD_TYPE = "C-FIELD-02", "a field has the wrong type";
+    FIELD_UNKNOWN = "C-FIELD-03", "nothing reads this key";
+    FIELD_VALUE = "C-FIELD-04", "a field's value is not one of those allowed";
+    FIELD_LATER = "C-FIELD-05", "a key this release doesn't play yet";
+    ID_DUPLICATE = "C-ID-01", "two steps have the same id";
+    ID_INVALID = "C-ID-02", "an id can't be referred to";
+    ID_MISSING = "C-ID-03", "outputs without an id";
+    JSON_SYNTAX = "C-JSON-01", "the file is not JSON";
+    JSON_DUPLICATE = "C-JSON-02", "an object has the same key twice";
+    JSON_NUMBER = "C-JSON-03", "a number can't be kept exactly";
+    OUTPUT_NO_MATCH = "C-OUT-01", "an output matched nothing";
+    OUTPUT_UNUSED = "C-OUT-02", "an output is never used";
+    PARAM_MISSING = "C-PARAM-01", "a tool's parameter is missing";
+    PARAM_TYPE = "C-PARAM-02", "a tool's parameter has the wrong type";
+    PARAM_UNKNOWN = "C-PARAM-03", "the tool has no such parameter";
+    PARAM_CONVERTED = "C-PARAM-04", "a text was converted to what the tool asks for";
+    PATH_SYNTAX = "C-PATH-01", "a JSONPath can't be read";
+    REFERENCE_SYNTAX = "C-REF-01", "a reference can't be read";
+    REFERENCE_UNKNOWN = "C-REF-02", "a reference to something that doesn't exist";
+    REFERENCE_LATER = "C-REF-03", "a reference to a step that has not run";
+    REFERENCE_LEFT_OUT = "C-REF-04", "a reference to a step that is left out";
+    REFERENCE_ABSENT = "C-REF-05", "a reference to a value that is not there";
+    REFERENCE_LITERAL = "C-REF-06", "double braces that are no reference";
+    RETRY_UNUSED = "C-RETRY-01", "a retry that never happens";
+    RUN_TOOL_ERROR = "C-RUN-01", "the tool reported an error";
+    RUN_CALL_FAILED = "C-RUN-02", "a call failed";
+    RUN_TIMEOUT = "C-RUN-03", "a call took too long";
+    RUN_SERVER_START = "C-RUN-04", "a server could not be started";
+    SAFETY_PATH = "C-SAFE-01", "a path is not allowed";
+    SAFETY_COMMAND = "C-SAFE-02", "a command is not allowed";
+    SAFETY_DATA = "C-SAFE-03", "data would become code";
+    SAFETY_HOST = "C-SAFE-04", "a host is not allowed";
+    STEP_DUPLICATE = "C-STEP-01", "two steps have the same number";
+    STEP_ORDER = "C-STEP-02", "steps are not in the order of their numbers";
+    STEP_NONE = "C-STEP-03", "a scenario without steps";
+    STEP_RANGE = "C-STEP-04", "no step is in the range";
+    TIME_MILLISECONDS = "C-TIME-01", "a very long time, in milliseconds perhaps";
+    TOOL_NAME = "C-TOOL-01", "not the name of a tool";
+    TOOL_UNKNOWN = "C-TOOL-02", "no such tool";
+    TOOL_SERVER = "C-TOOL-03", "no config defines this server";
+    UID_LITERAL = "C-UID-01", "an element id lives for one snapshot only";
+    COORDINATES = "C-UID-02", "coordinates break when the page changes";
+    VARIABLE_MISSING = "C-VAR-01", "a required variable has no value";
+    VARIABLE_UNKNOWN = "C-VAR-02", "the scenario has no such variable";
+    VERSION = "C-VER-01", "the version is missing or not one this release plays";
+    ARGUMENT = "X-ARG-01", "an argument can't be used";
+    CONFIG_NOT_FOUND = "X-CFG-01", "no config was found";
+    CONFIG_INVALID = "X-CFG-02", "a config file can't be used";
+    CONFIG_VARIABLE = "X-CFG-03", "a config refers to a variable that is not set";
+    FILE_KIND = "X-FILE-01", "the file is of another kind";
+    FILE_READ = "X-IO-01", "a file can't be read";
+    FILE_WRITE = "X-IO-02", "a file can't be written";
+    INTERRUPTED = "X-RUN-01", "the run was interrupted";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_sorted_within_their_letter_and_have_pages() {
+        let names: Vec<_> = catalogue().map(Code::name).collect();
+        let mut unique = names.clone();
+        unique.dedup();
+        assert_eq!(unique, names);
+        for code in catalogue() {
+            let heading = format!("# {}: {}\n", code.name(), code.title());
+            assert!(code.page().starts_with(&heading), "the page of {code} must start with {heading:?}");
+            assert!(code.page().len() > heading.len() + 80, "the page of {code} says nothing");
+        }
+    }
+
+    #[test]
+    fn codes_are_found_in_any_case() {
+        assert_eq!(find_code("c-ref-02"), Some(codes::REFERENCE_UNKNOWN));
+        assert_eq!(find_code("C-NOPE-99"), None);
+    }
+}

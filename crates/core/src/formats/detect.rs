@@ -1,0 +1,79 @@
+//! Tells what kind of file a text is by its top keys.
+
+use crate::source::json::Node;
+
+/// The kinds of files the project knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A tool-call scenario of version 2.x.
+    ToolCall,
+    /// A tool-call scenario of version 1.x, with `action` instead of `tool`.
+    ToolCallLegacy,
+    /// Browser steps that `parse` wrote.
+    BrowserSteps,
+    /// A URL with plain-language actions.
+    Browser,
+    /// A test case.
+    TestCase,
+    /// A replay bundle.
+    ReplayBundle,
+    /// A recorded trace.
+    Trace,
+    /// A config with MCP servers.
+    Config,
+}
+
+impl FileKind {
+    /// What it is, with an article.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::ToolCall => "a tool-call scenario",
+            Self::ToolCallLegacy => "a tool-call scenario of version 1.x",
+            Self::BrowserSteps => "compiled browser steps",
+            Self::Browser => "a plain-language browser scenario",
+            Self::TestCase => "a test case",
+            Self::ReplayBundle => "a replay bundle",
+            Self::Trace => "a trace",
+            Self::Config => "an MCP config",
+        }
+    }
+}
+
+/// The kind of a JSON document, or `None` if it looks like none of them.
+pub fn detect(root: &Node) -> Option<FileKind> {
+    let has = |key: &str| root.get(key).is_some();
+    let version = root.get("version").map(version_text).unwrap_or_default();
+    if version.starts_with("cuecard-steps/") {
+        return Some(FileKind::BrowserSteps);
+    }
+    if has("assertions") && has("adapter") {
+        return Some(FileKind::TestCase);
+    }
+    if root.get("adapter").and_then(Node::as_str) == Some("nanoclaw-replay") {
+        return Some(FileKind::ReplayBundle);
+    }
+    if root.get("kind").and_then(Node::as_str) == Some("header") || has("trace_id") {
+        return Some(FileKind::Trace);
+    }
+    if has("url") && has("actions") {
+        return Some(FileKind::Browser);
+    }
+    if has("steps") {
+        let first = root.get("steps").and_then(Node::as_array).and_then(<[Node]>::first);
+        let uses_actions = first.is_some_and(|step| step.get("action").is_some() && step.get("tool").is_none());
+        return Some(if version.starts_with("1.") || version == "1" || uses_actions {
+            FileKind::ToolCallLegacy
+        } else {
+            FileKind::ToolCall
+        });
+    }
+    (has("mcpServers") || has("servers")).then_some(FileKind::Config)
+}
+
+/// A version as text, whether it was written as text or as a number.
+pub(crate) fn version_text(node: &Node) -> String {
+    match &node.kind {
+        crate::source::json::NodeKind::String(text) | crate::source::json::NodeKind::Number(text) => text.clone(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,98 @@
+//! What a scenario would do: servers, commands, paths and hosts, for `check`.
+
+use crate::scenario::{BuiltinTool, MemberRef, Step, Template, TextPart, ToolCallScenario, ToolName};
+use crate::value::{Json, as_text};
+
+/// What a scenario would do, each list without repetition and in the order of the steps. Values that are
+/// known only in the run stand as references, with the defaults of variables filled in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// MCP servers it would start or connect to.
+    pub servers: Vec<String>,
+    /// Shell commands it would run.
+    pub commands: Vec<String>,
+    /// Files and folders it would read.
+    pub reads: Vec<String>,
+    /// Files it would write.
+    pub writes: Vec<String>,
+    /// URLs it would fetch.
+    pub urls: Vec<String>,
+}
+
+/// What `scenario` would do. `is_known` tells configured servers, since a server's name may hold `__`.
+pub fn effects(scenario: &ToolCallScenario, is_known: impl Fn(&str) -> bool) -> Effects {
+    let mut effects = Effects::default();
+    for step in &scenario.steps {
+        if let Some((server, _)) = step.tool.server_and_tool(&is_known) {
+            push(&mut effects.servers, server.to_owned());
+        }
+        let ToolName::Builtin(tool) = step.tool else { continue };
+        let param = |name: &str| param(scenario, step, name);
+        match tool {
+            BuiltinTool::Wait | BuiltinTool::Log => {}
+            BuiltinTool::WaitForElement | BuiltinTool::WaitUntil => {
+                push(&mut effects.servers, param("mcp_server").unwrap_or_else(|| "chrome-devtools".to_owned()));
+            }
+            BuiltinTool::AppendFile => effects.writes.extend_new(param("path")),
+            BuiltinTool::Read => effects.reads.extend_new(param("file_path")),
+            BuiltinTool::Write => effects.writes.extend_new(param("file_path")),
+            BuiltinTool::Edit => effects.writes.extend_new(param("file_path")),
+            BuiltinTool::NotebookEdit => effects.writes.extend_new(param("notebook_path")),
+            BuiltinTool::Glob | BuiltinTool::Grep => {
+                effects.reads.extend_new(Some(param("path").unwrap_or_else(|| ".".to_owned())));
+            }
+            BuiltinTool::Bash => effects.commands.extend_new(param("command")),
+            BuiltinTool::WebFetch => effects.urls.extend_new(param("url")),
+        }
+    }
+    effects
+}
+
+trait ExtendNew {
+    fn extend_new(&mut self, item: Option<String>);
+}
+
+impl ExtendNew for Vec<String> {
+    fn extend_new(&mut self, item: Option<String>) {
+        if let Some(item) = item {
+            push(self, item);
+        }
+    }
+}
+
+fn push(list: &mut Vec<String>, item: String) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}
+
+fn param(scenario: &ToolCallScenario, step: &Step, name: &str) -> Option<String> {
+    Some(match step.params.member(name)? {
+        MemberRef::Literal(json) => as_text(json).into_owned(),
+        MemberRef::Template(template) => shown(scenario, template),
+    })
+}
+
+fn shown(scenario: &ToolCallScenario, template: &Template) -> String {
+    let reference = |placeholder: &crate::scenario::Placeholder| {
+        let default = scenario
+            .variables
+            .iter()
+            .find(|variable| variable.name == placeholder.reference.name && placeholder.reference.path.is_empty())
+            .filter(|variable| !variable.is_required())
+            .map(|variable| as_text(&variable.default).into_owned());
+        default.unwrap_or_else(|| format!("{{{{{}}}}}", placeholder.reference.text))
+    };
+    match template {
+        Template::Literal(json) => as_text(json).into_owned(),
+        Template::Reference(placeholder) => reference(placeholder),
+        Template::Text(parts) => parts
+            .iter()
+            .map(|part| match part {
+                TextPart::Literal(text) => text.clone(),
+                TextPart::Reference(placeholder) => reference(placeholder),
+            })
+            .collect(),
+        Template::Array(_) | Template::Object(_) => Json::Null.to_string(),
+    }
+}

@@ -1,0 +1,33 @@
+//! Tool-call scenarios, version 2.1 (JSON).
+
+mod condition;
+mod effects;
+mod expect;
+mod fields;
+mod lint;
+mod params;
+mod read;
+mod reader;
+mod references;
+mod schema;
+mod template;
+
+pub use effects::{Effects, effects};
+pub use lint::lint;
+pub use read::{Reading, read};
+pub use references::{Scope, check_references};
+pub use schema::schema;
+
+/// Reads a condition on its own, as `condition` of a step is read: for tests and tools.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read_condition(text: &str) -> Result<crate::scenario::Condition, Vec<crate::diagnostic::Diagnostic>> {
+    let source = crate::source::SourceFile::new("condition", text);
+    let mut reader = reader::Reader::new(&source);
+    let condition = condition::parse(&mut reader, text, &|range| crate::source::Span::new(range.start, range.end), "");
+    if crate::diagnostic::any_error(&reader.diagnostics) {
+        return Err(reader.diagnostics);
+    }
+    condition.ok_or(reader.diagnostics)
+}

@@ -1,0 +1,103 @@
+//! The JSON Schema of tool-call scenarios, made from the tables of keys and tools, for editors.
+
+use serde_json::{Map, json};
+
+use super::fields::{self, Field};
+use crate::scenario::{BuiltinTool, ParamKind, ParamSpec};
+use crate::value::Json;
+
+/// The schema (JSON Schema 2020-12) of a tool-call scenario of version 2.1.
+pub fn schema() -> Json {
+    let tools: Vec<Json> = BuiltinTool::ALL.iter().map(|&tool| builtin(tool)).collect();
+    let mut step = object(fields::STEP);
+    step["allOf"] = Json::Array(tools);
+    let mut root = object(fields::ROOT);
+    root["$defs"] = json!({
+        "metadata": object(fields::METADATA),
+        "step": step,
+        "retry": object(fields::RETRY),
+        "expect": object(fields::EXPECT),
+    });
+    root["properties"]["environment"] = object(fields::ENVIRONMENT);
+    let mut document = Map::new();
+    document.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
+    document.insert("title".into(), "Tool-call scenario".into());
+    document.insert("description".into(), "A sequence of tool calls that is replayed without a model (version 2.1).".into());
+    if let Json::Object(members) = root {
+        document.extend(members);
+    }
+    Json::Object(document)
+}
+
+fn object(fields: &[Field]) -> Json {
+    let properties: Map<String, Json> = fields
+        .iter()
+        .map(|field| {
+            let mut schema: Json = serde_json::from_str(field.schema).unwrap_or(Json::Bool(true));
+            if schema == Json::Bool(true) {
+                schema = json!({});
+            }
+            schema["description"] = field.meaning.into();
+            (field.name.to_owned(), schema)
+        })
+        .collect();
+    let required: Vec<&str> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+fn builtin(tool: BuiltinTool) -> Json {
+    let properties: Map<String, Json> = tool
+        .params()
+        .iter()
+        .map(|param| (param.name.to_owned(), param_schema(param)))
+        .collect();
+    let required: Vec<&str> = tool.params().iter().filter(|param| param.required).map(|param| param.name).collect();
+    json!({
+        "if": {"properties": {"tool": {"const": tool.name()}}, "required": ["tool"]},
+        "then": {"properties": {"params": {"description": tool.meaning(), "properties": properties, "required": required}}},
+    })
+}
+
+fn param_schema(param: &ParamSpec) -> Json {
+    let mut schema = match param.kind {
+        ParamKind::Any => json!({}),
+        ParamKind::Text => json!({"type": ["string", "number", "boolean"]}),
+        ParamKind::Number | ParamKind::Count => json!({"type": ["number", "string"]}),
+        ParamKind::Flag => json!({"type": ["boolean", "string"]}),
+        ParamKind::OneOf(words) => json!({"anyOf": [{"enum": words}, {"type": "string", "pattern": "\\{\\{"}]}),
+    };
+    schema["description"] = param.meaning.into();
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::schema;
+    use serde_json::json;
+
+    #[test]
+    fn the_schema_is_valid_and_tells_good_from_bad() {
+        let schema = schema();
+        let validator = jsonschema::validator_for(&schema).expect("a valid schema");
+        let good = json!({
+            "version": "2.1", "metadata": {"name": "x"},
+            "steps": [{"step": 1, "id": "a", "tool": "sandy__log", "params": {"message": "hi"}}]
+        });
+        assert!(validator.is_valid(&good));
+        for (pointer, bad) in [
+            ("/version", json!("9")),
+            ("/metadata", json!({})),
+            ("/steps", json!([])),
+            ("/steps/0/step", json!("1")),
+            ("/steps/0/on_error", json!("explode")),
+            ("/steps/0/params", json!({})),
+        ] {
+            let mut document = good.clone();
+            match document.pointer_mut(pointer) {
+                Some(place) => *place = bad,
+                None => document["steps"][0]["on_error"] = bad,
+            }
+            assert!(!validator.is_valid(&document), "{pointer}");
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! Reads `{{…}}` inside JSON strings.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::reader::Reader;
+use crate::diagnostic::codes;
+use crate::scenario::{PathSegment, Placeholder, Reference, Template, TextPart};
+use crate::source::Span;
+use crate::source::json::{Node, NodeKind, string_span};
+use crate::value::{Json, cut, push_pointer};
+
+/// Turns byte ranges of a decoded string into spans of the source.
+pub(super) type Locate<'a> = &'a dyn Fn(Range<usize>) -> Span;
+
+/// The template of a JSON value, keys included.
+pub(super) fn from_node(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Template {
+    match &node.kind {
+        NodeKind::String(text) => from_string(reader, text, node.span, pointer),
+        NodeKind::Array(items) => {
+            let items: Vec<Template> = items
+                .iter()
+                .enumerate()
+                .map(|(index, item)| from_node(reader, item, &format!("{pointer}/{index}")))
+                .collect();
+            if items.iter().all(|item| matches!(item, Template::Literal(_))) {
+                Template::Literal(Json::Array(items.into_iter().map(into_literal).collect()))
+            } else {
+                Template::Array(items)
+            }
+        }
+        NodeKind::Object(members) => {
+            let members: Vec<(Template, Template)> = members
+                .iter()
+                .map(|member| {
+                    let mut below = pointer.to_owned();
+                    push_pointer(&mut below, &member.key);
+                    let key = from_string(reader, &member.key, member.key_span, &below);
+                    (key, from_node(reader, &member.value, &below))
+                })
+                .collect();
+            let plain = |template: &Template| matches!(template, Template::Literal(_));
+            if members.iter().all(|(key, value)| plain(key) && plain(value)) {
+                Template::Literal(Json::Object(
+                    members
+                        .into_iter()
+                        .filter_map(|(key, value)| match into_literal(key) {
+                            Json::String(key) => Some((key, into_literal(value))),
+                            _ => None,
+                        })
+                        .collect(),
+                ))
+            } else {
+                Template::Object(members)
+            }
+        }
+        NodeKind::Number(text) => {
+            if crate::source::json::lossy_number(text) {
+                let diagnostic = reader.warning(
+                    codes::JSON_NUMBER,
+                    node.span,
+                    format!("the number {} can't be kept exactly", cut(text, 40)),
+                );
+                diagnostic.pointer = Some(pointer.to_owned());
+                diagnostic.help = Some("write it as a string if its digits matter".to_owned());
+            }
+            Template::Literal(node.to_value())
+        }
+        _ => Template::Literal(node.to_value()),
+    }
+}
+
+fn into_literal(template: Template) -> Json {
+    match template {
+        Template::Literal(json) => json,
+        _ => Json::Null,
+    }
+}
+
+/// The template of a string literal that stands at `literal` in the source.
+pub(super) fn from_string(reader: &mut Reader<'_>, text: &str, literal: Span, pointer: &str) -> Template {
+    if !text.contains("{{") {
+        return Template::Literal(Json::String(text.to_owned()));
+    }
+    let source = reader.source.clone();
+    let locate = move |range: Range<usize>| string_span(source.text(), literal, range);
+    from_text(reader, text, &locate, pointer)
+}
+
+/// The template of a text whose places `locate` knows.
+pub(super) fn from_text(reader: &mut Reader<'_>, text: &str, locate: Locate<'_>, pointer: &str) -> Template {
+    let mut parts: Vec<TextPart> = Vec::new();
+    let mut literal = String::new();
+    let mut at = 0;
+    while let Some(found) = text[at..].find("{{") {
+        let start = at + found;
+        literal.push_str(&text[at..start]);
+        match placeholder(text, start) {
+            Ok((Inner::Reference(reference, default), end)) => {
+                if !literal.is_empty() {
+                    parts.push(TextPart::Literal(std::mem::take(&mut literal)));
+                }
+                parts.push(TextPart::Reference(Placeholder {
+                    reference,
+                    default,
+                    span: locate(start..end),
+                }));
+                at = end;
+            }
+            Ok((Inner::Verbatim(verbatim), end)) => {
+                literal.push_str(&verbatim);
+                at = end;
+            }
+            Err(reason) => {
+                let end = report_unreadable(reader, text, start, locate, pointer, &reason);
+                literal.push_str(&text[start..end]);
+                at = end;
+            }
+        }
+    }
+    literal.push_str(&text[at..]);
+    if parts.is_empty() {
+        return Template::Literal(Json::String(literal));
+    }
+    if !literal.is_empty() {
+        parts.push(TextPart::Literal(literal));
+    }
+    if let [TextPart::Reference(placeholder)] = parts.as_slice() {
+        return Template::Reference(placeholder.clone());
+    }
+    Template::Text(parts)
+}
+
+/// Says that double braces hold no reference: an error when they were meant to, else a warning, since
+/// scripts and other template languages have double braces too. Gives where to read on.
+fn report_unreadable(
+    reader: &mut Reader<'_>,
+    text: &str,
+    start: usize,
+    locate: Locate<'_>,
+    pointer: &str,
+    reason: &str,
+) -> usize {
+    let Some(length) = text[start + 2..].find("}}") else {
+        return start + 2;
+    };
+    let end = start + 2 + length + 2;
+    let inside = text[start + 2..end - 2].trim();
+    let reads_like_a_reference = inside.starts_with(|first: char| first.is_alphanumeric() || first == '_')
+        && inside
+            .chars()
+            .all(|character| is_name(character) || matches!(character, '.' | '[' | ']' | '"' | '|' | '(' | ')' | ' ' | '\''));
+    let shown = cut(inside, 40).into_owned();
+    let diagnostic = if reads_like_a_reference {
+        let diagnostic = reader.error(codes::REFERENCE_SYNTAX, locate(start..end), format!("`{{{{{shown}}}}}` can't be read: {reason}"));
+        diagnostic.help = Some("a reference is {{NAME}}, {{step_id.output}} or {{step_id.output.a[0].b}}, perhaps with | default(\"…\")".to_owned());
+        diagnostic
+    } else {
+        let diagnostic = reader.warning(codes::REFERENCE_LITERAL, locate(start..end), format!("`{{{{{shown}}}}}` is no reference and stays as it is"));
+        diagnostic.help = Some("write {{\"{{\"}} for two braces to say that you mean them".to_owned());
+        diagnostic
+    };
+    diagnostic.pointer = Some(pointer.to_owned());
+    end
+}
+
+enum Inner {
+    Reference(Reference, Option<Json>),
+    Verbatim(String),
+}
+
+/// Reads the placeholder whose `{{` stands at `start`; gives it and where it ends.
+fn placeholder(text: &str, start: usize) -> Result<(Inner, usize), String> {
+    let mut cursor = Cursor { text, at: start + 2 };
+    cursor.skip_spaces();
+    if cursor.peek() == Some('"') {
+        let Json::String(verbatim) = cursor.json()? else {
+            return Err("expected text in quotes".to_owned());
+        };
+        cursor.skip_spaces();
+        return cursor.close().map(|end| (Inner::Verbatim(verbatim), end));
+    }
+    let reference_start = cursor.at;
+    let name = cursor.name()?;
+    let mut path = Vec::new();
+    loop {
+        match cursor.peek() {
+            Some('.') => {
+                cursor.at += 1;
+                path.push(PathSegment::Key(cursor.name()?));
+            }
+            Some('[') => {
+                cursor.at += 1;
+                path.push(cursor.index()?);
+            }
+            _ => break,
+        }
+    }
+    let reference = Reference {
+        name,
+        path,
+        text: Arc::from(&text[reference_start..cursor.at]),
+    };
+    cursor.skip_spaces();
+    let mut default = None;
+    if cursor.peek() == Some('|') {
+        cursor.at += 1;
+        cursor.skip_spaces();
+        if cursor.name()? != "default" {
+            return Err("after `|` only default(…) is possible".to_owned());
+        }
+        cursor.skip_spaces();
+        cursor.expect('(')?;
+        cursor.skip_spaces();
+        default = Some(cursor.json()?);
+        cursor.skip_spaces();
+        cursor.expect(')')?;
+        cursor.skip_spaces();
+    }
+    cursor.close().map(|end| (Inner::Reference(reference, default), end))
+}
+
+struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Cursor<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn skip_spaces(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    fn expect(&mut self, wanted: char) -> Result<(), String> {
+        match self.peek() {
+            Some(found) if found == wanted => {
+                self.at += wanted.len_utf8();
+                Ok(())
+            }
+            Some(found) => Err(format!("expected `{wanted}`, found `{found}`")),
+            None => Err(format!("expected `{wanted}` at the end")),
+        }
+    }
+
+    fn close(&mut self) -> Result<usize, String> {
+        self.expect('}')?;
+        self.expect('}')?;
+        Ok(self.at)
+    }
+
+    fn name(&mut self) -> Result<String, String> {
+        let rest = self.rest();
+        let length = rest.find(|character| !is_name(character)).unwrap_or(rest.len());
+        if length == 0 {
+            return Err(match self.peek() {
+                Some(found) => format!("expected a name, found `{found}`"),
+                None => "it does not end".to_owned(),
+            });
+        }
+        let name = rest[..length].to_owned();
+        self.at += length;
+        Ok(name)
+    }
+
+    fn index(&mut self) -> Result<PathSegment, String> {
+        let segment = if self.peek() == Some('"') {
+            match self.json()? {
+                Json::String(key) => PathSegment::Key(key),
+                _ => return Err("expected a key in quotes".to_owned()),
+            }
+        } else {
+            let digits = self.name()?;
+            PathSegment::Index(digits.parse().map_err(|_| format!("`{digits}` is no index"))?)
+        };
+        self.expect(']')?;
+        Ok(segment)
+    }
+
+    /// One JSON value, of which the cursor stands at the start.
+    fn json(&mut self) -> Result<Json, String> {
+        let mut values = serde_json::Deserializer::from_str(self.rest()).into_iter::<Json>();
+        let value = match values.next() {
+            Some(Ok(value)) => value,
+            _ => return Err("expected a JSON value".to_owned()),
+        };
+        let read = values.byte_offset();
+        self.at += read;
+        Ok(value)
+    }
+}
+
+/// Characters of variable names, step ids and output names.
+pub(super) fn is_name(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Severity;
+    use crate::source::SourceFile;
+    use proptest::prelude::*;
+
+    fn parse(text: &str) -> (Template, Vec<crate::diagnostic::Diagnostic>) {
+        let source = SourceFile::new("t", text);
+        let mut reader = Reader::new(&source);
+        let template = from_text(&mut reader, text, &|range| Span::new(range.start, range.end), "/x");
+        (template, reader.diagnostics)
+    }
+
+    fn reference(text: &str) -> Placeholder {
+        match parse(text) {
+            (Template::Reference(placeholder), diagnostics) if diagnostics.is_empty() => placeholder,
+            other => panic!("{text} gave {other:?}"),
+        }
+    }
+
+    #[test]
+    fn references_have_paths_defaults_and_spaces() {
+        assert_eq!(reference("{{NAME}}").reference.name, "NAME");
+        let deep = reference("{{ create-issue.out.a[0][\"b c\"] | default({\"x\": {}}) }}");
+        assert_eq!(deep.reference.name, "create-issue");
+        assert_eq!(
+            deep.reference.path,
+            [
+                PathSegment::Key("out".into()),
+                PathSegment::Key("a".into()),
+                PathSegment::Index(0),
+                PathSegment::Key("b c".into())
+            ]
+        );
+        assert_eq!(deep.default, Some(serde_json::json!({"x": {}})));
+        assert_eq!(deep.reference.text.as_ref(), "create-issue.out.a[0][\"b c\"]");
+    }
+
+    #[test]
+    fn text_around_references_is_kept_and_quoted_braces_are_text() {
+        let (template, diagnostics) = parse("a {{X}} b{{\"{{\"}}Y}}");
+        assert!(diagnostics.is_empty());
+        let Template::Text(parts) = template else { panic!("text") };
+        assert_eq!(parts.len(), 3);
+        assert_eq!(parts[0], TextPart::Literal("a ".into()));
+        assert_eq!(parts[2], TextPart::Literal(" b{{Y}}".into()));
+    }
+
+    #[test]
+    fn what_was_meant_as_a_reference_is_an_error_and_script_is_not() {
+        for bad in ["{{creat issue.number}}", "{{a..b}}", "{{a[x]}}", "{{a | upper}}", "{{a | default(x)}}"] {
+            let (_, diagnostics) = parse(bad);
+            assert_eq!(diagnostics.len(), 1, "{bad}");
+            assert_eq!(diagnostics[0].severity, Severity::Error, "{bad}");
+        }
+        for script in ["style={{color: 'red'}}", "{{}}", "${{ github.sha, x }}"] {
+            let (template, diagnostics) = parse(script);
+            assert_eq!(template, Template::Literal(Json::String(script.to_owned())), "{script}");
+            assert_eq!(diagnostics[0].severity, Severity::Warning, "{script}");
+        }
+        let (template, diagnostics) = parse("a {{ b");
+        assert_eq!(template, Template::Literal(Json::String("a {{ b".into())));
+        assert!(diagnostics.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic_and_nothing_is_lost(text in "[{}a-z\" .\\[\\]|()0-9é]{0,40}") {
+            let (template, diagnostics) = parse(&text);
+            if let (Template::Literal(json), true) = (&template, diagnostics.is_empty()) {
+                if !text.contains("{{") {
+                    prop_assert_eq!(json, &Json::String(text.clone()));
+                }
+            }
+            template.for_each_placeholder(&mut |placeholder| {
+                let span = placeholder.span.range();
+                assert!(text[span.clone()].starts_with("{{") && text[span].ends_with("}}"));
+            });
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Predicates: does what arrived hold or fit, and if not, why. Checks and assertions share them.
+
+mod compare;
+mod predicate;
+
+pub use compare::{Incomparable, compare, equal, is_true};
+pub use predicate::{Predicate, regex_reason};

@@ -1,0 +1,14 @@
+//! The model: what a scenario asks, whatever file it was read from.
+
+mod condition;
+mod template;
+mod tools;
+mod tool_call;
+
+pub use condition::{Comparison, Condition, Operand};
+pub use template::{MemberRef, PathSegment, Placeholder, Reference, Template, TextPart};
+pub use tool_call::{
+    Backoff, Expectation, ExpectedTest, OnError, OutputRule, Parse, RetryRule, RetryThen, Step,
+    ToolCallScenario, Variable,
+};
+pub use tools::{BuiltinTool, ParamKind, ParamSpec, ToolName};

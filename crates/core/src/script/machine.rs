@@ -1,0 +1,467 @@
+//! The state machine. A player polls it for effects, carries them out, and tells it what came of them.
+
+use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::resolve::{Left, Resolver};
+use super::{Bindings, Failure, FailureKind, results};
+use crate::diagnostic::Diagnostic;
+use crate::scenario::{Backoff, OnError, Parse, RetryThen, Step, Template, ToolCallScenario, ToolName};
+use crate::trace::{Attempt, EventData, StepError, StepFinished, StepStarted, StepStatus};
+use crate::value::{Json, Value};
+
+/// The longest wait between two attempts.
+const MAX_BACKOFF: Duration = Duration::from_secs(30);
+
+/// A wait that a scenario asks for is at most this long: a day.
+const MAX_WAIT: f64 = 86_400.0;
+
+/// What the user chose for a run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Numbers of the steps that are played.
+    pub range: RangeInclusive<u64>,
+    /// What scripted delays are multiplied by: 0.5 is faster, 0 doesn't wait.
+    pub speed: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            range: 0..=u64::MAX,
+            speed: 1.0,
+        }
+    }
+}
+
+/// What the player is to do next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Write this into the trace.
+    Record(EventData),
+    /// Call a tool, then say [`Script::returned`].
+    Call(Box<CallRequest>),
+    /// Poll again when the clock shows this.
+    WaitUntil(Duration),
+    /// The run is over.
+    Finished(Verdict),
+}
+
+/// A call to make.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallRequest {
+    /// Number of the step.
+    pub step: u64,
+    /// Id of the call in the trace.
+    pub call_id: String,
+    /// Which attempt, from 1.
+    pub attempt: u32,
+    /// The tool.
+    pub tool: ToolName,
+    /// Its parameters: an object.
+    pub params: Value,
+    /// The step's own timeout, which caps every other.
+    pub timeout: Option<Duration>,
+    /// How the answer's text becomes a value.
+    pub parse: Parse,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallOutcome {
+    /// The tool's result.
+    Returned(Json),
+    /// Why there is none.
+    Failed(Box<Failure>),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every step passed, was skipped, or failed in a way that the scenario tolerates.
+    Passed,
+    /// A step failed.
+    Failed,
+    /// The run could not go on: a server or a file of the run is not to be had.
+    Blocked,
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+/// Counts of a run, so far or at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Steps in range.
+    pub total: usize,
+    /// Steps that passed.
+    pub passed: usize,
+    /// Steps whose failure was tolerated.
+    pub tolerated: usize,
+    /// Steps whose condition was false.
+    pub skipped: usize,
+    /// Steps that ended the run.
+    pub failed: usize,
+    /// Calls, retries included.
+    pub calls: u64,
+    /// Calls that repeated a failed one.
+    pub retries: u64,
+}
+
+/// A running scenario.
+#[derive(Debug)]
+pub struct Script {
+    scenario: Arc<ToolCallScenario>,
+    resolver: Resolver,
+    options: Options,
+    effects: VecDeque<Effect>,
+    state: State,
+    next_idx: usize,
+    end_idx: usize,
+    summary: Summary,
+    failure: Option<Diagnostic>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The next step may begin.
+    Ready,
+    /// A call is out.
+    Calling(Current),
+    /// Waiting before another attempt.
+    BackingOff(Current, Duration),
+    /// Waiting after a step.
+    Pausing(Duration),
+    /// Over.
+    Over(Verdict),
+}
+
+/// A step under way.
+#[derive(Debug)]
+struct Current {
+    idx: usize,
+    description: Option<String>,
+    params: Value,
+    started: Duration,
+    call_started: Duration,
+    attempts: Vec<Attempt>,
+}
+
+impl Script {
+    /// A script at its start.
+    pub fn new(scenario: Arc<ToolCallScenario>, bindings: Bindings, options: Options) -> Self {
+        let in_range = |step: &Step| options.range.contains(&step.number);
+        let first = scenario.steps.iter().position(in_range).unwrap_or(0);
+        let total = scenario.steps.iter().filter(|step| in_range(step)).count();
+        Self {
+            resolver: Resolver::new(scenario.clone(), bindings),
+            options,
+            effects: VecDeque::new(),
+            state: State::Ready,
+            next_idx: first,
+            end_idx: first + total,
+            summary: Summary { total, ..Summary::default() },
+            failure: None,
+            scenario,
+        }
+    }
+
+    /// Counts so far.
+    pub fn summary(&self) -> Summary {
+        self.summary
+    }
+
+    /// Why the run failed, with its place in the scenario.
+    pub fn failure(&self) -> Option<&Diagnostic> {
+        self.failure.as_ref()
+    }
+
+    /// What to do now. After [`Effect::Call`] it must be told what came of the call before it is asked again.
+    pub fn poll(&mut self, now: Duration) -> Effect {
+        loop {
+            if let Some(effect) = self.effects.pop_front() {
+                return effect;
+            }
+            match std::mem::replace(&mut self.state, State::Ready) {
+                State::Over(verdict) => {
+                    self.state = State::Over(verdict);
+                    return Effect::Finished(verdict);
+                }
+                State::Ready => self.begin_next(now),
+                State::Pausing(until) if now < until => {
+                    self.state = State::Pausing(until);
+                    return Effect::WaitUntil(until);
+                }
+                State::Pausing(_) => {}
+                State::BackingOff(current, until) if now < until => {
+                    self.state = State::BackingOff(current, until);
+                    return Effect::WaitUntil(until);
+                }
+                State::BackingOff(current, _) => self.call(now, current),
+                State::Calling(current) => {
+                    // The player asked too early: the call is still out.
+                    self.state = State::Calling(current);
+                    return Effect::WaitUntil(Duration::MAX);
+                }
+            }
+        }
+    }
+
+    /// What came of the call that is out.
+    pub fn returned(&mut self, now: Duration, outcome: CallOutcome) {
+        let State::Calling(mut current) = std::mem::replace(&mut self.state, State::Ready) else {
+            return;
+        };
+        let scenario = self.scenario.clone();
+        let step = &scenario.steps[current.idx];
+        let took = now.saturating_sub(current.call_started);
+        let checked = match outcome {
+            CallOutcome::Failed(failure) => Err(*failure),
+            CallOutcome::Returned(result) => {
+                let effects = &mut self.effects;
+                results::expectations(step, &self.resolver, &result, took, &mut |assertion| {
+                    effects.push_back(Effect::Record(EventData::Assertion(assertion)));
+                })
+                .map(|()| result)
+            }
+        };
+        let attempt = u32::try_from(current.attempts.len() + 1).unwrap_or(u32::MAX);
+        current.attempts.push(Attempt {
+            attempt,
+            started_ms: milliseconds(current.call_started),
+            duration_ms: milliseconds(took),
+            error: checked.as_ref().err().map(|failure| failure.message.clone()),
+        });
+        match checked.and_then(|result| results::outputs(step, &result)) {
+            Ok(outputs) => self.passed(now, current, step, outputs),
+            Err(failure) => match self.retry_at(now, step, attempt, &failure) {
+                Some(until) => {
+                    self.summary.retries += 1;
+                    self.state = State::BackingOff(current, until);
+                }
+                None => self.failed(now, current, step, failure),
+            },
+        }
+    }
+
+    /// Somebody stopped the run. A step under way is reported as unknown, since it may have had an effect.
+    pub fn interrupt(&mut self, now: Duration) {
+        let current = match std::mem::replace(&mut self.state, State::Over(Verdict::Interrupted)) {
+            State::Calling(current) | State::BackingOff(current, _) => current,
+            State::Over(verdict) => {
+                self.state = State::Over(verdict);
+                return;
+            }
+            State::Ready | State::Pausing(_) => return,
+        };
+        let scenario = self.scenario.clone();
+        let finished = finished(now, current, &scenario, StepStatus::Unknown);
+        self.effects.push_back(Effect::Record(EventData::StepFinished(finished)));
+    }
+
+    fn begin_next(&mut self, now: Duration) {
+        if self.next_idx >= self.end_idx {
+            self.state = State::Over(Verdict::Passed);
+            return;
+        }
+        let idx = self.next_idx;
+        self.next_idx += 1;
+        let scenario = self.scenario.clone();
+        let step = &scenario.steps[idx];
+        let current = Current {
+            idx,
+            description: step.description.as_ref().and_then(|template| self.describe(template)),
+            params: Value::default(),
+            started: now,
+            call_started: now,
+            attempts: Vec::new(),
+        };
+        let condition = step.condition.as_ref().map(|(condition, span)| {
+            self.resolver.holds(condition).map_err(|failure| match failure.span {
+                Some(_) => failure,
+                None => failure.at(*span),
+            })
+        });
+        match condition {
+            Some(Ok(false)) => self.skipped(now, current, step),
+            Some(Err(failure)) => self.failed(now, current, step, failure),
+            None | Some(Ok(true)) => match self.resolver.value(&step.params) {
+                Ok(params) => {
+                    self.effects.push_back(Effect::Record(EventData::StepStarted(StepStarted {
+                        step: step.number,
+                        id: step.id.clone(),
+                        tool: step.tool.to_string(),
+                        description: current.description.clone(),
+                    })));
+                    self.call(now, Current { params, ..current });
+                }
+                Err(failure) => self.failed(now, current, step, failure),
+            },
+        }
+    }
+
+    /// A description is for people: one that can't be filled in is shown as far as it goes.
+    fn describe(&self, template: &Template) -> Option<String> {
+        self.resolver.text(template).ok()
+    }
+
+    fn call(&mut self, now: Duration, mut current: Current) {
+        let step = &self.scenario.steps[current.idx];
+        let attempt = u32::try_from(current.attempts.len() + 1).unwrap_or(u32::MAX);
+        current.call_started = now;
+        self.summary.calls += 1;
+        self.effects.push_back(Effect::Call(Box::new(CallRequest {
+            step: step.number,
+            call_id: format!("call_{}_{attempt}", step.number),
+            attempt,
+            tool: step.tool.clone(),
+            params: current.params.clone(),
+            timeout: step.timeout,
+            parse: step.parse,
+        })));
+        self.state = State::Calling(current);
+    }
+
+    fn skipped(&mut self, now: Duration, current: Current, step: &Step) {
+        self.summary.skipped += 1;
+        self.resolver.leave(current.idx, Left::Skipped);
+        let condition = step.condition.as_ref().map(|(_, span)| {
+            let written = self.scenario.source.slice(*span);
+            serde_json::from_str(written).unwrap_or_else(|_| written.to_owned())
+        });
+        let mut finished = finished(now, current, &self.scenario, StepStatus::Skipped);
+        finished.skipped_by = condition;
+        self.effects.push_back(Effect::Record(EventData::StepFinished(finished)));
+    }
+
+    fn passed(&mut self, now: Duration, current: Current, step: &Step, outputs: Vec<Option<Json>>) {
+        self.summary.passed += 1;
+        let idx = current.idx;
+        let mut finished = finished(now, current, &self.scenario, StepStatus::Passed);
+        for (rule, value) in step.outputs.iter().zip(&outputs) {
+            if let Some(value) = value {
+                finished.outputs.insert(rule.name.clone(), value.clone());
+            }
+        }
+        self.resolver.leave(idx, Left::Outputs(outputs));
+        self.effects.push_back(Effect::Record(EventData::StepFinished(finished)));
+        self.pause(now, idx, step);
+    }
+
+    fn failed(&mut self, now: Duration, current: Current, step: &Step, mut failure: Failure) {
+        let tolerated = !failure.kind.is_blocking()
+            && match step.on_error {
+                OnError::Stop => false,
+                OnError::Skip => true,
+                OnError::Retry => step.retry.then == RetryThen::Skip && self.is_retried(step, &failure).unwrap_or(false),
+            };
+        failure.notes.extend(self.resolver.explain(&step.params, 5));
+        let status = if tolerated { StepStatus::Tolerated } else { StepStatus::Failed };
+        let idx = current.idx;
+        let ran = !current.attempts.is_empty();
+        let mut finished = finished(now, current, &self.scenario, status);
+        finished.error = Some(StepError {
+            code: failure.kind.code().name().to_owned(),
+            error_type: failure.kind.word().to_owned(),
+            message: failure.message.clone(),
+            notes: failure.notes.clone(),
+            help: failure.help.clone(),
+        });
+        self.effects.push_back(Effect::Record(EventData::StepFinished(finished)));
+        if tolerated {
+            self.summary.tolerated += 1;
+            self.resolver.leave(idx, Left::Tolerated);
+            if ran {
+                self.pause(now, idx, step);
+            }
+            return;
+        }
+        self.summary.failed += 1;
+        self.failure = Some(failure.to_diagnostic(step, &self.scenario.source));
+        self.state = State::Over(if failure.kind.is_blocking() { Verdict::Blocked } else { Verdict::Failed });
+    }
+
+    /// `wait_after`: after a step that ran and let the run go on, but not after the last.
+    fn pause(&mut self, now: Duration, idx: usize, step: &Step) {
+        let Some(template) = &step.wait_after else { return };
+        if self.next_idx >= self.end_idx {
+            return;
+        }
+        match self.resolver.number(template, "wait_after") {
+            Ok(seconds) => {
+                let scaled = (seconds.min(MAX_WAIT) * self.options.speed).max(0.0);
+                self.state = State::Pausing(now + Duration::try_from_secs_f64(scaled).unwrap_or_default());
+            }
+            Err(failure) => {
+                self.summary.failed += 1;
+                let step = &self.scenario.steps[idx];
+                self.failure = Some(failure.to_diagnostic(step, &self.scenario.source));
+                self.state = State::Over(Verdict::Failed);
+            }
+        }
+    }
+
+    /// Whether the retry rule is meant for this failure.
+    fn is_retried(&self, step: &Step, failure: &Failure) -> Result<bool, Failure> {
+        if step.on_error != OnError::Retry || !failure.kind.is_retryable() {
+            return Ok(false);
+        }
+        match &step.retry.condition {
+            None => Ok(true),
+            Some(template) => Ok(failure.message.contains(&self.resolver.text(template)?)),
+        }
+    }
+
+    /// When to call again, or `None` if that was the last attempt.
+    fn retry_at(&self, now: Duration, step: &Step, attempt: u32, failure: &Failure) -> Option<Duration> {
+        if !self.is_retried(step, failure).ok()? {
+            return None;
+        }
+        let count = self.resolver.number(&step.retry.count, "retry.count").ok()?;
+        if f64::from(attempt) > count {
+            return None;
+        }
+        let delay = self.resolver.number(&step.retry.delay, "retry.delay").ok()?;
+        let delay = Duration::try_from_secs_f64(delay / 1000.0).unwrap_or(Duration::MAX);
+        let delay = match step.retry.backoff {
+            Backoff::Constant => delay.min(Duration::from_secs(3600)),
+            Backoff::Exponential => delay.saturating_mul(2_u32.saturating_pow(attempt - 1)).min(MAX_BACKOFF),
+        };
+        Some(now + delay)
+    }
+}
+
+fn finished(now: Duration, current: Current, scenario: &ToolCallScenario, status: StepStatus) -> StepFinished {
+    let step = &scenario.steps[current.idx];
+    StepFinished {
+        step: step.number,
+        id: step.id.clone(),
+        tool: step.tool.to_string(),
+        description: current.description,
+        status,
+        duration_ms: milliseconds(now.saturating_sub(current.started)),
+        attempts: current.attempts,
+        error: None,
+        skipped_by: None,
+        outputs: serde_json::Map::new(),
+    }
+}
+
+/// To the microsecond.
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_micros() as f64 / 1000.0
+}
+
+impl From<Failure> for CallOutcome {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(Box::new(failure))
+    }
+}
+
+impl CallOutcome {
+    /// A failure of this kind.
+    pub fn failed(kind: FailureKind, message: impl Into<String>) -> Self {
+        Failure::new(kind, message).into()
+    }
+}

@@ -1,0 +1,12 @@
+//! The running machine: a scenario and what has happened so far give what to do now. Pure: time is a number.
+
+mod failure;
+mod machine;
+mod resolve;
+mod results;
+mod variables;
+
+pub use failure::{Failure, FailureKind};
+pub use machine::{CallOutcome, CallRequest, Effect, Options, Script, Summary, Verdict};
+pub use resolve::Bindings;
+pub use variables::{Given, bind_variables};

@@ -1,0 +1,173 @@
+//! One event: when, what, and to what it belongs.
+
+use jiff::Timestamp;
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::data::{
+    Assertion, ErrorHappened, FileEdit, FinalOutput, HttpExchange, Log, MemoryRead, MemoryWrite,
+    Message, MessageReceived, Other, Permission, Plan, Screenshot, StepFinished, StepStarted,
+    Terminal, Thought, ToolCall, ToolResult,
+};
+use crate::value::Json;
+
+/// One event of a trace.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Its id, unique in the trace.
+    pub event_id: String,
+    /// Its place in the trace, from 1.
+    pub seq: u64,
+    /// When it happened, to the millisecond.
+    pub ts: Timestamp,
+    /// The group it belongs to.
+    pub group_id: Option<String>,
+    /// The session it belongs to.
+    pub session_id: Option<String>,
+    /// The task it belongs to.
+    pub task_id: Option<String>,
+    /// The agent it belongs to.
+    pub agent_id: Option<String>,
+    /// The event it answers.
+    pub parent_event_id: Option<String>,
+    /// What happened.
+    pub data: EventData,
+}
+
+impl Event {
+    /// Event number `seq` of a live run.
+    pub fn live(seq: u64, ts: Timestamp, data: EventData) -> Self {
+        Self {
+            event_id: format!("e{seq}"),
+            seq,
+            ts,
+            group_id: None,
+            session_id: None,
+            task_id: None,
+            agent_id: None,
+            parent_event_id: None,
+            data,
+        }
+    }
+}
+
+macro_rules! event_types {
+    ($($type:ident = $name:literal by $actor:literal;)*) => {
+        /// What happened, by type.
+        #[derive(Debug, Clone, PartialEq)]
+        #[allow(missing_docs, reason = "each variant is named after its documented data")]
+        pub enum EventData { $($type($type),)* Other(Other) }
+
+        impl EventData {
+            /// The type as it is written.
+            pub fn type_name(&self) -> &str {
+                match self { $(Self::$type(_) => $name,)* Self::Other(other) => &other.kind }
+            }
+
+            /// Who did it.
+            pub fn actor(&self) -> &str {
+                match self { $(Self::$type(_) => $actor,)* Self::Other(other) => &other.actor }
+            }
+
+            fn from_parts(kind: String, actor: String, data: Json) -> serde_json::Result<Self> {
+                Ok(match kind.as_str() {
+                    $($name => Self::$type(serde_json::from_value(data)?),)*
+                    _ => Self::Other(Other { kind, actor, data }),
+                })
+            }
+        }
+
+        /// Serializes the data alone, without its type.
+        struct DataOnly<'a>(&'a EventData);
+
+        impl Serialize for DataOnly<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self.0 {
+                    $(EventData::$type(data) => data.serialize(serializer),)*
+                    EventData::Other(other) => other.data.serialize(serializer),
+                }
+            }
+        }
+    };
+}
+
+event_types! {
+    MessageReceived = "message_received" by "user";
+    FinalOutput = "final_output" by "agent";
+    ToolCall = "tool_call" by "agent";
+    ToolResult = "tool_result" by "tool";
+    MemoryRead = "memory_read" by "agent";
+    MemoryWrite = "memory_write" by "agent";
+    ErrorHappened = "error" by "system";
+    Message = "message" by "agent";
+    Thought = "thought" by "agent";
+    Plan = "plan" by "agent";
+    HttpExchange = "http_exchange" by "system";
+    FileEdit = "file_edit" by "agent";
+    Terminal = "terminal" by "agent";
+    Screenshot = "screenshot" by "agent";
+    Permission = "permission" by "system";
+    Log = "log" by "system";
+    Assertion = "assertion" by "system";
+    StepStarted = "step_started" by "system";
+    StepFinished = "step_finished" by "system";
+}
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("event_id", &self.event_id)?;
+        map.serialize_entry("seq", &self.seq)?;
+        map.serialize_entry("ts", &format_args!("{:.3}", self.ts))?;
+        map.serialize_entry("type", self.data.type_name())?;
+        map.serialize_entry("actor", self.data.actor())?;
+        let belongings = [
+            ("group_id", &self.group_id),
+            ("session_id", &self.session_id),
+            ("task_id", &self.task_id),
+            ("agent_id", &self.agent_id),
+            ("parent_event_id", &self.parent_event_id),
+        ];
+        for (name, id) in belongings {
+            if let Some(id) = id {
+                map.serialize_entry(name, id)?;
+            }
+        }
+        map.serialize_entry("data", &DataOnly(&self.data))?;
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Parts {
+            event_id: String,
+            seq: u64,
+            ts: String,
+            #[serde(rename = "type")]
+            kind: String,
+            #[serde(default)]
+            actor: String,
+            group_id: Option<String>,
+            session_id: Option<String>,
+            task_id: Option<String>,
+            agent_id: Option<String>,
+            parent_event_id: Option<String>,
+            #[serde(default)]
+            data: Json,
+        }
+        let parts = Parts::deserialize(deserializer)?;
+        Ok(Self {
+            event_id: parts.event_id,
+            seq: parts.seq,
+            ts: parts.ts.parse().map_err(|error| de::Error::custom(format!("`ts` is no RFC 3339 time: {error}")))?,
+            group_id: parts.group_id,
+            session_id: parts.session_id,
+            task_id: parts.task_id,
+            agent_id: parts.agent_id,
+            parent_event_id: parts.parent_event_id,
+            data: EventData::from_parts(parts.kind, parts.actor, parts.data).map_err(de::Error::custom)?,
+        })
+    }
+}

@@ -1,0 +1,431 @@
+//! The trace on disk: JSON Lines, a header first, then one event a line, an end last.
+//!
+//! Format versions:
+//! - `0.1`: the public NanoClaw trace with our own event types beside its own.
+
+use std::fmt;
+use std::io::{self, BufRead, Write};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Event, FinalOutput};
+use crate::value::Json;
+
+/// The version this release writes, and the only one it reads.
+pub const SCHEMA_VERSION: &str = "0.1";
+
+/// A longer line is refused: 128 MiB, twice the largest frame that a player accepts.
+const MAX_LINE: usize = 128 << 20;
+
+/// Line 1: everything but the events and the end.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Header {
+    /// Version of the format.
+    pub schema_version: String,
+    /// Id of the trace.
+    pub trace_id: String,
+    /// The test case it was made for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_case_id: Option<String>,
+    /// Id of the run.
+    pub test_run_id: String,
+    /// Who made it.
+    pub adapter: Adapter,
+    /// What the trace can be asked.
+    #[serde(default)]
+    pub capabilities: Json,
+    /// What was played.
+    #[serde(default)]
+    pub scenario: Json,
+    /// What the agent was told first.
+    #[serde(default)]
+    pub input_messages: Vec<Json>,
+}
+
+/// Who made a trace.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Adapter {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// The last line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// The last answer, if there is one.
+    #[serde(default)]
+    pub final_output: Option<FinalOutput>,
+    /// How the run ended.
+    pub status: RunStatus,
+    /// What it took.
+    pub metrics: Metrics,
+    /// Files that belong to the run.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    pub artifacts: serde_json::Map<String, Json>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    /// Everything went as it should.
+    Success,
+    /// It went through, with failures that were tolerated.
+    Partial,
+    /// It failed.
+    Failed,
+    /// It could not go on.
+    Blocked,
+}
+
+/// What a run took.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Metrics {
+    /// Wall-clock time.
+    pub timing_ms_total: f64,
+    /// Tool calls, retries included.
+    pub tool_call_count: u64,
+    /// Calls that repeated a failed one.
+    pub retry_count: u64,
+    /// Tokens, if a model was involved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_usage: Option<u64>,
+}
+
+/// A line of the file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Line {
+    /// The first.
+    Header(Header),
+    /// One in between.
+    Event(Box<Event>),
+    /// The last.
+    End(End),
+}
+
+/// Writes a trace line by line; every call is one `write`, and nothing is kept back.
+#[derive(Debug)]
+pub struct TraceWriter<W> {
+    out: W,
+    line: Vec<u8>,
+}
+
+impl<W: Write> TraceWriter<W> {
+    /// Writes to `out`.
+    pub fn new(out: W) -> Self {
+        Self { out, line: Vec::new() }
+    }
+
+    /// Writes the header.
+    ///
+    /// # Errors
+    /// Those of the writer below, here and in the other methods.
+    pub fn header(&mut self, header: &Header) -> io::Result<()> {
+        self.tagged("header", header)
+    }
+
+    /// Writes an event that was serialized before.
+    ///
+    /// # Errors
+    /// See [`Self::header`].
+    pub fn raw_event(&mut self, json: &[u8]) -> io::Result<()> {
+        self.line.clear();
+        self.line.extend_from_slice(json);
+        self.write_line()
+    }
+
+    /// Writes an event.
+    ///
+    /// # Errors
+    /// See [`Self::header`].
+    pub fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, event)?;
+        self.write_line()
+    }
+
+    /// Writes the end.
+    ///
+    /// # Errors
+    /// See [`Self::header`].
+    pub fn end(&mut self, end: &End) -> io::Result<()> {
+        self.tagged("end", end)
+    }
+
+    fn tagged(&mut self, kind: &str, content: &impl Serialize) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Tagged<'a, T> {
+            kind: &'a str,
+            #[serde(flatten)]
+            content: &'a T,
+        }
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, &Tagged { kind, content })?;
+        self.write_line()
+    }
+
+    fn write_line(&mut self) -> io::Result<()> {
+        self.line.push(b'\n');
+        self.out.write_all(&self.line)?;
+        self.out.flush()
+    }
+}
+
+/// Why a trace can't be read.
+#[derive(Debug)]
+pub enum TraceError {
+    /// Reading failed.
+    Io(io::Error),
+    /// A line is not what it should be.
+    Line {
+        /// Its number, from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The file was written by a version this release does not know.
+    Version(String),
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(formatter, "reading failed: {error}"),
+            Self::Line { line, reason } => write!(formatter, "line {line}: {reason}"),
+            Self::Version(version) => write!(formatter, "the trace has version `{version}`; this release reads {SCHEMA_VERSION}"),
+        }
+    }
+}
+
+impl std::error::Error for TraceError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Reads a trace line by line; memory is bounded by the longest line.
+#[derive(Debug)]
+pub struct TraceReader<R> {
+    input: R,
+    line: u64,
+    seen_header: bool,
+    ended: bool,
+}
+
+impl<R: BufRead> TraceReader<R> {
+    /// Reads from `input`.
+    pub fn new(input: R) -> Self {
+        Self {
+            input,
+            line: 0,
+            seen_header: false,
+            ended: false,
+        }
+    }
+
+    /// Whether the end line was read. If it was not when the lines are over, the run died.
+    pub fn is_complete(&self) -> bool {
+        self.ended
+    }
+
+    fn read(&mut self) -> Result<Option<Line>, TraceError> {
+        let mut bytes = Vec::new();
+        loop {
+            bytes.clear();
+            let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
+            let read = io::Read::take(&mut self.input, limit).read_until(b'\n', &mut bytes).map_err(TraceError::Io)?;
+            if read == 0 {
+                return Ok(None);
+            }
+            self.line += 1;
+            if bytes.iter().any(|byte| !byte.is_ascii_whitespace()) {
+                break;
+            }
+        }
+        let complete = bytes.ends_with(b"\n");
+        if bytes.len() >= MAX_LINE {
+            return Err(self.problem(format!("the line is longer than {MAX_LINE} bytes")));
+        }
+        let json: Json = match serde_json::from_slice(&bytes) {
+            Ok(json) => json,
+            // The last line of a run that was killed while it wrote.
+            Err(_) if !complete => return Ok(None),
+            Err(error) => return Err(self.problem(format!("not JSON: {error}"))),
+        };
+        self.line_of(json).map(Some)
+    }
+
+    fn line_of(&mut self, json: Json) -> Result<Line, TraceError> {
+        if self.ended {
+            return Err(self.problem("nothing may follow the end".to_owned()));
+        }
+        let kind = json.get("kind").and_then(Json::as_str).unwrap_or("event").to_owned();
+        if self.seen_header == (kind == "header") {
+            let reason = if self.seen_header { "a second header" } else { "the first line must be the header" };
+            return Err(self.problem(reason.to_owned()));
+        }
+        let line = match kind.as_str() {
+            "header" => {
+                let version = json.get("schema_version").and_then(Json::as_str).unwrap_or_default();
+                if version != SCHEMA_VERSION {
+                    return Err(TraceError::Version(version.to_owned()));
+                }
+                self.seen_header = true;
+                serde_json::from_value(json).map(Line::Header)
+            }
+            "end" => {
+                self.ended = true;
+                serde_json::from_value(json).map(Line::End)
+            }
+            _ => serde_json::from_value(json).map(|event| Line::Event(Box::new(event))),
+        };
+        line.map_err(|error| self.problem(error.to_string()))
+    }
+
+    fn problem(&self, reason: String) -> TraceError {
+        TraceError::Line { line: self.line, reason }
+    }
+}
+
+impl<R: BufRead> Iterator for TraceReader<R> {
+    type Item = Result<Line, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{EventData, Log, Other, StepError, StepFinished, StepStatus, ToolCall, ToolResult};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn json_value() -> impl Strategy<Value = Json> {
+        let leaf = prop_oneof![
+            Just(Json::Null),
+            any::<bool>().prop_map(Json::from),
+            any::<i64>().prop_map(Json::from),
+            ".{0,12}".prop_map(Json::from),
+        ];
+        leaf.prop_recursive(3, 16, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Json::from),
+                prop::collection::btree_map(".{0,6}", inner, 0..4).prop_map(|map| Json::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    fn data() -> impl Strategy<Value = EventData> {
+        prop_oneof![
+            (".{0,12}", ".{0,4}", json_value(), proptest::option::of(1_u32..9)).prop_map(|(tool, call_id, args, attempt)| {
+                EventData::ToolCall(ToolCall { tool, call_id, args, native_tool: None, attempt })
+            }),
+            (".{0,12}", any::<bool>(), json_value()).prop_map(|(tool, success, result)| {
+                EventData::ToolResult(ToolResult { tool, call_id: "c".into(), success, result, fixture_id: None, duration_ms: Some(1.5) })
+            }),
+            (".{0,12}", proptest::option::of(".{0,5}")).prop_map(|(message, stream)| {
+                EventData::Log(Log { level: "info".into(), message, stream })
+            }),
+            (any::<u64>(), json_value()).prop_map(|(step, output)| {
+                EventData::StepFinished(StepFinished {
+                    step,
+                    id: None,
+                    tool: "t".into(),
+                    description: None,
+                    status: StepStatus::Tolerated,
+                    duration_ms: 2.25,
+                    attempts: Vec::new(),
+                    error: Some(StepError { code: "C".into(), error_type: "t".into(), message: "m".into(), notes: vec!["n".into()], help: None }),
+                    skipped_by: None,
+                    outputs: [("o".to_owned(), output)].into_iter().collect(),
+                })
+            }),
+            json_value().prop_map(|data| EventData::Other(Other { kind: "future".into(), actor: "system".into(), data })),
+        ]
+    }
+
+    fn header() -> Header {
+        Header {
+            schema_version: SCHEMA_VERSION.into(),
+            trace_id: "t".into(),
+            test_run_id: "r".into(),
+            capabilities: json!({"supports_replay": true}),
+            ..Header::default()
+        }
+    }
+
+    fn end() -> End {
+        End {
+            final_output: None,
+            status: RunStatus::Success,
+            metrics: Metrics::default(),
+            artifacts: serde_json::Map::new(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(all in prop::collection::vec((data(), 0_i64..4_000_000_000_000), 0..6)) {
+            let events: Vec<Event> = all
+                .into_iter()
+                .zip(1..)
+                .map(|((data, ms), seq)| Event::live(seq, jiff::Timestamp::from_millisecond(ms).expect("in range"), data))
+                .collect();
+            let mut bytes = Vec::new();
+            let mut writer = TraceWriter::new(&mut bytes);
+            writer.header(&header()).expect("memory");
+            for event in &events {
+                writer.event(event).expect("memory");
+            }
+            writer.end(&end()).expect("memory");
+            let mut reader = TraceReader::new(bytes.as_slice());
+            let lines: Vec<Line> = reader.by_ref().collect::<Result<_, _>>().expect("readable");
+            prop_assert!(reader.is_complete());
+            prop_assert_eq!(lines.len(), events.len() + 2);
+            prop_assert_eq!(&lines[0], &Line::Header(header()));
+            for (line, event) in lines[1..].iter().zip(&events) {
+                prop_assert_eq!(line, &Line::Event(Box::new(event.clone())));
+            }
+        }
+
+        #[test]
+        fn a_torn_trace_is_read_up_to_the_tear(cut in 0_usize..1000) {
+            let mut bytes = Vec::new();
+            let mut writer = TraceWriter::new(&mut bytes);
+            writer.header(&header()).expect("memory");
+            let log = EventData::Log(Log { level: "info".into(), message: "hello".into(), stream: None });
+            for seq in 1..5 {
+                writer.event(&Event::live(seq, jiff::Timestamp::UNIX_EPOCH, log.clone())).expect("memory");
+            }
+            writer.end(&end()).expect("memory");
+            let cut = cut % bytes.len();
+            let mut reader = TraceReader::new(&bytes[..cut]);
+            for line in reader.by_ref() {
+                prop_assert!(line.is_ok());
+            }
+            // Without its newline the end line is whole, or the run died.
+            prop_assert_eq!(reader.is_complete(), cut == bytes.len() - 1);
+        }
+    }
+
+    #[test]
+    fn a_newer_version_is_named() {
+        let text = "{\"kind\":\"header\",\"schema_version\":\"9.0\"}\n";
+        let error = TraceReader::new(text.as_bytes()).next().expect("a line").expect_err("too new");
+        assert_eq!(error.to_string(), "the trace has version `9.0`; this release reads 0.1");
+    }
+
+    #[test]
+    fn lines_in_the_wrong_place_are_named() {
+        let text = "{\"event_id\":\"e1\"}\n";
+        let error = TraceReader::new(text.as_bytes()).next().expect("a line").expect_err("no header");
+        assert_eq!(error.to_string(), "line 1: the first line must be the header");
+    }
+}

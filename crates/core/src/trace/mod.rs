@@ -1,0 +1,16 @@
+//! One trace for everything: what happened, past tense, append-only, versioned.
+
+mod data;
+mod event;
+mod file;
+
+pub use data::{
+    Assertion, Attempt, ErrorHappened, FileEdit, FinalOutput, HttpExchange, Log, MemoryRead,
+    MemoryWrite, Message, MessageReceived, Other, Permission, Plan, Screenshot, StepError,
+    StepFinished, StepStarted, StepStatus, Terminal, Thought, ToolCall, ToolResult,
+};
+pub use event::{Event, EventData};
+pub use file::{
+    Adapter, End, Header, Line, Metrics, RunStatus, SCHEMA_VERSION, TraceError, TraceReader,
+    TraceWriter,
+};

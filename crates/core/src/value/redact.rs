@@ -1,0 +1,142 @@
+//! Secrets never reach a trace, report, log or journal: they are replaced before anything is written.
+
+use std::borrow::Cow;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::Json;
+
+/// What stands where a secret stood.
+pub const REDACTED: &str = "[redacted]";
+
+/// Replaces every occurrence of a set of secrets, also as JSON, a URL or a shell word would spell them.
+#[derive(Debug, Clone, Default)]
+pub struct Redactor {
+    secrets: Vec<String>,
+    automaton: Option<AhoCorasick>,
+}
+
+impl Redactor {
+    /// A redactor for `secrets`; empty ones are left out.
+    pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
+        let mut redactor = Self::default();
+        redactor.add(secrets);
+        redactor
+    }
+
+    /// Learns more secrets.
+    pub fn add(&mut self, secrets: impl IntoIterator<Item = String>) {
+        self.secrets.extend(secrets);
+        self.secrets.retain(|secret| !secret.is_empty());
+        self.secrets.sort();
+        self.secrets.dedup();
+        let spellings: Vec<String> = self.secrets.iter().flat_map(|secret| spellings(secret)).collect();
+        self.automaton = (!spellings.is_empty())
+            .then(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&spellings).ok())
+            .flatten();
+    }
+
+    /// Whether there is nothing to replace.
+    pub fn is_empty(&self) -> bool {
+        self.automaton.is_none()
+    }
+
+    /// Whether `text` holds a secret.
+    pub fn finds(&self, text: &str) -> bool {
+        self.automaton
+            .as_ref()
+            .is_some_and(|automaton| automaton.is_match(text))
+    }
+
+    /// `text` without secrets.
+    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let Some(automaton) = self.automaton.as_ref().filter(|automaton| automaton.is_match(text)) else {
+            return Cow::Borrowed(text);
+        };
+        let mut redacted = String::with_capacity(text.len());
+        automaton.replace_all_with(text, &mut redacted, |_, _, into| {
+            into.push_str(REDACTED);
+            true
+        });
+        Cow::Owned(redacted)
+    }
+
+    /// Replaces secrets in every string and key, and every number that spells one.
+    pub fn json(&self, json: &mut Json) {
+        match json {
+            Json::Null | Json::Bool(_) => {}
+            Json::Number(number) => {
+                if self.finds(&number.to_string()) {
+                    *json = Json::String(REDACTED.to_owned());
+                }
+            }
+            Json::String(text) => {
+                if let Cow::Owned(redacted) = self.text(text) {
+                    *text = redacted;
+                }
+            }
+            Json::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
+            Json::Object(members) => {
+                if members.keys().any(|key| self.finds(key)) {
+                    *members = std::mem::take(members)
+                        .into_iter()
+                        .map(|(key, value)| (self.text(&key).into_owned(), value))
+                        .collect();
+                }
+                members.values_mut().for_each(|value| self.json(value));
+            }
+        }
+    }
+}
+
+/// A secret as it is and as it would look inside JSON, a URL and a single-quoted shell word.
+fn spellings(secret: &str) -> Vec<String> {
+    let json = Json::String(secret.to_owned()).to_string();
+    let url: String = secret
+        .bytes()
+        .map(|byte| match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+            other => format!("%{other:02X}"),
+        })
+        .collect();
+    let mut all = vec![
+        secret.to_owned(),
+        json[1..json.len() - 1].to_owned(),
+        url.to_lowercase(),
+        url,
+        secret.replace('\'', r"'\''"),
+    ];
+    all.sort();
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn secrets_go_from_strings_keys_and_numbers() {
+        let redactor = Redactor::new(["pass\"word".to_owned(), "12345678".to_owned(), String::new()]);
+        let mut value = json!({"a": ["x pass\"word y", 12345678, 1], "pass\"word": true, "u": "pass%22word"});
+        redactor.json(&mut value);
+        assert_eq!(
+            value,
+            json!({"a": ["x [redacted] y", "[redacted]", 1], "[redacted]": true, "u": "[redacted]"})
+        );
+    }
+
+    #[test]
+    fn the_longest_secret_wins() {
+        let redactor = Redactor::new(["abc".to_owned(), "abcdef".to_owned()]);
+        assert_eq!(redactor.text("abcdef abc"), "[redacted] [redacted]");
+    }
+
+    #[test]
+    fn without_secrets_nothing_changes() {
+        let redactor = Redactor::default();
+        assert!(redactor.is_empty());
+        assert!(matches!(redactor.text("x"), Cow::Borrowed("x")));
+    }
+}
