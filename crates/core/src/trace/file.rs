@@ -105,7 +105,7 @@ pub enum Line {
     End(End),
 }
 
-/// Writes a trace line by line; every call is one `write`, and nothing is kept back.
+/// Writes a trace line by line, each in one piece; what `out` buffers is the caller's to flush.
 #[derive(Debug)]
 pub struct TraceWriter<W> {
     out: W,
@@ -154,6 +154,14 @@ impl<W: Write> TraceWriter<W> {
         self.tagged("end", end)
     }
 
+    /// Hands everything written so far on.
+    ///
+    /// # Errors
+    /// See [`Self::header`].
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     fn tagged(&mut self, kind: &str, content: &impl Serialize) -> io::Result<()> {
         #[derive(Serialize)]
         struct Tagged<'a, T> {
@@ -168,8 +176,7 @@ impl<W: Write> TraceWriter<W> {
 
     fn write_line(&mut self) -> io::Result<()> {
         self.line.push(b'\n');
-        self.out.write_all(&self.line)?;
-        self.out.flush()
+        self.out.write_all(&self.line)
     }
 }
 

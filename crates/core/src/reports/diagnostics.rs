@@ -1,0 +1,180 @@
+//! Diagnostics as people and machines read them.
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use serde_json::json;
+
+use super::Style;
+use crate::diagnostic::{Diagnostic, Place, Severity};
+use crate::value::Json;
+
+/// A longer line is shown only around the marked place.
+const MAX_SHOWN_LINE: usize = 400;
+
+/// A diagnostic as text of several lines, with a newline at the end: the message with its code, the place
+/// with its line, notes, and what to do.
+pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let mut group = level.primary_title(one_line(&diagnostic.message)).id(diagnostic.code.name()).elements(Vec::<Snippet<'_, annotate_snippets::Annotation<'_>>>::new());
+    let excerpt = diagnostic.place.as_ref().map(Excerpt::of);
+    if let (Some(excerpt), Some(place)) = (&excerpt, &diagnostic.place) {
+        let annotation = AnnotationKind::Primary.span(excerpt.start..excerpt.end);
+        let annotation = match &diagnostic.label {
+            Some(label) => annotation.label(one_line(label)),
+            None => annotation,
+        };
+        group = group.element(
+            Snippet::source(excerpt.text.as_str())
+                .path(place.source.name())
+                .line_start(excerpt.line)
+                .annotation(annotation),
+        );
+    } else if let Some(label) = &diagnostic.label {
+        group = group.element(Level::NOTE.message(one_line(label)));
+    }
+    for note in &diagnostic.notes {
+        group = group.element(Level::NOTE.message(printable(note)));
+    }
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(printable(help)));
+    }
+    let renderer = if style.colour { Renderer::styled() } else { Renderer::plain() };
+    let decor = if style.unicode { DecorStyle::Unicode } else { DecorStyle::Ascii };
+    let mut text = renderer.decor_style(decor).term_width(style.width.max(40)).render(&[group]);
+    // The renderer pads some lines; nobody wants to see that in a diff.
+    text = text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    text.push('\n');
+    text
+}
+
+/// A diagnostic as one JSON object.
+pub fn to_json(diagnostic: &Diagnostic) -> Json {
+    let position = diagnostic.place.as_ref().map(|place| place.source.position(place.span.start));
+    json!({
+        "severity": diagnostic.severity.word(),
+        "code": diagnostic.code.name(),
+        "message": diagnostic.message,
+        "file": diagnostic.place.as_ref().map(|place| place.source.name()),
+        "line": position.map(|position| position.line),
+        "column": position.map(|position| position.column),
+        "pointer": diagnostic.pointer,
+        "label": diagnostic.label,
+        "notes": diagnostic.notes,
+        "help": diagnostic.help,
+    })
+}
+
+/// The line of a place, with the place inside it; a span over several lines is marked on its first.
+struct Excerpt {
+    text: String,
+    line: usize,
+    start: usize,
+    end: usize,
+}
+
+impl Excerpt {
+    fn of(place: &Place) -> Self {
+        let text = place.source.text();
+        let mut start = (place.span.start as usize).min(text.len());
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let line_end = line_start + text[line_start..line_end].trim_end_matches('\r').len();
+        let mut end = (place.span.end as usize).clamp(start, line_end.max(start));
+        while !text.is_char_boundary(end) {
+            end += 1;
+        }
+        let window_start = floor_boundary(text, start.saturating_sub(MAX_SHOWN_LINE / 2).max(line_start));
+        let window_end = ceil_boundary(text, (end + MAX_SHOWN_LINE / 2).min(line_end.max(end)));
+        Self {
+            text: printable(&text[window_start..window_end]),
+            line: place.source.position(place.span.start).line,
+            start: start - window_start,
+            end: end - window_start,
+        }
+    }
+}
+
+fn floor_boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn ceil_boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}
+
+/// Text from files and peers never moves the cursor or changes colours: control characters become a mark
+/// of the same length in bytes.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|character| match character {
+            '\n' | '\t' => character,
+            other if other.is_ascii_control() => '?',
+            other => other,
+        })
+        .collect()
+}
+
+fn one_line(text: &str) -> String {
+    printable(text).replace('\n', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::codes;
+    use crate::source::{SourceFile, Span};
+
+    fn sample() -> Diagnostic {
+        let text = "{\n  \"text\": \"Issue #{{creat_issue.number}}\"\n}\n";
+        let start = text.find("{{").expect("there");
+        Diagnostic::error(codes::REFERENCE_UNKNOWN, "nothing is called `creat_issue.number`")
+            .at(&SourceFile::new("scenario.json", text), Span::new(start, start + 22))
+            .with_label("did you mean `create_issue.number`?")
+            .with_note("step 2 can see: create_issue.number")
+            .with_help("correct the name")
+    }
+
+    #[test]
+    fn a_diagnostic_shows_where_what_and_what_to_do() {
+        let text = render(&sample(), Style { unicode: false, ..Style::default() });
+        assert!(text.starts_with("error[C-REF-02]: nothing is called `creat_issue.number`\n"), "{text}");
+        assert!(text.contains("scenario.json:2:19"), "{text}");
+        assert!(text.contains("^^^^^^^^^^^^^^^^^^^^^^ did you mean `create_issue.number`?"), "{text}");
+        assert!(text.contains("note: step 2 can see"), "{text}");
+        assert!(text.contains("help: correct the name"), "{text}");
+        assert!(!text.contains('\u{1b}'));
+        assert!(render(&sample(), Style { colour: true, ..Style::default() }).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn machines_get_line_and_column() {
+        let json = to_json(&sample());
+        assert_eq!((json["line"].as_u64(), json["column"].as_u64()), (Some(2), Some(19)));
+        assert_eq!(json["code"], "C-REF-02");
+    }
+
+    #[test]
+    fn no_place_and_odd_places_do_not_panic() {
+        let plain = Diagnostic::warning(codes::ARGUMENT, "an\u{1b}[31m odd\none");
+        assert!(render(&plain, Style::default()).contains("an?[31m odd one"));
+        for (text, span) in [("", Span::new(0, 0)), ("é", Span::new(1, 1)), ("a\r\nb", Span::new(0, 4)), ("x", Span::new(9, 99))] {
+            let odd = Diagnostic::error(codes::ARGUMENT, "m").at(&SourceFile::new("f", text), span);
+            assert!(render(&odd, Style::default()).contains("f:"));
+        }
+        let long = format!("{}x{}", "a".repeat(100_000), "b".repeat(100_000));
+        let far = Diagnostic::error(codes::ARGUMENT, "m").at(&SourceFile::new("f", long), Span::new(100_000, 100_001));
+        assert!(render(&far, Style::default()).len() < 4000);
+    }
+}

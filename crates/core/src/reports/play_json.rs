@@ -1,0 +1,225 @@
+//! The result of `play` as one JSON document, written as a stream: steps as they end, totals last.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Map, json};
+
+use crate::script::{Summary, Verdict};
+use crate::trace::{Event, EventData, StepFinished, StepStatus};
+use crate::value::Json;
+
+/// Which results stand in the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IncludeResults {
+    /// None.
+    #[default]
+    Never,
+    /// Those of steps that failed, tolerated or not.
+    OnFailure,
+    /// All.
+    Always,
+}
+
+/// What is known only at the end.
+#[derive(Debug, Clone)]
+pub struct Totals {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Counts.
+    pub summary: Summary,
+    /// Wall-clock time.
+    pub took: Duration,
+    /// Why it failed, for people.
+    pub error: Option<String>,
+    /// The run's folder.
+    pub run_dir: Option<String>,
+    /// The trace.
+    pub trace_path: Option<String>,
+    /// Screenshots of failed steps.
+    pub screenshots: Vec<String>,
+}
+
+/// Writes the document. Holds one step's call and result at a time, and the outputs.
+#[derive(Debug)]
+pub struct PlayJson<W> {
+    out: W,
+    include: IncludeResults,
+    steps: usize,
+    params: Json,
+    result: Json,
+    last_started: Option<jiff::Timestamp>,
+    outputs: Map<String, Json>,
+    failed: Option<Failed>,
+}
+
+#[derive(Debug)]
+struct Failed {
+    step: u64,
+    error: Json,
+    result: Json,
+}
+
+impl<W: Write> PlayJson<W> {
+    /// Begins the document.
+    ///
+    /// # Errors
+    /// Those of `out`, here and in the other methods.
+    pub fn begin(mut out: W, include: IncludeResults, scenario_name: &str, total_steps: usize) -> io::Result<Self> {
+        write!(out, "{{\n  \"scenario_name\": {},\n  \"total_steps\": {total_steps},\n  \"step_results\": [", Json::from(scenario_name))?;
+        Ok(Self {
+            out,
+            include,
+            steps: 0,
+            params: Json::Null,
+            result: Json::Null,
+            last_started: None,
+            outputs: Map::new(),
+            failed: None,
+        })
+    }
+
+    /// Takes note of an event.
+    ///
+    /// # Errors
+    /// See [`Self::begin`].
+    pub fn event(&mut self, event: &Event) -> io::Result<()> {
+        match &event.data {
+            EventData::StepStarted(_) => {
+                self.last_started = Some(event.ts);
+                self.result = Json::Null;
+            }
+            EventData::ToolCall(call) => self.params.clone_from(&call.args),
+            EventData::ToolResult(result) => {
+                // Without the result nobody pays for a copy of it.
+                if self.include != IncludeResults::Never || !result.success {
+                    self.result.clone_from(&result.result);
+                }
+            }
+            EventData::StepFinished(step) => self.step(event, step)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, event: &Event, step: &StepFinished) -> io::Result<()> {
+        let failed = matches!(step.status, StepStatus::Failed | StepStatus::Tolerated);
+        let included = match self.include {
+            IncludeResults::Never => false,
+            IncludeResults::OnFailure => failed,
+            IncludeResults::Always => true,
+        };
+        let result = std::mem::take(&mut self.result);
+        if let (Some(id), false) = (&step.id, step.outputs.is_empty()) {
+            self.outputs.insert(id.clone(), Json::Object(step.outputs.clone()));
+        }
+        let started = self.last_started.take().unwrap_or(event.ts);
+        let error = step.error.as_ref().map(|error| error.message.as_str());
+        let entry = StepEntry {
+            step: step.step,
+            id: step.id.as_deref(),
+            tool: &step.tool,
+            status: step.status.word(),
+            success: matches!(step.status, StepStatus::Passed | StepStatus::Skipped),
+            skipped: step.status == StepStatus::Skipped,
+            started_at: format!("{started:.3}"),
+            duration: seconds(step.duration_ms),
+            params: std::mem::take(&mut self.params),
+            result: included.then_some(&result),
+            description: step.description.as_deref(),
+            error,
+            code: step.error.as_ref().map(|error| error.code.as_str()),
+            retries: step.attempts.len().saturating_sub(1),
+            attempts: step
+                .attempts
+                .iter()
+                .map(|attempt| {
+                    json!({
+                        "attempt": attempt.attempt,
+                        "duration": seconds(attempt.duration_ms),
+                        "error": attempt.error,
+                    })
+                })
+                .collect(),
+        };
+        self.out.write_all(if self.steps == 0 { b"\n    " } else { b",\n    " })?;
+        serde_json::to_writer(&mut self.out, &entry)?;
+        self.steps += 1;
+        if step.status == StepStatus::Failed {
+            self.failed = Some(Failed {
+                step: step.step,
+                error: error.into(),
+                result,
+            });
+        }
+        Ok(())
+    }
+
+    /// Ends the document.
+    ///
+    /// # Errors
+    /// See [`Self::begin`].
+    pub fn end(mut self, totals: &Totals) -> io::Result<W> {
+        let summary = totals.summary;
+        let (failed_step, error, result) = match self.failed {
+            Some(failed) => (Json::from(failed.step), failed.error, failed.result),
+            None => (Json::Null, Json::Null, Json::Null),
+        };
+        let context_result = if self.include == IncludeResults::Never { Json::Null } else { result };
+        let fields = [
+            ("success", Json::from(totals.verdict == Verdict::Passed)),
+            (
+                "status",
+                Json::from(match totals.verdict {
+                    Verdict::Passed => "passed",
+                    Verdict::Failed => "failed",
+                    Verdict::Blocked => "blocked",
+                    Verdict::Interrupted => "interrupted",
+                }),
+            ),
+            ("passed_steps", Json::from(summary.passed)),
+            ("completed_steps", Json::from(summary.passed + summary.tolerated + summary.skipped)),
+            ("failed_step", failed_step),
+            ("duration", Json::from(seconds(totals.took.as_secs_f64() * 1000.0))),
+            ("error", totals.error.clone().into()),
+            ("outputs", Json::Object(self.outputs)),
+            ("context", json!({"failed_step_error": error, "failed_step_result": context_result})),
+            ("run_dir", totals.run_dir.clone().into()),
+            ("trace_path", totals.trace_path.clone().into()),
+            ("screenshots", totals.screenshots.clone().into()),
+        ];
+        self.out.write_all(if self.steps == 0 { b"]" } else { b"\n  ]" })?;
+        for (name, value) in fields {
+            write!(self.out, ",\n  \"{name}\": {value}")?;
+        }
+        self.out.write_all(b"\n}\n")?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+/// Field names are the contract of the result.
+#[derive(Serialize)]
+struct StepEntry<'a> {
+    step: u64,
+    id: Option<&'a str>,
+    tool: &'a str,
+    status: &'a str,
+    success: bool,
+    skipped: bool,
+    started_at: String,
+    duration: f64,
+    params: Json,
+    result: Option<&'a Json>,
+    description: Option<&'a str>,
+    error: Option<&'a str>,
+    code: Option<&'a str>,
+    retries: usize,
+    attempts: Vec<Json>,
+}
+
+/// Seconds to the microsecond.
+fn seconds(milliseconds: f64) -> f64 {
+    (milliseconds * 1000.0).round() / 1_000_000.0
+}

@@ -1,0 +1,101 @@
+//! The step list of `play`: one line a step as it ends, and the counts at the end.
+
+use std::time::Duration;
+
+use super::{Style, duration};
+use crate::trace::{StepFinished, StepStatus};
+use crate::value::cut;
+
+/// Column widths, known before the first step ends.
+#[derive(Debug, Clone, Copy)]
+pub struct StepList {
+    style: Style,
+    number: usize,
+    label: usize,
+    tool: usize,
+}
+
+impl StepList {
+    /// A list for steps with these numbers, labels and tools.
+    pub fn new<'a>(style: Style, steps: impl Iterator<Item = (u64, &'a str, &'a str)>) -> Self {
+        let mut list = Self {
+            style,
+            number: 1,
+            label: 8,
+            tool: 8,
+        };
+        for (number, label, tool) in steps {
+            list.number = list.number.max(number.to_string().len());
+            list.label = list.label.max(label.chars().count());
+            list.tool = list.tool.max(tool.chars().count());
+        }
+        // What is left of the width after the mark, attempts and duration belongs to label and tool.
+        let room = style.width.saturating_sub(list.number + 26).max(24);
+        list.tool = list.tool.min(room * 3 / 5).max(8);
+        list.label = list.label.min(room - list.tool).max(8);
+        list
+    }
+
+    /// What stands before a step's words: its number.
+    pub fn number(&self, step: u64) -> String {
+        format!("{step:>width$}", width = self.number + 1)
+    }
+
+    /// The line of a step that ended, without a newline.
+    pub fn line(&self, step: &StepFinished) -> String {
+        let style = self.style;
+        let mark = match step.status {
+            StepStatus::Passed => style.good(style.symbol("✓", "ok")),
+            StepStatus::Failed => style.bad(style.symbol("✗", "x ")),
+            StepStatus::Tolerated => style.doubtful(style.symbol("!", "! ")),
+            StepStatus::Skipped => style.faint(style.symbol("–", "- ")),
+            StepStatus::Unknown => style.doubtful(style.symbol("?", "? ")),
+        };
+        let label = self.fit(step.description.as_deref().unwrap_or(&step.tool), self.label);
+        let number = self.number(step.step);
+        if step.status == StepStatus::Skipped {
+            let condition = cut(step.skipped_by.as_deref().unwrap_or_default(), self.tool + 12).into_owned();
+            return format!("{number} {mark} {label}  {}", style.faint(&format!("{condition}  false")));
+        }
+        let attempts = match step.attempts.len() {
+            0 | 1 => String::new(),
+            count => format!("{count} attempts"),
+        };
+        let tool = self.fit(&step.tool, self.tool);
+        let took = duration(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
+        format!("{number} {mark} {label}  {attempts:<10}  {}  {took:>8}", style.faint(&tool))
+    }
+
+    /// Cut and padded to a width in characters.
+    fn fit(&self, text: &str, width: usize) -> String {
+        let text = text.replace(char::is_control, " ");
+        let shown = if text.chars().count() > width { cut(&text, width - 1).into_owned() } else { text };
+        format!("{shown:<width$}")
+    }
+}
+
+/// `2 passed · 1 skipped · 1 failed · 2.4 s`.
+pub fn counts(style: Style, summary: &crate::script::Summary, unknown: bool, took: Duration) -> String {
+    let mut facts = Vec::new();
+    if summary.passed > 0 || summary.failed + summary.skipped + summary.tolerated == 0 {
+        facts.push(style.good(&format!("{} passed", summary.passed)));
+    }
+    if summary.tolerated > 0 {
+        facts.push(style.doubtful(&format!("{} tolerated", summary.tolerated)));
+    }
+    if summary.skipped > 0 {
+        facts.push(format!("{} skipped", summary.skipped));
+    }
+    if summary.failed > 0 {
+        facts.push(style.bad(&format!("{} failed", summary.failed)));
+    }
+    if unknown {
+        facts.push(style.doubtful("1 unknown"));
+    }
+    let played = summary.passed + summary.tolerated + summary.skipped + summary.failed + usize::from(unknown);
+    if summary.total > played {
+        facts.push(format!("{} not reached", summary.total - played));
+    }
+    facts.push(duration(took));
+    facts.join(style.dot())
+}

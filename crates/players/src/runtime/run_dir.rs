@@ -1,0 +1,143 @@
+//! The run directory: `.cuecard/runs/<UTC>-<6 hex>/` with the trace, saved files and screenshots of a run.
+
+use std::fs::{self, File};
+use std::hash::{BuildHasher as _, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rustix::fs::{FlockOperation, flock};
+
+/// How many runs are kept.
+const KEPT: usize = 20;
+
+/// A run's folder. Its trace file is locked while the run goes on, so that nobody clears it away.
+#[derive(Debug)]
+pub struct RunDir {
+    path: PathBuf,
+    id: String,
+    trace: File,
+}
+
+impl RunDir {
+    /// Creates `<parent>/<id>/` for a run that started at `started`, and clears away all but the newest runs.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn create(parent: &Path, started: Timestamp) -> io::Result<Self> {
+        fs::create_dir_all(parent)?;
+        let ignore = parent.join(".gitignore");
+        if !ignore.exists() {
+            fs::write(ignore, "*\n")?;
+        }
+        let (path, id) = loop {
+            let random = RandomState::new().hash_one(std::process::id()) & 0xff_ffff;
+            let id = format!("{}-{random:06x}", started.strftime("%Y%m%dT%H%M%S"));
+            let path = parent.join(&id);
+            match fs::create_dir(&path) {
+                Ok(()) => break (path, id),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        };
+        let trace = File::create(path.join("trace.jsonl"))?;
+        // A file system without locks still keeps a trace.
+        let _ = flock(&trace, FlockOperation::NonBlockingLockExclusive);
+        clear_old(parent);
+        Ok(Self { path, id, trace })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The run's id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Where the trace is.
+    pub fn trace_path(&self) -> PathBuf {
+        self.path.join("trace.jsonl")
+    }
+
+    /// The open trace file.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn trace_file(&self) -> io::Result<File> {
+        self.trace.try_clone()
+    }
+
+    /// Writes a file below `files/` and gives its path.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn save(&self, name: &str, content: &[u8]) -> io::Result<PathBuf> {
+        let folder = self.path.join("files");
+        fs::create_dir_all(&folder)?;
+        let path = folder.join(name);
+        fs::write(&path, content)?;
+        Ok(path)
+    }
+
+    /// Writes `run.json`, replacing it in one step.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn describe(&self, description: &serde_json::Value) -> io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
+        serde_json::to_writer_pretty(&mut file, description)?;
+        file.persist(self.path.join("run.json"))?;
+        Ok(())
+    }
+}
+
+/// Removes the oldest runs. What can't be removed stays: clearing up never fails a run.
+fn clear_old(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    let mut runs: Vec<PathBuf> = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_run_id))
+        .collect();
+    runs.sort();
+    let surplus = runs.len().saturating_sub(KEPT);
+    for path in runs.into_iter().take(surplus) {
+        let is_over = File::open(path.join("trace.jsonl"))
+            .map_or(true, |file| flock(&file, FlockOperation::NonBlockingLockShared).is_ok());
+        if is_over {
+            let _ = fs::remove_dir_all(path);
+        }
+    }
+}
+
+fn is_run_id(name: &str) -> bool {
+    let Some((time, random)) = name.split_once('-') else { return false };
+    let is_time = time.len() == 15 && time.bytes().enumerate().all(|(at, byte)| if at == 8 { byte == b'T' } else { byte.is_ascii_digit() });
+    is_time && random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_twenty_runs_are_kept_and_strangers_stay() {
+        let parent = tempfile::tempdir().expect("a folder");
+        fs::create_dir(parent.path().join("mine")).expect("a folder");
+        let at = |second: i64| Timestamp::from_second(second).expect("in range");
+        let first = RunDir::create(parent.path(), at(0)).expect("created");
+        let second = RunDir::create(parent.path(), at(1)).expect("created").path().to_owned();
+        for run in 2..25 {
+            RunDir::create(parent.path(), at(run)).expect("created");
+        }
+        assert!(first.path().exists(), "a run that goes on is not cleared away");
+        assert!(!second.exists());
+        assert!(parent.path().join("mine").exists());
+        let runs = fs::read_dir(parent.path()).expect("readable").filter_map(Result::ok).filter(|entry| is_run_id(&entry.file_name().to_string_lossy())).count();
+        assert_eq!(runs, KEPT + 1);
+        assert_eq!(fs::read_to_string(parent.path().join(".gitignore")).expect("written"), "*\n");
+    }
+}

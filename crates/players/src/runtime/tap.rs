@@ -1,0 +1,250 @@
+//! The tap: the one way into the trace. Secrets are taken out here, before anything is written or shown.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use cuecard_core::trace::{End, Event, EventData, Header, TraceWriter};
+use cuecard_core::value::{Json, Redactor};
+
+use super::clock::Clock;
+
+/// Somebody who looks at events as they happen.
+pub trait Listener {
+    /// An event happened.
+    fn event(&mut self, event: &Event);
+
+    /// The run is about to do something that may take long or have an effect: show what there is.
+    fn settle(&mut self) {}
+}
+
+/// Numbers events, takes secrets out, writes the trace and tells the listeners.
+pub struct Recorder<'a> {
+    clock: Clock,
+    seq: u64,
+    redactor: Redactor,
+    trace: Option<TraceWriter<io::BufWriter<Box<dyn Write + 'a>>>>,
+    line: Vec<u8>,
+    listeners: Vec<Box<dyn Listener + 'a>>,
+    error: Option<io::Error>,
+}
+
+impl<'a> Recorder<'a> {
+    /// A recorder that writes nowhere yet.
+    pub fn new(clock: Clock, redactor: Redactor) -> Self {
+        Self {
+            clock,
+            seq: 0,
+            redactor,
+            trace: None,
+            line: Vec::new(),
+            listeners: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// Writes the trace to `out`, beginning with `header`.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_to(&mut self, out: Box<dyn Write + 'a>, header: &Header) -> io::Result<()> {
+        let mut writer = TraceWriter::new(io::BufWriter::with_capacity(64 << 10, out));
+        writer.header(header)?;
+        writer.flush()?;
+        self.trace = Some(writer);
+        Ok(())
+    }
+
+    /// Tells `listener` every event from now on.
+    pub fn tell(&mut self, listener: Box<dyn Listener + 'a>) {
+        self.listeners.push(listener);
+    }
+
+    /// The run's clock.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Learns more secrets.
+    pub fn add_secrets(&mut self, secrets: impl IntoIterator<Item = String>) {
+        self.redactor.add(secrets);
+    }
+
+    /// `text` without secrets.
+    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.redactor.text(text)
+    }
+
+    /// Something happened.
+    pub fn record(&mut self, data: EventData) {
+        self.record_at(self.clock.now(), data);
+    }
+
+    /// Something happened at `elapsed` after the start.
+    pub fn record_at(&mut self, elapsed: Duration, data: EventData) {
+        self.seq += 1;
+        let mut event = Event::live(self.seq, self.clock.timestamp(elapsed), data);
+        self.line.clear();
+        if self.trace.is_some() || !self.redactor.is_empty() {
+            if let Err(error) = serde_json::to_writer(&mut self.line, &event) {
+                self.error.get_or_insert(error.into());
+                return;
+            }
+            self.redact_event(&mut event);
+        }
+        if let Some(trace) = &mut self.trace
+            && let Err(error) = trace.raw_event(&self.line)
+        {
+            self.error.get_or_insert(error);
+        }
+        for listener in &mut self.listeners {
+            listener.event(&event);
+        }
+    }
+
+    /// Takes secrets out of the event and of its serialized form, if there are any.
+    fn redact_event(&mut self, event: &mut Event) {
+        let holds_secret = std::str::from_utf8(&self.line).is_ok_and(|line| self.redactor.finds(line));
+        if !holds_secret {
+            return;
+        }
+        let Ok(mut json) = serde_json::from_slice::<Json>(&self.line) else { return };
+        // Only the data can hold what somebody gave us; ids and times are ours, and readers need them.
+        if let Some(data) = json.get_mut("data") {
+            self.redactor.json(data);
+        }
+        match serde_json::from_value::<Event>(json) {
+            Ok(redacted) => {
+                *event = redacted;
+                self.line.clear();
+                // Serializing what was just parsed into memory can't fail.
+                let _ = serde_json::to_writer(&mut self.line, event);
+            }
+            Err(_) => {
+                // A secret took the place of a value that must be a number or a word: nothing of the
+                // event can be shown safely but that it happened.
+                event.data = EventData::Log(cuecard_core::trace::Log {
+                    level: "warning".to_owned(),
+                    message: format!("a `{}` event was left out: a secret stood in one of its fixed fields", event.data.type_name()),
+                    stream: None,
+                });
+                self.line.clear();
+                let _ = serde_json::to_writer(&mut self.line, event);
+            }
+        }
+    }
+
+    /// Everything recorded so far is on its way to the disk, then shown. To be called before anything that
+    /// takes time or has an effect, so that a crash loses nothing that was reported.
+    pub fn settle(&mut self) {
+        if let Some(trace) = &mut self.trace
+            && let Err(error) = trace.flush()
+        {
+            self.error.get_or_insert(error);
+        }
+        for listener in &mut self.listeners {
+            listener.settle();
+        }
+    }
+
+    /// The first thing that went wrong with the trace, once.
+    pub fn take_error(&mut self) -> Option<io::Error> {
+        self.error.take()
+    }
+
+    /// Writes the end line.
+    pub fn end(&mut self, end: &End) {
+        if let Some(trace) = &mut self.trace
+            && let Err(error) = trace.end(end)
+        {
+            self.error.get_or_insert(error);
+        }
+        self.settle();
+    }
+}
+
+impl std::fmt::Debug for Recorder<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Recorder")
+            .field("seq", &self.seq)
+            .field("listeners", &self.listeners.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cuecard_core::trace::{Line, Log, ToolCall, TraceReader};
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    #[derive(Clone, Default)]
+    struct Shared(Rc<RefCell<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    struct Seen(Rc<RefCell<Vec<Event>>>);
+
+    impl Listener for Seen {
+        fn event(&mut self, event: &Event) {
+            self.0.borrow_mut().push(event.clone());
+        }
+    }
+
+    fn header() -> Header {
+        Header {
+            schema_version: cuecard_core::trace::SCHEMA_VERSION.to_owned(),
+            ..Header::default()
+        }
+    }
+
+    #[test]
+    fn secrets_reach_neither_the_trace_nor_a_listener() {
+        let (out, seen) = (Shared::default(), Rc::new(RefCell::new(Vec::new())));
+        let mut recorder = Recorder::new(Clock::start(), Redactor::new(["s3cr\"et".to_owned(), "e1".to_owned()]));
+        recorder.write_to(Box::new(out.clone()), &header()).expect("memory");
+        recorder.tell(Box::new(Seen(seen.clone())));
+        recorder.record(EventData::ToolCall(ToolCall {
+            tool: "t".into(),
+            call_id: "c".into(),
+            args: serde_json::json!({"token": "Bearer s3cr\"et", "n": 1}),
+            native_tool: None,
+            attempt: None,
+        }));
+        recorder.settle();
+        let text = String::from_utf8(out.0.borrow().clone()).expect("UTF-8");
+        assert!(!text.contains("s3cr"), "{text}");
+        let lines: Vec<Line> = TraceReader::new(text.as_bytes()).collect::<Result<_, _>>().expect("readable");
+        let Line::Event(event) = &lines[1] else { panic!("an event") };
+        assert_eq!(event.event_id, "e1", "ids are ours, whatever the secrets are");
+        assert_eq!(&**event, &Event { ts: event.ts, ..seen.borrow()[0].clone() });
+    }
+
+    #[test]
+    fn a_full_disk_is_reported_once() {
+        struct Full;
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::StorageFull.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut recorder = Recorder::new(Clock::start(), Redactor::default());
+        assert!(recorder.write_to(Box::new(Full), &header()).is_err());
+        recorder.record(EventData::Log(Log { level: "info".into(), message: "m".into(), stream: None }));
+        assert!(recorder.take_error().is_none(), "nothing is written, so nothing fails");
+    }
+}
