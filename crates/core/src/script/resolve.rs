@@ -26,6 +26,12 @@ impl Bindings {
         names
     }
 
+    /// What a reference to a variable stands for; `None` for anything else.
+    pub fn value(&self, reference: &crate::scenario::Reference) -> Option<&Json> {
+        let bound = self.variables.get(&reference.name)?;
+        descend(&bound.value, &reference.path, reference).ok()
+    }
+
     /// The texts that must not be shown.
     pub fn secrets(&self) -> impl Iterator<Item = String> + '_ {
         self.variables

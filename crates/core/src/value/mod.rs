@@ -67,9 +67,14 @@ impl Value {
         }
     }
 
-    /// The string at `pointer` with the origin of each part, or `None` if there is no string.
+    /// The text of the string, number or boolean at `pointer` with the origin of each part, or `None` if
+    /// there is none.
     pub fn text(&self, pointer: &str) -> Option<Text> {
-        let text = self.json.pointer(pointer)?.as_str()?;
+        let json = self.json.pointer(pointer)?;
+        if !matches!(json, Json::String(_) | Json::Number(_) | Json::Bool(_)) {
+            return None;
+        }
+        let text = as_text(json);
         let mut pieces = Vec::new();
         let mut done = 0;
         for mark in &self.marks {

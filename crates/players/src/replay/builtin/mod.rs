@@ -1,0 +1,90 @@
+//! The built-in tools: adapters between a step's parameters and the workspace. Each asks the policy first.
+
+mod arguments;
+mod files;
+mod search;
+mod shell;
+mod waits;
+mod web;
+
+use std::time::Duration;
+
+use cuecard_core::scenario::BuiltinTool;
+use cuecard_core::script::{CallRequest, Failure, FailureKind};
+use serde_json::{Value as Json, json};
+
+use self::arguments::Arguments;
+use super::pool::log;
+use super::toolbox::{Toolbox, timed_out};
+use crate::runtime::policy::{Refusal, RefusalKind};
+use crate::runtime::tap::Recorder;
+
+/// Calls a built-in tool.
+pub(super) async fn call(toolbox: &mut Toolbox, tool: BuiltinTool, request: &CallRequest, recorder: &mut Recorder<'_>) -> Result<Json, Failure> {
+    let arguments = Arguments::new(tool, &request.params)?;
+    match tool {
+        BuiltinTool::Wait => wait(toolbox, &arguments, request.timeout).await,
+        BuiltinTool::Log => {
+            let message = arguments.required_any("message")?;
+            let level = arguments.one_of("level")?.unwrap_or("info");
+            let message = cuecard_core::value::as_text(message).into_owned();
+            let logged = json!({"logged": message});
+            recorder.record(log(level, message));
+            Ok(logged)
+        }
+        BuiltinTool::WaitForElement | BuiltinTool::WaitUntil => waits::wait(toolbox, tool, &arguments, request, recorder).await,
+        BuiltinTool::AppendFile => files::append(toolbox, &arguments, recorder),
+        BuiltinTool::Read => files::read(toolbox, &arguments, recorder),
+        BuiltinTool::Write => files::write(toolbox, &arguments),
+        BuiltinTool::Edit => files::edit(toolbox, &arguments),
+        BuiltinTool::NotebookEdit => files::notebook_edit(toolbox, &arguments),
+        BuiltinTool::Glob => search::glob(toolbox, &arguments, request.timeout).await,
+        BuiltinTool::Grep => search::grep(toolbox, &arguments, request.timeout).await,
+        BuiltinTool::Bash => shell::run(toolbox, &arguments, request.timeout).await,
+        BuiltinTool::WebFetch => web::fetch(toolbox, &arguments, request.timeout).await,
+    }
+}
+
+/// What the policy refused, as a step's failure.
+pub(super) fn refused(refusal: Refusal) -> Failure {
+    let kind = match refusal.kind {
+        RefusalKind::Path => FailureKind::RefusedPath,
+        RefusalKind::Command => FailureKind::RefusedCommand,
+        RefusalKind::Data => FailureKind::RefusedData,
+        RefusalKind::Host => FailureKind::RefusedHost,
+    };
+    Failure::new(kind, refusal.message).with_help(refusal.help)
+}
+
+async fn wait(toolbox: &Toolbox, arguments: &Arguments<'_>, limit: Option<Duration>) -> Result<Json, Failure> {
+    /// A day: whoever waits longer wants a scheduler.
+    const LONGEST: f64 = 86_400.0;
+    let seconds = match arguments.number("duration")? {
+        Some(seconds) => seconds,
+        None => arguments.number("seconds")?.ok_or_else(|| arguments.missing("duration"))?,
+    };
+    if seconds > LONGEST {
+        return Err(arguments.wrong("duration", "at most 86400 seconds, a day"));
+    }
+    let scaled = Duration::try_from_secs_f64(seconds * toolbox.speed).unwrap_or_default();
+    match limit {
+        Some(limit) if limit < scaled => {
+            tokio::time::sleep(limit).await;
+            return Err(timed_out(limit));
+        }
+        // A timer would cost more than nothing.
+        _ if scaled.is_zero() => {}
+        _ => tokio::time::sleep(scaled).await,
+    }
+    Ok(json!({"waited": number(seconds)}))
+}
+
+/// A number of seconds as it was asked for: 2 stays 2.
+fn number(seconds: f64) -> Json {
+    if seconds.fract() == 0.0 && seconds.abs() < 1e15 {
+        // Checked to be whole and small enough.
+        Json::from(seconds as i64)
+    } else {
+        Json::from(seconds)
+    }
+}

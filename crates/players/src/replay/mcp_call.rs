@@ -1,0 +1,220 @@
+//! Calls of MCP tools: arguments fitted to the tool's schema, data bound in scripts, answers made values.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use cuecard_core::diagnostic::did_you_mean;
+use cuecard_core::script::{CallRequest, Failure, FailureKind};
+use cuecard_core::value::{Value, push_pointer};
+use serde_json::{Map, Value as Json};
+
+use super::pool::{last_words_note, log, record_notices, unknown_server};
+use super::toolbox::{DEFAULT_TIMEOUT, Toolbox};
+use super::{builtin, page};
+use crate::mcp::result::{self, Extracted};
+use crate::mcp::{CallError, CallErrorKind, Session, ToolInfo, ToolReply};
+use crate::runtime::policy::ScriptShape;
+use crate::runtime::tap::Recorder;
+
+/// Makes a call to an MCP tool and gives its value.
+pub(super) async fn call(toolbox: &mut Toolbox, request: &CallRequest, recorder: &mut Recorder<'_>) -> Result<Json, Failure> {
+    let (server, tool) = request
+        .tool
+        .server_and_tool(|name| toolbox.pool.knows(name))
+        .ok_or_else(|| Failure::new(FailureKind::BadParameters, format!("`{}` is not the name of a tool", request.tool)))?;
+    let timeout = request.timeout.or(toolbox.timeout).or(toolbox.pool.call_timeout(server)).unwrap_or(DEFAULT_TIMEOUT);
+    let arguments = bind_scripts(toolbox, tool, &request.params)?;
+    let session = toolbox.pool.session(server, recorder).await?;
+    toolbox.last_server = Some(server.to_owned());
+    let info = tool_info(&session, tool, &arguments).await;
+    let arguments = match &info {
+        Some(info) => {
+            let arguments = fit(arguments, &info.input_schema, recorder);
+            page::complete(toolbox, server, &session, info, arguments, timeout).await
+        }
+        None => arguments,
+    };
+    let reply = session.call(tool, arguments, timeout).await;
+    record_notices(server, &session, recorder);
+    let reply = match reply {
+        Ok(reply) => reply,
+        Err(error) => return Err(call_failure(&session, tool, &error).await),
+    };
+    page::follow(toolbox, server, tool, &reply);
+    value_of(toolbox, request, &session, tool, &reply).await
+}
+
+/// The tool's description, if it is needed: to fit arguments that may not fit as they are.
+async fn tool_info(session: &Session, tool: &str, arguments: &Map<String, Json>) -> Option<ToolInfo> {
+    let may_need_fitting = arguments.values().any(Json::is_string) || page::is_browser(session);
+    if !may_need_fitting {
+        return None;
+    }
+    // A server that can't list its tools may still be able to call them.
+    let tools = session.tools().await.ok()?;
+    tools.iter().find(|info| info.name == tool).cloned()
+}
+
+/// Binds data inside script parameters, so that what a peer answered never becomes code.
+fn bind_scripts(toolbox: &Toolbox, tool: &str, params: &Value) -> Result<Map<String, Json>, Failure> {
+    let Json::Object(mut arguments) = params.json.clone() else {
+        return Err(Failure::new(FailureKind::BadParameters, "the parameters are no object"));
+    };
+    if !is_script_tool(tool) {
+        return Ok(arguments);
+    }
+    for name in ["function", "expression", "script", "code", "pageFunction"] {
+        let mut pointer = String::new();
+        push_pointer(&mut pointer, name);
+        let Some(text) = params.text(&pointer).filter(|text| !text.is_trusted()) else { continue };
+        let script = toolbox.policy.script(&text, ScriptShape::Function).map_err(builtin::refused)?;
+        arguments.insert(name.to_owned(), Json::String(script));
+    }
+    Ok(arguments)
+}
+
+fn is_script_tool(tool: &str) -> bool {
+    ["evaluate", "eval", "script", "run_code", "javascript", "execute_js"].iter().any(|word| tool.contains(word))
+}
+
+/// Converts texts to what the schema asks for, and says so: a number, a boolean, or a list of one.
+pub(super) fn fit(mut arguments: Map<String, Json>, schema: &Json, recorder: &mut Recorder<'_>) -> Map<String, Json> {
+    for (name, value) in &mut arguments {
+        let Json::String(text) = &*value else { continue };
+        let Some(converted) = schema.pointer("/properties").and_then(|properties| properties.get(name)).and_then(|property| convert(text, property)) else {
+            continue;
+        };
+        recorder.record(log("warning", format!("C-PARAM-04: `{name}` was the text {value} and is sent as {converted}, as the tool's schema asks")));
+        *value = converted;
+    }
+    arguments
+}
+
+fn convert(text: &str, property: &Json) -> Option<Json> {
+    let types: Vec<&str> = match property.get("type")? {
+        Json::String(kind) => vec![kind],
+        Json::Array(kinds) => kinds.iter().filter_map(Json::as_str).collect(),
+        _ => return None,
+    };
+    if types.contains(&"string") {
+        return None;
+    }
+    types.iter().find_map(|kind| match *kind {
+        "integer" => text.trim().parse::<i64>().ok().map(Json::from),
+        "number" => serde_json::from_str::<Json>(text.trim()).ok().filter(Json::is_number),
+        "boolean" => text.trim().parse::<bool>().ok().map(Json::from),
+        "array" if property.pointer("/items/type").and_then(Json::as_str) == Some("string") => Some(Json::from(vec![text])),
+        _ => None,
+    })
+}
+
+async fn value_of(toolbox: &Toolbox, request: &CallRequest, session: &Session, tool: &str, reply: &ToolReply) -> Result<Json, Failure> {
+    let extracted = result::value_of(reply, request.parse);
+    let text = match &extracted {
+        Ok(extracted) => extracted.text.clone(),
+        Err(_) => result::text_of(reply),
+    };
+    let failed = if reply.is_error { Some(if text.is_empty() { "the tool reported an error without a text".to_owned() } else { text.clone() }) } else { result::hidden_failure(&text) };
+    let value = match extracted {
+        Ok(extracted) => Some(save_files(toolbox, request, extracted)?),
+        Err(not_json) if failed.is_none() => {
+            return Err(Failure::new(FailureKind::ToolError, format!("the answer is not JSON, which `parse` asks for: {not_json}")));
+        }
+        Err(_) => None,
+    };
+    let Some(message) = failed else {
+        return Ok(value.unwrap_or_default());
+    };
+    let mut failure = Failure::new(FailureKind::ToolError, message.trim().to_owned());
+    failure.result = Some(value.unwrap_or(Json::String(text)));
+    explain_unknown_tool(session, tool, &mut failure).await;
+    Err(failure)
+}
+
+/// Writes images and other files of an answer into the run directory and puts their paths into the value.
+fn save_files(toolbox: &Toolbox, request: &CallRequest, extracted: Extracted) -> Result<Json, Failure> {
+    let mut value = extracted.value;
+    for blob in &extracted.blobs {
+        let bytes = base64::engine::general_purpose::STANDARD
+            .decode(blob.base64.trim())
+            .map_err(|error| Failure::new(FailureKind::CallFailed, format!("a file in the answer is no base64: {error}")))?;
+        let saved = match &toolbox.run_dir {
+            Some(run_dir) => {
+                let name = format!("{}_{}.{}", request.call_id, blob.index, extension(&blob.media_type));
+                let path = run_dir.save(&name, &bytes).map_err(|error| {
+                    Failure::new(FailureKind::RunFile, format!("`{name}` can't be written into the run directory: {error}"))
+                })?;
+                Json::String(path.display().to_string())
+            }
+            None => Json::Null,
+        };
+        place_file(&mut value, blob.index, &saved, bytes.len());
+    }
+    Ok(value)
+}
+
+/// Replaces the placeholder of file `index` by where it was saved.
+fn place_file(value: &mut Json, index: usize, saved: &Json, bytes: usize) {
+    match value {
+        Json::Array(items) => items.iter_mut().for_each(|item| place_file(item, index, saved, bytes)),
+        Json::Object(members) => {
+            if members.get("blob").and_then(Json::as_u64).and_then(|blob| usize::try_from(blob).ok()) == Some(index) && members.contains_key("media_type") {
+                members.remove("blob");
+                members.insert("path".to_owned(), saved.clone());
+                members.insert("bytes".to_owned(), bytes.into());
+            }
+        }
+        _ => {}
+    }
+}
+
+pub(super) fn extension(media_type: &str) -> &'static str {
+    match media_type {
+        "image/png" => "png",
+        "image/jpeg" => "jpg",
+        "image/webp" => "webp",
+        "image/gif" => "gif",
+        "image/svg+xml" => "svg",
+        "audio/wav" | "audio/x-wav" => "wav",
+        "audio/mpeg" => "mp3",
+        "application/pdf" => "pdf",
+        "application/json" => "json",
+        other if other.starts_with("text/") => "txt",
+        _ => "bin",
+    }
+}
+
+async fn call_failure(session: &Session, tool: &str, error: &CallError) -> Failure {
+    let kind = match &error.kind {
+        CallErrorKind::Timeout { .. } => FailureKind::Timeout,
+        _ => FailureKind::CallFailed,
+    };
+    let mut failure = Failure::new(kind, error.to_string());
+    failure.notes.extend(last_words_note(error.last_words()));
+    failure.help = error.help();
+    if matches!(error.kind, CallErrorKind::RpcError { .. }) {
+        explain_unknown_tool(session, tool, &mut failure).await;
+    }
+    failure
+}
+
+/// If the tool is not one that the server lists, that is the likely reason.
+async fn explain_unknown_tool(session: &Session, tool: &str, failure: &mut Failure) {
+    if session.is_over() {
+        return;
+    }
+    let Ok(Ok(tools)) = tokio::time::timeout(Duration::from_secs(5), session.tools()).await else { return };
+    if tools.iter().any(|info| info.name == tool) {
+        return;
+    }
+    failure.notes.push(format!("the server lists no tool `{tool}`"));
+    let names = tools.iter().map(|info| info.name.as_str());
+    if let Some(proposal) = did_you_mean(tool, names) {
+        failure.help = Some(format!("did you mean `{proposal}`?"));
+    }
+}
+
+/// A server that no config defines, as a step's failure before anything starts.
+pub(super) fn missing_server(toolbox: &Toolbox, name: &str) -> cuecard_core::diagnostic::Diagnostic {
+    unknown_server(toolbox.pool.config(), name)
+}

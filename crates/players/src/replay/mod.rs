@@ -1,0 +1,120 @@
+//! The replay player: plays a tool-call scenario against real MCP servers and the built-in tools.
+
+mod builtin;
+mod dry_run;
+mod mcp_call;
+mod page;
+mod pool;
+mod screenshot;
+mod toolbox;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::scenario::ToolCallScenario;
+use cuecard_core::script::{Bindings, Effect, Options, Script, Summary, Verdict};
+use cuecard_core::trace::{EventData, StepFinished, StepStatus};
+use tokio_util::sync::CancellationToken;
+
+pub use dry_run::{Connected, connect};
+pub use pool::{DEMO_SERVER, Pool, known_servers};
+pub use toolbox::{Toolbox, ToolboxOptions};
+
+use crate::runtime::tap::Recorder;
+
+/// What to play.
+#[derive(Debug)]
+pub struct Play {
+    /// The scenario.
+    pub scenario: Arc<ToolCallScenario>,
+    /// The values of its variables.
+    pub bindings: Bindings,
+    /// Range and speed.
+    pub options: Options,
+    /// Where to put a screenshot when a step fails; none is taken if absent.
+    pub screenshot_dir: Option<PathBuf>,
+}
+
+/// How it went.
+#[derive(Debug)]
+pub struct Played {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Counts.
+    pub summary: Summary,
+    /// Why it failed or could not go on.
+    pub failure: Option<Diagnostic>,
+    /// Wall-clock time.
+    pub took: Duration,
+    /// Screenshots of failed steps.
+    pub screenshots: Vec<PathBuf>,
+}
+
+/// Plays to the end, or until `stop` is cancelled. The servers stay up: ending them is the caller's, by
+/// [`Toolbox::shut_down`], whatever happened here.
+pub async fn play(play: Play, toolbox: &mut Toolbox, recorder: &mut Recorder<'_>, stop: &CancellationToken) -> Played {
+    let clock = recorder.clock();
+    let mut script = Script::new(play.scenario, play.bindings, play.options);
+    let mut screenshots = Vec::new();
+    let verdict = loop {
+        if let Some(error) = recorder.take_error() {
+            let failure = Diagnostic::error(codes::FILE_WRITE, format!("the trace can't be written: {error}"))
+                .with_help("make room, or put the run elsewhere with `--run-dir DIR`");
+            return finish(&script, Verdict::Blocked, Some(failure), clock.now(), screenshots);
+        }
+        let now = clock.now();
+        match script.poll(now) {
+            Effect::Record(data) => {
+                let failed = failed_step(&data).map(|step| step.step);
+                recorder.record_at(now, data);
+                if let (Some(step), Some(folder)) = (failed, &play.screenshot_dir) {
+                    screenshots.extend(toolbox.screenshot(step, folder, recorder).await);
+                }
+            }
+            Effect::Call(request) => {
+                let outcome = tokio::select! {
+                    biased;
+                    () = stop.cancelled() => None,
+                    outcome = toolbox.call(&request, recorder) => Some(outcome),
+                };
+                match outcome {
+                    Some(outcome) => script.returned(clock.now(), outcome),
+                    None => script.interrupt(clock.now()),
+                }
+            }
+            Effect::WaitUntil(until) => {
+                recorder.settle();
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => script.interrupt(clock.now()),
+                    () = clock.sleep_until(until) => {}
+                }
+            }
+            Effect::Finished(verdict) => break verdict,
+        }
+        if stop.is_cancelled() {
+            script.interrupt(clock.now());
+        }
+    };
+    let failure = script.failure().cloned();
+    finish(&script, verdict, failure, clock.now(), screenshots)
+}
+
+fn failed_step(data: &EventData) -> Option<&StepFinished> {
+    match data {
+        EventData::StepFinished(step) if matches!(step.status, StepStatus::Failed | StepStatus::Tolerated) => Some(step),
+        _ => None,
+    }
+}
+
+fn finish(script: &Script, verdict: Verdict, failure: Option<Diagnostic>, took: Duration, screenshots: Vec<PathBuf>) -> Played {
+    Played {
+        verdict,
+        summary: script.summary(),
+        failure,
+        took,
+        screenshots,
+    }
+}

@@ -1,0 +1,92 @@
+//! Browser servers with several pages: newer ones want a page's id in every call, which older scenarios
+//! don't have. Such a call goes to the page that is selected.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value as Json};
+
+use super::toolbox::Toolbox;
+use crate::mcp::result::text_of;
+use crate::mcp::{Session, ToolInfo, ToolReply};
+
+const PAGE_ID: &str = "pageId";
+
+/// Whether the server is known to speak of pages.
+pub(super) fn is_browser(session: &Session) -> bool {
+    let name = &session.info().server_name;
+    name.contains("chrome") || name.contains("devtools")
+}
+
+/// Adds the selected page's id to arguments that lack it, if the tool requires one.
+pub(super) async fn complete(
+    toolbox: &mut Toolbox,
+    server: &str,
+    session: &Session,
+    info: &ToolInfo,
+    mut arguments: Map<String, Json>,
+    timeout: Duration,
+) -> Map<String, Json> {
+    if arguments.contains_key(PAGE_ID) || !requires_page(&info.input_schema) {
+        return arguments;
+    }
+    let page = match toolbox.pages.get(server) {
+        Some(page) => Some(*page),
+        None => selected_page(session, timeout).await,
+    };
+    if let Some(page) = page {
+        toolbox.pages.insert(server.to_owned(), page);
+        arguments.insert(PAGE_ID.to_owned(), page.into());
+    }
+    arguments
+}
+
+/// Forgets the selected page after calls that may have changed it.
+pub(super) fn follow(toolbox: &mut Toolbox, server: &str, tool: &str, reply: &ToolReply) {
+    if matches!(tool, "new_page" | "select_page" | "close_page") || reply.is_error {
+        toolbox.pages.remove(server);
+    }
+}
+
+fn requires_page(schema: &Json) -> bool {
+    schema
+        .get("required")
+        .and_then(Json::as_array)
+        .is_some_and(|required| required.iter().any(|name| name == PAGE_ID))
+}
+
+async fn selected_page(session: &Session, timeout: Duration) -> Option<u64> {
+    let reply = session.call("list_pages", Map::new(), timeout).await.ok()?;
+    selected_in(&text_of(&reply))
+}
+
+/// The page marked `[selected]` in lines such as `1: https://example.com [selected]`, else the first.
+fn selected_in(text: &str) -> Option<u64> {
+    let pages: Vec<(u64, &str)> = text
+        .lines()
+        .filter_map(|line| {
+            let (number, rest) = line.trim().trim_start_matches("- ").split_once(':')?;
+            Some((number.trim().parse().ok()?, rest))
+        })
+        .collect();
+    let selected = pages.iter().find(|(_, rest)| rest.contains("[selected]")).or(pages.first())?;
+    Some(selected.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_selected_page_is_found_in_the_list() {
+        assert_eq!(selected_in("## Pages\n1: about:blank\n2: http://x/ [selected]\n"), Some(2));
+        assert_eq!(selected_in("1: about:blank"), Some(1));
+        assert_eq!(selected_in("nothing"), None);
+    }
+
+    #[test]
+    fn a_page_is_required_only_if_the_schema_says_so() {
+        assert!(requires_page(&json!({"required": ["url", "pageId"]})));
+        assert!(!requires_page(&json!({"properties": {"pageId": {}}})));
+    }
+}

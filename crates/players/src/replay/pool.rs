@@ -1,0 +1,196 @@
+//! The servers of a run: started on first use, reused, all ended at the end.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_core::script::{Failure, FailureKind};
+use cuecard_core::trace::{EventData, Log};
+
+use crate::mcp::config::Config;
+use crate::mcp::{Notice, Protocol, ServerSpec, Session, StartError, TransportSpec, demo};
+use crate::runtime::tap::Recorder;
+
+/// The server that the binary brings itself; it needs no config.
+pub const DEMO_SERVER: &str = "demo";
+
+/// How long starting a server may take unless somebody says otherwise.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The servers that are up.
+#[derive(Debug)]
+pub struct Pool {
+    config: Config,
+    environment: Vec<(OsString, OsString)>,
+    start_timeout: Option<Duration>,
+    sessions: HashMap<String, Arc<Session>>,
+}
+
+impl Pool {
+    /// A pool of the servers that `config` defines. `environment` is what a child may inherit from.
+    pub fn new(config: Config, environment: Vec<(OsString, OsString)>, start_timeout: Option<Duration>) -> Self {
+        Self {
+            config,
+            environment,
+            start_timeout,
+            sessions: HashMap::new(),
+        }
+    }
+
+    /// What defines the servers.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Whether there is a server of this name.
+    pub fn knows(&self, name: &str) -> bool {
+        name == DEMO_SERVER || self.config.server(name).is_some()
+    }
+
+    /// What a config says about a server's calls.
+    pub fn call_timeout(&self, name: &str) -> Option<Duration> {
+        self.config.server(name).and_then(|server| server.timeout)
+    }
+
+    /// The session of a server that is up already.
+    pub fn open(&self, name: &str) -> Option<Arc<Session>> {
+        self.sessions.get(name).filter(|session| !session.is_over()).cloned()
+    }
+
+    /// The names of all servers that are up, sorted.
+    pub fn open_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.sessions.iter().filter(|(_, session)| !session.is_over()).map(|(name, _)| name.clone()).collect();
+        names.sort();
+        names
+    }
+
+    /// The session of a server, which is started unless it is up. One that died is started again.
+    ///
+    /// # Errors
+    /// Why there is none; the run can't go on without it.
+    pub async fn session(&mut self, name: &str, recorder: &mut Recorder<'_>) -> Result<Arc<Session>, Failure> {
+        if let Some(session) = self.sessions.get(name) {
+            if !session.is_over() {
+                return Ok(session.clone());
+            }
+            recorder.record(log("warning", format!("server `{name}` had ended and is started again; what it held is lost")));
+            self.sessions.remove(name);
+        }
+        let spec = self.spec(name).map_err(|diagnostic| {
+            let mut failure = Failure::new(FailureKind::ServerStart, diagnostic.message);
+            failure.notes = diagnostic.notes;
+            failure.help = diagnostic.help;
+            failure
+        })?;
+        if let Some(server) = self.config.server(name) {
+            recorder.add_secrets(server.secrets.iter().cloned());
+        }
+        recorder.settle();
+        let session = Session::start(&spec, &self.environment).await.map_err(|error| start_failure(&error))?;
+        let info = session.info();
+        recorder.record(log(
+            "debug",
+            format!(
+                "server `{name}` ({} {}) is up: {}, protocol {}, from {}",
+                info.server_name, info.server_version, info.transport, info.protocol_version, spec.source
+            ),
+        ));
+        let session = Arc::new(session);
+        self.sessions.insert(name.to_owned(), session.clone());
+        Ok(session)
+    }
+
+    fn spec(&self, name: &str) -> Result<ServerSpec, Diagnostic> {
+        match self.config.server(name) {
+            Some(server) => {
+                let mut spec = server.spec.clone()?;
+                if let Some(timeout) = self.start_timeout {
+                    spec.start_timeout = timeout;
+                }
+                Ok(spec)
+            }
+            None if name == DEMO_SERVER => Ok(ServerSpec {
+                name: DEMO_SERVER.to_owned(),
+                transport: TransportSpec::InProcess(Arc::new(demo::connect)),
+                protocol: Protocol::Auto,
+                start_timeout: self.start_timeout.unwrap_or(START_TIMEOUT),
+                allowed_tools: None,
+                source: "built in".to_owned(),
+            }),
+            None => Err(unknown_server(&self.config, name)),
+        }
+    }
+
+    /// Ends all servers at the same time. Takes a few seconds at most, whatever they do.
+    pub async fn shut_down(&mut self) {
+        let stopping = self.sessions.drain().map(|(_, session)| async move {
+            if let Some(session) = Arc::into_inner(session) {
+                session.stop().await;
+            }
+        });
+        futures::future::join_all(stopping).await;
+    }
+}
+
+/// The servers a scenario can use: configured and built in.
+pub fn known_servers(config: &Config) -> impl Fn(&str) -> bool + '_ {
+    |name| name == DEMO_SERVER || config.server(name).is_some()
+}
+
+/// Nothing defines the server called `name`.
+pub(super) fn unknown_server(config: &Config, name: &str) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error(codes::TOOL_SERVER, format!("no config defines the server `{name}`"));
+    let names: Vec<&str> = config.names().chain([DEMO_SERVER]).collect();
+    if let Some(proposal) = did_you_mean(name, names.iter().copied()) {
+        diagnostic = diagnostic.with_note(format!("did you mean `{proposal}`?"));
+    }
+    let looked: Vec<&str> = config.files.iter().map(|file| file.shown.as_str()).collect();
+    diagnostic = diagnostic.with_note(if looked.is_empty() {
+        "no config file was found".to_owned()
+    } else {
+        format!("looked in {}; defined: {}", looked.join(", "), names.join(", "))
+    });
+    diagnostic.with_help(format!("add it to .mcp.json: {{ \"mcpServers\": {{ \"{name}\": {{ \"command\": \"…\" }} }} }}, or name a config with --config FILE"))
+}
+
+fn start_failure(error: &StartError) -> Failure {
+    let mut failure = Failure::new(FailureKind::ServerStart, error.to_string());
+    failure.notes.extend(last_words_note(error.last_words()));
+    failure.help = error.help();
+    failure
+}
+
+/// A server's last lines as one note.
+pub(super) fn last_words_note(lines: &[String]) -> Option<String> {
+    match lines {
+        [] => None,
+        [line] => Some(format!("its last words: {line}")),
+        lines => Some(format!("its last words:\n{}", lines.join("\n"))),
+    }
+}
+
+/// What a server said unasked, for the trace.
+pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recorder<'_>) {
+    for notice in session.drain_notices() {
+        let level = match &notice {
+            Notice::Log { level, .. } => level.clone(),
+            Notice::Refused { .. } | Notice::BadFrame { .. } => "warning".to_owned(),
+            _ => "debug".to_owned(),
+        };
+        recorder.record(EventData::Log(Log {
+            level,
+            message: notice.to_string(),
+            stream: Some(name.to_owned()),
+        }));
+    }
+}
+
+pub(super) fn log(level: &str, message: String) -> EventData {
+    EventData::Log(Log {
+        level: level.to_owned(),
+        message,
+        stream: None,
+    })
+}

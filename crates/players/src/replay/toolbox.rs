@@ -1,0 +1,160 @@
+//! Carries calls out: routes each to its tool, keeps its time, and records what was sent and what came back.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_core::scenario::ToolName;
+use cuecard_core::script::{CallOutcome, CallRequest, Failure, FailureKind};
+use cuecard_core::trace::{ErrorHappened, EventData, ToolCall, ToolResult};
+
+use super::pool::Pool;
+use super::{builtin, mcp_call, screenshot};
+use crate::runtime::policy::Policy;
+use crate::runtime::run_dir::RunDir;
+use crate::runtime::tap::Recorder;
+
+/// What a run's tools stand on.
+#[derive(Debug)]
+pub struct ToolboxOptions {
+    /// The servers.
+    pub pool: Pool,
+    /// What tools may do.
+    pub policy: Policy,
+    /// Where commands run.
+    pub working_directory: PathBuf,
+    /// What commands may inherit from.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The user's `--timeout`.
+    pub timeout: Option<Duration>,
+    /// Where files from answers go.
+    pub run_dir: Option<Arc<RunDir>>,
+    /// What scripted delays are multiplied by.
+    pub speed: f64,
+}
+
+/// The tools of a run.
+#[derive(Debug)]
+pub struct Toolbox {
+    pub(super) pool: Pool,
+    pub(super) policy: Policy,
+    pub(super) working_directory: PathBuf,
+    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) run_dir: Option<Arc<RunDir>>,
+    pub(super) speed: f64,
+    /// The browser page that calls without a page go to, by server.
+    pub(super) pages: HashMap<String, u64>,
+    /// The server that the last MCP call went to.
+    pub(super) last_server: Option<String>,
+}
+
+/// How long a call may take when nobody says: a minute.
+pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+impl Toolbox {
+    /// Tools that stand on `options`.
+    pub fn new(options: ToolboxOptions) -> Self {
+        Self {
+            pool: options.pool,
+            policy: options.policy,
+            working_directory: options.working_directory,
+            environment: options.environment,
+            timeout: options.timeout,
+            run_dir: options.run_dir,
+            speed: options.speed,
+            pages: HashMap::new(),
+            last_server: None,
+        }
+    }
+
+    /// Makes a call, recorded on its way out and back.
+    pub async fn call(&mut self, request: &CallRequest, recorder: &mut Recorder<'_>) -> CallOutcome {
+        let started = recorder.clock().now();
+        let tool = request.tool.to_string();
+        recorder.record_at(
+            started,
+            EventData::ToolCall(ToolCall {
+                tool: tool.clone(),
+                call_id: request.call_id.clone(),
+                args: request.params.json.clone(),
+                native_tool: None,
+                attempt: Some(request.attempt),
+            }),
+        );
+        recorder.settle();
+        let outcome = self.within_timeout(request, recorder).await;
+        let ended = recorder.clock().now();
+        let (success, result) = match &outcome {
+            CallOutcome::Returned(result) => (true, result.clone()),
+            CallOutcome::Failed(failure) => {
+                recorder.record_at(
+                    ended,
+                    EventData::ErrorHappened(ErrorHappened {
+                        scope: "tool".to_owned(),
+                        tool: Some(tool.clone()),
+                        call_id: Some(request.call_id.clone()),
+                        error_type: failure.kind.word().to_owned(),
+                        message: failure.message.clone(),
+                        retryable: failure.kind.is_retryable(),
+                    }),
+                );
+                (false, failure.result.clone().unwrap_or_default())
+            }
+        };
+        recorder.record_at(
+            ended,
+            EventData::ToolResult(ToolResult {
+                tool,
+                call_id: request.call_id.clone(),
+                success,
+                result,
+                fixture_id: None,
+                duration_ms: Some(ended.saturating_sub(started).as_micros() as f64 / 1000.0),
+            }),
+        );
+        outcome
+    }
+
+    /// A step's own timeout caps everything else; a dropped call is cancelled by its tool.
+    async fn within_timeout(&mut self, request: &CallRequest, recorder: &mut Recorder<'_>) -> CallOutcome {
+        let call = self.route(request, recorder);
+        let outcome = match request.timeout {
+            // The tool's own message about its time is the better one, so it gets a moment longer.
+            Some(limit) => match tokio::time::timeout(limit + Duration::from_millis(50), call).await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(timed_out(limit)),
+            },
+            None => call.await,
+        };
+        match outcome {
+            Ok(result) => CallOutcome::Returned(result),
+            Err(failure) => failure.into(),
+        }
+    }
+
+    async fn route(&mut self, request: &CallRequest, recorder: &mut Recorder<'_>) -> Result<serde_json::Value, Failure> {
+        match &request.tool {
+            ToolName::Builtin(tool) => builtin::call(self, *tool, request, recorder).await,
+            ToolName::Mcp(_) => mcp_call::call(self, request, recorder).await,
+        }
+    }
+
+    /// Takes a screenshot of the browser, if one is open. Never fails a run.
+    pub async fn screenshot(&mut self, step: u64, folder: &Path, recorder: &mut Recorder<'_>) -> Option<PathBuf> {
+        screenshot::take(self, step, folder, recorder).await
+    }
+
+    /// Ends all servers.
+    pub async fn shut_down(&mut self) {
+        self.pool.shut_down().await;
+    }
+}
+
+/// The call took longer than `limit`.
+pub(super) fn timed_out(limit: Duration) -> Failure {
+    Failure::new(FailureKind::Timeout, format!("no answer within {}", cuecard_core::reports::duration(limit)))
+        .with_help("give the step more time: \"timeout\": SECONDS, or --timeout for all")
+}
