@@ -1,6 +1,7 @@
 //! What every player stands on: processes, the clock, the run directory, the safety policy, the tap.
 
 pub mod clock;
+pub mod listener;
 pub mod process;
 pub mod run_dir;
 pub mod tap;

@@ -286,12 +286,15 @@ impl Cursor<'_> {
 
     /// One JSON value, of which the cursor stands at the start.
     fn json(&mut self) -> Result<Json, String> {
-        let mut values = serde_json::Deserializer::from_str(self.rest()).into_iter::<Json>();
-        let value = match values.next() {
-            Some(Ok(value)) => value,
-            _ => return Err("expected a JSON value".to_owned()),
+        let rest = self.rest();
+        let (value, read) = if rest.starts_with(['"', '[', '{']) {
+            let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Json>();
+            (values.next().and_then(Result::ok), values.byte_offset())
+        } else {
+            let length = rest.find([')', '}', ']', ' ']).unwrap_or(rest.len());
+            (serde_json::from_str(&rest[..length]).ok(), length)
         };
-        let read = values.byte_offset();
+        let value = value.ok_or("expected a JSON value, such as \"text\" or 5")?;
         self.at += read;
         Ok(value)
     }
@@ -339,6 +342,8 @@ mod tests {
         );
         assert_eq!(deep.default, Some(serde_json::json!({"x": {}})));
         assert_eq!(deep.reference.text.as_ref(), "create-issue.out.a[0][\"b c\"]");
+        assert_eq!(reference("{{N | default(5)}}").default, Some(Json::from(5)));
+        assert_eq!(reference("{{N|default( true )}}").default, Some(Json::Bool(true)));
     }
 
     #[test]

@@ -1,0 +1,3 @@
+//! The MCP side of the players.
+
+pub mod demo;
