@@ -1,1 +1,47 @@
-fn main(){}
+//! The command line of Cuecard: raw arguments become resolved options, options a run, a run an exit code.
+
+mod args;
+mod commands;
+mod exit_code;
+mod inputs;
+mod output;
+mod signals;
+
+use std::ffi::OsString;
+use std::process::ExitCode as ProcessExit;
+
+use clap::Parser as _;
+
+use crate::args::{Cli, Command};
+use crate::exit_code::ExitCode;
+use crate::output::Output;
+
+fn main() -> ProcessExit {
+    // Whatever happens, no child stays behind.
+    let default_hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        cuecard_players::runtime::process::kill_all();
+        default_hook(info);
+    }));
+    let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let exit = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => run(cli, environment),
+        Err(error) => args::report(&error, &arguments),
+    };
+    cuecard_players::runtime::process::kill_all();
+    exit.into()
+}
+
+fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
+    let output = Output::new(cli.color, &environment);
+    match cli.command {
+        Command::Play(args) => commands::play::run(&args, &environment, &output),
+        Command::Check(args) => commands::check::run(&args, &environment, &output),
+        Command::Schema => commands::plain::schema(),
+        Command::Explain { code } => commands::plain::explain(code.as_deref(), &output),
+        Command::Completions { shell } => commands::plain::completions(shell),
+        Command::Man => commands::plain::man(),
+        Command::Mcp(args) => commands::mcp::run(&args, &output),
+    }
+}

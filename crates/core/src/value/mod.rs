@@ -10,7 +10,7 @@ mod text;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use redact::{REDACTED, Redactor};
+pub use redact::{REDACTED, Redactor, find_credentials, names_credential};
 pub use text::{Piece, Text};
 
 /// Plain JSON.

@@ -89,6 +89,46 @@ impl Redactor {
     }
 }
 
+/// The shortest text that is taken for a secret because of its key alone: shorter ones are words and
+/// numbers that stand everywhere.
+const SHORTEST_GUESSED: usize = 4;
+
+/// Whether a key names a credential: `password`, `API_KEY`, `accessToken`, `Authorization`.
+pub fn names_credential(key: &str) -> bool {
+    // `accessToken` and `access-token` are `access_token`.
+    let mut words = String::with_capacity(key.len() + 4);
+    let mut after_lower = false;
+    for character in key.chars().take(200) {
+        if character.is_uppercase() && after_lower {
+            words.push('_');
+        }
+        after_lower = character.is_lowercase() || character.is_ascii_digit();
+        words.extend(if matches!(character, '-' | ' ' | '.') { '_' } else { character }.to_lowercase());
+    }
+    let parts: Vec<&str> = words.split('_').filter(|part| !part.is_empty()).collect();
+    let last = parts.last().copied().unwrap_or_default();
+    let is = |word: &str| parts.contains(&word);
+    matches!(last, "password" | "passwd" | "passphrase" | "pwd" | "secret" | "token" | "credential" | "credentials" | "authorization" | "apikey" | "cookie")
+        || (last == "key" && (is("api") || is("private") || is("secret") || is("access")))
+        || (last == "value" && is("secret"))
+}
+
+/// Texts below keys that name credentials.
+pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
+    match json {
+        Json::Array(items) => items.iter().for_each(|item| find_credentials(item, found)),
+        Json::Object(members) => {
+            for (key, value) in members {
+                match value {
+                    Json::String(text) if text.chars().count() >= SHORTEST_GUESSED && names_credential(key) => found.push(text.clone()),
+                    _ => find_credentials(value, found),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 /// A secret as it is and as it would look inside JSON, a URL and a single-quoted shell word.
 fn spellings(secret: &str) -> Vec<String> {
     let json = Json::String(secret.to_owned()).to_string();
@@ -125,6 +165,19 @@ mod tests {
             value,
             json!({"a": ["x [redacted] y", "[redacted]", 1], "[redacted]": true, "u": "[redacted]"})
         );
+    }
+
+    #[test]
+    fn keys_that_name_credentials_are_known() {
+        for key in ["password", "DB_PASSWORD", "apiKey", "API_KEY", "x-api-key", "accessToken", "Authorization", "client_secret", "private_key"] {
+            assert!(names_credential(key), "{key}");
+        }
+        for key in ["key", "tokens", "max_tokens", "token_count", "author", "keyboard", "secretary", "primary_key"] {
+            assert!(!names_credential(key), "{key}");
+        }
+        let mut found = Vec::new();
+        find_credentials(&json!({"a": [{"token": "abcd"}, {"token": "abc"}], "password": {"secret": "hunter2"}}), &mut found);
+        assert_eq!(found, ["abcd", "hunter2"]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use cuecard_core::script::{CallRequest, Failure, FailureKind};
 use cuecard_core::value::{Value, push_pointer};
 use serde_json::{Map, Value as Json};
 
-use super::pool::{last_words_note, log, record_notices, unknown_server};
+use super::pool::{last_words_note, log, record_notices};
 use super::toolbox::{DEFAULT_TIMEOUT, Toolbox};
 use super::{builtin, page};
 use crate::mcp::result::{self, Extracted};
@@ -26,6 +26,7 @@ pub(super) async fn call(toolbox: &mut Toolbox, request: &CallRequest, recorder:
     let arguments = bind_scripts(toolbox, tool, &request.params)?;
     let session = toolbox.pool.session(server, recorder).await?;
     toolbox.last_server = Some(server.to_owned());
+    page::resize(toolbox, server, &session, timeout, recorder).await;
     let info = tool_info(&session, tool, &arguments).await;
     let arguments = match &info {
         Some(info) => {
@@ -212,9 +213,4 @@ async fn explain_unknown_tool(session: &Session, tool: &str, failure: &mut Failu
     if let Some(proposal) = did_you_mean(tool, names) {
         failure.help = Some(format!("did you mean `{proposal}`?"));
     }
-}
-
-/// A server that no config defines, as a step's failure before anything starts.
-pub(super) fn missing_server(toolbox: &Toolbox, name: &str) -> cuecard_core::diagnostic::Diagnostic {
-    unknown_server(toolbox.pool.config(), name)
 }

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value as Json};
 
+use super::pool::log;
 use super::toolbox::Toolbox;
 use crate::mcp::result::text_of;
 use crate::mcp::{Session, ToolInfo, ToolReply};
+use crate::runtime::tap::Recorder;
 
 const PAGE_ID: &str = "pageId";
 
@@ -38,6 +40,30 @@ pub(super) async fn complete(
         arguments.insert(PAGE_ID.to_owned(), page.into());
     }
     arguments
+}
+
+/// Tools that set the size of a page, by the servers that have them.
+const RESIZE_TOOLS: &[&str] = &["resize_page", "browser_resize"];
+
+/// Gives the browser's page the size the scenario was recorded with, once, if the server has a tool for it.
+pub(super) async fn resize(toolbox: &mut Toolbox, server: &str, session: &Session, timeout: Duration, recorder: &mut Recorder<'_>) {
+    let Some((width, height)) = toolbox.viewport else { return };
+    let Ok(tools) = session.tools().await else { return };
+    let Some(info) = RESIZE_TOOLS.iter().find_map(|name| tools.iter().find(|tool| tool.name == *name)) else { return };
+    toolbox.viewport = None;
+    let mut arguments = Map::new();
+    arguments.insert("width".to_owned(), width.into());
+    arguments.insert("height".to_owned(), height.into());
+    let arguments = complete(toolbox, server, session, info, arguments, timeout).await;
+    let problem = match session.call(&info.name, arguments, timeout).await {
+        Ok(reply) if reply.is_error => Some(text_of(&reply)),
+        Ok(_) => None,
+        Err(error) => Some(error.to_string()),
+    };
+    recorder.record(match problem {
+        None => log("debug", format!("the page of `{server}` is {width} by {height}")),
+        Some(problem) => log("warning", format!("the page could not get the recorded size of {width} by {height}: {problem}")),
+    });
 }
 
 /// Forgets the selected page after calls that may have changed it.

@@ -140,7 +140,7 @@ pub fn known_servers(config: &Config) -> impl Fn(&str) -> bool + '_ {
 }
 
 /// Nothing defines the server called `name`.
-pub(super) fn unknown_server(config: &Config, name: &str) -> Diagnostic {
+pub fn unknown_server(config: &Config, name: &str) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(codes::TOOL_SERVER, format!("no config defines the server `{name}`"));
     let names: Vec<&str> = config.names().chain([DEMO_SERVER]).collect();
     if let Some(proposal) = did_you_mean(name, names.iter().copied()) {

@@ -33,6 +33,8 @@ pub struct ToolboxOptions {
     pub run_dir: Option<Arc<RunDir>>,
     /// What scripted delays are multiplied by.
     pub speed: f64,
+    /// Width and height that a browser's page gets before the first call.
+    pub viewport: Option<(u64, u64)>,
 }
 
 /// The tools of a run.
@@ -45,6 +47,8 @@ pub struct Toolbox {
     pub(super) timeout: Option<Duration>,
     pub(super) run_dir: Option<Arc<RunDir>>,
     pub(super) speed: f64,
+    /// Taken by the first browser that has a tool for it.
+    pub(super) viewport: Option<(u64, u64)>,
     /// The browser page that calls without a page go to, by server.
     pub(super) pages: HashMap<String, u64>,
     /// The server that the last MCP call went to.
@@ -65,6 +69,7 @@ impl Toolbox {
             timeout: options.timeout,
             run_dir: options.run_dir,
             speed: options.speed,
+            viewport: options.viewport,
             pages: HashMap::new(),
             last_server: None,
         }

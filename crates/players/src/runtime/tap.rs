@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use cuecard_core::trace::{End, Event, EventData, Header, TraceWriter};
-use cuecard_core::value::{Json, Redactor};
+use cuecard_core::value::{Json, Redactor, find_credentials};
 
 use super::clock::Clock;
 
@@ -70,6 +70,11 @@ impl<'a> Recorder<'a> {
         self.redactor.add(secrets);
     }
 
+    /// The secrets known so far.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
     /// `text` without secrets.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.redactor.text(text)
@@ -82,6 +87,7 @@ impl<'a> Recorder<'a> {
 
     /// Something happened at `elapsed` after the start.
     pub fn record_at(&mut self, elapsed: Duration, data: EventData) {
+        self.learn_credentials(&data);
         self.seq += 1;
         let mut event = Event::live(self.seq, self.clock.timestamp(elapsed), data);
         self.line.clear();
@@ -99,6 +105,20 @@ impl<'a> Recorder<'a> {
         }
         for listener in &mut self.listeners {
             listener.event(&event);
+        }
+    }
+
+    /// What stands below a key such as `password` is a secret from here on.
+    fn learn_credentials(&mut self, data: &EventData) {
+        let mut found = Vec::new();
+        match data {
+            EventData::ToolCall(call) => find_credentials(&call.args, &mut found),
+            EventData::ToolResult(result) => find_credentials(&result.result, &mut found),
+            _ => {}
+        }
+        found.retain(|secret| !self.redactor.finds(secret));
+        if !found.is_empty() {
+            self.redactor.add(found);
         }
     }
 

@@ -1,0 +1,253 @@
+//! Raw arguments: what may be typed, and what it says in `--help`, the man page and completions.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::exit_code::{self, ExitCode};
+
+/// Agents that stick to the script.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cuecard",
+    version,
+    about = "Agents that stick to the script",
+    long_about = "Cuecard replays recorded tool calls of AI agents against real MCP servers, without a model:\nthe same calls, the same checks, the same result every time.",
+    after_help = "Try it:  cuecard play examples/quickstart.json",
+    after_long_help = exit_code::HELP,
+    propagate_version = true,
+    disable_help_subcommand = true
+)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// When to use colours
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Play a tool-call scenario against real MCP servers
+    #[command(after_long_help = exit_code::HELP)]
+    Play(Box<PlayArgs>),
+    /// Check scenarios without running anything, and list what they would do
+    #[command(after_long_help = exit_code::HELP)]
+    Check(CheckArgs),
+    /// Print the JSON Schema of tool-call scenarios
+    Schema,
+    /// Explain a code such as C-REF-02, or list all codes
+    Explain {
+        /// The code
+        code: Option<String>,
+    },
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Print the man page
+    Man,
+    /// Serve the built-in MCP server
+    Mcp(McpArgs),
+}
+
+/// Arguments of `play`.
+#[derive(Debug, Args)]
+pub(crate) struct PlayArgs {
+    /// The scenario, or `-` for standard input
+    pub file: PathBuf,
+
+    /// Give a variable a value (repeatable)
+    #[arg(long = "var", value_name = "NAME=VALUE", help_heading = "Variables")]
+    pub variables: Vec<String>,
+    /// Give a variable a JSON value (repeatable)
+    #[arg(long = "var-json", value_name = "NAME=JSON", help_heading = "Variables")]
+    pub json_variables: Vec<String>,
+    /// Read variables from a file of NAME=VALUE lines
+    #[arg(long = "env", value_name = "FILE", help_heading = "Variables")]
+    pub env_file: Option<PathBuf>,
+    /// Keep a variable's value out of everything that is written; it comes from CUECARD_VAR_NAME or a prompt
+    #[arg(long = "secret", value_name = "NAME", help_heading = "Variables")]
+    pub secrets: Vec<String>,
+
+    /// Read servers from this file only
+    #[arg(long, value_name = "FILE", help_heading = "Servers")]
+    pub config: Option<PathBuf>,
+    /// The longest a call, or starting a server, may take, in seconds
+    #[arg(long, value_name = "SECONDS", help_heading = "Servers")]
+    pub timeout: Option<f64>,
+
+    /// Begin with this step
+    #[arg(long, alias = "resume-from", value_name = "STEP", help_heading = "What to play")]
+    pub start: Option<u64>,
+    /// End with this step
+    #[arg(long, value_name = "STEP", help_heading = "What to play")]
+    pub end: Option<u64>,
+    /// Check everything that can be known without side effects, and run nothing
+    #[arg(long, help_heading = "What to play")]
+    pub dry_run: bool,
+    /// With --dry-run: start the servers too, and check tools and parameters
+    #[arg(long, requires = "dry_run", help_heading = "What to play")]
+    pub connect: bool,
+    /// Multiply scripted delays (0.5 is faster, 0 doesn't wait)
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, help_heading = "What to play")]
+    pub speed: f64,
+    /// Treat warnings about the file as errors
+    #[arg(long, help_heading = "What to play")]
+    pub strict: bool,
+
+    /// Print the result as one JSON document on standard output
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Write the result as JSON into a file
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// Put tool results into the JSON result
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        num_args = 0..=1,
+        default_value = "false",
+        default_missing_value = "true",
+        help_heading = "Output"
+    )]
+    pub include_results: IncludeResults,
+    /// Write a report: junit:FILE (repeatable)
+    #[arg(long = "report", value_name = "KIND:FILE", help_heading = "Output")]
+    pub reports: Vec<String>,
+    /// Show what servers log
+    #[arg(short, long, action = ArgAction::Count, help_heading = "Output")]
+    pub verbose: u8,
+    /// Show config sources, server starts, parameters, results and timings
+    #[arg(long, help_heading = "Output")]
+    pub debug: bool,
+    /// Take a screenshot of the browser when a step fails
+    #[arg(long, help_heading = "Output")]
+    pub screenshot_on_failure: bool,
+    /// Where screenshots go
+    #[arg(long, value_name = "DIR", default_value = "./screenshots", help_heading = "Output")]
+    pub screenshot_dir: PathBuf,
+    /// The folder that keeps the last 20 runs
+    #[arg(long, value_name = "DIR", default_value = ".cuecard/runs", help_heading = "Output")]
+    pub run_dir: PathBuf,
+
+    #[command(flatten)]
+    pub safety: SafetyArgs,
+}
+
+/// What a scenario may do.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Safety")]
+pub(crate) struct SafetyArgs {
+    /// Where paths made from a server's answers must stay (default: the working directory)
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// Keep everything inside the root, and run no commands
+    #[arg(long)]
+    pub confine: bool,
+    /// Change nothing: no writes, no commands
+    #[arg(long)]
+    pub read_only: bool,
+    /// Allow a folder outside the root (repeatable)
+    #[arg(long = "allow-path", value_name = "DIR")]
+    pub allow_paths: Vec<PathBuf>,
+    /// Allow a host that would be refused (repeatable)
+    #[arg(long = "allow-host", value_name = "HOST")]
+    pub allow_hosts: Vec<String>,
+    /// Allow a command that would be refused (repeatable)
+    #[arg(long = "allow-command", value_name = "NAME")]
+    pub allow_commands: Vec<String>,
+    /// Allow these hosts only (repeatable, or comma-separated)
+    #[arg(long = "only-hosts", value_name = "HOST", value_delimiter = ',')]
+    pub only_hosts: Vec<String>,
+    /// Allow these commands only (repeatable, or comma-separated)
+    #[arg(long = "only-commands", value_name = "NAME", value_delimiter = ',')]
+    pub only_commands: Vec<String>,
+}
+
+/// `--include-results`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum IncludeResults {
+    /// Always.
+    True,
+    /// Never.
+    False,
+    /// For failed steps.
+    OnFailure,
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The scenarios, or `-` for standard input
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Treat warnings as errors
+    #[arg(long)]
+    pub strict: bool,
+    /// Print the findings as one JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Read servers from this file only
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// Arguments of `mcp`.
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// What to serve
+    #[command(subcommand)]
+    pub what: McpServer,
+}
+
+/// The servers the binary brings.
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpServer {
+    /// Notes, a counter, a text tool and one that fails on demand: over stdio, or HTTP with --http
+    Demo {
+        /// Serve Streamable HTTP at this address, for example 127.0.0.1:8080 (port 0: any free one)
+        #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
+        http: Option<SocketAddr>,
+        /// Ask clients for this bearer token; needed for an address beyond this machine
+        #[arg(long, requires = "http")]
+        token: Option<String>,
+    },
+}
+
+/// Shows what clap has to say; help and version are no errors.
+pub(crate) fn report(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    // A closed pipe is the reader's wish.
+    let _ = error.print();
+    if !error.use_stderr() {
+        return ExitCode::Passed;
+    }
+    if arguments.iter().any(|argument| argument == "--json") {
+        let message = error.to_string();
+        let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        let line = serde_json::json!({"severity": "error", "code": "X-ARG-01", "message": first});
+        crate::output::stderr_line(&line.to_string());
+    }
+    ExitCode::Invalid
+}

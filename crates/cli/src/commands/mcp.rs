@@ -1,0 +1,47 @@
+//! `cuecard mcp demo`: the built-in server for other clients.
+
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::value::Redactor;
+use cuecard_players::mcp::demo::{self, DemoError};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::{McpArgs, McpServer};
+use crate::exit_code::ExitCode;
+use crate::output::{Output, stderr_line, stdout};
+use crate::signals;
+
+pub(crate) fn run(args: &McpArgs, output: &Output) -> ExitCode {
+    let McpServer::Demo { http, token } = &args.what;
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+        return ExitCode::CouldNotRun;
+    };
+    let result = runtime.block_on(async {
+        match http {
+            None => demo::serve_stdio().await,
+            Some(address) => {
+                let stop = CancellationToken::new();
+                signals::listen(stop.clone());
+                let ready = |address| stdout(&format!("http://{address}{}\n", demo::HTTP_PATH));
+                demo::serve_http(*address, token.clone(), ready, stop.cancelled_owned()).await
+            }
+        }
+    });
+    // A blocked read of standard input must not keep us.
+    runtime.shutdown_background();
+    match result {
+        Ok(()) => ExitCode::Passed,
+        Err(DemoError::Crashed) => crash(),
+        Err(error) => {
+            let invalid = matches!(error, DemoError::Listener(_));
+            let diagnostic = Diagnostic::error(codes::ARGUMENT, error.to_string());
+            output.diagnostic(&diagnostic, false, &Redactor::default());
+            if invalid { ExitCode::Invalid } else { ExitCode::CouldNotRun }
+        }
+    }
+}
+
+#[expect(clippy::exit, reason = "the client asked the server to crash")]
+fn crash() -> ! {
+    stderr_line("the demo server was asked to crash, and does");
+    std::process::exit(demo::CRASH_EXIT_STATUS.into())
+}

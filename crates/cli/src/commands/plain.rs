@@ -1,0 +1,64 @@
+//! Commands that only print: `schema`, `explain`, `completions`, `man`.
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+use cuecard_core::diagnostic::{Diagnostic, catalogue, codes, did_you_mean, find_code};
+use cuecard_core::value::Redactor;
+
+use crate::args::Cli;
+use crate::exit_code::ExitCode;
+use crate::output::{Output, stdout};
+
+pub(crate) fn schema() -> ExitCode {
+    let schema = cuecard_core::formats::tool_call::schema();
+    stdout(&format!("{schema:#}\n"));
+    ExitCode::Passed
+}
+
+pub(crate) fn explain(code: Option<&str>, output: &Output) -> ExitCode {
+    let Some(name) = code else {
+        let list: String = catalogue().map(|code| format!("{:<12} {}\n", code.name(), code.title())).collect();
+        stdout(&list);
+        return ExitCode::Passed;
+    };
+    match find_code(name) {
+        Some(code) => {
+            stdout(code.page());
+            ExitCode::Passed
+        }
+        None => {
+            let names: Vec<&str> = catalogue().map(|code| code.name()).collect();
+            let mut error = Diagnostic::error(codes::ARGUMENT, format!("there is no code `{name}`"));
+            error.help = Some(match did_you_mean(&name.to_uppercase(), names) {
+                Some(proposal) => format!("did you mean `{proposal}`?"),
+                None => "`cuecard explain` lists all codes".to_owned(),
+            });
+            output.diagnostic(&error, false, &Redactor::default());
+            ExitCode::Invalid
+        }
+    }
+}
+
+pub(crate) fn completions(shell: Shell) -> ExitCode {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "cuecard", &mut script);
+    stdout(&String::from_utf8_lossy(&script));
+    ExitCode::Passed
+}
+
+pub(crate) fn man() -> ExitCode {
+    let mut pages = Vec::new();
+    // One document with a page for every command, as `man` of other tools with subcommands has it.
+    let mut command = Cli::command();
+    command.build();
+    let render = |command: clap::Command, pages: &mut Vec<u8>| clap_mangen::Man::new(command).render(pages);
+    let subcommands: Vec<clap::Command> = command.get_subcommands().cloned().collect();
+    let mut rendered = render(command, &mut pages);
+    for subcommand in subcommands {
+        rendered = rendered.and_then(|()| render(subcommand, &mut pages));
+    }
+    // Writing into memory can't fail.
+    let _ = rendered;
+    stdout(&String::from_utf8_lossy(&pages));
+    ExitCode::Passed
+}

@@ -1,0 +1,404 @@
+//! `cuecard play`.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
+use cuecard_core::formats::tool_call::{self, Scope, effects};
+use cuecard_core::scenario::{ToolCallScenario, ToolName};
+use cuecard_core::script::{self, Bindings, Verdict, bind_variables};
+use cuecard_core::trace::{Adapter, End, Header, Metrics, RunStatus, SCHEMA_VERSION};
+use cuecard_core::value::{Redactor, find_credentials, names_credential};
+use cuecard_players::mcp::config::{Config, ConfigSearch};
+use cuecard_players::replay::{self, Play, Played, Pool, Toolbox, ToolboxOptions, known_servers, unknown_server};
+use cuecard_players::runtime::clock::Clock;
+use cuecard_players::runtime::policy::{Policy, PolicyOptions};
+use cuecard_players::runtime::run_dir::RunDir;
+use cuecard_players::runtime::tap::Recorder;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::dry_run;
+use super::play_output::{self, Reports};
+use crate::args::PlayArgs;
+use crate::exit_code::ExitCode;
+use crate::inputs::{self, io_reason};
+use crate::output::{Output, stderr_line};
+use crate::signals;
+
+/// Why nothing was played: findings to show, and how to exit.
+pub(super) struct Stop(Vec<Diagnostic>, ExitCode);
+
+impl Stop {
+    fn invalid(diagnostic: Diagnostic) -> Self {
+        Self(vec![diagnostic], ExitCode::Invalid)
+    }
+
+    fn could_not_run(diagnostic: Diagnostic) -> Self {
+        Self(vec![diagnostic], ExitCode::CouldNotRun)
+    }
+}
+
+/// Everything that is known before anything runs.
+pub(super) struct Prepared {
+    pub scenario: Arc<ToolCallScenario>,
+    pub bindings: Bindings,
+    pub config: Config,
+    pub range: std::ops::RangeInclusive<u64>,
+    pub timeout: Option<Duration>,
+    pub policy: Policy,
+    pub working_directory: PathBuf,
+    pub redactor: Redactor,
+}
+
+pub(crate) fn run(args: &PlayArgs, environment: &[(OsString, OsString)], output: &Output) -> ExitCode {
+    let mut redactor = Redactor::default();
+    let prepared = match prepare(args, environment, output, &mut redactor) {
+        Ok(prepared) => prepared,
+        Err(Stop(diagnostics, exit)) => {
+            output.diagnostics(&diagnostics, args.json, &redactor);
+            return exit;
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            stderr_line(&format!("error: the runtime can't be started: {error}"));
+            return ExitCode::CouldNotRun;
+        }
+    };
+    let exit = runtime.block_on(async {
+        let stop = CancellationToken::new();
+        signals::listen(stop.clone());
+        if args.dry_run {
+            dry_run::run(args, prepared, environment, output, &stop).await
+        } else {
+            play(args, prepared, environment, output, &stop).await
+        }
+    });
+    runtime.shutdown_background();
+    exit
+}
+
+fn prepare(args: &PlayArgs, environment: &[(OsString, OsString)], output: &Output, redactor: &mut Redactor) -> Result<Prepared, Stop> {
+    let mut warnings = Vec::new();
+    let source = inputs::read_source(&args.file).map_err(Stop::invalid)?;
+    let reading = tool_call::read(&source);
+    let Some(scenario) = reading.scenario else {
+        return Err(Stop(reading.diagnostics, ExitCode::Invalid));
+    };
+    let mut errors = Vec::new();
+    let mut take = |found: Vec<Diagnostic>| {
+        for diagnostic in found {
+            match diagnostic.severity {
+                Severity::Error => errors.push(diagnostic),
+                Severity::Warning if args.strict => errors.push(diagnostic.strictly()),
+                Severity::Warning => warnings.push(diagnostic),
+            }
+        }
+    };
+    take(reading.diagnostics);
+    let variables = inputs::variables(args, &scenario, environment);
+    redactor.add(secrets(&scenario, &variables.given));
+    let (bindings, found) = bind_variables(&scenario, &variables.given);
+    redactor.add(bindings.secrets());
+    take(variables.diagnostics);
+    take(found);
+    let range = args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX);
+    if !scenario.steps.iter().any(|step| range.contains(&step.number)) {
+        let numbers = scenario.steps.first().zip(scenario.steps.last()).map_or(String::new(), |(first, last)| format!("{} to {}", first.number, last.number));
+        take(vec![
+            Diagnostic::error(codes::STEP_RANGE, "no step is in the range of --start and --end").with_help(format!("the scenario has steps {numbers}")),
+        ]);
+    }
+    let given = bindings.names();
+    take(tool_call::check_references(&scenario, &Scope { given: &given, range: range.clone() }));
+    let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
+    take(warning.into_iter().collect());
+    if !args.speed.is_finite() || args.speed < 0.0 {
+        take(vec![Diagnostic::error(codes::ARGUMENT, format!("`--speed {}` must be a number from 0", args.speed))]);
+    }
+    for report in &args.reports {
+        if let Err(diagnostic) = play_output::report_file(report) {
+            take(vec![diagnostic]);
+        }
+    }
+    let working_directory = std::env::current_dir()
+        .map_err(|error| Stop::could_not_run(Diagnostic::error(codes::FILE_READ, format!("the working directory can't be read: {}", io_reason(&error)))))?;
+    let policy = policy(args, &working_directory);
+    if let Err(diagnostic) = &policy {
+        take(vec![diagnostic.clone()]);
+    }
+    if any_error(&errors) {
+        errors.extend(warnings);
+        errors.sort_by_key(|diagnostic| diagnostic.place.as_ref().map_or(0, |place| place.span.start));
+        return Err(Stop(errors, ExitCode::Invalid));
+    }
+    let config = config(args, &scenario, &range, &working_directory, &variables.environment)?;
+    warnings.extend(config.warnings.iter().cloned());
+    warnings.extend(environment_server(&scenario, &config));
+    output.diagnostics(&warnings, args.json, redactor);
+    Ok(Prepared {
+        scenario: Arc::new(scenario),
+        bindings,
+        config,
+        range,
+        timeout,
+        policy: policy.map_err(Stop::invalid)?,
+        working_directory,
+        redactor: redactor.clone(),
+    })
+}
+
+/// Values that must not be shown: marked by the user, or named like a credential.
+fn secrets(scenario: &ToolCallScenario, given: &[script::Given]) -> Vec<String> {
+    let mut secrets: Vec<String> = given
+        .iter()
+        .filter(|given| given.secret)
+        .map(|given| cuecard_core::value::as_text(&given.value).into_owned())
+        .collect();
+    for variable in scenario.variables.iter().filter(|variable| names_credential(&variable.name)) {
+        let mut object = serde_json::Map::new();
+        object.insert(variable.name.clone(), variable.default.clone());
+        find_credentials(&object.into(), &mut secrets);
+    }
+    secrets
+}
+
+fn policy(args: &PlayArgs, working_directory: &Path) -> Result<Policy, Diagnostic> {
+    let safety = &args.safety;
+    let absolute = |path: &PathBuf| working_directory.join(path);
+    Policy::new(PolicyOptions {
+        root: safety.root.as_ref().map_or_else(|| working_directory.to_owned(), absolute),
+        working_directory: working_directory.to_owned(),
+        allow_paths: safety.allow_paths.iter().map(absolute).collect(),
+        allow_hosts: safety.allow_hosts.clone(),
+        allow_commands: safety.allow_commands.clone(),
+        only_hosts: safety.only_hosts.clone(),
+        only_commands: safety.only_commands.clone(),
+        confine: safety.confine,
+        read_only: safety.read_only,
+        run_dir: Some(working_directory.join(&args.run_dir)),
+    })
+    .map_err(|refusal| Diagnostic::error(codes::ARGUMENT, refusal.message).with_help(refusal.help))
+}
+
+/// The config, if a step in range needs a server; each of them must be defined.
+fn config(
+    args: &PlayArgs,
+    scenario: &ToolCallScenario,
+    range: &std::ops::RangeInclusive<u64>,
+    working_directory: &Path,
+    environment: &std::collections::BTreeMap<String, String>,
+) -> Result<Config, Stop> {
+    let needs_servers = scenario.steps.iter().any(|step| range.contains(&step.number) && may_need_server(&step.tool));
+    if !needs_servers && args.config.is_none() {
+        return Ok(Config::empty());
+    }
+    let search = ConfigSearch {
+        explicit: args.config.as_deref(),
+        working_directory,
+        environment,
+    };
+    let config = Config::find(search).map_err(|diagnostics| Stop(diagnostics, ExitCode::CouldNotRun))?;
+    let mut missing = Vec::new();
+    let mut named: Vec<&str> = Vec::new();
+    for step in scenario.steps.iter().filter(|step| range.contains(&step.number)) {
+        let known = known_servers(&config);
+        let Some((server, _)) = step.tool.server_and_tool(&known) else { continue };
+        if !known(server) && !named.contains(&server) {
+            named.push(server);
+            missing.push(unknown_server(&config, server).at(&scenario.source, step.tool_span));
+        }
+    }
+    if missing.is_empty() { Ok(config) } else { Err(Stop(missing, ExitCode::CouldNotRun)) }
+}
+
+fn may_need_server(tool: &ToolName) -> bool {
+    use cuecard_core::scenario::BuiltinTool::{WaitForElement, WaitUntil};
+    matches!(tool, ToolName::Mcp(_) | ToolName::Builtin(WaitForElement | WaitUntil))
+}
+
+/// `environment.mcp` names a server that is not there.
+pub(super) fn environment_server(scenario: &ToolCallScenario, config: &Config) -> Option<Diagnostic> {
+    let server = scenario.environment.get("mcp")?.as_str()?;
+    if known_servers(config)(server) || config.files.is_empty() {
+        return None;
+    }
+    let mut warning = Diagnostic::warning(codes::ENVIRONMENT_SERVER, format!("the scenario was recorded with the server `{server}`, which no config defines"));
+    if let Some(span) = scenario.environment_span {
+        warning = warning.at(&scenario.source, span);
+    }
+    Some(warning)
+}
+
+async fn play(args: &PlayArgs, prepared: Prepared, environment: &[(OsString, OsString)], output: &Output, stop: &CancellationToken) -> ExitCode {
+    let clock = Clock::start();
+    let started = clock.timestamp(Duration::ZERO);
+    let scenario = prepared.scenario.clone();
+    let run_dir = match RunDir::create(&prepared.working_directory.join(&args.run_dir), started) {
+        Ok(run_dir) => Arc::new(run_dir),
+        Err(error) => {
+            let diagnostic = Diagnostic::error(codes::FILE_WRITE, format!("the run directory `{}` can't be made: {}", args.run_dir.display(), io_reason(&error)))
+                .with_help("put runs elsewhere with `--run-dir DIR`");
+            output.diagnostic(&diagnostic, args.json, &prepared.redactor);
+            return ExitCode::CouldNotRun;
+        }
+    };
+    let shown_run_dir = args.run_dir.join(run_dir.id());
+    let total = scenario.steps.iter().filter(|step| prepared.range.contains(&step.number)).count();
+    let mut reports = match Reports::begin(args, &scenario, total) {
+        Ok(reports) => reports,
+        Err(diagnostic) => {
+            output.diagnostic(&diagnostic, args.json, &prepared.redactor);
+            return ExitCode::CouldNotRun;
+        }
+    };
+    play_output::header(output, &scenario, total, &prepared.config, &prepared.redactor);
+    let redactor = prepared.redactor.clone();
+    let mut recorder = Recorder::new(clock, prepared.redactor);
+    let begun = run_dir.trace_file().and_then(|file| recorder.write_to(Box::new(file), &header(&scenario, run_dir.id())));
+    if let Err(error) = begun.and_then(|()| run_dir.describe(&description(args, &scenario, run_dir.id(), started, None))) {
+        let diagnostic = Diagnostic::error(codes::FILE_WRITE, format!("the run directory can't be written: {}", io_reason(&error)));
+        output.diagnostic(&diagnostic, args.json, &redactor);
+        return ExitCode::CouldNotRun;
+    }
+    recorder.tell(Box::new(play_output::Terminal::new(args, output, &scenario)));
+    recorder.tell(Box::new(reports.listener()));
+    let mut toolbox = Toolbox::new(ToolboxOptions {
+        pool: Pool::new(prepared.config, environment.to_vec(), prepared.timeout),
+        policy: prepared.policy,
+        working_directory: prepared.working_directory,
+        environment: environment.to_vec(),
+        timeout: prepared.timeout,
+        run_dir: Some(run_dir.clone()),
+        speed: args.speed,
+        viewport: viewport(&scenario),
+    });
+    let options = script::Options {
+        range: prepared.range,
+        speed: args.speed,
+    };
+    let play = Play {
+        scenario: scenario.clone(),
+        bindings: prepared.bindings,
+        options,
+        screenshot_dir: args.screenshot_on_failure.then(|| args.screenshot_dir.clone()),
+    };
+    let played = replay::play(play, &mut toolbox, &mut recorder, stop).await;
+    toolbox.shut_down().await;
+    recorder.end(&end(&played));
+    let trace_error = recorder.take_error();
+    let redactor = recorder.redactor().clone();
+    drop(recorder);
+    // The run is over; a description that can't be written is not worth its verdict.
+    let _ = run_dir.describe(&description(args, &scenario, run_dir.id(), started, Some(&played)));
+    let mut exit = exit_code(played.verdict);
+    if let Some(failure) = &played.failure {
+        play_output::failure(output, failure, &shown_run_dir, args.json, &redactor);
+    }
+    if let Some(error) = trace_error {
+        let diagnostic = Diagnostic::error(codes::FILE_WRITE, format!("the trace can't be written: {}", io_reason(&error)));
+        output.diagnostic(&diagnostic, args.json, &redactor);
+        exit = exit.worst(ExitCode::CouldNotRun);
+    }
+    if let Err(diagnostic) = reports.end(output, &played, &shown_run_dir, &redactor) {
+        output.diagnostic(&diagnostic, args.json, &redactor);
+        exit = exit.worst(ExitCode::CouldNotRun);
+    }
+    exit
+}
+
+fn exit_code(verdict: Verdict) -> ExitCode {
+    match verdict {
+        Verdict::Passed => ExitCode::Passed,
+        Verdict::Failed => ExitCode::Failed,
+        Verdict::Blocked => ExitCode::CouldNotRun,
+        Verdict::Interrupted => ExitCode::Interrupted,
+    }
+}
+
+/// `environment.viewport`, if it has a width and a height.
+fn viewport(scenario: &ToolCallScenario) -> Option<(u64, u64)> {
+    let viewport = scenario.environment.get("viewport")?;
+    Some((viewport.get("width")?.as_u64()?, viewport.get("height")?.as_u64()?))
+}
+
+fn header(scenario: &ToolCallScenario, run_id: &str) -> Header {
+    Header {
+        schema_version: SCHEMA_VERSION.to_owned(),
+        trace_id: run_id.to_owned(),
+        test_case_id: None,
+        test_run_id: run_id.to_owned(),
+        adapter: Adapter {
+            name: "cuecard".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+        capabilities: json!({"supports_tool_trace": true, "supports_replay": true}),
+        scenario: json!({"name": scenario.name, "file": scenario.source.name(), "metadata": scenario.metadata, "environment": scenario.environment}),
+        input_messages: Vec::new(),
+    }
+}
+
+fn end(played: &Played) -> End {
+    End {
+        final_output: None,
+        status: match played.verdict {
+            Verdict::Passed if played.summary.tolerated > 0 => RunStatus::Partial,
+            Verdict::Passed => RunStatus::Success,
+            Verdict::Failed => RunStatus::Failed,
+            Verdict::Blocked | Verdict::Interrupted => RunStatus::Blocked,
+        },
+        metrics: Metrics {
+            timing_ms_total: played.took.as_micros() as f64 / 1000.0,
+            tool_call_count: played.summary.calls,
+            retry_count: played.summary.retries,
+            token_usage: None,
+        },
+        artifacts: serde_json::Map::new(),
+    }
+}
+
+/// `run.json`: what was played, and how it ended.
+fn description(args: &PlayArgs, scenario: &ToolCallScenario, id: &str, started: impl std::fmt::Display, played: Option<&Played>) -> serde_json::Value {
+    let status = match played.map(|played| played.verdict) {
+        None => "running",
+        Some(Verdict::Passed) => "passed",
+        Some(Verdict::Failed) => "failed",
+        Some(Verdict::Blocked) => "blocked",
+        Some(Verdict::Interrupted) => "interrupted",
+    };
+    json!({
+        "id": id,
+        "kind": "play",
+        "cuecard": env!("CARGO_PKG_VERSION"),
+        "file": args.file.display().to_string(),
+        "scenario": scenario.name,
+        "started_at": format!("{started:.3}"),
+        "status": status,
+        "duration": played.map(|played| played.took.as_millis() as f64 / 1000.0),
+    })
+}
+
+/// What a scenario would do, for `check` and `--dry-run`.
+pub(super) fn effects_line(scenario: &ToolCallScenario, config: &Config) -> String {
+    let effects = effects(scenario, known_servers(config));
+    let count = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
+    let servers = match effects.servers.as_slice() {
+        [] => "start 0 servers".to_owned(),
+        servers => format!("start {} ({})", count(servers.len(), "server", "servers"), servers.join(", ")),
+    };
+    let mut facts = vec![servers, format!("run {}", count(effects.commands.len(), "command", "commands")), format!("write {}", count(effects.writes.len(), "file", "files"))];
+    if !effects.urls.is_empty() {
+        facts.push(format!("fetch {}", count(effects.urls.len(), "URL", "URLs")));
+    }
+    format!("it would {}", facts.join(", "))
+}
+
+/// Opens a file that a result goes to.
+pub(super) fn create(path: &Path) -> Result<File, Diagnostic> {
+    File::create(path).map_err(|error| Diagnostic::error(codes::FILE_WRITE, format!("`{}` can't be written: {}", path.display(), io_reason(&error))))
+}

@@ -1,0 +1,362 @@
+//! What `play` shows: the step list on standard error, results on standard output and in files.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_core::reports::junit::JunitReport;
+use cuecard_core::reports::play_json::{IncludeResults, PlayJson, Totals};
+use cuecard_core::reports::play_terminal::{StepList, counts};
+use cuecard_core::reports::{Style, diagnostics, duration};
+use cuecard_core::scenario::{Template, ToolCallScenario};
+use cuecard_core::script::Verdict;
+use cuecard_core::trace::{Event, EventData, Log, StepStatus};
+use cuecard_core::value::{Redactor, cut};
+use cuecard_players::mcp::config::Config;
+use cuecard_players::replay::Played;
+use cuecard_players::runtime::tap::Listener;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::play::create;
+use crate::args::{self, PlayArgs};
+use crate::inputs::io_reason;
+use crate::output::{Output, stderr, stderr_line, stdout};
+
+/// `--debug` shows this much of parameters and results.
+const DEBUG_CUT: usize = 500;
+
+/// The first lines: the scenario, its servers, and the configs that define them.
+pub(super) fn header(output: &Output, scenario: &ToolCallScenario, total: usize, config: &Config, redactor: &Redactor) {
+    let style = output.stderr;
+    let steps = if total == 1 { "1 step".to_owned() } else { format!("{total} steps") };
+    let known = cuecard_players::replay::known_servers(config);
+    let effects = cuecard_core::formats::tool_call::effects(scenario, &known);
+    let servers: Vec<String> = effects
+        .servers
+        .iter()
+        .map(|name| match config.server(name).map(|server| &server.spec) {
+            Some(Ok(spec)) => format!("{name} ({})", spec.transport.word()),
+            Some(Err(_)) => name.clone(),
+            None => format!("{name} (built in)"),
+        })
+        .collect();
+    let mut facts = vec![style.strong(&scenario.name.replace(char::is_control, " ")), steps];
+    if !servers.is_empty() {
+        facts.push(servers.join(", "));
+    }
+    let mut text = format!("{} {}\n", style.symbol("▶", ">"), facts.join(style.dot()));
+    let mut sources: Vec<&str> = Vec::new();
+    for name in &effects.servers {
+        if let Some(server) = config.server(name) {
+            let shown = server.from.to_str().unwrap_or_default();
+            if !sources.contains(&shown) {
+                sources.push(shown);
+            }
+        }
+    }
+    if !sources.is_empty() {
+        text.push_str(&style.faint(&format!("  config {}", sources.join(", "))));
+        text.push('\n');
+    }
+    text.push('\n');
+    stderr(&redactor.text(&text));
+}
+
+/// Why the run failed, and where everything that happened is written.
+pub(super) fn failure(output: &Output, failure: &Diagnostic, run_dir: &Path, json: bool, redactor: &Redactor) {
+    stderr_line("");
+    let trace = run_dir.join("trace.jsonl");
+    let rendered = diagnostics::render(failure, output.stderr);
+    let style = output.stderr;
+    let hint = style.faint(&format!("  everything sent and received: {}", trace.display()));
+    stderr(&redactor.text(&format!("{rendered}{hint}\n")));
+    if json {
+        let mut line = diagnostics::to_json(failure);
+        redactor.json(&mut line);
+        stderr_line(&line.to_string());
+    }
+}
+
+/// Prints steps as they end; on a terminal shows the one that runs.
+pub(super) struct Terminal {
+    list: StepList,
+    style: Style,
+    out: BufWriter<io::Stderr>,
+    live: Option<ProgressBar>,
+    debug: bool,
+    verbose: bool,
+}
+
+impl Terminal {
+    pub(super) fn new(args: &PlayArgs, output: &Output, scenario: &ToolCallScenario) -> Self {
+        let steps: Vec<(u64, String, String)> = scenario
+            .steps
+            .iter()
+            .map(|step| {
+                let label = match &step.description {
+                    Some(Template::Literal(text)) => text.as_str().unwrap_or_default().to_owned(),
+                    // What a reference becomes is known only later; most are words.
+                    Some(_) => " ".repeat(24),
+                    None => step.tool.to_string(),
+                };
+                (step.number, label, step.tool.to_string())
+            })
+            .collect();
+        let live = output.is_live.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+            let ticks = if output.stderr.unicode { "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ " } else { "|/-\\ " };
+            if let Ok(template) = ProgressStyle::with_template("{prefix} {spinner} {wide_msg}") {
+                bar.set_style(template.tick_chars(ticks));
+            }
+            bar
+        });
+        Self {
+            list: StepList::new(output.stderr, steps.iter().map(|(number, label, tool)| (*number, label.as_str(), tool.as_str()))),
+            style: output.stderr,
+            out: BufWriter::with_capacity(16 << 10, io::stderr()),
+            live,
+            debug: args.debug,
+            verbose: args.debug || args.verbose > 0,
+        }
+    }
+
+    /// A line above the running step.
+    fn print(&mut self, line: &str) {
+        match &self.live {
+            Some(bar) => bar.suspend(|| stderr_line(line)),
+            // A reader that went away is no reason to stop.
+            None => {
+                let _ = writeln!(self.out, "{line}");
+            }
+        }
+    }
+
+    fn log(&mut self, log: &Log) {
+        let shown = match (&log.stream, log.level.as_str()) {
+            (None, "debug") => self.debug,
+            (None, _) => true,
+            (Some(_), _) => self.verbose,
+        };
+        if !shown {
+            return;
+        }
+        let who = log.stream.as_ref().map_or(String::new(), |server| format!("{server}: "));
+        let text = printable(&format!("{who}{}", log.message));
+        let text = match log.level.as_str() {
+            "warning" => format!("{} {text}", self.style.doubtful("warning:")),
+            "error" | "critical" | "alert" | "emergency" => format!("{} {text}", self.style.bad("error:")),
+            "debug" => self.style.faint(&text),
+            _ => text,
+        };
+        self.print(&format!("      {}", text.replace('\n', "\n      ")));
+    }
+}
+
+impl Listener for Terminal {
+    fn event(&mut self, event: &Event) {
+        match &event.data {
+            EventData::StepStarted(step) => {
+                if let Some(bar) = &self.live {
+                    bar.set_prefix(self.list.number(step.step));
+                    let label = step.description.as_deref().unwrap_or(&step.tool);
+                    bar.set_message(printable(&format!("{label}  {}", self.style.faint(&step.tool))));
+                    bar.reset_elapsed();
+                    bar.enable_steady_tick(Duration::from_millis(100));
+                }
+            }
+            EventData::StepFinished(step) => {
+                if let Some(bar) = &self.live {
+                    bar.disable_steady_tick();
+                }
+                let line = self.list.line(step);
+                self.print(&line);
+                if let (StepStatus::Tolerated, Some(error)) = (step.status, &step.error) {
+                    let line = self.style.faint(&format!("      tolerated: {}", cut(&printable(&error.message).replace('\n', " "), 200)));
+                    self.print(&line);
+                }
+            }
+            EventData::ToolCall(call) if self.debug => {
+                let attempt = call.attempt.filter(|attempt| *attempt > 1).map_or(String::new(), |attempt| format!(" (attempt {attempt})"));
+                let line = self.style.faint(&format!("      → {}{attempt} {}", call.tool, printable(&cut(&call.args.to_string(), DEBUG_CUT))));
+                self.print(&line);
+            }
+            EventData::ToolResult(result) if self.debug => {
+                let took = result.duration_ms.map_or(String::new(), |ms| duration(Duration::from_secs_f64(ms / 1000.0)));
+                let mark = if result.success { "←" } else { "← failed" };
+                let line = self.style.faint(&format!("      {mark} {took} {}", printable(&cut(&result.result.to_string(), DEBUG_CUT))));
+                self.print(&line);
+            }
+            EventData::Log(log) => self.log(log),
+            EventData::Screenshot(screenshot) => {
+                let line = format!("      screenshot: {}", screenshot.files.join(", "));
+                self.print(&line);
+            }
+            _ => {}
+        }
+    }
+
+    fn settle(&mut self) {
+        let _ = self.out.flush();
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.live {
+            bar.finish_and_clear();
+        }
+        let _ = self.out.flush();
+    }
+}
+
+/// Text from peers never moves the cursor or changes colours.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|character| if character.is_control() && !matches!(character, '\n' | '\t' | '\u{1b}') { '\u{fffd}' } else { character })
+        .collect::<String>()
+}
+
+/// The kind and file of `--report KIND:FILE`.
+pub(super) fn report_file(report: &str) -> Result<PathBuf, Diagnostic> {
+    let (kind, file) = report.split_once(':').unwrap_or((report, ""));
+    if kind != "junit" {
+        let mut error = Diagnostic::error(codes::ARGUMENT, format!("there is no report `{kind}`"));
+        error.help = Some(match did_you_mean(kind, ["junit"]) {
+            Some(proposal) => format!("did you mean `{proposal}:FILE`?"),
+            None => "reports are: junit:FILE".to_owned(),
+        });
+        return Err(error);
+    }
+    if file.is_empty() {
+        return Err(Diagnostic::error(codes::ARGUMENT, format!("`--report {report}` names no file")).with_help("write --report junit:FILE"));
+    }
+    Ok(PathBuf::from(file))
+}
+
+/// The result as JSON, on standard output and in a file, and the reports.
+pub(super) struct Reports {
+    shared: Rc<RefCell<Shared>>,
+    to_stdout: bool,
+    output_file: Option<PathBuf>,
+    junit_files: Vec<PathBuf>,
+}
+
+struct Shared {
+    json: Vec<PlayJson<BufWriter<Box<dyn Write>>>>,
+    junit: Option<JunitReport>,
+    error: Option<io::Error>,
+}
+
+struct Sink(Rc<RefCell<Shared>>);
+
+impl Listener for Sink {
+    fn event(&mut self, event: &Event) {
+        let mut shared = self.0.borrow_mut();
+        let shared = &mut *shared;
+        for json in &mut shared.json {
+            if let Err(error) = json.event(event) {
+                shared.error.get_or_insert(error);
+            }
+        }
+        if let (Some(junit), EventData::StepFinished(step)) = (&mut shared.junit, &event.data) {
+            junit.step(step);
+        }
+    }
+}
+
+impl Reports {
+    pub(super) fn begin(args: &PlayArgs, scenario: &ToolCallScenario, total: usize) -> Result<Self, Diagnostic> {
+        let include = match args.include_results {
+            args::IncludeResults::True => IncludeResults::Always,
+            args::IncludeResults::False => IncludeResults::Never,
+            args::IncludeResults::OnFailure => IncludeResults::OnFailure,
+        };
+        let mut outs: Vec<Box<dyn Write>> = Vec::new();
+        if args.json {
+            outs.push(Box::new(io::stdout()));
+        }
+        if let Some(path) = &args.output {
+            outs.push(Box::new(create(path)?));
+        }
+        let json = outs
+            .into_iter()
+            .map(|out| PlayJson::begin(BufWriter::with_capacity(64 << 10, out), include, &scenario.name, total))
+            .collect::<io::Result<_>>()
+            .map_err(|error| unwritable(&error))?;
+        let junit_files: Vec<PathBuf> = args.reports.iter().map(|report| report_file(report)).collect::<Result<_, _>>()?;
+        Ok(Self {
+            shared: Rc::new(RefCell::new(Shared {
+                json,
+                junit: (!junit_files.is_empty()).then(|| JunitReport::new(&scenario.name, scenario.source.name())),
+                error: None,
+            })),
+            to_stdout: args.json,
+            output_file: args.output.clone(),
+            junit_files,
+        })
+    }
+
+    pub(super) fn listener(&mut self) -> impl Listener + 'static {
+        Sink(self.shared.clone())
+    }
+
+    /// Writes what comes last.
+    pub(super) fn end(self, output: &Output, played: &Played, run_dir: &Path, redactor: &Redactor) -> Result<(), Diagnostic> {
+        let error = match (&played.failure, played.verdict) {
+            (Some(failure), _) => Some(redactor.text(&failure.message).into_owned()),
+            (None, Verdict::Interrupted) => Some("interrupted".to_owned()),
+            (None, _) => None,
+        };
+        let totals = Totals {
+            verdict: played.verdict,
+            summary: played.summary,
+            took: played.took,
+            error: error.clone(),
+            run_dir: Some(run_dir.display().to_string()),
+            trace_path: Some(run_dir.join("trace.jsonl").display().to_string()),
+            screenshots: played.screenshots.iter().map(|path| path.display().to_string()).collect(),
+        };
+        let unknown = played.verdict == Verdict::Interrupted;
+        let line = counts(output.stdout, &played.summary, unknown, played.took);
+        if self.to_stdout {
+            stderr_line(&format!("\n{}", counts(output.stderr, &played.summary, unknown, played.took)));
+        } else {
+            stderr_line("");
+            stdout(&format!("{line}\n"));
+        }
+        let (json, junit, failed) = {
+            let mut shared = self.shared.borrow_mut();
+            (std::mem::take(&mut shared.json), shared.junit.take(), shared.error.take())
+        };
+        for report in json {
+            report.end(&totals).map_err(|error| unwritable(&error))?;
+        }
+        if let Some(error) = failed {
+            return Err(unwritable(&error));
+        }
+        if let Some(junit) = junit {
+            let blocked = error.filter(|_| matches!(played.verdict, Verdict::Blocked) && played.summary.failed == 0);
+            let mut bytes = Vec::new();
+            junit.write(played.took, blocked.as_deref(), &mut bytes).map_err(|error| unwritable(&error))?;
+            for path in &self.junit_files {
+                if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                    let _ = std::fs::create_dir_all(folder);
+                }
+                let mut file: File = create(path)?;
+                file.write_all(&bytes).map_err(|error| unwritable(&error))?;
+            }
+        }
+        if let Some(path) = &self.output_file {
+            stderr_line(&output.stderr.faint(&format!("result: {}", path.display())));
+        }
+        Ok(())
+    }
+}
+
+fn unwritable(error: &io::Error) -> Diagnostic {
+    Diagnostic::error(codes::FILE_WRITE, format!("the result can't be written: {}", io_reason(error)))
+}

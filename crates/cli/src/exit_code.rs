@@ -1,0 +1,66 @@
+//! The one table of exit codes.
+
+use std::process::ExitCode as ProcessExit;
+
+/// How the program ends. Of several, the worst: 130, 3, 2, 1, 4, 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExitCode {
+    /// Everything passed.
+    Passed,
+    /// The scenario failed.
+    Failed,
+    /// It could not be run: a peer, a config or I/O.
+    CouldNotRun,
+    /// A file, an argument or the usage is invalid.
+    Invalid,
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+/// The table as `--help` shows it.
+pub(crate) const HELP: &str = "\
+Exit codes:
+  0    passed
+  1    the scenario failed
+  2    it could not be run (server, config, I/O)
+  3    a file, an argument or the usage is invalid
+  4    passed, but something was healed or drifted
+  130  interrupted";
+
+impl ExitCode {
+    /// The number.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Self::Passed => 0,
+            Self::Failed => 1,
+            Self::CouldNotRun => 2,
+            Self::Invalid => 3,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// The worse of two.
+    pub(crate) fn worst(self, other: Self) -> Self {
+        const ORDER: [ExitCode; 5] = [ExitCode::Passed, ExitCode::Failed, ExitCode::CouldNotRun, ExitCode::Invalid, ExitCode::Interrupted];
+        let rank = |code| ORDER.iter().position(|&known| known == code);
+        if rank(self) >= rank(other) { self } else { other }
+    }
+}
+
+impl From<ExitCode> for ProcessExit {
+    fn from(code: ExitCode) -> Self {
+        Self::from(code.number())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ExitCode;
+
+    #[test]
+    fn of_several_the_worst_counts() {
+        assert_eq!(ExitCode::Failed.worst(ExitCode::Invalid), ExitCode::Invalid);
+        assert_eq!(ExitCode::Interrupted.worst(ExitCode::Invalid), ExitCode::Interrupted);
+        assert_eq!(ExitCode::Passed.worst(ExitCode::Passed), ExitCode::Passed);
+    }
+}

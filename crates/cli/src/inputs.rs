@@ -1,0 +1,207 @@
+//! Reads what the user names: scenarios, variables, secrets, environment files.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
+use std::path::Path;
+use std::time::Duration;
+
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::scenario::ToolCallScenario;
+use cuecard_core::script::Given;
+use cuecard_core::source::SourceFile;
+use cuecard_core::value::names_credential;
+use cuecard_players::runtime::env_file;
+
+use crate::args::PlayArgs;
+
+/// A scenario file is at most this large.
+const MAX_FILE: u64 = 256 << 20;
+
+/// The prefix of variables in the environment.
+const VARIABLE_PREFIX: &str = "CUECARD_VAR_";
+
+/// Reads a file, or standard input for `-`.
+pub(crate) fn read_source(path: &Path) -> Result<SourceFile, Diagnostic> {
+    let shown = path.display().to_string();
+    let read = || -> io::Result<(String, Vec<u8>)> {
+        let mut bytes = Vec::new();
+        if shown == "-" {
+            io::stdin().lock().take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+            return Ok(("<standard input>".to_owned(), bytes));
+        }
+        std::fs::File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+        Ok((shown.clone(), bytes))
+    };
+    let cannot = |reason: String| Diagnostic::error(codes::FILE_READ, format!("`{shown}` can't be read: {reason}"));
+    let (name, bytes) = read().map_err(|error| cannot(io_reason(&error)))?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(cannot(format!("it is larger than {} MiB", MAX_FILE >> 20)));
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(SourceFile::new(name, text)),
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            Err(cannot(format!("byte {at} is not UTF-8")).with_help("save it as UTF-8"))
+        }
+    }
+}
+
+/// An I/O error in words.
+pub(crate) fn io_reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
+        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// The values that the user gave for variables, weakest first, and what is wrong with them.
+#[derive(Debug, Default)]
+pub(crate) struct Variables {
+    /// In order of strength.
+    pub given: Vec<Given>,
+    /// Findings.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The process's environment with the environment file over it: for configs.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// Collects variables: environment file < `CUECARD_VAR_*` < `--var` and `--var-json`.
+pub(crate) fn variables(args: &PlayArgs, scenario: &ToolCallScenario, environment: &[(OsString, OsString)]) -> Variables {
+    let mut variables = Variables {
+        environment: environment
+            .iter()
+            .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())))
+            .collect(),
+        ..Variables::default()
+    };
+    let is_secret = |name: &str| args.secrets.iter().any(|secret| secret == name);
+    if let Some(path) = &args.env_file {
+        match read_source(path) {
+            Ok(source) => {
+                let (pairs, diagnostics) = env_file::parse(&source);
+                variables.diagnostics.extend(diagnostics);
+                for (name, value) in pairs {
+                    variables.give(&name, value.clone().into(), path.display().to_string(), is_secret(&name), true);
+                    variables.environment.insert(name, value);
+                }
+            }
+            Err(error) => variables.diagnostics.push(error),
+        }
+    }
+    let from_environment: Vec<(String, String)> = variables
+        .environment
+        .iter()
+        .filter_map(|(name, value)| Some((name.strip_prefix(VARIABLE_PREFIX)?.to_owned(), value.clone())))
+        .collect();
+    for (name, value) in from_environment {
+        let secret = is_secret(&name);
+        variables.give(&name, value.into(), format!("{VARIABLE_PREFIX}{name}"), secret, true);
+    }
+    for pair in &args.variables {
+        if let Some((name, value)) = variables.split(pair, "--var") {
+            variables.give(&name, value.into(), "--var".to_owned(), is_secret(&name), false);
+        }
+    }
+    for pair in &args.json_variables {
+        if let Some((name, value)) = variables.split(pair, "--var-json") {
+            match serde_json::from_str(&value) {
+                Ok(value) => variables.give(&name, value, "--var-json".to_owned(), is_secret(&name), false),
+                Err(error) => variables.diagnostics.push(
+                    Diagnostic::error(codes::ARGUMENT, format!("the value of `--var-json {name}` is not JSON: {error}"))
+                        .with_help(format!("a text is written in quotes: --var-json '{name}=\"text\"', or --var {name}=text")),
+                ),
+            }
+        }
+    }
+    for name in &args.secrets {
+        variables.ask(name, scenario);
+    }
+    for given in &mut variables.given {
+        given.secret |= names_credential(&given.name);
+    }
+    variables
+}
+
+impl Variables {
+    fn give(&mut self, name: &str, value: serde_json::Value, from: String, secret: bool, may_be_unknown: bool) {
+        self.given.push(Given {
+            name: name.to_owned(),
+            value,
+            from,
+            secret,
+            may_be_unknown,
+        });
+    }
+
+    fn split(&mut self, pair: &str, option: &str) -> Option<(String, String)> {
+        match pair.split_once('=') {
+            Some((name, value)) if !name.is_empty() => Some((name.trim().to_owned(), value.to_owned())),
+            _ => {
+                self.diagnostics.push(
+                    Diagnostic::error(codes::ARGUMENT, format!("`{option} {pair}` names no value")).with_help(format!("write {option} NAME=VALUE")),
+                );
+                None
+            }
+        }
+    }
+
+    /// A secret that nobody gave is asked for on a terminal.
+    fn ask(&mut self, name: &str, scenario: &ToolCallScenario) {
+        let declared = scenario.variables.iter().find(|variable| variable.name == name);
+        let has_value = self.given.iter().any(|given| given.name == name) || declared.is_some_and(|variable| !variable.is_required());
+        if has_value || !io::stdin().is_terminal() {
+            return;
+        }
+        match prompt(name) {
+            Ok(value) => self.give(name, value.into(), "the prompt".to_owned(), true, false),
+            Err(error) => self.diagnostics.push(Diagnostic::error(codes::ARGUMENT, format!("the secret `{name}` can't be asked for: {error}"))),
+        }
+    }
+}
+
+/// Reads a line from the terminal without showing it.
+fn prompt(name: &str) -> io::Result<String> {
+    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+    let stdin = io::stdin();
+    let before = tcgetattr(&stdin)?;
+    let mut silent = before.clone();
+    silent.local_modes.remove(LocalModes::ECHO);
+    let mut stderr = io::stderr();
+    write!(stderr, "{name}: ")?;
+    tcsetattr(&stdin, OptionalActions::Flush, &silent)?;
+    let mut line = String::new();
+    let read = stdin.lock().take(64 << 10).read_line_into(&mut line);
+    tcsetattr(&stdin, OptionalActions::Flush, &before)?;
+    writeln!(stderr)?;
+    read?;
+    Ok(line.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+trait ReadLine {
+    fn read_line_into(self, line: &mut String) -> io::Result<usize>;
+}
+
+impl<R: io::BufRead> ReadLine for R {
+    fn read_line_into(mut self, line: &mut String) -> io::Result<usize> {
+        self.read_line(line)
+    }
+}
+
+/// A number of seconds from an option, with a word where milliseconds were probably meant.
+pub(crate) fn seconds(option: &str, value: Option<f64>) -> Result<(Option<Duration>, Option<Diagnostic>), Diagnostic> {
+    let Some(value) = value else { return Ok((None, None)) };
+    let duration = Some(value).filter(|value| *value > 0.0).and_then(|value| Duration::try_from_secs_f64(value).ok());
+    let Some(duration) = duration else {
+        return Err(Diagnostic::error(codes::ARGUMENT, format!("`{option} {value}` must be a number of seconds above 0")));
+    };
+    let warning = (value > 3600.0).then(|| {
+        Diagnostic::warning(codes::TIME_MILLISECONDS, format!("`{option} {value}` is more than an hour: milliseconds?"))
+            .with_help(format!("`{option}` is in seconds: {} if you meant milliseconds", value / 1000.0))
+    });
+    Ok((Some(duration), warning))
+}

@@ -1,0 +1,100 @@
+//! Where things are printed: results on standard output, everything else on standard error.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _, Write as _};
+
+use cuecard_core::diagnostic::{Diagnostic, Severity};
+use cuecard_core::reports::{Style, diagnostics};
+use cuecard_core::value::Redactor;
+
+use crate::args::Color;
+
+/// How to print.
+#[derive(Debug, Clone)]
+pub(crate) struct Output {
+    /// The look of standard error.
+    pub stderr: Style,
+    /// The look of standard output.
+    pub stdout: Style,
+    /// Whether standard error is a terminal that can redraw a line.
+    pub is_live: bool,
+}
+
+impl Output {
+    pub(crate) fn new(color: Color, environment: &[(OsString, OsString)]) -> Self {
+        let variable = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.to_string_lossy().into_owned());
+        let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+        let dumb = variable("TERM").is_some_and(|term| term == "dumb");
+        let colour = |is_terminal: bool| match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => is_terminal && !set("NO_COLOR") && !dumb,
+        };
+        let unicode = ["LC_ALL", "LC_CTYPE", "LANG"]
+            .iter()
+            .find_map(|name| variable(name).filter(|value| !value.is_empty()))
+            .is_none_or(|locale| {
+                let locale = locale.to_lowercase();
+                locale.contains("utf-8") || locale.contains("utf8")
+            });
+        let width = |file: &dyn AsWidth| file.columns().unwrap_or(80).clamp(60, 120);
+        let (stderr, stdout) = (io::stderr(), io::stdout());
+        Self {
+            stderr: Style {
+                colour: colour(stderr.is_terminal()),
+                unicode,
+                width: width(&stderr),
+            },
+            stdout: Style {
+                colour: colour(stdout.is_terminal()),
+                unicode,
+                width: width(&stdout),
+            },
+            is_live: stderr.is_terminal() && !dumb,
+        }
+    }
+
+    /// Shows diagnostics on standard error; with `json` each is followed by a line for machines.
+    pub(crate) fn diagnostics(&self, all: &[Diagnostic], json: bool, redactor: &Redactor) {
+        for diagnostic in all {
+            self.diagnostic(diagnostic, json, redactor);
+        }
+    }
+
+    /// Shows one diagnostic.
+    pub(crate) fn diagnostic(&self, diagnostic: &Diagnostic, json: bool, redactor: &Redactor) {
+        stderr(&redactor.text(&diagnostics::render(diagnostic, self.stderr)));
+        if json && diagnostic.severity == Severity::Error {
+            let mut line = diagnostics::to_json(diagnostic);
+            redactor.json(&mut line);
+            stderr_line(&line.to_string());
+        }
+    }
+}
+
+trait AsWidth {
+    fn columns(&self) -> Option<usize>;
+}
+
+impl<T: std::os::fd::AsFd> AsWidth for T {
+    fn columns(&self) -> Option<usize> {
+        let size = rustix::termios::tcgetwinsize(self).ok()?;
+        (size.ws_col > 0).then_some(size.ws_col.into())
+    }
+}
+
+/// Prints to standard error. A reader that went away is no reason to stop.
+pub(crate) fn stderr(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Prints a line to standard error.
+pub(crate) fn stderr_line(text: &str) {
+    stderr(&format!("{text}\n"));
+}
+
+/// Prints to standard output. A closed pipe ends the output silently, as for any filter.
+pub(crate) fn stdout(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
