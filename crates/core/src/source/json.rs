@@ -1,1 +1,0 @@
-//! JSON with spans.
