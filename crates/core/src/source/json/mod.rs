@@ -5,6 +5,7 @@
 //! then returns as `root` is a best effort for further checks, never something to act on.
 
 mod error;
+mod message;
 mod node;
 mod number;
 #[cfg(test)]

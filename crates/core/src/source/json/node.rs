@@ -1,7 +1,7 @@
 //! The tree that the reader builds.
 
-use super::super::Span;
 use super::number::number_value;
+use crate::source::Span;
 
 /// A parsed value with the span of its whole text.
 #[derive(Debug, Clone, PartialEq)]
@@ -180,23 +180,46 @@ mod tests {
     #[test]
     fn accessors_answer_only_for_their_kind() {
         let node = root(r#"{"n":null,"t":true,"i":-3,"f":2.50,"s":"x","a":[],"o":{}}"#);
-        let names: Vec<_> = node.members().iter().map(|member| member.value.kind_name()).collect();
-        assert_eq!(names, ["null", "boolean", "number", "number", "string", "array", "object"]);
+        let names: Vec<_> = node
+            .members()
+            .iter()
+            .map(|member| member.value.kind_name())
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "null", "boolean", "number", "number", "string", "array", "object"
+            ]
+        );
         let get = |key: &str| node.get(key).expect("it is there");
         assert!(get("n").is_null() && !get("t").is_null());
         assert_eq!((get("t").as_bool(), get("s").as_bool()), (Some(true), None));
-        assert_eq!((get("i").as_i64(), get("i").as_u64(), get("i").as_f64()), (Some(-3), None, Some(-3.0)));
-        assert_eq!((get("f").as_number_text(), get("f").as_i64()), (Some("2.50"), None));
+        assert_eq!(
+            (get("i").as_i64(), get("i").as_u64(), get("i").as_f64()),
+            (Some(-3), None, Some(-3.0))
+        );
+        assert_eq!(
+            (get("f").as_number_text(), get("f").as_i64()),
+            (Some("2.50"), None)
+        );
         assert_eq!((get("s").as_str(), get("s").as_f64()), (Some("x"), None));
-        assert_eq!((get("a").as_array(), get("o").as_array()), (Some(&[][..]), None));
-        assert_eq!((get("o").as_object(), get("a").as_object()), (Some(&[][..]), None));
+        assert_eq!(
+            (get("a").as_array(), get("o").as_array()),
+            (Some(&[][..]), None)
+        );
+        assert_eq!(
+            (get("o").as_object(), get("a").as_object()),
+            (Some(&[][..]), None)
+        );
         assert!(get("a").members().is_empty());
         assert_eq!(node.get("missing"), None);
     }
 
     #[test]
     fn of_duplicate_keys_the_first_counts() {
-        let node = parse(r#"{"a":1,"a":2}"#, &Limits::default()).root.expect("a best effort");
+        let node = parse(r#"{"a":1,"a":2}"#, &Limits::default())
+            .root
+            .expect("a best effort");
         assert_eq!(node.members().len(), 2);
         assert_eq!(node.get("a").and_then(Node::as_i64), Some(1));
         assert_eq!(node.to_value(), serde_json::json!({"a": 1}));
@@ -204,7 +227,10 @@ mod tests {
 
     #[test]
     fn the_deepest_tree_survives_what_walks_it() {
-        let limits = Limits { max_depth: usize::MAX, ..Limits::default() };
+        let limits = Limits {
+            max_depth: usize::MAX,
+            ..Limits::default()
+        };
         let text = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert_eq!(parse(&text(Limits::DEEPEST), &limits).errors.len(), 1);
         let parsed = parse(&text(Limits::DEEPEST - 1), &limits);

@@ -1,15 +1,17 @@
 //! Numbers: the strict grammar, what else people write, and what a machine number can hold.
 
-use super::super::Span;
 use super::error::{JsonErrorKind, NumberProblem, excerpt};
 use super::node::{Node, NodeKind};
 use super::reader::Reader;
+use crate::source::Span;
 
 /// Whether `text` is an integer that neither `i64`, `u64` nor `f64` holds exactly, so that its value changes when it
 /// is used. False for fractions, exponents, and anything that is no number.
 pub fn lossy_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    if strict_end(text.as_bytes(), 0) != Some(text.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+    if strict_end(text.as_bytes(), 0) != Some(text.len())
+        || !digits.bytes().all(|byte| byte.is_ascii_digit())
+    {
         return false;
     }
     if text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok() {
@@ -49,7 +51,12 @@ impl Reader<'_> {
                 let text = self.piece(start, end);
                 let span = Span::new(start, end);
                 if is_out_of_range(text) {
-                    self.report(JsonErrorKind::NumberOutOfRange { text: excerpt(text) }, span);
+                    self.report(
+                        JsonErrorKind::NumberOutOfRange {
+                            text: excerpt(text),
+                        },
+                        span,
+                    );
                 }
                 Node {
                     kind: NodeKind::Number(text.to_owned()),
@@ -104,7 +111,11 @@ fn strict_end(bytes: &[u8], start: usize) -> Option<usize> {
         (end > from).then_some(end)
     };
     let mut at = start + usize::from(bytes.get(start) == Some(&b'-'));
-    at = if bytes.get(at) == Some(&b'0') { at + 1 } else { digits(at)? };
+    at = if bytes.get(at) == Some(&b'0') {
+        at + 1
+    } else {
+        digits(at)?
+    };
     if bytes.get(at) == Some(&b'.') {
         at = digits(at + 1)?;
     }
@@ -156,7 +167,11 @@ fn diagnose(text: &str) -> (NumberProblem, Option<String>) {
     }
     let without_zeros = digits.trim_start_matches('0');
     if digits.starts_with('0') {
-        let zero = if without_zeros.starts_with(|first: char| first.is_ascii_digit()) { "" } else { "0" };
+        let zero = if without_zeros.starts_with(|first: char| first.is_ascii_digit()) {
+            ""
+        } else {
+            "0"
+        };
         if let Some(number) = strict(format!("{sign}{zero}{without_zeros}")) {
             return (NumberProblem::LeadingZero, Some(number));
         }
@@ -196,12 +211,30 @@ mod tests {
     #[test]
     fn only_integers_that_change_are_lossy() {
         for kept in [
-            "0", "-0", "9223372036854775807", "-9223372036854775808", "18446744073709551615", "18446744073709551616",
-            "-9223372036854777856", "100000000000000000000", "1.5", "0.1", "1e400", "1e23", "", "-", "x", "012",
+            "0",
+            "-0",
+            "9223372036854775807",
+            "-9223372036854775808",
+            "18446744073709551615",
+            "18446744073709551616",
+            "-9223372036854777856",
+            "100000000000000000000",
+            "1.5",
+            "0.1",
+            "1e400",
+            "1e23",
+            "",
+            "-",
+            "x",
+            "012",
         ] {
             assert!(!lossy_number(kept), "{kept}");
         }
-        for lost in ["18446744073709551617", "-9223372036854775809", "123456789012345678901234567890"] {
+        for lost in [
+            "18446744073709551617",
+            "-9223372036854775809",
+            "123456789012345678901234567890",
+        ] {
             assert!(lossy_number(lost), "{lost}");
         }
         assert!(lossy_number(&"9".repeat(400)));
@@ -209,9 +242,18 @@ mod tests {
 
     #[test]
     fn the_machine_form_is_the_narrowest() {
-        assert_eq!(number_value("-9223372036854775808"), serde_json::json!(i64::MIN));
-        assert_eq!(number_value("18446744073709551615"), serde_json::json!(u64::MAX));
-        assert_eq!(number_value("18446744073709551616"), serde_json::json!(18_446_744_073_709_551_616.0_f64));
+        assert_eq!(
+            number_value("-9223372036854775808"),
+            serde_json::json!(i64::MIN)
+        );
+        assert_eq!(
+            number_value("18446744073709551615"),
+            serde_json::json!(u64::MAX)
+        );
+        assert_eq!(
+            number_value("18446744073709551616"),
+            serde_json::json!(18_446_744_073_709_551_616.0_f64)
+        );
         assert_eq!(number_value("-0").to_string(), "-0.0");
         assert_eq!(number_value("1e400"), serde_json::Value::Null);
     }
@@ -221,7 +263,17 @@ mod tests {
         let end = |text: &str| strict_end(text.as_bytes(), 0);
         assert_eq!(end("-12.50e+3,"), Some(9));
         assert_eq!(end("012"), Some(1));
-        assert_eq!((end("1."), end("1.e3"), end("1e"), end("1e+"), end("-"), end(".5")), (None, None, None, None, None, None));
+        assert_eq!(
+            (
+                end("1."),
+                end("1.e3"),
+                end("1e"),
+                end("1e+"),
+                end("-"),
+                end(".5")
+            ),
+            (None, None, None, None, None, None)
+        );
     }
 
     #[test]
@@ -249,7 +301,11 @@ mod tests {
             ("0x+1", NotANumber, None),
             ("12px", NotANumber, None),
         ] {
-            assert_eq!(diagnose(text), (problem, instead.map(str::to_owned)), "{text}");
+            assert_eq!(
+                diagnose(text),
+                (problem, instead.map(str::to_owned)),
+                "{text}"
+            );
         }
     }
 }

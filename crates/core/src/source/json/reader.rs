@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
-use super::super::Span;
 use super::error::{JsonError, JsonErrorKind, excerpt};
 use super::node::{Member, Node, NodeKind};
 use super::{Limits, Parsed};
+use crate::source::Span;
 
 /// Objects up to this size are searched for duplicate keys by comparing them all.
 const SMALL_OBJECT: usize = 12;
@@ -20,6 +20,8 @@ pub(super) struct Reader<'text> {
     pub(super) last_end: usize,
     /// Where the last comma stands.
     pub(super) last_comma: usize,
+    /// Whether the last value had no key and was dropped, which was reported then.
+    pub(super) is_dropped: bool,
     pub(super) open: Vec<Open>,
     limits: Limits,
     errors: Vec<JsonError>,
@@ -100,6 +102,7 @@ impl<'text> Reader<'text> {
             at: 0,
             last_end: 0,
             last_comma: 0,
+            is_dropped: false,
             open: Vec::new(),
             limits,
             errors: Vec::new(),
@@ -112,7 +115,10 @@ impl<'text> Reader<'text> {
         self.skip_byte_order_mark();
         let mut expected = Expected::Root;
         while !self.is_over {
-            let may_be_value = matches!(expected, Expected::Root | Expected::Item(_) | Expected::Value);
+            let may_be_value = matches!(
+                expected,
+                Expected::Root | Expected::Item(_) | Expected::Value
+            );
             self.skip_trivia(may_be_value);
             let Some(byte) = self.peek() else {
                 self.end_of_text();
@@ -146,7 +152,7 @@ impl<'text> Reader<'text> {
     fn value(&mut self, byte: u8, expected: Expected) -> Option<Expected> {
         match byte {
             b'"' => {
-                let (text, span) = self.string();
+                let (text, span) = self.string(false);
                 self.add(Node {
                     kind: NodeKind::String(text),
                     span,
@@ -187,14 +193,16 @@ impl<'text> Reader<'text> {
 
     fn key(&mut self, byte: u8, place: Place) -> Option<Expected> {
         let (key, span) = match byte {
-            b'"' => self.string(),
+            b'"' => self.string(true),
             b'}' | b']' => {
                 if place == Place::AfterComma {
                     self.trailing_comma(byte);
                 }
                 return self.close(byte);
             }
-            b',' | b';' | b'=' => return Some(self.stray_separator(byte, Expected::Key(Place::First))),
+            b',' | b';' | b'=' => {
+                return Some(self.stray_separator(byte, Expected::Key(Place::First)));
+            }
             b':' => {
                 self.report(JsonErrorKind::MissingKey, Span::new(self.at, self.at + 1));
                 self.at += 1;
@@ -204,7 +212,10 @@ impl<'text> Reader<'text> {
                 Some(reference) => reference,
                 None => {
                     let opener = char::from(byte);
-                    self.report(JsonErrorKind::KeyNotString { opener }, Span::new(self.at, self.at + 1));
+                    self.report(
+                        JsonErrorKind::KeyNotString { opener },
+                        Span::new(self.at, self.at + 1),
+                    );
                     return self.open_container(byte);
                 }
             },
@@ -235,7 +246,10 @@ impl<'text> Reader<'text> {
                 self.missing_value();
                 return Some(Expected::Next);
             }
-            _ => self.report(JsonErrorKind::MissingColon, Span::new(self.last_end, self.last_end)),
+            _ => self.report(
+                JsonErrorKind::MissingColon,
+                Span::new(self.last_end, self.last_end),
+            ),
         }
         Some(Expected::Value)
     }
@@ -245,7 +259,13 @@ impl<'text> Reader<'text> {
             self.trailing_text(byte);
             return None;
         };
-        let after = |place: Place| if is_array { Expected::Item(place) } else { Expected::Key(place) };
+        let after = |place: Place| {
+            if is_array {
+                Expected::Item(place)
+            } else {
+                Expected::Key(place)
+            }
+        };
         match byte {
             b',' => {
                 self.last_comma = self.at;
@@ -260,7 +280,10 @@ impl<'text> Reader<'text> {
     fn open_container(&mut self, byte: u8) -> Option<Expected> {
         let limit = self.limits.max_depth.min(Limits::DEEPEST);
         if self.open.len() + 1 >= limit {
-            self.report(JsonErrorKind::TooDeep { limit }, Span::new(self.at, self.at + 1));
+            self.report(
+                JsonErrorKind::TooDeep { limit },
+                Span::new(self.at, self.at + 1),
+            );
             return None;
         }
         let content = if byte == b'[' {
@@ -304,25 +327,28 @@ impl<'text> Reader<'text> {
     /// Puts a finished value where it belongs.
     pub(super) fn add(&mut self, node: Node) {
         self.last_end = node.span.end as usize;
+        self.is_dropped = false;
         match self.open.last_mut().map(|open| &mut open.content) {
             None => self.root = Some(node),
             Some(Content::Array(items)) => items.push(node),
-            Some(Content::Object { members, key }) => {
-                if let Some((key, key_span)) = key.take() {
-                    members.push(Member {
-                        key,
-                        key_span,
-                        value: node,
-                    });
-                }
-            }
+            Some(Content::Object { members, key }) => match key.take() {
+                Some((key, key_span)) => members.push(Member {
+                    key,
+                    key_span,
+                    value: node,
+                }),
+                None => self.is_dropped = true,
+            },
         }
     }
 
     fn report_duplicates(&mut self, members: &[Member]) {
         if members.len() <= SMALL_OBJECT {
             for (idx, member) in members.iter().enumerate() {
-                if let Some(first) = members[..idx].iter().find(|earlier| earlier.key == member.key) {
+                if let Some(first) = members[..idx]
+                    .iter()
+                    .find(|earlier| earlier.key == member.key)
+                {
                     self.report_duplicate(member, first.key_span);
                 }
             }
@@ -330,7 +356,9 @@ impl<'text> Reader<'text> {
         }
         let mut first_spans = HashMap::with_capacity(members.len());
         for member in members {
-            let first = *first_spans.entry(member.key.as_str()).or_insert(member.key_span);
+            let first = *first_spans
+                .entry(member.key.as_str())
+                .or_insert(member.key_span);
             if first != member.key_span {
                 self.report_duplicate(member, first);
             }
@@ -410,13 +438,21 @@ pub(super) mod tests {
 
     /// Reads `text` and compares all errors and the places they point at.
     pub(in super::super) fn finds_at(text: &str, expected: &[(Kind, Range<usize>)]) {
-        let found: Vec<_> = read(text).errors.into_iter().map(|error| (error.kind, error.span.range())).collect();
+        let found: Vec<_> = read(text)
+            .errors
+            .into_iter()
+            .map(|error| (error.kind, error.span.range()))
+            .collect();
         assert_eq!(found, expected, "{text}");
     }
 
     /// Reads `text` and compares all errors and the text under their spans.
     pub(in super::super) fn finds(text: &str, expected: &[(Kind, &str)]) {
-        let found: Vec<_> = read(text).errors.into_iter().map(|error| (error.kind, &text[error.span.range()])).collect();
+        let found: Vec<_> = read(text)
+            .errors
+            .into_iter()
+            .map(|error| (error.kind, &text[error.span.range()]))
+            .collect();
         assert_eq!(found, expected, "{text}");
     }
 
@@ -441,7 +477,11 @@ pub(super) mod tests {
         let text = r#"{"a": {"b": 1, "\u0062": 2}, "c": 3, "a": 4, "a": 5}"#;
         finds_at(
             text,
-            &[(duplicate("b", 7..10), 15..23), (duplicate("a", 1..4), 37..40), (duplicate("a", 1..4), 45..48)],
+            &[
+                (duplicate("b", 7..10), 15..23),
+                (duplicate("a", 1..4), 37..40),
+                (duplicate("a", 1..4), 45..48),
+            ],
         );
     }
 
@@ -469,21 +509,41 @@ pub(super) mod tests {
             problem,
             instead: instead.map(str::to_owned),
         };
-        let range = |text: &str| Kind::NumberOutOfRange { text: text.to_owned() };
-        finds("[1e400, -1e400, 1e-400, 0e999999999999]", &[(range("1e400"), "1e400"), (range("-1e400"), "-1e400")]);
+        let range = |text: &str| Kind::NumberOutOfRange {
+            text: text.to_owned(),
+        };
+        finds(
+            "[1e400, -1e400, 1e-400, 0e999999999999]",
+            &[(range("1e400"), "1e400"), (range("-1e400"), "-1e400")],
+        );
         let digits = "9".repeat(310);
-        assert!(matches!(read(&digits).errors[..], [JsonError { kind: Kind::NumberOutOfRange { .. }, .. }]));
+        assert!(matches!(
+            read(&digits).errors[..],
+            [JsonError {
+                kind: Kind::NumberOutOfRange { .. },
+                ..
+            }]
+        ));
         let text = "[012, +1, .5, 5., 0x1F, 1.2.3, 2025-02-03, 12:30, -, 50%]";
         finds(
             text,
             &[
                 (bad("012", NumberProblem::LeadingZero, Some("12")), "012"),
                 (bad("+1", NumberProblem::LeadingPlus, Some("1")), "+1"),
-                (bad(".5", NumberProblem::NoDigitBeforePoint, Some("0.5")), ".5"),
-                (bad("5.", NumberProblem::NoDigitAfterPoint, Some("5.0")), "5."),
+                (
+                    bad(".5", NumberProblem::NoDigitBeforePoint, Some("0.5")),
+                    ".5",
+                ),
+                (
+                    bad("5.", NumberProblem::NoDigitAfterPoint, Some("5.0")),
+                    "5.",
+                ),
                 (bad("0x1F", NumberProblem::OtherBase, Some("31")), "0x1F"),
                 (bad("1.2.3", NumberProblem::NotANumber, None), "1.2.3"),
-                (bad("2025-02-03", NumberProblem::NotANumber, None), "2025-02-03"),
+                (
+                    bad("2025-02-03", NumberProblem::NotANumber, None),
+                    "2025-02-03",
+                ),
                 (bad("12:30", NumberProblem::NotANumber, None), "12:30"),
                 (bad("-", NumberProblem::LoneMinus, None), "-"),
                 (bad("50%", NumberProblem::NotANumber, None), "50%"),
@@ -501,14 +561,20 @@ pub(super) mod tests {
         }
         let deep = "[".repeat(1_000_000);
         finds_at(&deep, &[(Kind::TooDeep { limit: 128 }, 127..128)]);
-        let flat = Limits { max_depth: 0, ..Limits::default() };
+        let flat = Limits {
+            max_depth: 0,
+            ..Limits::default()
+        };
         assert_eq!(parse("1", &flat).errors, []);
         assert_eq!(parse("[]", &flat).errors.len(), 1);
     }
 
     #[test]
     fn length_is_bounded() {
-        let limits = Limits { max_bytes: 4, ..Limits::default() };
+        let limits = Limits {
+            max_bytes: 4,
+            ..Limits::default()
+        };
         assert_eq!(parse("1234", &limits).errors, []);
         let parsed = parse("12345", &limits);
         assert_eq!(parsed.errors[0].kind, Kind::TooLarge { bytes: 5, limit: 4 });
@@ -517,15 +583,24 @@ pub(super) mod tests {
 
     #[test]
     fn errors_are_bounded_and_the_last_says_so() {
-        let limits = Limits { max_errors: 3, ..Limits::default() };
+        let limits = Limits {
+            max_errors: 3,
+            ..Limits::default()
+        };
         let parsed = parse(r#"{"a":1,"a":2,"b":[tru,fals,nul,x,y]}"#, &limits);
         let kinds: Vec<_> = parsed.errors.iter().map(|error| &error.kind).collect();
         assert_eq!(kinds.len(), 4);
         assert_eq!(kinds[3], &Kind::TooManyErrors { limit: 3 });
-        let none = Limits { max_errors: 0, ..Limits::default() };
+        let none = Limits {
+            max_errors: 0,
+            ..Limits::default()
+        };
         assert_eq!(parse("[1,]", &none).errors.len(), 1);
         assert_eq!(parse("[1]", &none).errors, []);
-        let exact = Limits { max_errors: 1, ..Limits::default() };
+        let exact = Limits {
+            max_errors: 1,
+            ..Limits::default()
+        };
         assert_eq!(parse("[1,]", &exact).errors.len(), 1);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::super::Span;
 use super::error::{JsonErrorKind, excerpt};
 use super::reader::Reader;
+use crate::source::Span;
 
 /// How far, in bytes, the reader looks ahead to guess where a damaged string was meant to end.
 const LOOK_AHEAD: usize = 16 * 1024;
@@ -44,19 +44,22 @@ pub fn string_span(source: &str, literal: Span, decoded: Range<usize>) -> Span {
 }
 
 impl Reader<'_> {
-    /// Reads the string whose opening `"` stands at the current place.
-    pub(super) fn string(&mut self) -> (String, Span) {
+    /// Reads the string whose opening `"` stands at the current place, as a key or a value.
+    pub(super) fn string(&mut self, is_key: bool) -> (String, Span) {
         let open = self.at;
         let end = self.plain_end(open + 1);
         if self.bytes.get(end) == Some(&b'"') && !self.word_follows(end + 1) {
             self.at = end + 1;
-            return (self.piece(open + 1, end).to_owned(), Span::new(open, self.at));
+            return (
+                self.piece(open + 1, end).to_owned(),
+                Span::new(open, self.at),
+            );
         }
-        self.string_with_care(open, end)
+        self.string_with_care(open, end, is_key)
     }
 
     /// Goes on with a string that has more to it than plain characters up to `at`.
-    fn string_with_care(&mut self, open: usize, mut at: usize) -> (String, Span) {
+    fn string_with_care(&mut self, open: usize, mut at: usize, is_key: bool) -> (String, Span) {
         let mut decoded = self.piece(open + 1, at).to_owned();
         // Once a mistake has made the reader guess: the quote that ends the string.
         let mut last_quote = None;
@@ -71,10 +74,19 @@ impl Reader<'_> {
                 Some(b'"') => {
                     if last_quote.is_none()
                         && self.word_follows(at + 1)
-                        && let Some((last, more)) = self.closing_quote_on_line(at)
+                        && let Some(guess) = self.closing_quote_on_line(at)
                     {
-                        self.report(JsonErrorKind::UnescapedQuote { more }, Span::new(at, at + 1));
-                        last_quote = Some(last);
+                        if guess.ends_key && !is_key {
+                            // What follows is a key, so the quote before it is missing rather than this one too much.
+                            self.report(JsonErrorKind::UnclosedString, Span::new(open, open + 1));
+                            break self.end_of_unclosed(open + 1, at, &mut decoded);
+                        }
+                        let more = guess.more;
+                        self.report(
+                            JsonErrorKind::UnescapedQuote { more },
+                            Span::new(at, at + 1),
+                        );
+                        last_quote = Some(guess.at);
                     }
                     if last_quote.is_none_or(|last| at >= last) {
                         break at + 1;
@@ -88,8 +100,15 @@ impl Reader<'_> {
                     let written = self.piece(at, at + escape.len);
                     match escape.meaning {
                         Meaning::Character(_) => {}
-                        Meaning::LoneSurrogate(unit) => self.report(JsonErrorKind::LoneSurrogate { unit }, span),
-                        Meaning::Unknown => self.report(JsonErrorKind::BadEscape { escape: excerpt(written) }, span),
+                        Meaning::LoneSurrogate(unit) => {
+                            self.report(JsonErrorKind::LoneSurrogate { unit }, span);
+                        }
+                        Meaning::Unknown => self.report(
+                            JsonErrorKind::BadEscape {
+                                escape: excerpt(written),
+                            },
+                            span,
+                        ),
                     }
                     escape.meaning.push_to(&mut decoded, written);
                     at += escape.len;
@@ -183,9 +202,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes the quote at `inner` for one inside a string: where on the same line the string ends, and how many more
-    /// quotes stand before that.
-    fn closing_quote_on_line(&self, inner: usize) -> Option<(usize, usize)> {
+    /// Takes the quote at `inner` for one inside a string, and looks on the same line for the string's end.
+    fn closing_quote_on_line(&self, inner: usize) -> Option<ClosingQuote> {
         let mut at = inner + 1;
         let mut more = 0;
         while at < inner + LOOK_AHEAD {
@@ -193,7 +211,13 @@ impl Reader<'_> {
                 b'\n' | b'\r' => return None,
                 b'\\' => at += 1,
                 b'"' => match self.skip_blanks(at + 1, b" \t") {
-                    None | Some(b',' | b':' | b']' | b'}' | b'\n' | b'\r') => return Some((at, more)),
+                    following @ (None | Some(b',' | b':' | b']' | b'}' | b'\n' | b'\r')) => {
+                        return Some(ClosingQuote {
+                            at,
+                            more,
+                            ends_key: following == Some(b':'),
+                        });
+                    }
                     Some(_) => more += 1,
                 },
                 _ => {}
@@ -212,7 +236,8 @@ impl Reader<'_> {
                 b'\\' => place += 1,
                 b'"' => {
                     let following = self.skip_blanks(place + 1, b" \t\r\n");
-                    return matches!(following, None | Some(b',' | b':' | b']' | b'}')).then_some(place);
+                    return matches!(following, None | Some(b',' | b':' | b']' | b'}'))
+                        .then_some(place);
                 }
                 _ => {}
             }
@@ -224,7 +249,10 @@ impl Reader<'_> {
     /// The first byte at or after `from` that is none of `blanks`.
     pub(super) fn skip_blanks(&self, from: usize, blanks: &[u8]) -> Option<u8> {
         let rest = self.bytes.get(from..)?;
-        rest.iter().take(LOOK_AHEAD).copied().find(|byte| !blanks.contains(byte))
+        rest.iter()
+            .take(LOOK_AHEAD)
+            .copied()
+            .find(|byte| !blanks.contains(byte))
     }
 
     /// Where a string ends that was left open up to the line's end at `at`: before a last comma, which then most
@@ -241,6 +269,15 @@ impl Reader<'_> {
         }
         start + kept.len()
     }
+}
+
+/// A guess where a string with quotes inside it ends.
+struct ClosingQuote {
+    at: usize,
+    /// How many quotes stand between the first one inside and this one.
+    more: usize,
+    /// Whether a colon follows.
+    ends_key: bool,
 }
 
 /// Whether a byte of a string stands for itself.
@@ -314,8 +351,13 @@ fn escape_at(text: &str, at: usize) -> Escape {
 fn unicode_escape(rest: &str) -> Escape {
     let Some(unit) = four_hex(rest, 1) else {
         let braced = n_hex(rest, 2, 6);
-        let is_braced = rest.starts_with("u{") && braced > 0 && rest.as_bytes().get(2 + braced) == Some(&b'}');
-        let len = if is_braced { 1 + 2 + braced + 1 } else { 2 + n_hex(rest, 1, 3) };
+        let is_braced =
+            rest.starts_with("u{") && braced > 0 && rest.as_bytes().get(2 + braced) == Some(&b'}');
+        let len = if is_braced {
+            1 + 2 + braced + 1
+        } else {
+            2 + n_hex(rest, 1, 3)
+        };
         return Escape {
             len,
             meaning: Meaning::Unknown,
@@ -351,7 +393,10 @@ fn four_hex(text: &str, at: usize) -> Option<u16> {
 /// How many hexadecimal digits stand at `at`, `most` at the most.
 fn n_hex(text: &str, at: usize, most: usize) -> usize {
     let rest = text.as_bytes().get(at..).unwrap_or_default();
-    rest.iter().take(most).take_while(|byte| byte.is_ascii_hexdigit()).count()
+    rest.iter()
+        .take(most)
+        .take_while(|byte| byte.is_ascii_hexdigit())
+        .count()
 }
 
 /// Decodes what stood in wrong quotes, without reports.
@@ -382,14 +427,19 @@ mod tests {
     use super::*;
 
     fn bad_escape(escape: &str) -> Kind {
-        Kind::BadEscape { escape: escape.to_owned() }
+        Kind::BadEscape {
+            escape: escape.to_owned(),
+        }
     }
 
     #[test]
     fn all_escapes_decode() {
         let text = r#""\"\\\/\b\f\n\r\t\u0041\u00e9\ud83d\uDE00é""#;
         finds(text, &[]);
-        assert_eq!(value_of(text), serde_json::json!("\"\\/\u{8}\u{c}\n\r\tAé😀é"));
+        assert_eq!(
+            value_of(text),
+            serde_json::json!("\"\\/\u{8}\u{c}\n\r\tAé😀é")
+        );
     }
 
     #[test]
@@ -416,16 +466,25 @@ mod tests {
         finds(r#""\ude00x""#, &[(lone(0xde00), "\\ude00")]);
         finds(r#""\ud83d\u0041""#, &[(lone(0xd83d), "\\ud83d")]);
         finds(r#""\ud83d\ud83d\ude00""#, &[(lone(0xd83d), "\\ud83d")]);
-        assert_eq!(value_of(r#""\ud83dx\ud83d\ude00""#), serde_json::json!("\u{fffd}x😀"));
+        assert_eq!(
+            value_of(r#""\ud83dx\ud83d\ude00""#),
+            serde_json::json!("\u{fffd}x😀")
+        );
     }
 
     #[test]
     fn control_characters_are_reported_once_for_each_string() {
         let control = |character: char, more: usize| Kind::ControlCharacter { character, more };
-        finds("[\"a\tb\", \"\u{1}\u{2}\u{3}\"]", &[(control('\t', 0), "\t"), (control('\u{1}', 2), "\u{1}")]);
+        finds(
+            "[\"a\tb\", \"\u{1}\u{2}\u{3}\"]",
+            &[(control('\t', 0), "\t"), (control('\u{1}', 2), "\u{1}")],
+        );
         let text = "{\"a\": \"one\r\ntwo\nthree\", \"b\": 2}";
         finds(text, &[(control('\n', 1), "\r\n")]);
-        assert_eq!(value_of(text), serde_json::json!({"a": "one\r\ntwo\nthree", "b": 2}));
+        assert_eq!(
+            value_of(text),
+            serde_json::json!({"a": "one\r\ntwo\nthree", "b": 2})
+        );
         finds("\"\u{7f}\"", &[]);
     }
 
@@ -438,20 +497,33 @@ mod tests {
         finds_at(text, &[(Kind::UnclosedString, 6..7)]);
         assert_eq!(value_of(text), serde_json::json!({"a": "one"}));
         finds_at("\"abc", &[(Kind::UnclosedString, 0..1)]);
-        finds_at("\"abc\\", &[(Kind::UnclosedString, 0..1), (bad_escape("\\"), 4..5)]);
+        finds_at(
+            "\"abc\\",
+            &[(Kind::UnclosedString, 0..1), (bad_escape("\\"), 4..5)],
+        );
         finds_at("\"", &[(Kind::UnclosedString, 0..1)]);
+        let text = r#"{"a": "one, "b": 2}"#;
+        finds_at(text, &[(Kind::UnclosedString, 6..7)]);
+        assert_eq!(value_of(text), serde_json::json!({"a": "one", "b": 2}));
     }
 
     #[test]
     fn a_quote_inside_a_string_is_one_mistake() {
+        finds_at(r#"{"a"b": 1}"#, &[(Kind::UnescapedQuote { more: 0 }, 3..4)]);
         let text = r#"{"a": "he said "hi" to "me"", "b": 2}"#;
         finds_at(text, &[(Kind::UnescapedQuote { more: 3 }, 15..16)]);
-        assert_eq!(value_of(text), serde_json::json!({"a": "he said \"hi\" to \"me\"", "b": 2}));
+        assert_eq!(
+            value_of(text),
+            serde_json::json!({"a": "he said \"hi\" to \"me\"", "b": 2})
+        );
     }
 
     #[test]
     fn other_quotes_are_taken_for_strings() {
-        let wrong = |quote: char, content: &str| Kind::WrongQuotes { quote, content: content.to_owned() };
+        let wrong = |quote: char, content: &str| Kind::WrongQuotes {
+            quote,
+            content: content.to_owned(),
+        };
         let text = r#"{'it': 'isn't \'so\'', “a”: `b`, ‘c’: "d"}"#;
         finds(
             text,
@@ -463,7 +535,10 @@ mod tests {
                 (wrong('‘', "c"), "‘c’"),
             ],
         );
-        assert_eq!(value_of(text), serde_json::json!({"it": "isn't 'so'", "a": "b", "c": "d"}));
+        assert_eq!(
+            value_of(text),
+            serde_json::json!({"it": "isn't 'so'", "a": "b", "c": "d"})
+        );
         finds_at("['a,\n 1]", &[(Kind::UnclosedString, 1..2)]);
         assert_eq!(value_of("['a,\n 1]"), serde_json::json!(["a", 1]));
     }
@@ -480,12 +555,19 @@ mod tests {
         assert_eq!(at(4..8), r"\ud83d\ude00");
         assert_eq!(at(8..9), "z");
         assert_eq!(at(0..9), r"a\n\u00e9\ud83d\ude00z");
-        assert_eq!(at(3..5), r"\u00e9\ud83d\ude00", "parts of characters count as whole");
+        assert_eq!(
+            at(3..5),
+            r"\u00e9\ud83d\ude00",
+            "parts of characters count as whole"
+        );
         assert_eq!(at(8..99), "z");
         assert_eq!(string_span(source, literal, 1..1), Span::new(4, 4));
         assert_eq!(string_span(source, literal, 9..9), Span::new(25, 25));
         assert_eq!(string_span(source, literal, 50..60), Span::new(25, 25));
-        assert_eq!(string_span(source, Span::new(90, 99), 0..1), Span::new(90, 99));
+        assert_eq!(
+            string_span(source, Span::new(90, 99), 0..1),
+            Span::new(90, 99)
+        );
         assert_eq!(string_span("\"", Span::new(0, 1), 0..1), Span::new(1, 1));
     }
 }

@@ -1,9 +1,9 @@
 //! What stands between tokens: whitespace, and what people take for it.
 
-use super::super::Span;
 use super::error::JsonErrorKind;
 use super::is_invisible;
 use super::reader::Reader;
+use crate::source::Span;
 
 impl Reader<'_> {
     /// Reports and skips a byte order mark at the start.
@@ -34,7 +34,7 @@ impl Reader<'_> {
                     }
                     self.skip_line_comment();
                 }
-                Some(byte) if byte < b' ' || byte >= 0x7f => {
+                Some(byte) if !(b' '..0x7f).contains(&byte) => {
                     if !self.skip_invisible() {
                         return;
                     }
@@ -70,12 +70,20 @@ impl Reader<'_> {
     fn skip_invisible(&mut self) -> bool {
         let start = self.at;
         let rest = self.piece(start, self.bytes.len());
-        let hidden = |character: char| is_invisible(character) && !matches!(character, ' ' | '\n' | '\r' | '\t');
+        let hidden = |character: char| {
+            is_invisible(character) && !matches!(character, ' ' | '\n' | '\r' | '\t')
+        };
         let Some(character) = rest.chars().next().filter(|&first| hidden(first)) else {
             return false;
         };
-        self.at = start + rest.find(|character| !hidden(character)).unwrap_or(rest.len());
-        self.report(JsonErrorKind::InvisibleCharacter { character }, Span::new(start, self.at));
+        self.at = start
+            + rest
+                .find(|character| !hidden(character))
+                .unwrap_or(rest.len());
+        self.report(
+            JsonErrorKind::InvisibleCharacter { character },
+            Span::new(start, self.at),
+        );
         true
     }
 }
@@ -88,7 +96,15 @@ mod tests {
     #[test]
     fn comments_are_reported_once_each_and_skipped() {
         let text = "// one\r\n{ /* two */ \"a\": 1, # three\n \"b\": 2 }//";
-        finds(text, &[(Kind::Comment, "// one"), (Kind::Comment, "/* two */"), (Kind::Comment, "# three"), (Kind::Comment, "//")]);
+        finds(
+            text,
+            &[
+                (Kind::Comment, "// one"),
+                (Kind::Comment, "/* two */"),
+                (Kind::Comment, "# three"),
+                (Kind::Comment, "//"),
+            ],
+        );
         assert_eq!(value_of(text), serde_json::json!({"a": 1, "b": 2}));
         finds("[1] /* end", &[(Kind::UnclosedComment, "/*")]);
         finds("[1] /*/", &[(Kind::UnclosedComment, "/*")]);
@@ -102,8 +118,13 @@ mod tests {
 
     #[test]
     fn spaces_from_word_processors_are_named() {
-        let kind = Kind::InvisibleCharacter { character: '\u{a0}' };
+        let kind = Kind::InvisibleCharacter {
+            character: '\u{a0}',
+        };
         finds("{\u{a0}\u{200b}\"a\": 1}", &[(kind, "\u{a0}\u{200b}")]);
-        finds("[1\u{0},2]", &[(Kind::InvisibleCharacter { character: '\0' }, "\0")]);
+        finds(
+            "[1\u{0},2]",
+            &[(Kind::InvisibleCharacter { character: '\0' }, "\0")],
+        );
     }
 }

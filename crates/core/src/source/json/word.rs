@@ -1,10 +1,10 @@
 //! Words without quotes: true, false and null, and what people write besides them.
 
-use super::super::Span;
 use super::error::{JsonErrorKind, excerpt};
 use super::is_invisible;
 use super::node::{Node, NodeKind};
 use super::reader::Reader;
+use crate::source::Span;
 
 /// The longest `{{reference}}` without quotes that is recognised, in bytes.
 const LONGEST_REFERENCE: usize = 512;
@@ -13,9 +13,15 @@ impl Reader<'_> {
     /// Reads the word that stands at the current place as a value.
     pub(super) fn word(&mut self) -> Node {
         let start = self.at;
-        for (word, kind) in [("true", NodeKind::Bool(true)), ("false", NodeKind::Bool(false)), ("null", NodeKind::Null)] {
+        for (word, kind) in [
+            ("true", NodeKind::Bool(true)),
+            ("false", NodeKind::Bool(false)),
+            ("null", NodeKind::Null),
+        ] {
             let end = start + word.len();
-            if self.bytes.get(start..end) == Some(word.as_bytes()) && self.bare_end(start, false) == end {
+            if self.bytes.get(start..end) == Some(word.as_bytes())
+                && self.bare_end(start, false) == end
+            {
                 self.at = end;
                 let span = Span::new(start, end);
                 return Node { kind, span };
@@ -41,7 +47,13 @@ impl Reader<'_> {
             };
         }
         let instead = meant.as_ref().map(|(instead, _)| *instead);
-        self.report(JsonErrorKind::UnknownWord { word: excerpt(word), instead }, span);
+        self.report(
+            JsonErrorKind::UnknownWord {
+                word: excerpt(word),
+                instead,
+            },
+            span,
+        );
         let kind = meant.map_or_else(|| NodeKind::String(word.to_owned()), |(_, kind)| kind);
         Node { kind, span }
     }
@@ -66,11 +78,16 @@ impl Reader<'_> {
     pub(super) fn bare_reference(&mut self) -> Option<(String, Span)> {
         let start = self.at;
         let inside = self.text.get(start..)?.strip_prefix("{{")?;
-        let length = inside.bytes().take(LONGEST_REFERENCE).position(|byte| matches!(byte, b'}' | b'{' | b'\n'))?;
+        let length = inside
+            .bytes()
+            .take(LONGEST_REFERENCE)
+            .position(|byte| matches!(byte, b'}' | b'{' | b'\n'))?;
         let (body, rest) = inside.split_at_checked(length)?;
         let name = body.split('|').next().unwrap_or(body).trim();
         let is_name = name.starts_with(|first: char| first.is_alphabetic() || first == '_')
-            && name.chars().all(|part| part.is_alphanumeric() || matches!(part, '_' | '-' | '.' | '[' | ']'));
+            && name
+                .chars()
+                .all(|part| part.is_alphanumeric() || matches!(part, '_' | '-' | '.' | '[' | ']'));
         if !is_name || !rest.starts_with("}}") {
             return None;
         }
@@ -78,7 +95,12 @@ impl Reader<'_> {
         self.at = end;
         let reference = self.piece(start, end);
         let span = Span::new(start, end);
-        self.report(JsonErrorKind::UnquotedReference { reference: excerpt(reference) }, span);
+        self.report(
+            JsonErrorKind::UnquotedReference {
+                reference: excerpt(reference),
+            },
+            span,
+        );
         Some((reference.to_owned(), span))
     }
 
@@ -102,7 +124,12 @@ impl Reader<'_> {
         match character {
             ',' | ';' | '[' | ']' | '{' | '}' | '"' => false,
             '=' => !is_key,
-            ':' => !is_key && next.is_some_and(|next| !next.is_ascii_whitespace() && !b",;[]{}\"'".contains(next)),
+            ':' => {
+                !is_key
+                    && next.is_some_and(|next| {
+                        !next.is_ascii_whitespace() && !b",;[]{}\"'".contains(next)
+                    })
+            }
             '/' => match next {
                 Some(b'/') => previous == Some(':'),
                 Some(b'*') => false,
@@ -116,7 +143,10 @@ impl Reader<'_> {
     fn last_word_end(&self, mut end: usize, is_key: bool) -> usize {
         loop {
             let rest = self.piece(end, self.bytes.len());
-            let blanks = rest.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+            let blanks = rest
+                .bytes()
+                .take_while(|byte| matches!(byte, b' ' | b'\t'))
+                .count();
             let next = end + blanks;
             if blanks == 0 || !self.char_at(next).is_some_and(char::is_alphabetic) {
                 return end;
@@ -135,8 +165,8 @@ fn meaning(word: &str) -> Option<(&'static str, NodeKind)> {
     match word.to_ascii_lowercase().as_str() {
         "true" => Some(("true", NodeKind::Bool(true))),
         "false" => Some(("false", NodeKind::Bool(false))),
-        "null" | "none" | "nil" | "undefined" | "nan" | "inf" | "infinity" | "-inf" | "-infinity" | "+inf"
-        | "+infinity" => Some(("null", NodeKind::Null)),
+        "null" | "none" | "nil" | "undefined" | "nan" | "inf" | "infinity" | "-inf"
+        | "-infinity" | "+inf" | "+infinity" => Some(("null", NodeKind::Null)),
         _ => None,
     }
 }
@@ -147,7 +177,10 @@ mod tests {
     use super::super::reader::tests::{finds, finds_at, value_of};
 
     fn word(word: &str, instead: Option<&'static str>) -> Kind {
-        Kind::UnknownWord { word: word.to_owned(), instead }
+        Kind::UnknownWord {
+            word: word.to_owned(),
+            instead,
+        }
     }
 
     #[test]
@@ -166,7 +199,10 @@ mod tests {
                 (word("-Infinity", Some("null")), "-Infinity"),
             ],
         );
-        assert_eq!(value_of(text), serde_json::json!([true, false, null, null, null, null, null, null]));
+        assert_eq!(
+            value_of(text),
+            serde_json::json!([true, false, null, null, null, null, null, null])
+        );
     }
 
     #[test]
@@ -176,7 +212,10 @@ mod tests {
             text,
             &[
                 (word("hello big world", None), "hello big world"),
-                (word("https://x.example/?q=1", None), "https://x.example/?q=1"),
+                (
+                    word("https://x.example/?q=1", None),
+                    "https://x.example/?q=1",
+                ),
                 (word("#dev", None), "#dev"),
                 (word("/tmp/x", None), "/tmp/x"),
                 (Kind::Comment, "// why"),
@@ -188,7 +227,9 @@ mod tests {
 
     #[test]
     fn keys_without_quotes_are_taken_for_strings() {
-        let unquoted = |key: &str| Kind::UnquotedKey { key: key.to_owned() };
+        let unquoted = |key: &str| Kind::UnquotedKey {
+            key: key.to_owned(),
+        };
         let text = "{a: 1, $b-c : 2, d e: 3, true: 4, 5: 5}";
         finds(
             text,
@@ -200,28 +241,45 @@ mod tests {
                 (unquoted("5"), "5"),
             ],
         );
-        assert_eq!(value_of(text), serde_json::json!({"a": 1, "$b-c": 2, "d e": 3, "true": 4, "5": 5}));
+        assert_eq!(
+            value_of(text),
+            serde_json::json!({"a": 1, "$b-c": 2, "d e": 3, "true": 4, "5": 5})
+        );
     }
 
     #[test]
     fn references_without_quotes_are_recognised() {
-        let reference = |text: &str| Kind::UnquotedReference { reference: text.to_owned() };
+        let reference = |text: &str| Kind::UnquotedReference {
+            reference: text.to_owned(),
+        };
         let text = r#"{"a": {{ NAME }}, {{KEY}}: [{{s.out.a[0] | default("x")}}]}"#;
         finds(
             text,
             &[
                 (reference("{{ NAME }}"), "{{ NAME }}"),
                 (reference("{{KEY}}"), "{{KEY}}"),
-                (reference("{{s.out.a[0] | default(\"x\")}}"), "{{s.out.a[0] | default(\"x\")}}"),
+                (
+                    reference("{{s.out.a[0] | default(\"x\")}}"),
+                    "{{s.out.a[0] | default(\"x\")}}",
+                ),
             ],
         );
-        assert_eq!(value_of(text), serde_json::json!({"a": "{{ NAME }}", "{{KEY}}": ["{{s.out.a[0] | default(\"x\")}}"]}));
-        finds_at(r#"{{"a": 1}: 2}"#, &[(Kind::KeyNotString { opener: '{' }, 1..2)]);
+        assert_eq!(
+            value_of(text),
+            serde_json::json!({"a": "{{ NAME }}", "{{KEY}}": ["{{s.out.a[0] | default(\"x\")}}"]})
+        );
+        finds_at(
+            r#"{{"a": 1}: 2}"#,
+            &[(Kind::KeyNotString { opener: '{' }, 1..2)],
+        );
     }
 
     #[test]
     fn an_ellipsis_is_one_mistake() {
-        finds(r#"{"a": ..., ...}"#, &[(Kind::Ellipsis, "..."), (Kind::Ellipsis, "...")]);
+        finds(
+            r#"{"a": ..., ...}"#,
+            &[(Kind::Ellipsis, "..."), (Kind::Ellipsis, "...")],
+        );
         finds("[1, …]", &[(Kind::Ellipsis, "…")]);
         finds(r#"{ ... }"#, &[(Kind::Ellipsis, "...")]);
     }
