@@ -1,1 +1,21 @@
-//! x
+//! What the tests of Cuecard share: a place to run the program in, the golden driver, the one normaliser,
+//! and the way to the real peers.
+//!
+//! Not published, and no part of the program: here the environment, the clock and processes may be used.
+
+pub mod golden;
+pub mod normalise;
+pub mod peers;
+pub mod scratch;
+
+use std::path::{Path, PathBuf};
+
+/// The root of the repository that this crate was compiled in.
+pub fn repository_root() -> PathBuf {
+    let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+    crate_dir
+        .ancestors()
+        .nth(2)
+        .unwrap_or(crate_dir)
+        .to_path_buf()
+}

@@ -1,0 +1,5 @@
+//! The one integration binary: the program from outside, and the source tree as text.
+
+mod dependencies;
+mod golden;
+mod tidy;
