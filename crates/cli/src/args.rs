@@ -80,7 +80,11 @@ pub(crate) struct PlayArgs {
     #[arg(long = "var", value_name = "NAME=VALUE", help_heading = "Variables")]
     pub variables: Vec<String>,
     /// Give a variable a JSON value (repeatable)
-    #[arg(long = "var-json", value_name = "NAME=JSON", help_heading = "Variables")]
+    #[arg(
+        long = "var-json",
+        value_name = "NAME=JSON",
+        help_heading = "Variables"
+    )]
     pub json_variables: Vec<String>,
     /// Read variables from a file of NAME=VALUE lines
     #[arg(long = "env", value_name = "FILE", help_heading = "Variables")]
@@ -97,7 +101,12 @@ pub(crate) struct PlayArgs {
     pub timeout: Option<f64>,
 
     /// Begin with this step
-    #[arg(long, alias = "resume-from", value_name = "STEP", help_heading = "What to play")]
+    #[arg(
+        long,
+        alias = "resume-from",
+        value_name = "STEP",
+        help_heading = "What to play"
+    )]
     pub start: Option<u64>,
     /// End with this step
     #[arg(long, value_name = "STEP", help_heading = "What to play")]
@@ -109,7 +118,12 @@ pub(crate) struct PlayArgs {
     #[arg(long, requires = "dry_run", help_heading = "What to play")]
     pub connect: bool,
     /// Multiply scripted delays (0.5 is faster, 0 doesn't wait)
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, help_heading = "What to play")]
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        default_value_t = 1.0,
+        help_heading = "What to play"
+    )]
     pub speed: f64,
     /// Treat warnings about the file as errors
     #[arg(long, help_heading = "What to play")]
@@ -145,10 +159,20 @@ pub(crate) struct PlayArgs {
     #[arg(long, help_heading = "Output")]
     pub screenshot_on_failure: bool,
     /// Where screenshots go
-    #[arg(long, value_name = "DIR", default_value = "./screenshots", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "./screenshots",
+        help_heading = "Output"
+    )]
     pub screenshot_dir: PathBuf,
     /// The folder that keeps the last 20 runs
-    #[arg(long, value_name = "DIR", default_value = ".cuecard/runs", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = ".cuecard/runs",
+        help_heading = "Output"
+    )]
     pub run_dir: PathBuf,
 
     #[command(flatten)]
@@ -245,7 +269,11 @@ pub(crate) fn report(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     }
     if arguments.iter().any(|argument| argument == "--json") {
         let message = error.to_string();
-        let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        let first = message
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("error: ");
         let line = serde_json::json!({"severity": "error", "code": "X-ARG-01", "message": first});
         crate::output::stderr_line(&line.to_string());
     }

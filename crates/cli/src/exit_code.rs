@@ -41,9 +41,19 @@ impl ExitCode {
 
     /// The worse of two.
     pub(crate) fn worst(self, other: Self) -> Self {
-        const ORDER: [ExitCode; 5] = [ExitCode::Passed, ExitCode::Failed, ExitCode::CouldNotRun, ExitCode::Invalid, ExitCode::Interrupted];
+        const ORDER: [ExitCode; 5] = [
+            ExitCode::Passed,
+            ExitCode::Failed,
+            ExitCode::CouldNotRun,
+            ExitCode::Invalid,
+            ExitCode::Interrupted,
+        ];
         let rank = |code| ORDER.iter().position(|&known| known == code);
-        if rank(self) >= rank(other) { self } else { other }
+        if rank(self) >= rank(other) {
+            self
+        } else {
+            other
+        }
     }
 }
 
@@ -60,7 +70,10 @@ mod tests {
     #[test]
     fn of_several_the_worst_counts() {
         assert_eq!(ExitCode::Failed.worst(ExitCode::Invalid), ExitCode::Invalid);
-        assert_eq!(ExitCode::Interrupted.worst(ExitCode::Invalid), ExitCode::Interrupted);
+        assert_eq!(
+            ExitCode::Interrupted.worst(ExitCode::Invalid),
+            ExitCode::Interrupted
+        );
         assert_eq!(ExitCode::Passed.worst(ExitCode::Passed), ExitCode::Passed);
     }
 }

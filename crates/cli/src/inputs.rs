@@ -27,13 +27,23 @@ pub(crate) fn read_source(path: &Path) -> Result<SourceFile, Diagnostic> {
     let read = || -> io::Result<(String, Vec<u8>)> {
         let mut bytes = Vec::new();
         if shown == "-" {
-            io::stdin().lock().take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+            io::stdin()
+                .lock()
+                .take(MAX_FILE + 1)
+                .read_to_end(&mut bytes)?;
             return Ok(("<standard input>".to_owned(), bytes));
         }
-        std::fs::File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+        std::fs::File::open(path)?
+            .take(MAX_FILE + 1)
+            .read_to_end(&mut bytes)?;
         Ok((shown.clone(), bytes))
     };
-    let cannot = |reason: String| Diagnostic::error(codes::FILE_READ, format!("`{shown}` can't be read: {reason}"));
+    let cannot = |reason: String| {
+        Diagnostic::error(
+            codes::FILE_READ,
+            format!("`{shown}` can't be read: {reason}"),
+        )
+    };
     let (name, bytes) = read().map_err(|error| cannot(io_reason(&error)))?;
     if bytes.len() as u64 > MAX_FILE {
         return Err(cannot(format!("it is larger than {} MiB", MAX_FILE >> 20)));
@@ -71,11 +81,17 @@ pub(crate) struct Variables {
 }
 
 /// Collects variables: environment file < `CUECARD_VAR_*` < `--var` and `--var-json`.
-pub(crate) fn variables(args: &PlayArgs, scenario: &ToolCallScenario, environment: &[(OsString, OsString)]) -> Variables {
+pub(crate) fn variables(
+    args: &PlayArgs,
+    scenario: &ToolCallScenario,
+    environment: &[(OsString, OsString)],
+) -> Variables {
     let mut variables = Variables {
         environment: environment
             .iter()
-            .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())))
+            .filter_map(|(name, value)| {
+                Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
+            })
             .collect(),
         ..Variables::default()
     };
@@ -86,7 +102,13 @@ pub(crate) fn variables(args: &PlayArgs, scenario: &ToolCallScenario, environmen
                 let (pairs, diagnostics) = env_file::parse(&source);
                 variables.diagnostics.extend(diagnostics);
                 for (name, value) in pairs {
-                    variables.give(&name, value.clone().into(), path.display().to_string(), is_secret(&name), true);
+                    variables.give(
+                        &name,
+                        value.clone().into(),
+                        path.display().to_string(),
+                        is_secret(&name),
+                        true,
+                    );
                     variables.environment.insert(name, value);
                 }
             }
@@ -96,15 +118,32 @@ pub(crate) fn variables(args: &PlayArgs, scenario: &ToolCallScenario, environmen
     let from_environment: Vec<(String, String)> = variables
         .environment
         .iter()
-        .filter_map(|(name, value)| Some((name.strip_prefix(VARIABLE_PREFIX)?.to_owned(), value.clone())))
+        .filter_map(|(name, value)| {
+            Some((
+                name.strip_prefix(VARIABLE_PREFIX)?.to_owned(),
+                value.clone(),
+            ))
+        })
         .collect();
     for (name, value) in from_environment {
         let secret = is_secret(&name);
-        variables.give(&name, value.into(), format!("{VARIABLE_PREFIX}{name}"), secret, true);
+        variables.give(
+            &name,
+            value.into(),
+            format!("{VARIABLE_PREFIX}{name}"),
+            secret,
+            true,
+        );
     }
     for pair in &args.variables {
         if let Some((name, value)) = variables.split(pair, "--var") {
-            variables.give(&name, value.into(), "--var".to_owned(), is_secret(&name), false);
+            variables.give(
+                &name,
+                value.into(),
+                "--var".to_owned(),
+                is_secret(&name),
+                false,
+            );
         }
     }
     for pair in &args.json_variables {
@@ -128,7 +167,14 @@ pub(crate) fn variables(args: &PlayArgs, scenario: &ToolCallScenario, environmen
 }
 
 impl Variables {
-    fn give(&mut self, name: &str, value: serde_json::Value, from: String, secret: bool, may_be_unknown: bool) {
+    fn give(
+        &mut self,
+        name: &str,
+        value: serde_json::Value,
+        from: String,
+        secret: bool,
+        may_be_unknown: bool,
+    ) {
         self.given.push(Given {
             name: name.to_owned(),
             value,
@@ -140,10 +186,13 @@ impl Variables {
 
     fn split(&mut self, pair: &str, option: &str) -> Option<(String, String)> {
         match pair.split_once('=') {
-            Some((name, value)) if !name.is_empty() => Some((name.trim().to_owned(), value.to_owned())),
+            Some((name, value)) if !name.is_empty() => {
+                Some((name.trim().to_owned(), value.to_owned()))
+            }
             _ => {
                 self.diagnostics.push(
-                    Diagnostic::error(codes::ARGUMENT, format!("`{option} {pair}` names no value")).with_help(format!("write {option} NAME=VALUE")),
+                    Diagnostic::error(codes::ARGUMENT, format!("`{option} {pair}` names no value"))
+                        .with_help(format!("write {option} NAME=VALUE")),
                 );
                 None
             }
@@ -152,14 +201,21 @@ impl Variables {
 
     /// A secret that nobody gave is asked for on a terminal.
     fn ask(&mut self, name: &str, scenario: &ToolCallScenario) {
-        let declared = scenario.variables.iter().find(|variable| variable.name == name);
-        let has_value = self.given.iter().any(|given| given.name == name) || declared.is_some_and(|variable| !variable.is_required());
+        let declared = scenario
+            .variables
+            .iter()
+            .find(|variable| variable.name == name);
+        let has_value = self.given.iter().any(|given| given.name == name)
+            || declared.is_some_and(|variable| !variable.is_required());
         if has_value || !io::stdin().is_terminal() {
             return;
         }
         match prompt(name) {
             Ok(value) => self.give(name, value.into(), "the prompt".to_owned(), true, false),
-            Err(error) => self.diagnostics.push(Diagnostic::error(codes::ARGUMENT, format!("the secret `{name}` can't be asked for: {error}"))),
+            Err(error) => self.diagnostics.push(Diagnostic::error(
+                codes::ARGUMENT,
+                format!("the secret `{name}` can't be asked for: {error}"),
+            )),
         }
     }
 }
@@ -193,15 +249,31 @@ impl<R: io::BufRead> ReadLine for R {
 }
 
 /// A number of seconds from an option, with a word where milliseconds were probably meant.
-pub(crate) fn seconds(option: &str, value: Option<f64>) -> Result<(Option<Duration>, Option<Diagnostic>), Diagnostic> {
-    let Some(value) = value else { return Ok((None, None)) };
-    let duration = Some(value).filter(|value| *value > 0.0).and_then(|value| Duration::try_from_secs_f64(value).ok());
+pub(crate) fn seconds(
+    option: &str,
+    value: Option<f64>,
+) -> Result<(Option<Duration>, Option<Diagnostic>), Diagnostic> {
+    let Some(value) = value else {
+        return Ok((None, None));
+    };
+    let duration = Some(value)
+        .filter(|value| *value > 0.0)
+        .and_then(|value| Duration::try_from_secs_f64(value).ok());
     let Some(duration) = duration else {
-        return Err(Diagnostic::error(codes::ARGUMENT, format!("`{option} {value}` must be a number of seconds above 0")));
+        return Err(Diagnostic::error(
+            codes::ARGUMENT,
+            format!("`{option} {value}` must be a number of seconds above 0"),
+        ));
     };
     let warning = (value > 3600.0).then(|| {
-        Diagnostic::warning(codes::TIME_MILLISECONDS, format!("`{option} {value}` is more than an hour: milliseconds?"))
-            .with_help(format!("`{option}` is in seconds: {} if you meant milliseconds", value / 1000.0))
+        Diagnostic::warning(
+            codes::TIME_MILLISECONDS,
+            format!("`{option} {value}` is more than an hour: milliseconds?"),
+        )
+        .with_help(format!(
+            "`{option}` is in seconds: {} if you meant milliseconds",
+            value / 1000.0
+        ))
     });
     Ok((Some(duration), warning))
 }

@@ -22,7 +22,12 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(color: Color, environment: &[(OsString, OsString)]) -> Self {
-        let variable = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.to_string_lossy().into_owned());
+        let variable = |name: &str| {
+            environment
+                .iter()
+                .find(|(key, _)| key == name)
+                .map(|(_, value)| value.to_string_lossy().into_owned())
+        };
         let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         let dumb = variable("TERM").is_some_and(|term| term == "dumb");
         let colour = |is_terminal: bool| match color {

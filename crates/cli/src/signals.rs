@@ -8,7 +8,10 @@ use crate::output::stderr_line;
 
 /// Cancels `stop` at the first signal; at the second kills all children and exits.
 pub(crate) fn listen(stop: CancellationToken) {
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
+    let (Ok(mut interrupt), Ok(mut terminate)) = (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+    ) else {
         return;
     };
     tokio::spawn(async move {

@@ -28,11 +28,18 @@ struct Checked {
 
 impl Checked {
     fn count(&self, severity: Severity) -> usize {
-        self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count()
+        self.diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.severity == severity)
+            .count()
     }
 }
 
-pub(crate) fn run(args: &CheckArgs, environment: &[(OsString, OsString)], output: &Output) -> ExitCode {
+pub(crate) fn run(
+    args: &CheckArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
     let (config, mut exit) = config(args, environment, output);
     let mut documents = Vec::new();
     for path in &args.files {
@@ -58,7 +65,11 @@ pub(crate) fn run(args: &CheckArgs, environment: &[(OsString, OsString)], output
 }
 
 /// Which servers there are, as far as anybody can tell: a check needs no config, but a broken one is said.
-fn config(args: &CheckArgs, environment: &[(OsString, OsString)], output: &Output) -> (Config, ExitCode) {
+fn config(
+    args: &CheckArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> (Config, ExitCode) {
     let environment: BTreeMap<String, String> = environment
         .iter()
         .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())))
@@ -99,7 +110,12 @@ fn check(path: &Path, strict: bool, config: &Config) -> Checked {
         diagnostics.extend(tool_call::lint(scenario));
         diagnostics.extend(environment_server(scenario, config));
     }
-    diagnostics.sort_by_key(|diagnostic| diagnostic.place.as_ref().map_or(0, |place| place.span.start));
+    diagnostics.sort_by_key(|diagnostic| {
+        diagnostic
+            .place
+            .as_ref()
+            .map_or(0, |place| place.span.start)
+    });
     if strict {
         diagnostics = diagnostics.into_iter().map(Diagnostic::strictly).collect();
     }
@@ -112,15 +128,26 @@ fn check(path: &Path, strict: bool, config: &Config) -> Checked {
 
 fn line(checked: &Checked, config: &Config, output: &Output) -> String {
     let style = output.stdout;
-    let count = |number: usize, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
-    let (errors, warnings) = (checked.count(Severity::Error), checked.count(Severity::Warning));
+    let count = |number: usize, word: &str| {
+        format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+    };
+    let (errors, warnings) = (
+        checked.count(Severity::Error),
+        checked.count(Severity::Warning),
+    );
     let verdict = match (errors, warnings) {
         (0, 0) => style.good("ok"),
         (0, _) => style.doubtful(&count(warnings, "warning")),
         (_, 0) => style.bad(&count(errors, "error")),
-        _ => style.bad(&format!("{}, {}", count(errors, "error"), count(warnings, "warning"))),
+        _ => style.bad(&format!(
+            "{}, {}",
+            count(errors, "error"),
+            count(warnings, "warning")
+        )),
     };
-    let effects = checked.scenario.as_ref().map_or(String::new(), |scenario| format!("{}{}", style.dot(), effects_line(scenario, config)));
+    let effects = checked.scenario.as_ref().map_or(String::new(), |scenario| {
+        format!("{}{}", style.dot(), effects_line(scenario, config))
+    });
     format!("{}: {verdict}{effects}", checked.file)
 }
 

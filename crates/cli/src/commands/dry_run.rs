@@ -18,10 +18,24 @@ use crate::args::PlayArgs;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, stderr_line, stdout};
 
-pub(super) async fn run(args: &PlayArgs, prepared: Prepared, environment: &[(OsString, OsString)], output: &Output, stop: &CancellationToken) -> ExitCode {
+pub(super) async fn run(
+    args: &PlayArgs,
+    prepared: Prepared,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+    stop: &CancellationToken,
+) -> ExitCode {
     let scenario = prepared.scenario.clone();
-    let in_range: Vec<usize> = (0..scenario.steps.len()).filter(|&idx| prepared.range.contains(&scenario.steps[idx].number)).collect();
-    play_output::header(output, &scenario, in_range.len(), &prepared.config, &prepared.redactor);
+    let in_range: Vec<usize> = (0..scenario.steps.len())
+        .filter(|&idx| prepared.range.contains(&scenario.steps[idx].number))
+        .collect();
+    play_output::header(
+        output,
+        &scenario,
+        in_range.len(),
+        &prepared.config,
+        &prepared.redactor,
+    );
     let facts = effects_line(&scenario, &prepared.config);
     let would_do = effects(&scenario, known_servers(&prepared.config));
     let mut connected: Vec<Connected> = Vec::new();
@@ -30,7 +44,9 @@ pub(super) async fn run(args: &PlayArgs, prepared: Prepared, environment: &[(OsS
     let redactor = prepared.redactor.clone();
     if args.connect {
         let mut recorder = Recorder::new(Clock::start(), prepared.redactor);
-        recorder.tell(Box::new(play_output::Terminal::new(args, output, &scenario)));
+        recorder.tell(Box::new(play_output::Terminal::new(
+            args, output, &scenario,
+        )));
         let mut toolbox = Toolbox::new(ToolboxOptions {
             pool: Pool::new(prepared.config, environment.to_vec(), prepared.timeout),
             policy: prepared.policy,
@@ -63,7 +79,9 @@ pub(super) async fn run(args: &PlayArgs, prepared: Prepared, environment: &[(OsS
         ));
     }
     output.diagnostics(&found, args.json, &redactor);
-    let could_not_start = found.iter().any(|diagnostic| diagnostic.code == FailureKind::ServerStart.code());
+    let could_not_start = found
+        .iter()
+        .any(|diagnostic| diagnostic.code == FailureKind::ServerStart.code());
     let exit = match (any_error(&found), could_not_start) {
         (false, _) => ExitCode::Passed,
         (true, true) => ExitCode::CouldNotRun,
@@ -94,7 +112,11 @@ pub(super) async fn run(args: &PlayArgs, prepared: Prepared, environment: &[(OsS
         redactor.json(&mut document);
         stdout(&format!("{document:#}\n"));
     } else {
-        let verdict = if exit == ExitCode::Passed { "nothing was run" } else { "nothing was run, and it would fail" };
+        let verdict = if exit == ExitCode::Passed {
+            "nothing was run"
+        } else {
+            "nothing was run, and it would fail"
+        };
         stdout(&format!("{verdict}{}{facts}\n", output.stdout.dot()));
     }
     exit

@@ -12,7 +12,10 @@ use crate::signals;
 
 pub(crate) fn run(args: &McpArgs, output: &Output) -> ExitCode {
     let McpServer::Demo { http, token } = &args.what;
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    else {
         return ExitCode::CouldNotRun;
     };
     let result = runtime.block_on(async {
@@ -35,7 +38,11 @@ pub(crate) fn run(args: &McpArgs, output: &Output) -> ExitCode {
             let invalid = matches!(error, DemoError::Listener(_));
             let diagnostic = Diagnostic::error(codes::ARGUMENT, error.to_string());
             output.diagnostic(&diagnostic, false, &Redactor::default());
-            if invalid { ExitCode::Invalid } else { ExitCode::CouldNotRun }
+            if invalid {
+                ExitCode::Invalid
+            } else {
+                ExitCode::CouldNotRun
+            }
         }
     }
 }

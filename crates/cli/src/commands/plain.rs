@@ -17,7 +17,9 @@ pub(crate) fn schema() -> ExitCode {
 
 pub(crate) fn explain(code: Option<&str>, output: &Output) -> ExitCode {
     let Some(name) = code else {
-        let list: String = catalogue().map(|code| format!("{:<12} {}\n", code.name(), code.title())).collect();
+        let list: String = catalogue()
+            .map(|code| format!("{:<12} {}\n", code.name(), code.title()))
+            .collect();
         stdout(&list);
         return ExitCode::Passed;
     };
@@ -28,7 +30,8 @@ pub(crate) fn explain(code: Option<&str>, output: &Output) -> ExitCode {
         }
         None => {
             let names: Vec<&str> = catalogue().map(|code| code.name()).collect();
-            let mut error = Diagnostic::error(codes::ARGUMENT, format!("there is no code `{name}`"));
+            let mut error =
+                Diagnostic::error(codes::ARGUMENT, format!("there is no code `{name}`"));
             error.help = Some(match did_you_mean(&name.to_uppercase(), names) {
                 Some(proposal) => format!("did you mean `{proposal}`?"),
                 None => "`cuecard explain` lists all codes".to_owned(),
@@ -51,7 +54,8 @@ pub(crate) fn man() -> ExitCode {
     // One document with a page for every command, as `man` of other tools with subcommands has it.
     let mut command = Cli::command();
     command.build();
-    let render = |command: clap::Command, pages: &mut Vec<u8>| clap_mangen::Man::new(command).render(pages);
+    let render =
+        |command: clap::Command, pages: &mut Vec<u8>| clap_mangen::Man::new(command).render(pages);
     let subcommands: Vec<clap::Command> = command.get_subcommands().cloned().collect();
     let mut rendered = render(command, &mut pages);
     for subcommand in subcommands {

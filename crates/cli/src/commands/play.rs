@@ -13,7 +13,9 @@ use cuecard_core::script::{self, Bindings, Verdict, bind_variables};
 use cuecard_core::trace::{Adapter, End, Header, Metrics, RunStatus, SCHEMA_VERSION};
 use cuecard_core::value::{Redactor, find_credentials, names_credential};
 use cuecard_players::mcp::config::{Config, ConfigSearch};
-use cuecard_players::replay::{self, Play, Played, Pool, Toolbox, ToolboxOptions, known_servers, unknown_server};
+use cuecard_players::replay::{
+    self, Play, Played, Pool, Toolbox, ToolboxOptions, known_servers, unknown_server,
+};
 use cuecard_players::runtime::clock::Clock;
 use cuecard_players::runtime::policy::{Policy, PolicyOptions};
 use cuecard_players::runtime::run_dir::RunDir;
@@ -54,7 +56,11 @@ pub(super) struct Prepared {
     pub redactor: Redactor,
 }
 
-pub(crate) fn run(args: &PlayArgs, environment: &[(OsString, OsString)], output: &Output) -> ExitCode {
+pub(crate) fn run(
+    args: &PlayArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
     let mut redactor = Redactor::default();
     let prepared = match prepare(args, environment, output, &mut redactor) {
         Ok(prepared) => prepared,
@@ -63,7 +69,10 @@ pub(crate) fn run(args: &PlayArgs, environment: &[(OsString, OsString)], output:
             return exit;
         }
     };
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => {
             stderr_line(&format!("error: the runtime can't be started: {error}"));
@@ -83,7 +92,12 @@ pub(crate) fn run(args: &PlayArgs, environment: &[(OsString, OsString)], output:
     exit
 }
 
-fn prepare(args: &PlayArgs, environment: &[(OsString, OsString)], output: &Output, redactor: &mut Redactor) -> Result<Prepared, Stop> {
+fn prepare(
+    args: &PlayArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+    redactor: &mut Redactor,
+) -> Result<Prepared, Stop> {
     let mut warnings = Vec::new();
     let source = inputs::read_source(&args.file).map_err(Stop::invalid)?;
     let reading = tool_call::read(&source);
@@ -108,36 +122,74 @@ fn prepare(args: &PlayArgs, environment: &[(OsString, OsString)], output: &Outpu
     take(variables.diagnostics);
     take(found);
     let range = args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX);
-    if !scenario.steps.iter().any(|step| range.contains(&step.number)) {
-        let numbers = scenario.steps.first().zip(scenario.steps.last()).map_or(String::new(), |(first, last)| format!("{} to {}", first.number, last.number));
+    if !scenario
+        .steps
+        .iter()
+        .any(|step| range.contains(&step.number))
+    {
+        let numbers = scenario
+            .steps
+            .first()
+            .zip(scenario.steps.last())
+            .map_or(String::new(), |(first, last)| {
+                format!("{} to {}", first.number, last.number)
+            });
         take(vec![
-            Diagnostic::error(codes::STEP_RANGE, "no step is in the range of --start and --end").with_help(format!("the scenario has steps {numbers}")),
+            Diagnostic::error(
+                codes::STEP_RANGE,
+                "no step is in the range of --start and --end",
+            )
+            .with_help(format!("the scenario has steps {numbers}")),
         ]);
     }
     let given = bindings.names();
-    take(tool_call::check_references(&scenario, &Scope { given: &given, range: range.clone() }));
+    take(tool_call::check_references(
+        &scenario,
+        &Scope {
+            given: &given,
+            range: range.clone(),
+        },
+    ));
     let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
     take(warning.into_iter().collect());
     if !args.speed.is_finite() || args.speed < 0.0 {
-        take(vec![Diagnostic::error(codes::ARGUMENT, format!("`--speed {}` must be a number from 0", args.speed))]);
+        take(vec![Diagnostic::error(
+            codes::ARGUMENT,
+            format!("`--speed {}` must be a number from 0", args.speed),
+        )]);
     }
     for report in &args.reports {
         if let Err(diagnostic) = play_output::report_file(report) {
             take(vec![diagnostic]);
         }
     }
-    let working_directory = std::env::current_dir()
-        .map_err(|error| Stop::could_not_run(Diagnostic::error(codes::FILE_READ, format!("the working directory can't be read: {}", io_reason(&error)))))?;
+    let working_directory = std::env::current_dir().map_err(|error| {
+        Stop::could_not_run(Diagnostic::error(
+            codes::FILE_READ,
+            format!("the working directory can't be read: {}", io_reason(&error)),
+        ))
+    })?;
     let policy = policy(args, &working_directory);
     if let Err(diagnostic) = &policy {
         take(vec![diagnostic.clone()]);
     }
     if any_error(&errors) {
         errors.extend(warnings);
-        errors.sort_by_key(|diagnostic| diagnostic.place.as_ref().map_or(0, |place| place.span.start));
+        errors.sort_by_key(|diagnostic| {
+            diagnostic
+                .place
+                .as_ref()
+                .map_or(0, |place| place.span.start)
+        });
         return Err(Stop(errors, ExitCode::Invalid));
     }
-    let config = config(args, &scenario, &range, &working_directory, &variables.environment)?;
+    let config = config(
+        args,
+        &scenario,
+        &range,
+        &working_directory,
+        &variables.environment,
+    )?;
     warnings.extend(config.warnings.iter().cloned());
     warnings.extend(environment_server(&scenario, &config));
     output.diagnostics(&warnings, args.json, redactor);
@@ -160,7 +212,11 @@ fn secrets(scenario: &ToolCallScenario, given: &[script::Given]) -> Vec<String> 
         .filter(|given| given.secret)
         .map(|given| cuecard_core::value::as_text(&given.value).into_owned())
         .collect();
-    for variable in scenario.variables.iter().filter(|variable| names_credential(&variable.name)) {
+    for variable in scenario
+        .variables
+        .iter()
+        .filter(|variable| names_credential(&variable.name))
+    {
         let mut object = serde_json::Map::new();
         object.insert(variable.name.clone(), variable.default.clone());
         find_credentials(&object.into(), &mut secrets);
@@ -172,7 +228,10 @@ fn policy(args: &PlayArgs, working_directory: &Path) -> Result<Policy, Diagnosti
     let safety = &args.safety;
     let absolute = |path: &PathBuf| working_directory.join(path);
     Policy::new(PolicyOptions {
-        root: safety.root.as_ref().map_or_else(|| working_directory.to_owned(), absolute),
+        root: safety
+            .root
+            .as_ref()
+            .map_or_else(|| working_directory.to_owned(), absolute),
         working_directory: working_directory.to_owned(),
         allow_paths: safety.allow_paths.iter().map(absolute).collect(),
         allow_hosts: safety.allow_hosts.clone(),
@@ -194,7 +253,10 @@ fn config(
     working_directory: &Path,
     environment: &std::collections::BTreeMap<String, String>,
 ) -> Result<Config, Stop> {
-    let needs_servers = scenario.steps.iter().any(|step| range.contains(&step.number) && may_need_server(&step.tool));
+    let needs_servers = scenario
+        .steps
+        .iter()
+        .any(|step| range.contains(&step.number) && may_need_server(&step.tool));
     if !needs_servers && args.config.is_none() {
         return Ok(Config::empty());
     }
@@ -203,53 +265,90 @@ fn config(
         working_directory,
         environment,
     };
-    let config = Config::find(search).map_err(|diagnostics| Stop(diagnostics, ExitCode::CouldNotRun))?;
+    let config =
+        Config::find(search).map_err(|diagnostics| Stop(diagnostics, ExitCode::CouldNotRun))?;
     let mut missing = Vec::new();
     let mut named: Vec<&str> = Vec::new();
-    for step in scenario.steps.iter().filter(|step| range.contains(&step.number)) {
+    for step in scenario
+        .steps
+        .iter()
+        .filter(|step| range.contains(&step.number))
+    {
         let known = known_servers(&config);
-        let Some((server, _)) = step.tool.server_and_tool(&known) else { continue };
+        let Some((server, _)) = step.tool.server_and_tool(&known) else {
+            continue;
+        };
         if !known(server) && !named.contains(&server) {
             named.push(server);
             missing.push(unknown_server(&config, server).at(&scenario.source, step.tool_span));
         }
     }
-    if missing.is_empty() { Ok(config) } else { Err(Stop(missing, ExitCode::CouldNotRun)) }
+    if missing.is_empty() {
+        Ok(config)
+    } else {
+        Err(Stop(missing, ExitCode::CouldNotRun))
+    }
 }
 
 fn may_need_server(tool: &ToolName) -> bool {
     use cuecard_core::scenario::BuiltinTool::{WaitForElement, WaitUntil};
-    matches!(tool, ToolName::Mcp(_) | ToolName::Builtin(WaitForElement | WaitUntil))
+    matches!(
+        tool,
+        ToolName::Mcp(_) | ToolName::Builtin(WaitForElement | WaitUntil)
+    )
 }
 
 /// `environment.mcp` names a server that is not there.
-pub(super) fn environment_server(scenario: &ToolCallScenario, config: &Config) -> Option<Diagnostic> {
+pub(super) fn environment_server(
+    scenario: &ToolCallScenario,
+    config: &Config,
+) -> Option<Diagnostic> {
     let server = scenario.environment.get("mcp")?.as_str()?;
     if known_servers(config)(server) || config.files.is_empty() {
         return None;
     }
-    let mut warning = Diagnostic::warning(codes::ENVIRONMENT_SERVER, format!("the scenario was recorded with the server `{server}`, which no config defines"));
+    let mut warning = Diagnostic::warning(
+        codes::ENVIRONMENT_SERVER,
+        format!("the scenario was recorded with the server `{server}`, which no config defines"),
+    );
     if let Some(span) = scenario.environment_span {
         warning = warning.at(&scenario.source, span);
     }
     Some(warning)
 }
 
-async fn play(args: &PlayArgs, prepared: Prepared, environment: &[(OsString, OsString)], output: &Output, stop: &CancellationToken) -> ExitCode {
+async fn play(
+    args: &PlayArgs,
+    prepared: Prepared,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+    stop: &CancellationToken,
+) -> ExitCode {
     let clock = Clock::start();
     let started = clock.timestamp(Duration::ZERO);
     let scenario = prepared.scenario.clone();
     let run_dir = match RunDir::create(&prepared.working_directory.join(&args.run_dir), started) {
         Ok(run_dir) => Arc::new(run_dir),
         Err(error) => {
-            let diagnostic = Diagnostic::error(codes::FILE_WRITE, format!("the run directory `{}` can't be made: {}", args.run_dir.display(), io_reason(&error)))
-                .with_help("put runs elsewhere with `--run-dir DIR`");
+            let diagnostic = Diagnostic::error(
+                codes::FILE_WRITE,
+                format!(
+                    "the run directory `{}` can't be made: {}",
+                    args.run_dir.display(),
+                    io_reason(&error)
+                ),
+            )
+            .with_help("put runs elsewhere with `--run-dir DIR`");
             output.diagnostic(&diagnostic, args.json, &prepared.redactor);
             return ExitCode::CouldNotRun;
         }
     };
     let shown_run_dir = args.run_dir.join(run_dir.id());
-    let total = scenario.steps.iter().filter(|step| prepared.range.contains(&step.number)).count();
+    let total = scenario
+        .steps
+        .iter()
+        .filter(|step| prepared.range.contains(&step.number))
+        .count();
     let mut reports = match Reports::begin(args, &scenario, total) {
         Ok(reports) => reports,
         Err(diagnostic) => {
@@ -257,16 +356,31 @@ async fn play(args: &PlayArgs, prepared: Prepared, environment: &[(OsString, OsS
             return ExitCode::CouldNotRun;
         }
     };
-    play_output::header(output, &scenario, total, &prepared.config, &prepared.redactor);
+    play_output::header(
+        output,
+        &scenario,
+        total,
+        &prepared.config,
+        &prepared.redactor,
+    );
     let redactor = prepared.redactor.clone();
     let mut recorder = Recorder::new(clock, prepared.redactor);
-    let begun = run_dir.trace_file().and_then(|file| recorder.write_to(Box::new(file), &header(&scenario, run_dir.id())));
-    if let Err(error) = begun.and_then(|()| run_dir.describe(&description(args, &scenario, run_dir.id(), started, None))) {
-        let diagnostic = Diagnostic::error(codes::FILE_WRITE, format!("the run directory can't be written: {}", io_reason(&error)));
+    let begun = run_dir
+        .trace_file()
+        .and_then(|file| recorder.write_to(Box::new(file), &header(&scenario, run_dir.id())));
+    if let Err(error) = begun
+        .and_then(|()| run_dir.describe(&description(args, &scenario, run_dir.id(), started, None)))
+    {
+        let diagnostic = Diagnostic::error(
+            codes::FILE_WRITE,
+            format!("the run directory can't be written: {}", io_reason(&error)),
+        );
         output.diagnostic(&diagnostic, args.json, &redactor);
         return ExitCode::CouldNotRun;
     }
-    recorder.tell(Box::new(play_output::Terminal::new(args, output, &scenario)));
+    recorder.tell(Box::new(play_output::Terminal::new(
+        args, output, &scenario,
+    )));
     recorder.tell(Box::new(reports.listener()));
     let mut toolbox = Toolbox::new(ToolboxOptions {
         pool: Pool::new(prepared.config, environment.to_vec(), prepared.timeout),
@@ -286,7 +400,9 @@ async fn play(args: &PlayArgs, prepared: Prepared, environment: &[(OsString, OsS
         scenario: scenario.clone(),
         bindings: prepared.bindings,
         options,
-        screenshot_dir: args.screenshot_on_failure.then(|| args.screenshot_dir.clone()),
+        screenshot_dir: args
+            .screenshot_on_failure
+            .then(|| args.screenshot_dir.clone()),
     };
     let played = replay::play(play, &mut toolbox, &mut recorder, stop).await;
     toolbox.shut_down().await;
@@ -295,13 +411,22 @@ async fn play(args: &PlayArgs, prepared: Prepared, environment: &[(OsString, OsS
     let redactor = recorder.redactor().clone();
     drop(recorder);
     // The run is over; a description that can't be written is not worth its verdict.
-    let _ = run_dir.describe(&description(args, &scenario, run_dir.id(), started, Some(&played)));
+    let _ = run_dir.describe(&description(
+        args,
+        &scenario,
+        run_dir.id(),
+        started,
+        Some(&played),
+    ));
     let mut exit = exit_code(played.verdict);
     if let Some(failure) = &played.failure {
         play_output::failure(output, failure, &shown_run_dir, args.json, &redactor);
     }
     if let Some(error) = trace_error {
-        let diagnostic = Diagnostic::error(codes::FILE_WRITE, format!("the trace can't be written: {}", io_reason(&error)));
+        let diagnostic = Diagnostic::error(
+            codes::FILE_WRITE,
+            format!("the trace can't be written: {}", io_reason(&error)),
+        );
         output.diagnostic(&diagnostic, args.json, &redactor);
         exit = exit.worst(ExitCode::CouldNotRun);
     }
@@ -324,7 +449,10 @@ fn exit_code(verdict: Verdict) -> ExitCode {
 /// `environment.viewport`, if it has a width and a height.
 fn viewport(scenario: &ToolCallScenario) -> Option<(u64, u64)> {
     let viewport = scenario.environment.get("viewport")?;
-    Some((viewport.get("width")?.as_u64()?, viewport.get("height")?.as_u64()?))
+    Some((
+        viewport.get("width")?.as_u64()?,
+        viewport.get("height")?.as_u64()?,
+    ))
 }
 
 fn header(scenario: &ToolCallScenario, run_id: &str) -> Header {
@@ -363,7 +491,13 @@ fn end(played: &Played) -> End {
 }
 
 /// `run.json`: what was played, and how it ended.
-fn description(args: &PlayArgs, scenario: &ToolCallScenario, id: &str, started: impl std::fmt::Display, played: Option<&Played>) -> serde_json::Value {
+fn description(
+    args: &PlayArgs,
+    scenario: &ToolCallScenario,
+    id: &str,
+    started: impl std::fmt::Display,
+    played: Option<&Played>,
+) -> serde_json::Value {
     let status = match played.map(|played| played.verdict) {
         None => "running",
         Some(Verdict::Passed) => "passed",
@@ -386,19 +520,44 @@ fn description(args: &PlayArgs, scenario: &ToolCallScenario, id: &str, started: 
 /// What a scenario would do, for `check` and `--dry-run`.
 pub(super) fn effects_line(scenario: &ToolCallScenario, config: &Config) -> String {
     let effects = effects(scenario, known_servers(config));
-    let count = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
+    let count = |number: usize, one: &str, many: &str| {
+        format!("{number} {}", if number == 1 { one } else { many })
+    };
     let servers = match effects.servers.as_slice() {
         [] => "start 0 servers".to_owned(),
-        servers => format!("start {} ({})", count(servers.len(), "server", "servers"), servers.join(", ")),
+        servers => format!(
+            "start {} ({})",
+            count(servers.len(), "server", "servers"),
+            servers.join(", ")
+        ),
     };
-    let mut facts = vec![servers, format!("run {}", count(effects.commands.len(), "command", "commands")), format!("write {}", count(effects.writes.len(), "file", "files"))];
+    let mut facts = vec![
+        servers,
+        format!(
+            "run {}",
+            count(effects.commands.len(), "command", "commands")
+        ),
+        format!("write {}", count(effects.writes.len(), "file", "files")),
+    ];
     if !effects.urls.is_empty() {
-        facts.push(format!("fetch {}", count(effects.urls.len(), "URL", "URLs")));
+        facts.push(format!(
+            "fetch {}",
+            count(effects.urls.len(), "URL", "URLs")
+        ));
     }
     format!("it would {}", facts.join(", "))
 }
 
 /// Opens a file that a result goes to.
 pub(super) fn create(path: &Path) -> Result<File, Diagnostic> {
-    File::create(path).map_err(|error| Diagnostic::error(codes::FILE_WRITE, format!("`{}` can't be written: {}", path.display(), io_reason(&error))))
+    File::create(path).map_err(|error| {
+        Diagnostic::error(
+            codes::FILE_WRITE,
+            format!(
+                "`{}` can't be written: {}",
+                path.display(),
+                io_reason(&error)
+            ),
+        )
+    })
 }

@@ -30,21 +30,36 @@ use crate::output::{Output, stderr, stderr_line, stdout};
 const DEBUG_CUT: usize = 500;
 
 /// The first lines: the scenario, its servers, and the configs that define them.
-pub(super) fn header(output: &Output, scenario: &ToolCallScenario, total: usize, config: &Config, redactor: &Redactor) {
+pub(super) fn header(
+    output: &Output,
+    scenario: &ToolCallScenario,
+    total: usize,
+    config: &Config,
+    redactor: &Redactor,
+) {
     let style = output.stderr;
-    let steps = if total == 1 { "1 step".to_owned() } else { format!("{total} steps") };
+    let steps = if total == 1 {
+        "1 step".to_owned()
+    } else {
+        format!("{total} steps")
+    };
     let known = cuecard_players::replay::known_servers(config);
     let effects = cuecard_core::formats::tool_call::effects(scenario, &known);
     let servers: Vec<String> = effects
         .servers
         .iter()
-        .map(|name| match config.server(name).map(|server| &server.spec) {
-            Some(Ok(spec)) => format!("{name} ({})", spec.transport.word()),
-            Some(Err(_)) => name.clone(),
-            None => format!("{name} (built in)"),
-        })
+        .map(
+            |name| match config.server(name).map(|server| &server.spec) {
+                Some(Ok(spec)) => format!("{name} ({})", spec.transport.word()),
+                Some(Err(_)) => name.clone(),
+                None => format!("{name} (built in)"),
+            },
+        )
         .collect();
-    let mut facts = vec![style.strong(&scenario.name.replace(char::is_control, " ")), steps];
+    let mut facts = vec![
+        style.strong(&scenario.name.replace(char::is_control, " ")),
+        steps,
+    ];
     if !servers.is_empty() {
         facts.push(servers.join(", "));
     }
@@ -67,12 +82,21 @@ pub(super) fn header(output: &Output, scenario: &ToolCallScenario, total: usize,
 }
 
 /// Why the run failed, and where everything that happened is written.
-pub(super) fn failure(output: &Output, failure: &Diagnostic, run_dir: &Path, json: bool, redactor: &Redactor) {
+pub(super) fn failure(
+    output: &Output,
+    failure: &Diagnostic,
+    run_dir: &Path,
+    json: bool,
+    redactor: &Redactor,
+) {
     stderr_line("");
     let trace = run_dir.join("trace.jsonl");
     let rendered = diagnostics::render(failure, output.stderr);
     let style = output.stderr;
-    let hint = style.faint(&format!("  everything sent and received: {}", trace.display()));
+    let hint = style.faint(&format!(
+        "  everything sent and received: {}",
+        trace.display()
+    ));
     stderr(&redactor.text(&format!("{rendered}{hint}\n")));
     if json {
         let mut line = diagnostics::to_json(failure);
@@ -108,14 +132,23 @@ impl Terminal {
             .collect();
         let live = output.is_live.then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-            let ticks = if output.stderr.unicode { "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ " } else { "|/-\\ " };
+            let ticks = if output.stderr.unicode {
+                "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "
+            } else {
+                "|/-\\ "
+            };
             if let Ok(template) = ProgressStyle::with_template("{prefix} {spinner} {wide_msg}") {
                 bar.set_style(template.tick_chars(ticks));
             }
             bar
         });
         Self {
-            list: StepList::new(output.stderr, steps.iter().map(|(number, label, tool)| (*number, label.as_str(), tool.as_str()))),
+            list: StepList::new(
+                output.stderr,
+                steps
+                    .iter()
+                    .map(|(number, label, tool)| (*number, label.as_str(), tool.as_str())),
+            ),
             style: output.stderr,
             out: BufWriter::with_capacity(16 << 10, io::stderr()),
             live,
@@ -144,11 +177,16 @@ impl Terminal {
         if !shown {
             return;
         }
-        let who = log.stream.as_ref().map_or(String::new(), |server| format!("{server}: "));
+        let who = log
+            .stream
+            .as_ref()
+            .map_or(String::new(), |server| format!("{server}: "));
         let text = printable(&format!("{who}{}", log.message));
         let text = match log.level.as_str() {
             "warning" => format!("{} {text}", self.style.doubtful("warning:")),
-            "error" | "critical" | "alert" | "emergency" => format!("{} {text}", self.style.bad("error:")),
+            "error" | "critical" | "alert" | "emergency" => {
+                format!("{} {text}", self.style.bad("error:"))
+            }
             "debug" => self.style.faint(&text),
             _ => text,
         };
@@ -163,7 +201,10 @@ impl Listener for Terminal {
                 if let Some(bar) = &self.live {
                     bar.set_prefix(self.list.number(step.step));
                     let label = step.description.as_deref().unwrap_or(&step.tool);
-                    bar.set_message(printable(&format!("{label}  {}", self.style.faint(&step.tool))));
+                    bar.set_message(printable(&format!(
+                        "{label}  {}",
+                        self.style.faint(&step.tool)
+                    )));
                     bar.reset_elapsed();
                     bar.enable_steady_tick(Duration::from_millis(100));
                 }
@@ -175,19 +216,34 @@ impl Listener for Terminal {
                 let line = self.list.line(step);
                 self.print(&line);
                 if let (StepStatus::Tolerated, Some(error)) = (step.status, &step.error) {
-                    let line = self.style.faint(&format!("      tolerated: {}", cut(&printable(&error.message).replace('\n', " "), 200)));
+                    let line = self.style.faint(&format!(
+                        "      tolerated: {}",
+                        cut(&printable(&error.message).replace('\n', " "), 200)
+                    ));
                     self.print(&line);
                 }
             }
             EventData::ToolCall(call) if self.debug => {
-                let attempt = call.attempt.filter(|attempt| *attempt > 1).map_or(String::new(), |attempt| format!(" (attempt {attempt})"));
-                let line = self.style.faint(&format!("      → {}{attempt} {}", call.tool, printable(&cut(&call.args.to_string(), DEBUG_CUT))));
+                let attempt = call
+                    .attempt
+                    .filter(|attempt| *attempt > 1)
+                    .map_or(String::new(), |attempt| format!(" (attempt {attempt})"));
+                let line = self.style.faint(&format!(
+                    "      → {}{attempt} {}",
+                    call.tool,
+                    printable(&cut(&call.args.to_string(), DEBUG_CUT))
+                ));
                 self.print(&line);
             }
             EventData::ToolResult(result) if self.debug => {
-                let took = result.duration_ms.map_or(String::new(), |ms| duration(Duration::from_secs_f64(ms / 1000.0)));
+                let took = result.duration_ms.map_or(String::new(), |ms| {
+                    duration(Duration::from_secs_f64(ms / 1000.0))
+                });
                 let mark = if result.success { "←" } else { "← failed" };
-                let line = self.style.faint(&format!("      {mark} {took} {}", printable(&cut(&result.result.to_string(), DEBUG_CUT))));
+                let line = self.style.faint(&format!(
+                    "      {mark} {took} {}",
+                    printable(&cut(&result.result.to_string(), DEBUG_CUT))
+                ));
                 self.print(&line);
             }
             EventData::Log(log) => self.log(log),
@@ -216,7 +272,13 @@ impl Drop for Terminal {
 /// Text from peers never moves the cursor or changes colours.
 fn printable(text: &str) -> String {
     text.chars()
-        .map(|character| if character.is_control() && !matches!(character, '\n' | '\t' | '\u{1b}') { '\u{fffd}' } else { character })
+        .map(|character| {
+            if character.is_control() && !matches!(character, '\n' | '\t' | '\u{1b}') {
+                '\u{fffd}'
+            } else {
+                character
+            }
+        })
         .collect::<String>()
 }
 
@@ -232,7 +294,11 @@ pub(super) fn report_file(report: &str) -> Result<PathBuf, Diagnostic> {
         return Err(error);
     }
     if file.is_empty() {
-        return Err(Diagnostic::error(codes::ARGUMENT, format!("`--report {report}` names no file")).with_help("write --report junit:FILE"));
+        return Err(Diagnostic::error(
+            codes::ARGUMENT,
+            format!("`--report {report}` names no file"),
+        )
+        .with_help("write --report junit:FILE"));
     }
     Ok(PathBuf::from(file))
 }
@@ -269,7 +335,11 @@ impl Listener for Sink {
 }
 
 impl Reports {
-    pub(super) fn begin(args: &PlayArgs, scenario: &ToolCallScenario, total: usize) -> Result<Self, Diagnostic> {
+    pub(super) fn begin(
+        args: &PlayArgs,
+        scenario: &ToolCallScenario,
+        total: usize,
+    ) -> Result<Self, Diagnostic> {
         let include = match args.include_results {
             args::IncludeResults::True => IncludeResults::Always,
             args::IncludeResults::False => IncludeResults::Never,
@@ -284,14 +354,26 @@ impl Reports {
         }
         let json = outs
             .into_iter()
-            .map(|out| PlayJson::begin(BufWriter::with_capacity(64 << 10, out), include, &scenario.name, total))
+            .map(|out| {
+                PlayJson::begin(
+                    BufWriter::with_capacity(64 << 10, out),
+                    include,
+                    &scenario.name,
+                    total,
+                )
+            })
             .collect::<io::Result<_>>()
             .map_err(|error| unwritable(&error))?;
-        let junit_files: Vec<PathBuf> = args.reports.iter().map(|report| report_file(report)).collect::<Result<_, _>>()?;
+        let junit_files: Vec<PathBuf> = args
+            .reports
+            .iter()
+            .map(|report| report_file(report))
+            .collect::<Result<_, _>>()?;
         Ok(Self {
             shared: Rc::new(RefCell::new(Shared {
                 json,
-                junit: (!junit_files.is_empty()).then(|| JunitReport::new(&scenario.name, scenario.source.name())),
+                junit: (!junit_files.is_empty())
+                    .then(|| JunitReport::new(&scenario.name, scenario.source.name())),
                 error: None,
             })),
             to_stdout: args.json,
@@ -305,7 +387,13 @@ impl Reports {
     }
 
     /// Writes what comes last.
-    pub(super) fn end(self, output: &Output, played: &Played, run_dir: &Path, redactor: &Redactor) -> Result<(), Diagnostic> {
+    pub(super) fn end(
+        self,
+        output: &Output,
+        played: &Played,
+        run_dir: &Path,
+        redactor: &Redactor,
+    ) -> Result<(), Diagnostic> {
         let error = match (&played.failure, played.verdict) {
             (Some(failure), _) => Some(redactor.text(&failure.message).into_owned()),
             (None, Verdict::Interrupted) => Some("interrupted".to_owned()),
@@ -318,19 +406,30 @@ impl Reports {
             error: error.clone(),
             run_dir: Some(run_dir.display().to_string()),
             trace_path: Some(run_dir.join("trace.jsonl").display().to_string()),
-            screenshots: played.screenshots.iter().map(|path| path.display().to_string()).collect(),
+            screenshots: played
+                .screenshots
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect(),
         };
         let unknown = played.verdict == Verdict::Interrupted;
         let line = counts(output.stdout, &played.summary, unknown, played.took);
         if self.to_stdout {
-            stderr_line(&format!("\n{}", counts(output.stderr, &played.summary, unknown, played.took)));
+            stderr_line(&format!(
+                "\n{}",
+                counts(output.stderr, &played.summary, unknown, played.took)
+            ));
         } else {
             stderr_line("");
             stdout(&format!("{line}\n"));
         }
         let (json, junit, failed) = {
             let mut shared = self.shared.borrow_mut();
-            (std::mem::take(&mut shared.json), shared.junit.take(), shared.error.take())
+            (
+                std::mem::take(&mut shared.json),
+                shared.junit.take(),
+                shared.error.take(),
+            )
         };
         for report in json {
             report.end(&totals).map_err(|error| unwritable(&error))?;
@@ -339,11 +438,18 @@ impl Reports {
             return Err(unwritable(&error));
         }
         if let Some(junit) = junit {
-            let blocked = error.filter(|_| matches!(played.verdict, Verdict::Blocked) && played.summary.failed == 0);
+            let blocked = error.filter(|_| {
+                matches!(played.verdict, Verdict::Blocked) && played.summary.failed == 0
+            });
             let mut bytes = Vec::new();
-            junit.write(played.took, blocked.as_deref(), &mut bytes).map_err(|error| unwritable(&error))?;
+            junit
+                .write(played.took, blocked.as_deref(), &mut bytes)
+                .map_err(|error| unwritable(&error))?;
             for path in &self.junit_files {
-                if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                if let Some(folder) = path
+                    .parent()
+                    .filter(|folder| !folder.as_os_str().is_empty())
+                {
                     let _ = std::fs::create_dir_all(folder);
                 }
                 let mut file: File = create(path)?;
@@ -358,5 +464,8 @@ impl Reports {
 }
 
 fn unwritable(error: &io::Error) -> Diagnostic {
-    Diagnostic::error(codes::FILE_WRITE, format!("the result can't be written: {}", io_reason(error)))
+    Diagnostic::error(
+        codes::FILE_WRITE,
+        format!("the result can't be written: {}", io_reason(error)),
+    )
 }

@@ -140,8 +140,14 @@ mod tests {
         assert_eq!(unique, names);
         for code in catalogue() {
             let heading = format!("# {}: {}\n", code.name(), code.title());
-            assert!(code.page().starts_with(&heading), "the page of {code} must start with {heading:?}");
-            assert!(code.page().len() > heading.len() + 80, "the page of {code} says nothing");
+            assert!(
+                code.page().starts_with(&heading),
+                "the page of {code} must start with {heading:?}"
+            );
+            assert!(
+                code.page().len() > heading.len() + 80,
+                "the page of {code} says nothing"
+            );
         }
     }
 

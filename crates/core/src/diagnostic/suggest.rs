@@ -24,7 +24,13 @@ fn fold(name: &str) -> String {
     name.chars()
         .take(200)
         .flat_map(char::to_lowercase)
-        .map(|character| if matches!(character, '-' | ' ') { '_' } else { character })
+        .map(|character| {
+            if matches!(character, '-' | ' ') {
+                '_'
+            } else {
+                character
+            }
+        })
         .collect()
 }
 
@@ -34,8 +40,14 @@ mod tests {
 
     #[test]
     fn near_names_are_found_and_far_ones_are_not() {
-        assert_eq!(did_you_mean("creat_issue", ["create_issue", "close"]), Some("create_issue"));
-        assert_eq!(did_you_mean("Create-Issue", ["create_issue"]), Some("create_issue"));
+        assert_eq!(
+            did_you_mean("creat_issue", ["create_issue", "close"]),
+            Some("create_issue")
+        );
+        assert_eq!(
+            did_you_mean("Create-Issue", ["create_issue"]),
+            Some("create_issue")
+        );
         assert_eq!(did_you_mean("zebra", ["create_issue", "close"]), None);
         assert_eq!(did_you_mean("x", [] as [&str; 0]), None);
     }

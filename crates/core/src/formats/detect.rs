@@ -59,13 +59,19 @@ pub fn detect(root: &Node) -> Option<FileKind> {
         return Some(FileKind::Browser);
     }
     if has("steps") {
-        let first = root.get("steps").and_then(Node::as_array).and_then(<[Node]>::first);
-        let uses_actions = first.is_some_and(|step| step.get("action").is_some() && step.get("tool").is_none());
-        return Some(if version.starts_with("1.") || version == "1" || uses_actions {
-            FileKind::ToolCallLegacy
-        } else {
-            FileKind::ToolCall
-        });
+        let first = root
+            .get("steps")
+            .and_then(Node::as_array)
+            .and_then(<[Node]>::first);
+        let uses_actions =
+            first.is_some_and(|step| step.get("action").is_some() && step.get("tool").is_none());
+        return Some(
+            if version.starts_with("1.") || version == "1" || uses_actions {
+                FileKind::ToolCallLegacy
+            } else {
+                FileKind::ToolCall
+            },
+        );
     }
     (has("mcpServers") || has("servers")).then_some(FileKind::Config)
 }
@@ -73,7 +79,8 @@ pub fn detect(root: &Node) -> Option<FileKind> {
 /// A version as text, whether it was written as text or as a number.
 pub(crate) fn version_text(node: &Node) -> String {
     match &node.kind {
-        crate::source::json::NodeKind::String(text) | crate::source::json::NodeKind::Number(text) => text.clone(),
+        crate::source::json::NodeKind::String(text)
+        | crate::source::json::NodeKind::Number(text) => text.clone(),
         _ => String::new(),
     }
 }

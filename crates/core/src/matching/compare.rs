@@ -24,16 +24,27 @@ impl std::error::Error for Incomparable {}
 /// Whether `left` and `right` are equal.
 pub fn equal(left: &Json, right: &Json) -> bool {
     match (left, right) {
-        (Json::Number(_), Json::Number(_)) | (Json::Number(_), Json::String(_)) | (Json::String(_), Json::Number(_)) => {
+        (Json::Number(_), Json::Number(_))
+        | (Json::Number(_), Json::String(_))
+        | (Json::String(_), Json::Number(_)) => {
             compare_numbers(left, right) == Some(Ordering::Equal)
         }
-        (Json::Bool(flag), Json::String(text)) | (Json::String(text), Json::Bool(flag)) => text == if *flag { "true" } else { "false" },
+        (Json::Bool(flag), Json::String(text)) | (Json::String(text), Json::Bool(flag)) => {
+            text == if *flag { "true" } else { "false" }
+        }
         (Json::Null, Json::String(text)) | (Json::String(text), Json::Null) => text.is_empty(),
         (Json::Array(left), Json::Array(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right)
+                    .all(|(left, right)| equal(left, right))
         }
         (Json::Object(left), Json::Object(right)) => {
-            left.len() == right.len() && left.iter().all(|(key, value)| right.get(key).is_some_and(|other| equal(value, other)))
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .all(|(key, value)| right.get(key).is_some_and(|other| equal(value, other)))
         }
         _ => left == right,
     }
@@ -55,7 +66,12 @@ pub fn is_true(json: &Json) -> bool {
 ///
 /// # Errors
 /// When the two can't be compared so: texts with numbers by `<`, anything with a broken expression.
-pub fn compare(left: &Json, comparison: Comparison, right: &Json, regex: Option<&Regex>) -> Result<bool, Incomparable> {
+pub fn compare(
+    left: &Json,
+    comparison: Comparison,
+    right: &Json,
+    regex: Option<&Regex>,
+) -> Result<bool, Incomparable> {
     Ok(match comparison {
         Comparison::Equal => equal(left, right),
         Comparison::NotEqual => !equal(left, right),
@@ -69,7 +85,12 @@ pub fn compare(left: &Json, comparison: Comparison, right: &Json, regex: Option<
             None => {
                 let pattern = as_text(right);
                 Regex::new(&pattern)
-                    .map_err(|error| Incomparable(format!("`{pattern}` is no regular expression: {}", super::regex_reason(&error))))?
+                    .map_err(|error| {
+                        Incomparable(format!(
+                            "`{pattern}` is no regular expression: {}",
+                            super::regex_reason(&error)
+                        ))
+                    })?
                     .is_match(&as_text(left))
             }
         },
@@ -92,13 +113,23 @@ fn order(left: &Json, right: &Json) -> Result<Ordering, Incomparable> {
             (Json::String(left), Json::String(right)) => Some(left.cmp(right)),
             _ => None,
         })
-        .ok_or_else(|| Incomparable(format!("{} and {} have no order", described(left), described(right))))
+        .ok_or_else(|| {
+            Incomparable(format!(
+                "{} and {} have no order",
+                described(left),
+                described(right)
+            ))
+        })
 }
 
 fn described(json: &Json) -> String {
     match json {
         Json::Array(_) | Json::Object(_) => kind_name(json).to_owned(),
-        _ => format!("{} `{}`", kind_name(json), crate::value::cut(&json.to_string(), 40)),
+        _ => format!(
+            "{} `{}`",
+            kind_name(json),
+            crate::value::cut(&json.to_string(), 40)
+        ),
     }
 }
 
@@ -111,7 +142,10 @@ fn compare_numbers(left: &Json, right: &Json) -> Option<Ordering> {
 
 fn integer(json: &Json) -> Option<i128> {
     match json {
-        Json::Number(number) => number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from)),
+        Json::Number(number) => number
+            .as_i64()
+            .map(i128::from)
+            .or_else(|| number.as_u64().map(i128::from)),
         Json::String(text) if looks_numeric(text) => text.trim().parse().ok(),
         _ => None,
     }
@@ -128,7 +162,10 @@ fn number(json: &Json) -> Option<f64> {
 /// Rust would parse "inf" and "nan" too.
 fn looks_numeric(text: &str) -> bool {
     let text = text.trim();
-    !text.is_empty() && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
 }
 
 #[cfg(test)]
@@ -149,19 +186,33 @@ mod tests {
         assert!(holds(json!(true), Comparison::Equal, json!("true")));
         assert!(holds(json!(null), Comparison::Equal, json!("")));
         assert!(holds(json!("x"), Comparison::NotEqual, json!("")));
-        assert!(!holds(json!("01"), Comparison::Equal, json!("1")), "two texts are compared as texts");
+        assert!(
+            !holds(json!("01"), Comparison::Equal, json!("1")),
+            "two texts are compared as texts"
+        );
         assert!(!holds(json!(0), Comparison::Equal, json!("")));
         assert!(!holds(json!(null), Comparison::Equal, json!(false)));
         assert!(!holds(json!([]), Comparison::Equal, json!("")));
-        assert!(holds(json!({"a": 1, "b": [2]}), Comparison::Equal, json!({"b": [2.0], "a": 1})));
+        assert!(holds(
+            json!({"a": 1, "b": [2]}),
+            Comparison::Equal,
+            json!({"b": [2.0], "a": 1})
+        ));
     }
 
     #[test]
     fn order_is_numeric_where_both_are_numbers() {
         assert!(holds(json!("10"), Comparison::Greater, json!(9)));
-        assert!(holds(json!("10"), Comparison::Greater, json!("9")), "numeric texts are ordered as numbers");
+        assert!(
+            holds(json!("10"), Comparison::Greater, json!("9")),
+            "numeric texts are ordered as numbers"
+        );
         assert!(holds(json!("apple"), Comparison::Less, json!("banana")));
-        assert!(holds(json!(9007199254740993_u64), Comparison::Greater, json!(9007199254740992_u64)));
+        assert!(holds(
+            json!(9007199254740993_u64),
+            Comparison::Greater,
+            json!(9007199254740992_u64)
+        ));
         let error = compare(&json!([1]), Comparison::Less, &json!(2), None).expect_err("no order");
         assert_eq!(error.to_string(), "an array and a number `2` have no order");
     }
@@ -178,10 +229,26 @@ mod tests {
 
     #[test]
     fn truth_of_bare_values() {
-        for truth in [json!(true), json!(1), json!("0"), json!("x"), json!([0]), json!({"a": null})] {
+        for truth in [
+            json!(true),
+            json!(1),
+            json!("0"),
+            json!("x"),
+            json!([0]),
+            json!({"a": null}),
+        ] {
             assert!(is_true(&truth), "{truth}");
         }
-        for falsehood in [json!(null), json!(false), json!(0), json!(0.0), json!(""), json!("false"), json!([]), json!({})] {
+        for falsehood in [
+            json!(null),
+            json!(false),
+            json!(0),
+            json!(0.0),
+            json!(""),
+            json!("false"),
+            json!([]),
+            json!({}),
+        ] {
             assert!(!is_true(&falsehood), "{falsehood}");
         }
     }

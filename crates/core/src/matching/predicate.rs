@@ -35,17 +35,25 @@ impl Predicate<'_> {
     /// `None` if it holds; else what was expected and what was there.
     pub fn failure(&self, subject: &Json) -> Option<String> {
         match self {
-            Self::Equals(wanted) => (!equal(subject, wanted)).then(|| format!("expected {}, got {}", shown(wanted), shown(subject))),
-            Self::Contains(part) => {
-                (!contains(subject, part)).then(|| format!("expected something that contains {}, got {}", shown(part), shown(subject)))
-            }
-            Self::Matches(regex) => {
-                (!regex.is_match(&as_text(subject))).then(|| format!("expected a match of /{regex}/, got {}", shown(subject)))
-            }
+            Self::Equals(wanted) => (!equal(subject, wanted))
+                .then(|| format!("expected {}, got {}", shown(wanted), shown(subject))),
+            Self::Contains(part) => (!contains(subject, part)).then(|| {
+                format!(
+                    "expected something that contains {}, got {}",
+                    shown(part),
+                    shown(subject)
+                )
+            }),
+            Self::Matches(regex) => (!regex.is_match(&as_text(subject)))
+                .then(|| format!("expected a match of /{regex}/, got {}", shown(subject))),
             Self::JsonSchema(schema) => match jsonschema::validator_for(schema) {
                 Ok(validator) => validator.iter_errors(subject).next().map(|error| {
                     let place = error.instance_path().to_string();
-                    let place = if place.is_empty() { "it".to_owned() } else { format!("`{place}`") };
+                    let place = if place.is_empty() {
+                        "it".to_owned()
+                    } else {
+                        format!("`{place}`")
+                    };
                     format!("{place} does not fit the schema: {error}")
                 }),
                 Err(error) => Some(format!("the schema can't be used: {error}")),
@@ -61,7 +69,9 @@ impl Predicate<'_> {
 fn shown(json: &Json) -> String {
     let text = json.to_string();
     match json {
-        Json::Array(_) | Json::Object(_) if text.len() > 200 => format!("{} {}", kind_name(json), cut(&text, 200)),
+        Json::Array(_) | Json::Object(_) if text.len() > 200 => {
+            format!("{} {}", kind_name(json), cut(&text, 200))
+        }
         _ => cut(&text, 200).into_owned(),
     }
 }
@@ -81,13 +91,32 @@ mod tests {
     #[test]
     fn failures_say_what_was_expected_and_what_was_there() {
         assert_eq!(Predicate::Equals(&json!(3)).failure(&json!("3")), None);
-        assert_eq!(Predicate::Equals(&json!(3)).failure(&json!("x")).as_deref(), Some("expected 3, got \"x\""));
-        assert!(Predicate::Contains(&json!("b")).failure(&json!("abc")).is_none());
+        assert_eq!(
+            Predicate::Equals(&json!(3)).failure(&json!("x")).as_deref(),
+            Some("expected 3, got \"x\"")
+        );
+        assert!(
+            Predicate::Contains(&json!("b"))
+                .failure(&json!("abc"))
+                .is_none()
+        );
         let regex = Regex::new("^a").expect("valid");
-        assert!(Predicate::Matches(&regex).failure(&json!("ba")).is_some_and(|text| text.contains("/^a/")));
+        assert!(
+            Predicate::Matches(&regex)
+                .failure(&json!("ba"))
+                .is_some_and(|text| text.contains("/^a/"))
+        );
         let schema = json!({"type": "object", "required": ["id"]});
-        assert!(Predicate::JsonSchema(&schema).failure(&json!({"id": 1})).is_none());
-        assert!(Predicate::JsonSchema(&schema).failure(&json!({})).is_some_and(|text| text.contains("id")));
+        assert!(
+            Predicate::JsonSchema(&schema)
+                .failure(&json!({"id": 1}))
+                .is_none()
+        );
+        assert!(
+            Predicate::JsonSchema(&schema)
+                .failure(&json!({}))
+                .is_some_and(|text| text.contains("id"))
+        );
         assert!(Predicate::MaxMilliseconds(5.0).failure(&json!(6)).is_some());
     }
 

@@ -18,7 +18,10 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let mut group = level.primary_title(one_line(&diagnostic.message)).id(diagnostic.code.name()).elements(Vec::<Snippet<'_, annotate_snippets::Annotation<'_>>>::new());
+    let mut group = level
+        .primary_title(one_line(&diagnostic.message))
+        .id(diagnostic.code.name())
+        .elements(Vec::<Snippet<'_, annotate_snippets::Annotation<'_>>>::new());
     let excerpt = diagnostic.place.as_ref().map(Excerpt::of);
     if let (Some(excerpt), Some(place)) = (&excerpt, &diagnostic.place) {
         let annotation = AnnotationKind::Primary.span(excerpt.start..excerpt.end);
@@ -41,18 +44,36 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
     if let Some(help) = &diagnostic.help {
         group = group.element(Level::HELP.message(printable(help)));
     }
-    let renderer = if style.colour { Renderer::styled() } else { Renderer::plain() };
-    let decor = if style.unicode { DecorStyle::Unicode } else { DecorStyle::Ascii };
-    let mut text = renderer.decor_style(decor).term_width(style.width.max(40)).render(&[group]);
+    let renderer = if style.colour {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
+    let decor = if style.unicode {
+        DecorStyle::Unicode
+    } else {
+        DecorStyle::Ascii
+    };
+    let mut text = renderer
+        .decor_style(decor)
+        .term_width(style.width.max(40))
+        .render(&[group]);
     // The renderer pads some lines; nobody wants to see that in a diff.
-    text = text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
+    text = text
+        .lines()
+        .map(str::trim_end)
+        .collect::<Vec<_>>()
+        .join("\n");
     text.push('\n');
     text
 }
 
 /// A diagnostic as one JSON object.
 pub fn to_json(diagnostic: &Diagnostic) -> Json {
-    let position = diagnostic.place.as_ref().map(|place| place.source.position(place.span.start));
+    let position = diagnostic
+        .place
+        .as_ref()
+        .map(|place| place.source.position(place.span.start));
     json!({
         "severity": diagnostic.severity.word(),
         "code": diagnostic.code.name(),
@@ -89,7 +110,10 @@ impl Excerpt {
         while !text.is_char_boundary(end) {
             end += 1;
         }
-        let window_start = floor_boundary(text, start.saturating_sub(MAX_SHOWN_LINE / 2).max(line_start));
+        let window_start = floor_boundary(
+            text,
+            start.saturating_sub(MAX_SHOWN_LINE / 2).max(line_start),
+        );
         let window_end = ceil_boundary(text, (end + MAX_SHOWN_LINE / 2).min(line_end.max(end)));
         Self {
             text: printable(&text[window_start..window_end]),
@@ -139,29 +163,59 @@ mod tests {
     fn sample() -> Diagnostic {
         let text = "{\n  \"text\": \"Issue #{{creat_issue.number}}\"\n}\n";
         let start = text.find("{{").expect("there");
-        Diagnostic::error(codes::REFERENCE_UNKNOWN, "nothing is called `creat_issue.number`")
-            .at(&SourceFile::new("scenario.json", text), Span::new(start, start + 22))
-            .with_label("did you mean `create_issue.number`?")
-            .with_note("step 2 can see: create_issue.number")
-            .with_help("correct the name")
+        Diagnostic::error(
+            codes::REFERENCE_UNKNOWN,
+            "nothing is called `creat_issue.number`",
+        )
+        .at(
+            &SourceFile::new("scenario.json", text),
+            Span::new(start, start + 22),
+        )
+        .with_label("did you mean `create_issue.number`?")
+        .with_note("step 2 can see: create_issue.number")
+        .with_help("correct the name")
     }
 
     #[test]
     fn a_diagnostic_shows_where_what_and_what_to_do() {
-        let text = render(&sample(), Style { unicode: false, ..Style::default() });
-        assert!(text.starts_with("error[C-REF-02]: nothing is called `creat_issue.number`\n"), "{text}");
+        let text = render(
+            &sample(),
+            Style {
+                unicode: false,
+                ..Style::default()
+            },
+        );
+        assert!(
+            text.starts_with("error[C-REF-02]: nothing is called `creat_issue.number`\n"),
+            "{text}"
+        );
         assert!(text.contains("scenario.json:2:19"), "{text}");
-        assert!(text.contains("^^^^^^^^^^^^^^^^^^^^^^ did you mean `create_issue.number`?"), "{text}");
+        assert!(
+            text.contains("^^^^^^^^^^^^^^^^^^^^^^ did you mean `create_issue.number`?"),
+            "{text}"
+        );
         assert!(text.contains("note: step 2 can see"), "{text}");
         assert!(text.contains("help: correct the name"), "{text}");
         assert!(!text.contains('\u{1b}'));
-        assert!(render(&sample(), Style { colour: true, ..Style::default() }).contains('\u{1b}'));
+        assert!(
+            render(
+                &sample(),
+                Style {
+                    colour: true,
+                    ..Style::default()
+                }
+            )
+            .contains('\u{1b}')
+        );
     }
 
     #[test]
     fn machines_get_line_and_column() {
         let json = to_json(&sample());
-        assert_eq!((json["line"].as_u64(), json["column"].as_u64()), (Some(2), Some(19)));
+        assert_eq!(
+            (json["line"].as_u64(), json["column"].as_u64()),
+            (Some(2), Some(19))
+        );
         assert_eq!(json["code"], "C-REF-02");
     }
 
@@ -169,12 +223,18 @@ mod tests {
     fn no_place_and_odd_places_do_not_panic() {
         let plain = Diagnostic::warning(codes::ARGUMENT, "an\u{1b}[31m odd\none");
         assert!(render(&plain, Style::default()).contains("an?[31m odd one"));
-        for (text, span) in [("", Span::new(0, 0)), ("é", Span::new(1, 1)), ("a\r\nb", Span::new(0, 4)), ("x", Span::new(9, 99))] {
+        for (text, span) in [
+            ("", Span::new(0, 0)),
+            ("é", Span::new(1, 1)),
+            ("a\r\nb", Span::new(0, 4)),
+            ("x", Span::new(9, 99)),
+        ] {
             let odd = Diagnostic::error(codes::ARGUMENT, "m").at(&SourceFile::new("f", text), span);
             assert!(render(&odd, Style::default()).contains("f:"));
         }
         let long = format!("{}x{}", "a".repeat(100_000), "b".repeat(100_000));
-        let far = Diagnostic::error(codes::ARGUMENT, "m").at(&SourceFile::new("f", long), Span::new(100_000, 100_001));
+        let far = Diagnostic::error(codes::ARGUMENT, "m")
+            .at(&SourceFile::new("f", long), Span::new(100_000, 100_001));
         assert!(render(&far, Style::default()).len() < 4000);
     }
 }

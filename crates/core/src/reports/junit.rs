@@ -48,14 +48,23 @@ impl JunitReport {
                 }
             }
             StepStatus::Unknown => {
-                status.set_message("the run ended while the step was under way; it may have had an effect");
+                status.set_message(
+                    "the run ended while the step was under way; it may have had an effect",
+                );
             }
             StepStatus::Skipped => {
-                status.set_message(format!("condition is false: {}", step.skipped_by.as_deref().unwrap_or_default()));
+                status.set_message(format!(
+                    "condition is false: {}",
+                    step.skipped_by.as_deref().unwrap_or_default()
+                ));
             }
             StepStatus::Passed | StepStatus::Tolerated => {}
         }
-        let label = step.description.as_deref().or(step.id.as_deref()).unwrap_or(&step.tool);
+        let label = step
+            .description
+            .as_deref()
+            .or(step.id.as_deref())
+            .unwrap_or(&step.tool);
         let mut case = TestCase::new(format!("{} {label}", step.step), status);
         case.set_classname(self.name.as_str());
         case.set_time(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
@@ -70,7 +79,12 @@ impl JunitReport {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn write(mut self, took: Duration, blocked: Option<&str>, out: impl Write) -> io::Result<()> {
+    pub fn write(
+        mut self,
+        took: Duration,
+        blocked: Option<&str>,
+        out: impl Write,
+    ) -> io::Result<()> {
         if let Some(reason) = blocked {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
             status.set_message(reason);

@@ -66,8 +66,17 @@ impl<W: Write> PlayJson<W> {
     ///
     /// # Errors
     /// Those of `out`, here and in the other methods.
-    pub fn begin(mut out: W, include: IncludeResults, scenario_name: &str, total_steps: usize) -> io::Result<Self> {
-        write!(out, "{{\n  \"scenario_name\": {},\n  \"total_steps\": {total_steps},\n  \"step_results\": [", Json::from(scenario_name))?;
+    pub fn begin(
+        mut out: W,
+        include: IncludeResults,
+        scenario_name: &str,
+        total_steps: usize,
+    ) -> io::Result<Self> {
+        write!(
+            out,
+            "{{\n  \"scenario_name\": {},\n  \"total_steps\": {total_steps},\n  \"step_results\": [",
+            Json::from(scenario_name)
+        )?;
         Ok(Self {
             out,
             include,
@@ -112,7 +121,8 @@ impl<W: Write> PlayJson<W> {
         };
         let result = std::mem::take(&mut self.result);
         if let (Some(id), false) = (&step.id, step.outputs.is_empty()) {
-            self.outputs.insert(id.clone(), Json::Object(step.outputs.clone()));
+            self.outputs
+                .insert(id.clone(), Json::Object(step.outputs.clone()));
         }
         let started = self.last_started.take().unwrap_or(event.ts);
         let error = step.error.as_ref().map(|error| error.message.as_str());
@@ -143,7 +153,11 @@ impl<W: Write> PlayJson<W> {
                 })
                 .collect(),
         };
-        self.out.write_all(if self.steps == 0 { b"\n    " } else { b",\n    " })?;
+        self.out.write_all(if self.steps == 0 {
+            b"\n    "
+        } else {
+            b",\n    "
+        })?;
         serde_json::to_writer(&mut self.out, &entry)?;
         self.steps += 1;
         if step.status == StepStatus::Failed {
@@ -166,7 +180,11 @@ impl<W: Write> PlayJson<W> {
             Some(failed) => (Json::from(failed.step), failed.error, failed.result),
             None => (Json::Null, Json::Null, Json::Null),
         };
-        let context_result = if self.include == IncludeResults::Never { Json::Null } else { result };
+        let context_result = if self.include == IncludeResults::Never {
+            Json::Null
+        } else {
+            result
+        };
         let fields = [
             ("success", Json::from(totals.verdict == Verdict::Passed)),
             (
@@ -179,17 +197,27 @@ impl<W: Write> PlayJson<W> {
                 }),
             ),
             ("passed_steps", Json::from(summary.passed)),
-            ("completed_steps", Json::from(summary.passed + summary.tolerated + summary.skipped)),
+            (
+                "completed_steps",
+                Json::from(summary.passed + summary.tolerated + summary.skipped),
+            ),
             ("failed_step", failed_step),
-            ("duration", Json::from(seconds(totals.took.as_secs_f64() * 1000.0))),
+            (
+                "duration",
+                Json::from(seconds(totals.took.as_secs_f64() * 1000.0)),
+            ),
             ("error", totals.error.clone().into()),
             ("outputs", Json::Object(self.outputs)),
-            ("context", json!({"failed_step_error": error, "failed_step_result": context_result})),
+            (
+                "context",
+                json!({"failed_step_error": error, "failed_step_result": context_result}),
+            ),
             ("run_dir", totals.run_dir.clone().into()),
             ("trace_path", totals.trace_path.clone().into()),
             ("screenshots", totals.screenshots.clone().into()),
         ];
-        self.out.write_all(if self.steps == 0 { b"]" } else { b"\n  ]" })?;
+        self.out
+            .write_all(if self.steps == 0 { b"]" } else { b"\n  ]" })?;
         for (name, value) in fields {
             write!(self.out, ",\n  \"{name}\": {value}")?;
         }

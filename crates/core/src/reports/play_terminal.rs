@@ -51,11 +51,21 @@ impl StepList {
             StepStatus::Skipped => style.faint(style.symbol("–", "- ")),
             StepStatus::Unknown => style.doubtful(style.symbol("?", "? ")),
         };
-        let label = self.fit(step.description.as_deref().unwrap_or(&step.tool), self.label);
+        let label = self.fit(
+            step.description.as_deref().unwrap_or(&step.tool),
+            self.label,
+        );
         let number = self.number(step.step);
         if step.status == StepStatus::Skipped {
-            let condition = cut(step.skipped_by.as_deref().unwrap_or_default(), self.tool + 12).into_owned();
-            return format!("{number} {mark} {label}  {}", style.faint(&format!("{condition}  false")));
+            let condition = cut(
+                step.skipped_by.as_deref().unwrap_or_default(),
+                self.tool + 12,
+            )
+            .into_owned();
+            return format!(
+                "{number} {mark} {label}  {}",
+                style.faint(&format!("{condition}  false"))
+            );
         }
         let attempts = match step.attempts.len() {
             0 | 1 => String::new(),
@@ -63,19 +73,31 @@ impl StepList {
         };
         let tool = self.fit(&step.tool, self.tool);
         let took = duration(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
-        format!("{number} {mark} {label}  {attempts:<10}  {}  {took:>8}", style.faint(&tool))
+        format!(
+            "{number} {mark} {label}  {attempts:<10}  {}  {took:>8}",
+            style.faint(&tool)
+        )
     }
 
     /// Cut and padded to a width in characters.
     fn fit(&self, text: &str, width: usize) -> String {
         let text = text.replace(char::is_control, " ");
-        let shown = if text.chars().count() > width { cut(&text, width - 1).into_owned() } else { text };
+        let shown = if text.chars().count() > width {
+            cut(&text, width - 1).into_owned()
+        } else {
+            text
+        };
         format!("{shown:<width$}")
     }
 }
 
 /// `2 passed · 1 skipped · 1 failed · 2.4 s`.
-pub fn counts(style: Style, summary: &crate::script::Summary, unknown: bool, took: Duration) -> String {
+pub fn counts(
+    style: Style,
+    summary: &crate::script::Summary,
+    unknown: bool,
+    took: Duration,
+) -> String {
     let mut facts = Vec::new();
     if summary.passed > 0 || summary.failed + summary.skipped + summary.tolerated == 0 {
         facts.push(style.good(&format!("{} passed", summary.passed)));
@@ -92,7 +114,11 @@ pub fn counts(style: Style, summary: &crate::script::Summary, unknown: bool, too
     if unknown {
         facts.push(style.doubtful("1 unknown"));
     }
-    let played = summary.passed + summary.tolerated + summary.skipped + summary.failed + usize::from(unknown);
+    let played = summary.passed
+        + summary.tolerated
+        + summary.skipped
+        + summary.failed
+        + usize::from(unknown);
     if summary.total > played {
         facts.push(format!("{} not reached", summary.total - played));
     }

@@ -43,12 +43,18 @@ impl Style {
 
     /// Less important than the rest.
     pub fn faint(self, text: &str) -> String {
-        self.with(text, annotate_snippets::renderer::Style::new().effects(Effects::DIMMED))
+        self.with(
+            text,
+            annotate_snippets::renderer::Style::new().effects(Effects::DIMMED),
+        )
     }
 
     /// A heading.
     pub fn strong(self, text: &str) -> String {
-        self.with(text, annotate_snippets::renderer::Style::new().effects(Effects::BOLD))
+        self.with(
+            text,
+            annotate_snippets::renderer::Style::new().effects(Effects::BOLD),
+        )
     }
 
     /// `symbol`, or `ascii` where symbols can't be shown.

@@ -2,8 +2,8 @@
 
 mod condition;
 mod template;
-mod tools;
 mod tool_call;
+mod tools;
 
 pub use condition::{Comparison, Condition, Operand};
 pub use template::{MemberRef, PathSegment, Placeholder, Reference, Template, TextPart};

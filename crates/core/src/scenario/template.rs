@@ -33,7 +33,9 @@ impl Template {
                     }
                 }
             }
-            Self::Array(items) => items.iter().for_each(|item| item.for_each_placeholder(visit)),
+            Self::Array(items) => items
+                .iter()
+                .for_each(|item| item.for_each_placeholder(visit)),
             Self::Object(members) => {
                 for (key, value) in members {
                     key.for_each_placeholder(visit);

@@ -111,7 +111,11 @@ impl Step {
         for template in templates.into_iter().flatten() {
             template.for_each_placeholder(visit);
         }
-        for test in self.expectations.iter().flat_map(|expectation| &expectation.tests) {
+        for test in self
+            .expectations
+            .iter()
+            .flat_map(|expectation| &expectation.tests)
+        {
             if let ExpectedTest::Equals(template) | ExpectedTest::Contains(template) = test {
                 template.for_each_placeholder(visit);
             }

@@ -207,15 +207,27 @@ mod tests {
     #[test]
     fn a_server_name_may_hold_two_underscores_when_it_is_known() {
         let tool = ToolName::Mcp("my__server__do__it".into());
-        assert_eq!(tool.server_and_tool(|_| false), Some(("my", "server__do__it")));
-        assert_eq!(tool.server_and_tool(|name| name == "my__server"), Some(("my__server", "do__it")));
+        assert_eq!(
+            tool.server_and_tool(|_| false),
+            Some(("my", "server__do__it"))
+        );
+        assert_eq!(
+            tool.server_and_tool(|name| name == "my__server"),
+            Some(("my__server", "do__it"))
+        );
         assert_eq!(
             tool.server_and_tool(|name| name == "my" || name == "my__server"),
             Some(("my__server", "do__it"))
         );
         assert_eq!(ToolName::Mcp("x".into()).server_and_tool(|_| true), None);
-        assert_eq!(ToolName::Mcp("____x".into()).server_and_tool(|_| true), Some(("__", "x")));
-        assert_eq!(ToolName::Builtin(BuiltinTool::Log).server_and_tool(|_| true), None);
+        assert_eq!(
+            ToolName::Mcp("____x".into()).server_and_tool(|_| true),
+            Some(("__", "x"))
+        );
+        assert_eq!(
+            ToolName::Builtin(BuiltinTool::Log).server_and_tool(|_| true),
+            None
+        );
     }
 
     #[test]

@@ -65,7 +65,9 @@ impl FailureKind {
             Self::CallFailed => "call_failed",
             Self::Timeout => "timeout",
             Self::ServerStart => "server_start",
-            Self::RefusedPath | Self::RefusedCommand | Self::RefusedData | Self::RefusedHost => "refused",
+            Self::RefusedPath | Self::RefusedCommand | Self::RefusedData | Self::RefusedHost => {
+                "refused"
+            }
             Self::BadParameters => "bad_parameters",
             Self::Reference => "reference",
             Self::Condition => "condition",
@@ -77,7 +79,10 @@ impl FailureKind {
 
     /// Whether another call may end otherwise.
     pub fn is_retryable(self) -> bool {
-        matches!(self, Self::ToolError | Self::CallFailed | Self::Timeout | Self::Expectation)
+        matches!(
+            self,
+            Self::ToolError | Self::CallFailed | Self::Timeout | Self::Expectation
+        )
     }
 
     /// Whether the run can't go on, whatever `on_error` says.
@@ -131,9 +136,16 @@ impl Failure {
     }
 
     /// As a diagnostic about a step.
-    pub fn to_diagnostic(&self, step: &crate::scenario::Step, source: &crate::source::SourceFile) -> Diagnostic {
-        let mut diagnostic = Diagnostic::error(self.kind.code(), format!("{} failed: {}", step.label(), self.message))
-            .at(source, self.span.unwrap_or(step.tool_span));
+    pub fn to_diagnostic(
+        &self,
+        step: &crate::scenario::Step,
+        source: &crate::source::SourceFile,
+    ) -> Diagnostic {
+        let mut diagnostic = Diagnostic::error(
+            self.kind.code(),
+            format!("{} failed: {}", step.label(), self.message),
+        )
+        .at(source, self.span.unwrap_or(step.tool_span));
         diagnostic.notes.clone_from(&self.notes);
         diagnostic.help.clone_from(&self.help);
         diagnostic

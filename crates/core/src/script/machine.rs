@@ -8,7 +8,9 @@ use std::time::Duration;
 use super::resolve::{Left, Resolver};
 use super::{Bindings, Failure, FailureKind, results};
 use crate::diagnostic::Diagnostic;
-use crate::scenario::{Backoff, OnError, Parse, RetryThen, Step, Template, ToolCallScenario, ToolName};
+use crate::scenario::{
+    Backoff, OnError, Parse, RetryThen, Step, Template, ToolCallScenario, ToolName,
+};
 use crate::trace::{Attempt, EventData, StepError, StepFinished, StepStarted, StepStatus};
 use crate::value::{Json, Value};
 
@@ -161,7 +163,10 @@ impl Script {
             state: State::Ready,
             next_idx: first,
             end_idx: first + total,
-            summary: Summary { total, ..Summary::default() },
+            summary: Summary {
+                total,
+                ..Summary::default()
+            },
             failure: None,
             scenario,
         }
@@ -231,7 +236,10 @@ impl Script {
             attempt,
             started_ms: milliseconds(current.call_started),
             duration_ms: milliseconds(took),
-            error: checked.as_ref().err().map(|failure| failure.message.clone()),
+            error: checked
+                .as_ref()
+                .err()
+                .map(|failure| failure.message.clone()),
         });
         match checked.and_then(|result| results::outputs(step, &result)) {
             Ok(outputs) => self.passed(now, current, step, outputs),
@@ -257,7 +265,8 @@ impl Script {
         };
         let scenario = self.scenario.clone();
         let finished = finished(now, current, &scenario, StepStatus::Unknown);
-        self.effects.push_back(Effect::Record(EventData::StepFinished(finished)));
+        self.effects
+            .push_back(Effect::Record(EventData::StepFinished(finished)));
     }
 
     fn begin_next(&mut self, now: Duration) {
@@ -271,29 +280,35 @@ impl Script {
         let step = &scenario.steps[idx];
         let current = Current {
             idx,
-            description: step.description.as_ref().and_then(|template| self.describe(template)),
+            description: step
+                .description
+                .as_ref()
+                .and_then(|template| self.describe(template)),
             params: Value::default(),
             started: now,
             call_started: now,
             attempts: Vec::new(),
         };
         let condition = step.condition.as_ref().map(|(condition, span)| {
-            self.resolver.holds(condition).map_err(|failure| match failure.span {
-                Some(_) => failure,
-                None => failure.at(*span),
-            })
+            self.resolver
+                .holds(condition)
+                .map_err(|failure| match failure.span {
+                    Some(_) => failure,
+                    None => failure.at(*span),
+                })
         });
         match condition {
             Some(Ok(false)) => self.skipped(now, current, step),
             Some(Err(failure)) => self.failed(now, current, step, failure),
             None | Some(Ok(true)) => match self.resolver.value(&step.params) {
                 Ok(params) => {
-                    self.effects.push_back(Effect::Record(EventData::StepStarted(StepStarted {
-                        step: step.number,
-                        id: step.id.clone(),
-                        tool: step.tool.to_string(),
-                        description: current.description.clone(),
-                    })));
+                    self.effects
+                        .push_back(Effect::Record(EventData::StepStarted(StepStarted {
+                            step: step.number,
+                            id: step.id.clone(),
+                            tool: step.tool.to_string(),
+                            description: current.description.clone(),
+                        })));
                     self.call(now, Current { params, ..current });
                 }
                 Err(failure) => self.failed(now, current, step, failure),
@@ -332,7 +347,8 @@ impl Script {
         });
         let mut finished = finished(now, current, &self.scenario, StepStatus::Skipped);
         finished.skipped_by = condition;
-        self.effects.push_back(Effect::Record(EventData::StepFinished(finished)));
+        self.effects
+            .push_back(Effect::Record(EventData::StepFinished(finished)));
     }
 
     fn passed(&mut self, now: Duration, current: Current, step: &Step, outputs: Vec<Option<Json>>) {
@@ -345,7 +361,8 @@ impl Script {
             }
         }
         self.resolver.leave(idx, Left::Outputs(outputs));
-        self.effects.push_back(Effect::Record(EventData::StepFinished(finished)));
+        self.effects
+            .push_back(Effect::Record(EventData::StepFinished(finished)));
         self.pause(now, idx, step);
     }
 
@@ -354,10 +371,17 @@ impl Script {
             && match step.on_error {
                 OnError::Stop => false,
                 OnError::Skip => true,
-                OnError::Retry => step.retry.then == RetryThen::Skip && self.is_retried(step, &failure).unwrap_or(false),
+                OnError::Retry => {
+                    step.retry.then == RetryThen::Skip
+                        && self.is_retried(step, &failure).unwrap_or(false)
+                }
             };
         failure.notes.extend(self.resolver.explain(&step.params, 5));
-        let status = if tolerated { StepStatus::Tolerated } else { StepStatus::Failed };
+        let status = if tolerated {
+            StepStatus::Tolerated
+        } else {
+            StepStatus::Failed
+        };
         let idx = current.idx;
         let ran = !current.attempts.is_empty();
         let mut finished = finished(now, current, &self.scenario, status);
@@ -368,7 +392,8 @@ impl Script {
             notes: failure.notes.clone(),
             help: failure.help.clone(),
         });
-        self.effects.push_back(Effect::Record(EventData::StepFinished(finished)));
+        self.effects
+            .push_back(Effect::Record(EventData::StepFinished(finished)));
         if tolerated {
             self.summary.tolerated += 1;
             self.resolver.leave(idx, Left::Tolerated);
@@ -379,19 +404,26 @@ impl Script {
         }
         self.summary.failed += 1;
         self.failure = Some(failure.to_diagnostic(step, &self.scenario.source));
-        self.state = State::Over(if failure.kind.is_blocking() { Verdict::Blocked } else { Verdict::Failed });
+        self.state = State::Over(if failure.kind.is_blocking() {
+            Verdict::Blocked
+        } else {
+            Verdict::Failed
+        });
     }
 
     /// `wait_after`: after a step that ran and let the run go on, but not after the last.
     fn pause(&mut self, now: Duration, idx: usize, step: &Step) {
-        let Some(template) = &step.wait_after else { return };
+        let Some(template) = &step.wait_after else {
+            return;
+        };
         if self.next_idx >= self.end_idx {
             return;
         }
         match self.resolver.number(template, "wait_after") {
             Ok(seconds) => {
                 let scaled = (seconds.min(MAX_WAIT) * self.options.speed).max(0.0);
-                self.state = State::Pausing(now + Duration::try_from_secs_f64(scaled).unwrap_or_default());
+                self.state =
+                    State::Pausing(now + Duration::try_from_secs_f64(scaled).unwrap_or_default());
             }
             Err(failure) => {
                 self.summary.failed += 1;
@@ -414,25 +446,44 @@ impl Script {
     }
 
     /// When to call again, or `None` if that was the last attempt.
-    fn retry_at(&self, now: Duration, step: &Step, attempt: u32, failure: &Failure) -> Option<Duration> {
+    fn retry_at(
+        &self,
+        now: Duration,
+        step: &Step,
+        attempt: u32,
+        failure: &Failure,
+    ) -> Option<Duration> {
         if !self.is_retried(step, failure).ok()? {
             return None;
         }
-        let count = self.resolver.number(&step.retry.count, "retry.count").ok()?;
+        let count = self
+            .resolver
+            .number(&step.retry.count, "retry.count")
+            .ok()?;
         if f64::from(attempt) > count {
             return None;
         }
-        let delay = self.resolver.number(&step.retry.delay, "retry.delay").ok()?;
+        let delay = self
+            .resolver
+            .number(&step.retry.delay, "retry.delay")
+            .ok()?;
         let delay = Duration::try_from_secs_f64(delay / 1000.0).unwrap_or(Duration::MAX);
         let delay = match step.retry.backoff {
             Backoff::Constant => delay.min(Duration::from_secs(3600)),
-            Backoff::Exponential => delay.saturating_mul(2_u32.saturating_pow(attempt - 1)).min(MAX_BACKOFF),
+            Backoff::Exponential => delay
+                .saturating_mul(2_u32.saturating_pow(attempt - 1))
+                .min(MAX_BACKOFF),
         };
         Some(now + delay)
     }
 }
 
-fn finished(now: Duration, current: Current, scenario: &ToolCallScenario, status: StepStatus) -> StepFinished {
+fn finished(
+    now: Duration,
+    current: Current,
+    scenario: &ToolCallScenario,
+    status: StepStatus,
+) -> StepFinished {
     let step = &scenario.steps[current.idx];
     StepFinished {
         step: step.number,

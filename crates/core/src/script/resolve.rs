@@ -110,21 +110,39 @@ impl Resolver {
             Json::String(text) => text.trim().parse().ok(),
             _ => None,
         };
-        number.filter(|number| number.is_finite() && *number >= 0.0).ok_or_else(|| {
-            let shown = cut(&json.to_string(), 60).into_owned();
-            Failure::new(FailureKind::BadParameters, format!("`{what}` must be a number from 0, got {shown}"))
-        })
+        number
+            .filter(|number| number.is_finite() && *number >= 0.0)
+            .ok_or_else(|| {
+                let shown = cut(&json.to_string(), 60).into_owned();
+                Failure::new(
+                    FailureKind::BadParameters,
+                    format!("`{what}` must be a number from 0, got {shown}"),
+                )
+            })
     }
 
     /// Whether a condition holds.
     pub(super) fn holds(&self, condition: &Condition) -> Result<bool, Failure> {
         Ok(match condition {
-            Condition::Truth(operand) => crate::matching::is_true(&self.value(&operand.template)?.json),
-            Condition::Compare { left, comparison, right, regex } => {
+            Condition::Truth(operand) => {
+                crate::matching::is_true(&self.value(&operand.template)?.json)
+            }
+            Condition::Compare {
+                left,
+                comparison,
+                right,
+                regex,
+            } => {
                 let left = self.value(&left.template)?.json;
                 let right = self.value(&right.template)?.json;
-                crate::matching::compare(&left, *comparison, &right, regex.as_ref())
-                    .map_err(|error| Failure::new(FailureKind::Condition, format!("its condition can't be decided: {error}")))?
+                crate::matching::compare(&left, *comparison, &right, regex.as_ref()).map_err(
+                    |error| {
+                        Failure::new(
+                            FailureKind::Condition,
+                            format!("its condition can't be decided: {error}"),
+                        )
+                    },
+                )?
             }
             Condition::Not(inner) => !self.holds(inner)?,
             Condition::And(left, right) => self.holds(left)? && self.holds(right)?,
@@ -132,7 +150,12 @@ impl Resolver {
         })
     }
 
-    fn fill(&self, template: &Template, pointer: &mut String, marks: &mut Vec<Mark>) -> Result<Json, Failure> {
+    fn fill(
+        &self,
+        template: &Template,
+        pointer: &mut String,
+        marks: &mut Vec<Mark>,
+    ) -> Result<Json, Failure> {
         match template {
             Template::Literal(json) => Ok(json.clone()),
             Template::Reference(placeholder) => {
@@ -187,7 +210,10 @@ impl Resolver {
                     let value = self.fill(value, pointer, marks)?;
                     pointer.truncate(length);
                     if filled.insert(key.clone(), value).is_some() {
-                        return Err(Failure::new(FailureKind::BadParameters, format!("two keys of the parameters became `{key}`")));
+                        return Err(Failure::new(
+                            FailureKind::BadParameters,
+                            format!("two keys of the parameters became `{key}`"),
+                        ));
                     }
                 }
                 Ok(Json::Object(filled))
@@ -206,20 +232,41 @@ impl Resolver {
     fn find<'a>(&'a self, placeholder: &'a Placeholder) -> Result<(&'a Json, Origin), Failure> {
         let reference = &placeholder.reference;
         let absent = |message: String| Failure::new(FailureKind::Reference, message);
-        let default_help = || format!("allow its absence with a default: {{{{{} | default(\"\")}}}}", reference.text);
-        if let (Some(PathSegment::Key(output)), Some(&idx)) = (reference.path.first(), self.by_id.get(&reference.name)) {
+        let default_help = || {
+            format!(
+                "allow its absence with a default: {{{{{} | default(\"\")}}}}",
+                reference.text
+            )
+        };
+        if let (Some(PathSegment::Key(output)), Some(&idx)) =
+            (reference.path.first(), self.by_id.get(&reference.name))
+        {
             let step = &self.scenario.steps[idx];
             let outputs = match &self.left[idx] {
                 Left::Outputs(outputs) => outputs,
                 Left::Skipped => {
-                    return Err(absent(format!("`{}` has no value: {} was skipped", reference.text, step.label())).with_help(default_help()));
+                    return Err(absent(format!(
+                        "`{}` has no value: {} was skipped",
+                        reference.text,
+                        step.label()
+                    ))
+                    .with_help(default_help()));
                 }
                 Left::Tolerated => {
-                    let message = format!("`{}` has no value: {} failed, which was tolerated", reference.text, step.label());
+                    let message = format!(
+                        "`{}` has no value: {} failed, which was tolerated",
+                        reference.text,
+                        step.label()
+                    );
                     return Err(absent(message).with_help(default_help()));
                 }
                 Left::Nothing => {
-                    return Err(absent(format!("`{}` has no value: {} has not run", reference.text, step.label())).with_help(default_help()));
+                    return Err(absent(format!(
+                        "`{}` has no value: {} has not run",
+                        reference.text,
+                        step.label()
+                    ))
+                    .with_help(default_help()));
                 }
             };
             let value = step
@@ -229,31 +276,51 @@ impl Resolver {
                 .and_then(|position| outputs.get(position))
                 .ok_or_else(|| absent(format!("{} has no output `{output}`", step.label())))?;
             let Some(value) = value else {
-                let message = format!("`{}` has no value: the output `{output}` is optional and matched nothing", reference.text);
+                let message = format!(
+                    "`{}` has no value: the output `{output}` is optional and matched nothing",
+                    reference.text
+                );
                 return Err(absent(message).with_help(default_help()));
             };
-            return Ok((descend(value, &reference.path[1..], reference)?, Origin::Peer));
+            return Ok((
+                descend(value, &reference.path[1..], reference)?,
+                Origin::Peer,
+            ));
         }
         let Some(bound) = self.bindings.variables.get(&reference.name) else {
             let mut failure = absent(format!("nothing is called `{}`", reference.text));
             let names = self.bindings.names();
-            failure.help = did_you_mean(&reference.name, names.iter().map(String::as_str)).map(|name| format!("did you mean `{name}`?"));
+            failure.help = did_you_mean(&reference.name, names.iter().map(String::as_str))
+                .map(|name| format!("did you mean `{name}`?"));
             return Err(failure);
         };
-        Ok((descend(&bound.value, &reference.path, reference)?, bound.origin))
+        Ok((
+            descend(&bound.value, &reference.path, reference)?,
+            bound.origin,
+        ))
     }
 
     /// What the references of a template stand for, in words, for the message of a failed step.
     pub(super) fn explain(&self, template: &Template, limit: usize) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
         template.for_each_placeholder(&mut |placeholder| {
-            let Ok((value, origin)) = self.look_up(placeholder) else { return };
+            let Ok((value, origin)) = self.look_up(placeholder) else {
+                return;
+            };
             let text = &placeholder.reference.text;
             let from = match origin {
                 Origin::Peer => String::new(),
-                _ => self.bindings.variables.get(&placeholder.reference.name).map_or(String::new(), |bound| format!(" ({})", bound.from)),
+                _ => self
+                    .bindings
+                    .variables
+                    .get(&placeholder.reference.name)
+                    .map_or(String::new(), |bound| format!(" ({})", bound.from)),
             };
-            let shown = if origin == Origin::Secret { "secret".to_owned() } else { cut(&value.to_string(), 120).into_owned() };
+            let shown = if origin == Origin::Secret {
+                "secret".to_owned()
+            } else {
+                cut(&value.to_string(), 120).into_owned()
+            };
             let note = format!("`{{{{{text}}}}}` was {shown}{from}");
             if notes.len() < limit && !notes.contains(&note) {
                 notes.push(note);
@@ -263,13 +330,19 @@ impl Resolver {
     }
 }
 
-fn descend<'a>(mut value: &'a Json, path: &[PathSegment], reference: &crate::scenario::Reference) -> Result<&'a Json, Failure> {
+fn descend<'a>(
+    mut value: &'a Json,
+    path: &[PathSegment],
+    reference: &crate::scenario::Reference,
+) -> Result<&'a Json, Failure> {
     for segment in path {
         let next = match (segment, value) {
             (PathSegment::Key(key), Json::Object(members)) => members.get(key),
             (PathSegment::Index(index), Json::Array(items)) => items.get(*index),
             // `{{a.items.0}}` is how some write an index.
-            (PathSegment::Key(key), Json::Array(items)) => key.parse::<usize>().ok().and_then(|index| items.get(index)),
+            (PathSegment::Key(key), Json::Array(items)) => {
+                key.parse::<usize>().ok().and_then(|index| items.get(index))
+            }
             _ => None,
         };
         value = next.ok_or_else(|| {
@@ -279,17 +352,24 @@ fn descend<'a>(mut value: &'a Json, path: &[PathSegment], reference: &crate::sce
             };
             let mut failure = Failure::new(
                 FailureKind::Reference,
-                format!("`{}` has no value: {} has {wanted}", reference.text, kind_name(value)),
+                format!(
+                    "`{}` has no value: {} has {wanted}",
+                    reference.text,
+                    kind_name(value)
+                ),
             );
             match value {
                 Json::Object(members) => {
                     let keys: Vec<&str> = members.keys().map(String::as_str).take(12).collect();
                     failure.notes.push(format!("it has: {}", keys.join(", ")));
                     if let PathSegment::Key(key) = segment {
-                        failure.help = did_you_mean(key, keys).map(|key| format!("did you mean `{key}`?"));
+                        failure.help =
+                            did_you_mean(key, keys).map(|key| format!("did you mean `{key}`?"));
                     }
                 }
-                Json::Array(items) => failure.notes.push(format!("it has {} elements, counted from 0", items.len())),
+                Json::Array(items) => failure
+                    .notes
+                    .push(format!("it has {} elements, counted from 0", items.len())),
                 _ => {}
             }
             failure

@@ -28,10 +28,20 @@ pub(super) fn outputs(step: &Step, result: &Json) -> Result<Vec<Option<Json>>, F
             Some(value) => Ok(Some(value)),
             None if step.output_optional => Ok((!rule.singular).then(|| Json::Array(Vec::new()))),
             None => {
-                let mut failure = Failure::new(FailureKind::Output, format!("the output `{}` matched nothing: `{}`", rule.name, rule.path)).at(rule.span);
-                failure.notes.push(format!("the result was {}", cut(&result.to_string(), 300)));
+                let mut failure = Failure::new(
+                    FailureKind::Output,
+                    format!(
+                        "the output `{}` matched nothing: `{}`",
+                        rule.name, rule.path
+                    ),
+                )
+                .at(rule.span);
+                failure
+                    .notes
+                    .push(format!("the result was {}", cut(&result.to_string(), 300)));
                 failure.result = Some(result.clone());
-                failure.help = Some("correct the path, or set \"output_optional\": true".to_owned());
+                failure.help =
+                    Some("correct the path, or set \"output_optional\": true".to_owned());
                 Err(failure)
             }
         })
@@ -53,7 +63,13 @@ pub(super) fn expectations(
             Some(rule) => select(rule, result),
         };
         for test in &expectation.tests {
-            let (name, observed, reason) = evaluate(test, resolver, subject.as_ref(), took, expectation.json_path.as_ref())?;
+            let (name, observed, reason) = evaluate(
+                test,
+                resolver,
+                subject.as_ref(),
+                took,
+                expectation.json_path.as_ref(),
+            )?;
             record(Assertion {
                 id: format!("step{}.expect{number}.{name}", step.number),
                 kind: name.to_owned(),
@@ -62,9 +78,16 @@ pub(super) fn expectations(
                 evidence: reason.clone(),
             });
             if let Some(reason) = reason {
-                let place = expectation.json_path.as_ref().map_or(String::new(), |rule| format!(" at `{}`", rule.path));
+                let place = expectation
+                    .json_path
+                    .as_ref()
+                    .map_or(String::new(), |rule| format!(" at `{}`", rule.path));
                 first_failure.get_or_insert_with(|| {
-                    let mut failure = Failure::new(FailureKind::Expectation, format!("`{name}`{place}: {reason}")).at(expectation.span);
+                    let mut failure = Failure::new(
+                        FailureKind::Expectation,
+                        format!("`{name}`{place}: {reason}"),
+                    )
+                    .at(expectation.span);
                     failure.result = Some(result.clone());
                     failure
                 });
@@ -102,7 +125,15 @@ fn evaluate(
     }
     let Some(subject) = subject else {
         let path = path.map_or(String::new(), |rule| format!("`{}` ", rule.path));
-        return Ok((predicate.name(), Json::Null, Some(format!("{path}matched nothing"))));
+        return Ok((
+            predicate.name(),
+            Json::Null,
+            Some(format!("{path}matched nothing")),
+        ));
     };
-    Ok((predicate.name(), subject.clone(), predicate.failure(subject)))
+    Ok((
+        predicate.name(),
+        subject.clone(),
+        predicate.failure(subject),
+    ))
 }

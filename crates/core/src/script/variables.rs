@@ -28,7 +28,10 @@ pub struct Given {
 ///
 /// # Errors
 /// An error for each required variable without a value.
-pub(super) fn bind(scenario: &ToolCallScenario, given: &[Given]) -> (HashMap<String, Bound>, Vec<Diagnostic>) {
+pub(super) fn bind(
+    scenario: &ToolCallScenario,
+    given: &[Given],
+) -> (HashMap<String, Bound>, Vec<Diagnostic>) {
     let mut bound: HashMap<String, Bound> = HashMap::new();
     let mut diagnostics = Vec::new();
     for variable in &scenario.variables {
@@ -42,34 +45,64 @@ pub(super) fn bind(scenario: &ToolCallScenario, given: &[Given]) -> (HashMap<Str
         }
     }
     for given in given {
-        let declared = scenario.variables.iter().any(|variable| variable.name == given.name);
+        let declared = scenario
+            .variables
+            .iter()
+            .any(|variable| variable.name == given.name);
         if !declared && !given.may_be_unknown && !is_referenced(scenario, &given.name) {
-            let names = scenario.variables.iter().map(|variable| variable.name.as_str());
-            let mut warning = Diagnostic::warning(codes::VARIABLE_UNKNOWN, format!("the scenario has no variable `{}` ({})", given.name, given.from));
-            warning.help = did_you_mean(&given.name, names).map(|name| format!("did you mean `{name}`?"));
+            let names = scenario
+                .variables
+                .iter()
+                .map(|variable| variable.name.as_str());
+            let mut warning = Diagnostic::warning(
+                codes::VARIABLE_UNKNOWN,
+                format!(
+                    "the scenario has no variable `{}` ({})",
+                    given.name, given.from
+                ),
+            );
+            warning.help =
+                did_you_mean(&given.name, names).map(|name| format!("did you mean `{name}`?"));
             diagnostics.push(warning);
         }
         let value = Bound {
             value: given.value.clone(),
-            origin: if given.secret { Origin::Secret } else { Origin::User },
+            origin: if given.secret {
+                Origin::Secret
+            } else {
+                Origin::User
+            },
             from: given.from.clone(),
         };
         bound.insert(given.name.clone(), value);
     }
-    for variable in scenario.variables.iter().filter(|variable| !bound.contains_key(&variable.name)) {
+    for variable in scenario
+        .variables
+        .iter()
+        .filter(|variable| !bound.contains_key(&variable.name))
+    {
         diagnostics.push(
-            Diagnostic::error(codes::VARIABLE_MISSING, format!("the variable `{}` has no value", variable.name))
-                .at(&scenario.source, variable.span)
-                .with_label("required: its default is empty")
-                .with_pointer(format!("/variables/{}", variable.name))
-                .with_help(format!("pass --var {}=VALUE, or set CUECARD_VAR_{}", variable.name, variable.name)),
+            Diagnostic::error(
+                codes::VARIABLE_MISSING,
+                format!("the variable `{}` has no value", variable.name),
+            )
+            .at(&scenario.source, variable.span)
+            .with_label("required: its default is empty")
+            .with_pointer(format!("/variables/{}", variable.name))
+            .with_help(format!(
+                "pass --var {}=VALUE, or set CUECARD_VAR_{}",
+                variable.name, variable.name
+            )),
         );
     }
     (bound, diagnostics)
 }
 
 /// The values of all variables, and what is wrong with them.
-pub fn bind_variables(scenario: &ToolCallScenario, given: &[Given]) -> (super::Bindings, Vec<Diagnostic>) {
+pub fn bind_variables(
+    scenario: &ToolCallScenario,
+    given: &[Given],
+) -> (super::Bindings, Vec<Diagnostic>) {
     let (bound, diagnostics) = bind(scenario, given);
     (super::Bindings::new(bound), diagnostics)
 }

@@ -120,7 +120,10 @@ mod tests {
         let at = source.position(u32::try_from(one).expect("small"));
         assert_eq!(at, Position { line: 2, column: 8 });
         assert_eq!(source.position(999).line, 3);
-        assert_eq!(SourceFile::new("e", "").position(0), Position { line: 1, column: 1 });
+        assert_eq!(
+            SourceFile::new("e", "").position(0),
+            Position { line: 1, column: 1 }
+        );
     }
 
     #[test]

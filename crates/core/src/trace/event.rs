@@ -161,13 +161,17 @@ impl<'de> Deserialize<'de> for Event {
         Ok(Self {
             event_id: parts.event_id,
             seq: parts.seq,
-            ts: parts.ts.parse().map_err(|error| de::Error::custom(format!("`ts` is no RFC 3339 time: {error}")))?,
+            ts: parts
+                .ts
+                .parse()
+                .map_err(|error| de::Error::custom(format!("`ts` is no RFC 3339 time: {error}")))?,
             group_id: parts.group_id,
             session_id: parts.session_id,
             task_id: parts.task_id,
             agent_id: parts.agent_id,
             parent_event_id: parts.parent_event_id,
-            data: EventData::from_parts(parts.kind, parts.actor, parts.data).map_err(de::Error::custom)?,
+            data: EventData::from_parts(parts.kind, parts.actor, parts.data)
+                .map_err(de::Error::custom)?,
         })
     }
 }

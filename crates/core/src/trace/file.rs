@@ -115,7 +115,10 @@ pub struct TraceWriter<W> {
 impl<W: Write> TraceWriter<W> {
     /// Writes to `out`.
     pub fn new(out: W) -> Self {
-        Self { out, line: Vec::new() }
+        Self {
+            out,
+            line: Vec::new(),
+        }
     }
 
     /// Writes the header.
@@ -201,7 +204,10 @@ impl fmt::Display for TraceError {
         match self {
             Self::Io(error) => write!(formatter, "reading failed: {error}"),
             Self::Line { line, reason } => write!(formatter, "line {line}: {reason}"),
-            Self::Version(version) => write!(formatter, "the trace has version `{version}`; this release reads {SCHEMA_VERSION}"),
+            Self::Version(version) => write!(
+                formatter,
+                "the trace has version `{version}`; this release reads {SCHEMA_VERSION}"
+            ),
         }
     }
 }
@@ -245,7 +251,9 @@ impl<R: BufRead> TraceReader<R> {
         loop {
             bytes.clear();
             let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
-            let read = io::Read::take(&mut self.input, limit).read_until(b'\n', &mut bytes).map_err(TraceError::Io)?;
+            let read = io::Read::take(&mut self.input, limit)
+                .read_until(b'\n', &mut bytes)
+                .map_err(TraceError::Io)?;
             if read == 0 {
                 return Ok(None);
             }
@@ -271,14 +279,25 @@ impl<R: BufRead> TraceReader<R> {
         if self.ended {
             return Err(self.problem("nothing may follow the end".to_owned()));
         }
-        let kind = json.get("kind").and_then(Json::as_str).unwrap_or("event").to_owned();
+        let kind = json
+            .get("kind")
+            .and_then(Json::as_str)
+            .unwrap_or("event")
+            .to_owned();
         if self.seen_header == (kind == "header") {
-            let reason = if self.seen_header { "a second header" } else { "the first line must be the header" };
+            let reason = if self.seen_header {
+                "a second header"
+            } else {
+                "the first line must be the header"
+            };
             return Err(self.problem(reason.to_owned()));
         }
         let line = match kind.as_str() {
             "header" => {
-                let version = json.get("schema_version").and_then(Json::as_str).unwrap_or_default();
+                let version = json
+                    .get("schema_version")
+                    .and_then(Json::as_str)
+                    .unwrap_or_default();
                 if version != SCHEMA_VERSION {
                     return Err(TraceError::Version(version.to_owned()));
                 }
@@ -295,7 +314,10 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     fn problem(&self, reason: String) -> TraceError {
-        TraceError::Line { line: self.line, reason }
+        TraceError::Line {
+            line: self.line,
+            reason,
+        }
     }
 }
 
@@ -310,7 +332,9 @@ impl<R: BufRead> Iterator for TraceReader<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{EventData, Log, Other, StepError, StepFinished, StepStatus, ToolCall, ToolResult};
+    use crate::trace::{
+        EventData, Log, Other, StepError, StepFinished, StepStatus, ToolCall, ToolResult,
+    };
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -324,21 +348,45 @@ mod tests {
         leaf.prop_recursive(3, 16, 4, |inner| {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..4).prop_map(Json::from),
-                prop::collection::btree_map(".{0,6}", inner, 0..4).prop_map(|map| Json::Object(map.into_iter().collect())),
+                prop::collection::btree_map(".{0,6}", inner, 0..4)
+                    .prop_map(|map| Json::Object(map.into_iter().collect())),
             ]
         })
     }
 
     fn data() -> impl Strategy<Value = EventData> {
         prop_oneof![
-            (".{0,12}", ".{0,4}", json_value(), proptest::option::of(1_u32..9)).prop_map(|(tool, call_id, args, attempt)| {
-                EventData::ToolCall(ToolCall { tool, call_id, args, native_tool: None, attempt })
-            }),
+            (
+                ".{0,12}",
+                ".{0,4}",
+                json_value(),
+                proptest::option::of(1_u32..9)
+            )
+                .prop_map(|(tool, call_id, args, attempt)| {
+                    EventData::ToolCall(ToolCall {
+                        tool,
+                        call_id,
+                        args,
+                        native_tool: None,
+                        attempt,
+                    })
+                }),
             (".{0,12}", any::<bool>(), json_value()).prop_map(|(tool, success, result)| {
-                EventData::ToolResult(ToolResult { tool, call_id: "c".into(), success, result, fixture_id: None, duration_ms: Some(1.5) })
+                EventData::ToolResult(ToolResult {
+                    tool,
+                    call_id: "c".into(),
+                    success,
+                    result,
+                    fixture_id: None,
+                    duration_ms: Some(1.5),
+                })
             }),
             (".{0,12}", proptest::option::of(".{0,5}")).prop_map(|(message, stream)| {
-                EventData::Log(Log { level: "info".into(), message, stream })
+                EventData::Log(Log {
+                    level: "info".into(),
+                    message,
+                    stream,
+                })
             }),
             (any::<u64>(), json_value()).prop_map(|(step, output)| {
                 EventData::StepFinished(StepFinished {
@@ -349,12 +397,22 @@ mod tests {
                     status: StepStatus::Tolerated,
                     duration_ms: 2.25,
                     attempts: Vec::new(),
-                    error: Some(StepError { code: "C".into(), error_type: "t".into(), message: "m".into(), notes: vec!["n".into()], help: None }),
+                    error: Some(StepError {
+                        code: "C".into(),
+                        error_type: "t".into(),
+                        message: "m".into(),
+                        notes: vec!["n".into()],
+                        help: None,
+                    }),
                     skipped_by: None,
                     outputs: [("o".to_owned(), output)].into_iter().collect(),
                 })
             }),
-            json_value().prop_map(|data| EventData::Other(Other { kind: "future".into(), actor: "system".into(), data })),
+            json_value().prop_map(|data| EventData::Other(Other {
+                kind: "future".into(),
+                actor: "system".into(),
+                data
+            })),
         ]
     }
 
@@ -425,14 +483,26 @@ mod tests {
     #[test]
     fn a_newer_version_is_named() {
         let text = "{\"kind\":\"header\",\"schema_version\":\"9.0\"}\n";
-        let error = TraceReader::new(text.as_bytes()).next().expect("a line").expect_err("too new");
-        assert_eq!(error.to_string(), "the trace has version `9.0`; this release reads 0.1");
+        let error = TraceReader::new(text.as_bytes())
+            .next()
+            .expect("a line")
+            .expect_err("too new");
+        assert_eq!(
+            error.to_string(),
+            "the trace has version `9.0`; this release reads 0.1"
+        );
     }
 
     #[test]
     fn lines_in_the_wrong_place_are_named() {
         let text = "{\"event_id\":\"e1\"}\n";
-        let error = TraceReader::new(text.as_bytes()).next().expect("a line").expect_err("no header");
-        assert_eq!(error.to_string(), "line 1: the first line must be the header");
+        let error = TraceReader::new(text.as_bytes())
+            .next()
+            .expect("a line")
+            .expect_err("no header");
+        assert_eq!(
+            error.to_string(),
+            "line 1: the first line must be the header"
+        );
     }
 }

@@ -172,13 +172,24 @@ mod tests {
             ],
         };
         let text = value.text("/command").expect("a string");
-        let parts: Vec<_> = text.pieces().iter().map(|piece| (piece.text.as_str(), piece.origin)).collect();
+        let parts: Vec<_> = text
+            .pieces()
+            .iter()
+            .map(|piece| (piece.text.as_str(), piece.origin))
+            .collect();
         assert_eq!(
             parts,
-            [("echo ", Origin::Author), ("hi", Origin::Peer), (" > out", Origin::Author)]
+            [
+                ("echo ", Origin::Author),
+                ("hi", Origin::Peer),
+                (" > out", Origin::Author)
+            ]
         );
         assert!(!text.is_trusted());
-        assert_eq!(value.text("/list/0").expect("a string").pieces()[0].origin, Origin::User);
+        assert_eq!(
+            value.text("/list/0").expect("a string").pieces()[0].origin,
+            Origin::User
+        );
         assert!(value.text("/list").is_none());
         assert!(value.text("/listing").is_none());
     }

@@ -30,9 +30,18 @@ impl Redactor {
         self.secrets.retain(|secret| !secret.is_empty());
         self.secrets.sort();
         self.secrets.dedup();
-        let spellings: Vec<String> = self.secrets.iter().flat_map(|secret| spellings(secret)).collect();
+        let spellings: Vec<String> = self
+            .secrets
+            .iter()
+            .flat_map(|secret| spellings(secret))
+            .collect();
         self.automaton = (!spellings.is_empty())
-            .then(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&spellings).ok())
+            .then(|| {
+                AhoCorasick::builder()
+                    .match_kind(MatchKind::LeftmostLongest)
+                    .build(&spellings)
+                    .ok()
+            })
             .flatten();
     }
 
@@ -50,7 +59,11 @@ impl Redactor {
 
     /// `text` without secrets.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let Some(automaton) = self.automaton.as_ref().filter(|automaton| automaton.is_match(text)) else {
+        let Some(automaton) = self
+            .automaton
+            .as_ref()
+            .filter(|automaton| automaton.is_match(text))
+        else {
             return Cow::Borrowed(text);
         };
         let mut redacted = String::with_capacity(text.len());
@@ -103,13 +116,32 @@ pub fn names_credential(key: &str) -> bool {
             words.push('_');
         }
         after_lower = character.is_lowercase() || character.is_ascii_digit();
-        words.extend(if matches!(character, '-' | ' ' | '.') { '_' } else { character }.to_lowercase());
+        words.extend(
+            if matches!(character, '-' | ' ' | '.') {
+                '_'
+            } else {
+                character
+            }
+            .to_lowercase(),
+        );
     }
     let parts: Vec<&str> = words.split('_').filter(|part| !part.is_empty()).collect();
     let last = parts.last().copied().unwrap_or_default();
     let is = |word: &str| parts.contains(&word);
-    matches!(last, "password" | "passwd" | "passphrase" | "pwd" | "secret" | "token" | "credential" | "credentials" | "authorization" | "apikey" | "cookie")
-        || (last == "key" && (is("api") || is("private") || is("secret") || is("access")))
+    matches!(
+        last,
+        "password"
+            | "passwd"
+            | "passphrase"
+            | "pwd"
+            | "secret"
+            | "token"
+            | "credential"
+            | "credentials"
+            | "authorization"
+            | "apikey"
+            | "cookie"
+    ) || (last == "key" && (is("api") || is("private") || is("secret") || is("access")))
         || (last == "value" && is("secret"))
 }
 
@@ -120,7 +152,11 @@ pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
         Json::Object(members) => {
             for (key, value) in members {
                 match value {
-                    Json::String(text) if text.chars().count() >= SHORTEST_GUESSED && names_credential(key) => found.push(text.clone()),
+                    Json::String(text)
+                        if text.chars().count() >= SHORTEST_GUESSED && names_credential(key) =>
+                    {
+                        found.push(text.clone())
+                    }
                     _ => find_credentials(value, found),
                 }
             }
@@ -135,7 +171,9 @@ fn spellings(secret: &str) -> Vec<String> {
     let url: String = secret
         .bytes()
         .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                char::from(byte).to_string()
+            }
             other => format!("%{other:02X}"),
         })
         .collect();
@@ -158,8 +196,13 @@ mod tests {
 
     #[test]
     fn secrets_go_from_strings_keys_and_numbers() {
-        let redactor = Redactor::new(["pass\"word".to_owned(), "12345678".to_owned(), String::new()]);
-        let mut value = json!({"a": ["x pass\"word y", 12345678, 1], "pass\"word": true, "u": "pass%22word"});
+        let redactor = Redactor::new([
+            "pass\"word".to_owned(),
+            "12345678".to_owned(),
+            String::new(),
+        ]);
+        let mut value =
+            json!({"a": ["x pass\"word y", 12345678, 1], "pass\"word": true, "u": "pass%22word"});
         redactor.json(&mut value);
         assert_eq!(
             value,
@@ -169,14 +212,36 @@ mod tests {
 
     #[test]
     fn keys_that_name_credentials_are_known() {
-        for key in ["password", "DB_PASSWORD", "apiKey", "API_KEY", "x-api-key", "accessToken", "Authorization", "client_secret", "private_key"] {
+        for key in [
+            "password",
+            "DB_PASSWORD",
+            "apiKey",
+            "API_KEY",
+            "x-api-key",
+            "accessToken",
+            "Authorization",
+            "client_secret",
+            "private_key",
+        ] {
             assert!(names_credential(key), "{key}");
         }
-        for key in ["key", "tokens", "max_tokens", "token_count", "author", "keyboard", "secretary", "primary_key"] {
+        for key in [
+            "key",
+            "tokens",
+            "max_tokens",
+            "token_count",
+            "author",
+            "keyboard",
+            "secretary",
+            "primary_key",
+        ] {
             assert!(!names_credential(key), "{key}");
         }
         let mut found = Vec::new();
-        find_credentials(&json!({"a": [{"token": "abcd"}, {"token": "abc"}], "password": {"secret": "hunter2"}}), &mut found);
+        find_credentials(
+            &json!({"a": [{"token": "abcd"}, {"token": "abc"}], "password": {"secret": "hunter2"}}),
+            &mut found,
+        );
         assert_eq!(found, ["abcd", "hunter2"]);
     }
 

@@ -27,7 +27,9 @@ impl Clock {
 
     /// The wall-clock time at `elapsed` after the start; it never runs backwards within a run.
     pub fn timestamp(&self, elapsed: Duration) -> Timestamp {
-        self.started_at.checked_add(elapsed).unwrap_or(Timestamp::MAX)
+        self.started_at
+            .checked_add(elapsed)
+            .unwrap_or(Timestamp::MAX)
     }
 
     /// Sleeps until `elapsed` after the start; `Duration::MAX` is forever.

@@ -185,7 +185,10 @@ fn signal_group(group: i32, signal: Signal) {
 }
 
 #[cfg(target_os = "linux")]
-#[expect(unsafe_code, reason = "pre_exec is the only way to set the parent-death signal in the child")]
+#[expect(
+    unsafe_code,
+    reason = "pre_exec is the only way to set the parent-death signal in the child"
+)]
 fn die_with_parent(command: &mut Command) {
     // SAFETY: the closure makes one system call (prctl), which is async-signal-safe, and allocates nothing.
     unsafe {
@@ -244,8 +247,17 @@ mod tests {
         )
         .expect("sh starts");
         let mut line = [0_u8; 16];
-        let read = group.stdout.as_mut().expect("piped").read(&mut line).await.expect("readable");
-        let grandchild: i32 = String::from_utf8_lossy(&line[..read]).trim().parse().expect("a pid");
+        let read = group
+            .stdout
+            .as_mut()
+            .expect("piped")
+            .read(&mut line)
+            .await
+            .expect("readable");
+        let grandchild: i32 = String::from_utf8_lossy(&line[..read])
+            .trim()
+            .parse()
+            .expect("a pid");
         assert!(alive(grandchild));
         let leader = group.id();
         group.shut_down(Duration::from_millis(50)).await;

@@ -96,17 +96,24 @@ impl RunDir {
 
 /// Removes the oldest runs. What can't be removed stays: clearing up never fails a run.
 fn clear_old(parent: &Path) {
-    let Ok(entries) = fs::read_dir(parent) else { return };
+    let Ok(entries) = fs::read_dir(parent) else {
+        return;
+    };
     let mut runs: Vec<PathBuf> = entries
         .filter_map(Result::ok)
         .map(|entry| entry.path())
-        .filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_run_id))
+        .filter(|path| {
+            path.file_name()
+                .and_then(|name| name.to_str())
+                .is_some_and(is_run_id)
+        })
         .collect();
     runs.sort();
     let surplus = runs.len().saturating_sub(KEPT);
     for path in runs.into_iter().take(surplus) {
-        let is_over = File::open(path.join("trace.jsonl"))
-            .map_or(true, |file| flock(&file, FlockOperation::NonBlockingLockShared).is_ok());
+        let is_over = File::open(path.join("trace.jsonl")).map_or(true, |file| {
+            flock(&file, FlockOperation::NonBlockingLockShared).is_ok()
+        });
         if is_over {
             let _ = fs::remove_dir_all(path);
         }
@@ -114,8 +121,17 @@ fn clear_old(parent: &Path) {
 }
 
 fn is_run_id(name: &str) -> bool {
-    let Some((time, random)) = name.split_once('-') else { return false };
-    let is_time = time.len() == 15 && time.bytes().enumerate().all(|(at, byte)| if at == 8 { byte == b'T' } else { byte.is_ascii_digit() });
+    let Some((time, random)) = name.split_once('-') else {
+        return false;
+    };
+    let is_time = time.len() == 15
+        && time.bytes().enumerate().all(|(at, byte)| {
+            if at == 8 {
+                byte == b'T'
+            } else {
+                byte.is_ascii_digit()
+            }
+        });
     is_time && random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
@@ -129,15 +145,28 @@ mod tests {
         fs::create_dir(parent.path().join("mine")).expect("a folder");
         let at = |second: i64| Timestamp::from_second(second).expect("in range");
         let first = RunDir::create(parent.path(), at(0)).expect("created");
-        let second = RunDir::create(parent.path(), at(1)).expect("created").path().to_owned();
+        let second = RunDir::create(parent.path(), at(1))
+            .expect("created")
+            .path()
+            .to_owned();
         for run in 2..25 {
             RunDir::create(parent.path(), at(run)).expect("created");
         }
-        assert!(first.path().exists(), "a run that goes on is not cleared away");
+        assert!(
+            first.path().exists(),
+            "a run that goes on is not cleared away"
+        );
         assert!(!second.exists());
         assert!(parent.path().join("mine").exists());
-        let runs = fs::read_dir(parent.path()).expect("readable").filter_map(Result::ok).filter(|entry| is_run_id(&entry.file_name().to_string_lossy())).count();
+        let runs = fs::read_dir(parent.path())
+            .expect("readable")
+            .filter_map(Result::ok)
+            .filter(|entry| is_run_id(&entry.file_name().to_string_lossy()))
+            .count();
         assert_eq!(runs, KEPT + 1);
-        assert_eq!(fs::read_to_string(parent.path().join(".gitignore")).expect("written"), "*\n");
+        assert_eq!(
+            fs::read_to_string(parent.path().join(".gitignore")).expect("written"),
+            "*\n"
+        );
     }
 }

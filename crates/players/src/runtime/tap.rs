@@ -124,11 +124,14 @@ impl<'a> Recorder<'a> {
 
     /// Takes secrets out of the event and of its serialized form, if there are any.
     fn redact_event(&mut self, event: &mut Event) {
-        let holds_secret = std::str::from_utf8(&self.line).is_ok_and(|line| self.redactor.finds(line));
+        let holds_secret =
+            std::str::from_utf8(&self.line).is_ok_and(|line| self.redactor.finds(line));
         if !holds_secret {
             return;
         }
-        let Ok(mut json) = serde_json::from_slice::<Json>(&self.line) else { return };
+        let Ok(mut json) = serde_json::from_slice::<Json>(&self.line) else {
+            return;
+        };
         // Only the data can hold what somebody gave us; ids and times are ours, and readers need them.
         if let Some(data) = json.get_mut("data") {
             self.redactor.json(data);
@@ -145,7 +148,10 @@ impl<'a> Recorder<'a> {
                 // event can be shown safely but that it happened.
                 event.data = EventData::Log(cuecard_core::trace::Log {
                     level: "warning".to_owned(),
-                    message: format!("a `{}` event was left out: a secret stood in one of its fixed fields", event.data.type_name()),
+                    message: format!(
+                        "a `{}` event was left out: a secret stood in one of its fixed fields",
+                        event.data.type_name()
+                    ),
                     stream: None,
                 });
                 self.line.clear();
@@ -232,8 +238,13 @@ mod tests {
     #[test]
     fn secrets_reach_neither_the_trace_nor_a_listener() {
         let (out, seen) = (Shared::default(), Rc::new(RefCell::new(Vec::new())));
-        let mut recorder = Recorder::new(Clock::start(), Redactor::new(["s3cr\"et".to_owned(), "e1".to_owned()]));
-        recorder.write_to(Box::new(out.clone()), &header()).expect("memory");
+        let mut recorder = Recorder::new(
+            Clock::start(),
+            Redactor::new(["s3cr\"et".to_owned(), "e1".to_owned()]),
+        );
+        recorder
+            .write_to(Box::new(out.clone()), &header())
+            .expect("memory");
         recorder.tell(Box::new(Seen(seen.clone())));
         recorder.record(EventData::ToolCall(ToolCall {
             tool: "t".into(),
@@ -245,10 +256,23 @@ mod tests {
         recorder.settle();
         let text = String::from_utf8(out.0.borrow().clone()).expect("UTF-8");
         assert!(!text.contains("s3cr"), "{text}");
-        let lines: Vec<Line> = TraceReader::new(text.as_bytes()).collect::<Result<_, _>>().expect("readable");
-        let Line::Event(event) = &lines[1] else { panic!("an event") };
-        assert_eq!(event.event_id, "e1", "ids are ours, whatever the secrets are");
-        assert_eq!(&**event, &Event { ts: event.ts, ..seen.borrow()[0].clone() });
+        let lines: Vec<Line> = TraceReader::new(text.as_bytes())
+            .collect::<Result<_, _>>()
+            .expect("readable");
+        let Line::Event(event) = &lines[1] else {
+            panic!("an event")
+        };
+        assert_eq!(
+            event.event_id, "e1",
+            "ids are ours, whatever the secrets are"
+        );
+        assert_eq!(
+            &**event,
+            &Event {
+                ts: event.ts,
+                ..seen.borrow()[0].clone()
+            }
+        );
     }
 
     #[test]
@@ -264,7 +288,14 @@ mod tests {
         }
         let mut recorder = Recorder::new(Clock::start(), Redactor::default());
         assert!(recorder.write_to(Box::new(Full), &header()).is_err());
-        recorder.record(EventData::Log(Log { level: "info".into(), message: "m".into(), stream: None }));
-        assert!(recorder.take_error().is_none(), "nothing is written, so nothing fails");
+        recorder.record(EventData::Log(Log {
+            level: "info".into(),
+            message: "m".into(),
+            stream: None,
+        }));
+        assert!(
+            recorder.take_error().is_none(),
+            "nothing is written, so nothing fails"
+        );
     }
 }

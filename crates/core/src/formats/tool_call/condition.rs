@@ -14,7 +14,12 @@ use crate::value::Json;
 const MAX_DEPTH: usize = 64;
 
 /// The condition in `text`, or `None` after reporting what is wrong.
-pub(super) fn parse(reader: &mut Reader<'_>, text: &str, locate: Locate<'_>, pointer: &str) -> Option<Condition> {
+pub(super) fn parse(
+    reader: &mut Reader<'_>,
+    text: &str,
+    locate: Locate<'_>,
+    pointer: &str,
+) -> Option<Condition> {
     let mut parser = Parser {
         reader,
         text,
@@ -31,14 +36,22 @@ pub(super) fn parse(reader: &mut Reader<'_>, text: &str, locate: Locate<'_>, poi
                 "is" | "=" | "===" => "write `==` to compare",
                 _ => "conditions know == != < <= > >= contains matches && || ! and parentheses",
             };
-            return Err(Problem::new(parser.at..text.len(), "nothing can follow here", help));
+            return Err(Problem::new(
+                parser.at..text.len(),
+                "nothing can follow here",
+                help,
+            ));
         }
         Ok(condition)
     });
     match result {
         Ok(condition) => Some(condition),
         Err(problem) => {
-            let diagnostic = reader.error(codes::CONDITION_SYNTAX, locate(problem.range), format!("the condition can't be read: {}", problem.message));
+            let diagnostic = reader.error(
+                codes::CONDITION_SYNTAX,
+                locate(problem.range),
+                format!("the condition can't be read: {}", problem.message),
+            );
             diagnostic.pointer = Some(pointer.to_owned());
             diagnostic.help = Some(problem.help);
             None
@@ -90,7 +103,11 @@ impl Parser<'_, '_> {
     fn negation(&mut self, depth: usize) -> Result<Condition, Problem> {
         self.skip_spaces();
         if depth > MAX_DEPTH {
-            return Err(Problem::new(self.at..self.text.len(), format!("it nests deeper than {MAX_DEPTH}"), "split the step in two"));
+            return Err(Problem::new(
+                self.at..self.text.len(),
+                format!("it nests deeper than {MAX_DEPTH}"),
+                "split the step in two",
+            ));
         }
         if self.rest().starts_with('!') && !self.rest().starts_with("!=") {
             self.at += 1;
@@ -101,7 +118,11 @@ impl Parser<'_, '_> {
             self.at += 1;
             let inner = self.any(depth + 1)?;
             if !self.eat(")") {
-                return Err(Problem::new(open..open + 1, "this parenthesis is not closed", "add `)`"));
+                return Err(Problem::new(
+                    open..open + 1,
+                    "this parenthesis is not closed",
+                    "add `)`",
+                ));
             }
             return Ok(inner);
         }
@@ -120,7 +141,14 @@ impl Parser<'_, '_> {
             (Template::Literal(json), Comparison::Matches) => {
                 let pattern = crate::value::as_text(json);
                 Some(Regex::new(&pattern).map_err(|error| {
-                    Problem::new(start..self.at, format!("`{pattern}` is no regular expression: {}", crate::matching::regex_reason(&error)), "the syntax is that of Rust's `regex`")
+                    Problem::new(
+                        start..self.at,
+                        format!(
+                            "`{pattern}` is no regular expression: {}",
+                            crate::matching::regex_reason(&error)
+                        ),
+                        "the syntax is that of Rust's `regex`",
+                    )
                 })?)
             }
             _ => None,
@@ -143,7 +171,10 @@ impl Parser<'_, '_> {
             (">", Comparison::Greater),
         ];
         self.skip_spaces();
-        if let Some(&(symbol, comparison)) = SYMBOLS.iter().find(|(symbol, _)| self.rest().starts_with(symbol)) {
+        if let Some(&(symbol, comparison)) = SYMBOLS
+            .iter()
+            .find(|(symbol, _)| self.rest().starts_with(symbol))
+        {
             self.at += symbol.len();
             return Some(comparison);
         }
@@ -164,13 +195,17 @@ impl Parser<'_, '_> {
         let mut bare = String::new();
         loop {
             let rest = self.rest();
-            let Some(next) = rest.chars().next() else { break };
+            let Some(next) = rest.chars().next() else {
+                break;
+            };
             if rest.starts_with("{{") {
                 parts.push(self.reference()?);
             } else if next == '"' || next == '\'' {
                 parts.push(self.quoted(next)?);
             } else if is_bare(next) {
-                let length = rest.find(|character| !is_bare(character)).unwrap_or(rest.len());
+                let length = rest
+                    .find(|character| !is_bare(character))
+                    .unwrap_or(rest.len());
                 bare = rest[..length].to_owned();
                 self.at += length;
                 parts.push(Template::Literal(bare_value(&bare)));
@@ -181,15 +216,26 @@ impl Parser<'_, '_> {
         match parts.len() {
             0 => {
                 let found = self.rest().chars().next();
-                let message = found.map_or("a value is missing at the end".to_owned(), |found| format!("expected a value, found `{found}`"));
+                let message = found.map_or("a value is missing at the end".to_owned(), |found| {
+                    format!("expected a value, found `{found}`")
+                });
                 let end = self.at + found.map_or(0, char::len_utf8);
-                Err(Problem::new(self.at..end, message, "a value is a reference, a text in quotes, a number, true, false or null"))
+                Err(Problem::new(
+                    self.at..end,
+                    message,
+                    "a value is a reference, a text in quotes, a number, true, false or null",
+                ))
             }
             1 => {
                 let template = parts.remove(0);
-                if matches!(&template, Template::Literal(Json::String(text)) if *text == bare && !bare.is_empty()) {
+                if matches!(&template, Template::Literal(Json::String(text)) if *text == bare && !bare.is_empty())
+                {
                     let span = (self.locate)(start..self.at);
-                    let diagnostic = self.reader.warning(codes::CONDITION_BARE_WORD, span, format!("`{bare}` is read as text"));
+                    let diagnostic = self.reader.warning(
+                        codes::CONDITION_BARE_WORD,
+                        span,
+                        format!("`{bare}` is read as text"),
+                    );
                     diagnostic.pointer = Some(self.pointer.to_owned());
                     diagnostic.help = Some(format!("put it in quotes: \"{bare}\""));
                 }
@@ -204,12 +250,21 @@ impl Parser<'_, '_> {
     fn reference(&mut self) -> Result<Template, Problem> {
         let start = self.at;
         let Some(length) = placeholder_length(self.rest()) else {
-            return Err(Problem::new(start..self.text.len(), "`{{` is not closed", "close it with `}}`"));
+            return Err(Problem::new(
+                start..self.text.len(),
+                "`{{` is not closed",
+                "close it with `}}`",
+            ));
         };
         self.at += length;
         let locate = self.locate;
         let inner = move |range: Range<usize>| locate(start + range.start..start + range.end);
-        Ok(from_text(self.reader, &self.text[start..start + length], &inner, self.pointer))
+        Ok(from_text(
+            self.reader,
+            &self.text[start..start + length],
+            &inner,
+            self.pointer,
+        ))
     }
 
     fn quoted(&mut self, quote: char) -> Result<Template, Problem> {
@@ -247,7 +302,11 @@ impl Parser<'_, '_> {
             decoded.push(literal);
             origins.extend(std::iter::repeat_n(at, literal.len_utf8()));
         }
-        Err(Problem::new(open..self.text.len(), "this text is not closed", format!("close it with `{quote}`")))
+        Err(Problem::new(
+            open..self.text.len(),
+            "this text is not closed",
+            format!("close it with `{quote}`"),
+        ))
     }
 
     fn rest(&self) -> &str {
@@ -283,7 +342,9 @@ fn placeholder_length(text: &str) -> Option<usize> {
             _ if escaped => escaped = false,
             '\\' if in_quotes => escaped = true,
             '"' => in_quotes = !in_quotes,
-            '}' if !in_quotes && text[at..].starts_with("}}") && !text[at..].starts_with("}}}") => return Some(at + 2),
+            '}' if !in_quotes && text[at..].starts_with("}}") && !text[at..].starts_with("}}}") => {
+                return Some(at + 2);
+            }
             _ => {}
         }
     }
@@ -291,7 +352,11 @@ fn placeholder_length(text: &str) -> Option<usize> {
 }
 
 fn is_bare(character: char) -> bool {
-    !character.is_whitespace() && !matches!(character, '(' | ')' | '!' | '=' | '<' | '>' | '&' | '|' | '"' | '\'' | '{' | '}')
+    !character.is_whitespace()
+        && !matches!(
+            character,
+            '(' | ')' | '!' | '=' | '<' | '>' | '&' | '|' | '"' | '\'' | '{' | '}'
+        )
 }
 
 fn bare_value(word: &str) -> Json {
@@ -308,7 +373,9 @@ fn bare_value(word: &str) -> Json {
 
 fn into_parts(template: Template) -> Vec<TextPart> {
     match template {
-        Template::Literal(json) => vec![TextPart::Literal(crate::value::as_text(&json).into_owned())],
+        Template::Literal(json) => {
+            vec![TextPart::Literal(crate::value::as_text(&json).into_owned())]
+        }
         Template::Reference(placeholder) => vec![TextPart::Reference(placeholder)],
         Template::Text(parts) => parts,
         Template::Array(_) | Template::Object(_) => Vec::new(),
@@ -331,31 +398,51 @@ mod tests {
 
     #[test]
     fn operators_bind_as_usual() {
-        let Condition::Or(left, right) = read(r#"{{a}} == 1 && !{{b.c}} || ({{d}} contains "x")"#) else {
+        let Condition::Or(left, right) = read(r#"{{a}} == 1 && !{{b.c}} || ({{d}} contains "x")"#)
+        else {
             panic!("or is the outermost")
         };
         assert!(matches!(*left, Condition::And(..)));
-        assert!(matches!(*right, Condition::Compare { comparison: Comparison::Contains, .. }));
+        assert!(matches!(
+            *right,
+            Condition::Compare {
+                comparison: Comparison::Contains,
+                ..
+            }
+        ));
     }
 
     #[test]
     fn sides_keep_their_types() {
-        let Condition::Compare { left, right, .. } = read(r#""1" != 1.5"#) else { panic!("comparison") };
+        let Condition::Compare { left, right, .. } = read(r#""1" != 1.5"#) else {
+            panic!("comparison")
+        };
         assert_eq!(left.template, Template::Literal(Json::from("1")));
         assert_eq!(right.template, Template::Literal(Json::from(1.5)));
-        let Condition::Compare { right, .. } = read("{{ENV}} == production") else { panic!("comparison") };
+        let Condition::Compare { right, .. } = read("{{ENV}} == production") else {
+            panic!("comparison")
+        };
         assert_eq!(right.template, Template::Literal(Json::from("production")));
-        let Condition::Truth(operand) = read("{{a}}-{{b}}") else { panic!("truth") };
+        let Condition::Truth(operand) = read("{{a}}-{{b}}") else {
+            panic!("truth")
+        };
         assert!(matches!(operand.template, Template::Text(parts) if parts.len() == 3));
     }
 
     #[test]
     fn quotes_inside_a_condition_are_escaped_and_regexes_keep_their_backslashes() {
-        let Condition::Compare { right, .. } = read(r#"{{a}} == "say \"hi\"""#) else { panic!("comparison") };
+        let Condition::Compare { right, .. } = read(r#"{{a}} == "say \"hi\"""#) else {
+            panic!("comparison")
+        };
         assert_eq!(right.template, Template::Literal(Json::from(r#"say "hi""#)));
-        let Condition::Compare { regex, .. } = read(r"{{a}} matches '^\d+$'") else { panic!("comparison") };
+        let Condition::Compare { regex, .. } = read(r"{{a}} matches '^\d+$'") else {
+            panic!("comparison")
+        };
         assert!(regex.expect("compiled").is_match("123"));
-        assert!(matches!(read(r#"{{a | default("}}")}} == """#), Condition::Compare { .. }));
+        assert!(matches!(
+            read(r#"{{a | default("}}")}} == """#),
+            Condition::Compare { .. }
+        ));
     }
 
     #[test]
@@ -364,7 +451,10 @@ mod tests {
         assert!(error("({{a}}").contains("not closed"));
         assert!(error("{{a}} == \"x").contains("not closed"));
         assert!(error("{{a}} and {{b}}").contains("nothing can follow"));
-        assert!(error("{{a}} = 1").contains("nothing can follow") || error("{{a}} = 1").contains("expected"));
+        assert!(
+            error("{{a}} = 1").contains("nothing can follow")
+                || error("{{a}} = 1").contains("expected")
+        );
         assert!(error("{{a}} matches \"(\"").contains("no regular expression"));
         assert!(error("").contains("missing"));
         assert!(error(&"(".repeat(100)).contains("nests deeper"));

@@ -1,6 +1,8 @@
 //! What a scenario would do: servers, commands, paths and hosts, for `check`.
 
-use crate::scenario::{BuiltinTool, MemberRef, Step, Template, TextPart, ToolCallScenario, ToolName};
+use crate::scenario::{
+    BuiltinTool, MemberRef, Step, Template, TextPart, ToolCallScenario, ToolName,
+};
 use crate::value::{Json, as_text};
 
 /// What a scenario would do, each list without repetition and in the order of the steps. Values that are
@@ -26,12 +28,17 @@ pub fn effects(scenario: &ToolCallScenario, is_known: impl Fn(&str) -> bool) -> 
         if let Some((server, _)) = step.tool.server_and_tool(&is_known) {
             push(&mut effects.servers, server.to_owned());
         }
-        let ToolName::Builtin(tool) = step.tool else { continue };
+        let ToolName::Builtin(tool) = step.tool else {
+            continue;
+        };
         let param = |name: &str| param(scenario, step, name);
         match tool {
             BuiltinTool::Wait | BuiltinTool::Log => {}
             BuiltinTool::WaitForElement | BuiltinTool::WaitUntil => {
-                push(&mut effects.servers, param("mcp_server").unwrap_or_else(|| "chrome-devtools".to_owned()));
+                push(
+                    &mut effects.servers,
+                    param("mcp_server").unwrap_or_else(|| "chrome-devtools".to_owned()),
+                );
             }
             BuiltinTool::AppendFile => effects.writes.extend_new(param("path")),
             BuiltinTool::Read => effects.reads.extend_new(param("file_path")),
@@ -39,7 +46,9 @@ pub fn effects(scenario: &ToolCallScenario, is_known: impl Fn(&str) -> bool) -> 
             BuiltinTool::Edit => effects.writes.extend_new(param("file_path")),
             BuiltinTool::NotebookEdit => effects.writes.extend_new(param("notebook_path")),
             BuiltinTool::Glob | BuiltinTool::Grep => {
-                effects.reads.extend_new(Some(param("path").unwrap_or_else(|| ".".to_owned())));
+                effects
+                    .reads
+                    .extend_new(Some(param("path").unwrap_or_else(|| ".".to_owned())));
             }
             BuiltinTool::Bash => effects.commands.extend_new(param("command")),
             BuiltinTool::WebFetch => effects.urls.extend_new(param("url")),
@@ -78,7 +87,9 @@ fn shown(scenario: &ToolCallScenario, template: &Template) -> String {
         let default = scenario
             .variables
             .iter()
-            .find(|variable| variable.name == placeholder.reference.name && placeholder.reference.path.is_empty())
+            .find(|variable| {
+                variable.name == placeholder.reference.name && placeholder.reference.path.is_empty()
+            })
             .filter(|variable| !variable.is_required())
             .map(|variable| as_text(&variable.default).into_owned());
         default.unwrap_or_else(|| format!("{{{{{}}}}}", placeholder.reference.text))

@@ -16,7 +16,12 @@ pub(super) fn outputs(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Output
     };
     let pointer = object.child_pointer("output");
     let NodeKind::Object(members) = &node.kind else {
-        reader.wrong_type(node, &pointer, "`output`", "an object of names and JSONPaths");
+        reader.wrong_type(
+            node,
+            &pointer,
+            "`output`",
+            "an object of names and JSONPaths",
+        );
         return Vec::new();
     };
     members
@@ -27,7 +32,11 @@ pub(super) fn outputs(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Output
 
 fn output(reader: &mut Reader<'_>, member: &Member, pointer: &str) -> Option<OutputRule> {
     if member.key.is_empty() || !member.key.chars().all(is_name) {
-        let diagnostic = reader.error(codes::ID_INVALID, member.key_span, format!("no reference can name the output `{}`", member.key));
+        let diagnostic = reader.error(
+            codes::ID_INVALID,
+            member.key_span,
+            format!("no reference can name the output `{}`", member.key),
+        );
         diagnostic.pointer = Some(pointer.to_owned());
         diagnostic.help = Some("use letters, digits, `_` and `-`".to_owned());
         return None;
@@ -56,15 +65,33 @@ fn json_path(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<(Jso
         }
         Err(error) => {
             let at = error.position().min(text.len());
-            let at = (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-            let end = text[at..].chars().next().map_or(at, |character| at + character.len_utf8());
-            let span = if at == end { node.span } else { string_span(reader.source.text(), node.span, at..end) };
-            let diagnostic = reader.error(codes::PATH_SYNTAX, span, format!("`{text}` is no JSONPath: {}", error.message()));
+            let at = (0..=at)
+                .rev()
+                .find(|&at| text.is_char_boundary(at))
+                .unwrap_or(0);
+            let end = text[at..]
+                .chars()
+                .next()
+                .map_or(at, |character| at + character.len_utf8());
+            let span = if at == end {
+                node.span
+            } else {
+                string_span(reader.source.text(), node.span, at..end)
+            };
+            let diagnostic = reader.error(
+                codes::PATH_SYNTAX,
+                span,
+                format!("`{text}` is no JSONPath: {}", error.message()),
+            );
             diagnostic.pointer = Some(pointer.to_owned());
             diagnostic.help = Some(if text.starts_with('$') {
-                "examples: $.number  $.items[0].id  $.items[*].id  $.items[?@.price < 10]".to_owned()
+                "examples: $.number  $.items[0].id  $.items[*].id  $.items[?@.price < 10]"
+                    .to_owned()
             } else {
-                format!("a JSONPath starts at the result, which is `$`: \"$.{}\"", text.trim_start_matches('.'))
+                format!(
+                    "a JSONPath starts at the result, which is `$`: \"$.{}\"",
+                    text.trim_start_matches('.')
+                )
             });
             None
         }
@@ -84,7 +111,12 @@ pub(super) fn expectations(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<E
             .filter_map(|(index, item)| expectation(reader, item, &format!("{pointer}/{index}")))
             .collect(),
         _ => {
-            reader.wrong_type(node, &pointer, "`expect`", "an object of checks, or an array of them");
+            reader.wrong_type(
+                node,
+                &pointer,
+                "`expect`",
+                "an object of checks, or an array of them",
+            );
             Vec::new()
         }
     }
@@ -112,27 +144,52 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
                     span: member.value.span,
                 });
             }
-            "equals" => tests.push(ExpectedTest::Equals(from_node(reader, &member.value, &below))),
-            "contains" => tests.push(ExpectedTest::Contains(from_node(reader, &member.value, &below))),
-            "matches" => tests.extend(pattern(reader, &member.value, &below).map(ExpectedTest::Matches)),
+            "equals" => tests.push(ExpectedTest::Equals(from_node(
+                reader,
+                &member.value,
+                &below,
+            ))),
+            "contains" => tests.push(ExpectedTest::Contains(from_node(
+                reader,
+                &member.value,
+                &below,
+            ))),
+            "matches" => {
+                tests.extend(pattern(reader, &member.value, &below).map(ExpectedTest::Matches))
+            }
             "json_schema" => {
                 let schema = member.value.to_value();
                 match jsonschema::validator_for(&schema) {
                     Ok(_) => tests.push(ExpectedTest::JsonSchema(schema)),
-                    Err(error) => invalid(reader, &member.value, &below, format!("this is no JSON Schema: {error}")),
+                    Err(error) => invalid(
+                        reader,
+                        &member.value,
+                        &below,
+                        format!("this is no JSON Schema: {error}"),
+                    ),
                 }
             }
             "max_ms" => match member.value.to_value().as_f64() {
                 Some(limit) if limit >= 0.0 => tests.push(ExpectedTest::MaxMilliseconds(limit)),
-                _ => reader.wrong_type(&member.value, &below, "`max_ms`", "a number of milliseconds"),
+                _ => reader.wrong_type(
+                    &member.value,
+                    &below,
+                    "`max_ms`",
+                    "a number of milliseconds",
+                ),
             },
             _ => {}
         }
     }
     if tests.is_empty() {
-        let diagnostic = reader.error(codes::EXPECT_INVALID, node.span, "this expectation checks nothing");
+        let diagnostic = reader.error(
+            codes::EXPECT_INVALID,
+            node.span,
+            "this expectation checks nothing",
+        );
         diagnostic.pointer = Some(pointer.to_owned());
-        diagnostic.help = Some("give one of equals, contains, matches, json_schema, max_ms".to_owned());
+        diagnostic.help =
+            Some("give one of equals, contains, matches, json_schema, max_ms".to_owned());
         return None;
     }
     Some(Expectation {
@@ -144,13 +201,29 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
 
 fn pattern(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Regex> {
     let NodeKind::String(text) = &node.kind else {
-        reader.wrong_type(node, pointer, "`matches`", &format!("a regular expression in a string, not {}", article(node.kind_name())));
+        reader.wrong_type(
+            node,
+            pointer,
+            "`matches`",
+            &format!(
+                "a regular expression in a string, not {}",
+                article(node.kind_name())
+            ),
+        );
         return None;
     };
     match Regex::new(text) {
         Ok(regex) => Some(regex),
         Err(error) => {
-            invalid(reader, node, pointer, format!("`{text}` is no regular expression: {}", crate::matching::regex_reason(&error)));
+            invalid(
+                reader,
+                node,
+                pointer,
+                format!(
+                    "`{text}` is no regular expression: {}",
+                    crate::matching::regex_reason(&error)
+                ),
+            );
             None
         }
     }

@@ -28,16 +28,37 @@ const fn needed(name: &'static str, schema: &'static str, meaning: &'static str)
 }
 
 /// A number, or text with a reference that gives one.
-const NUMBER_OR_REFERENCE: &str = r#"{"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]}"#;
+const NUMBER_OR_REFERENCE: &str =
+    r#"{"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]}"#;
 const TEXT: &str = r#"{"type": "string"}"#;
 const OBJECT: &str = r#"{"type": "object"}"#;
 
 pub(super) const ROOT: &[Field] = &[
-    needed("version", r#"{"enum": ["2.1", "2.0", 2.1]}"#, "Version of the format: \"2.1\"."),
-    needed("metadata", "{\"$ref\": \"#/$defs/metadata\"}", "Who made the scenario and what for."),
-    field("variables", OBJECT, "Variables with their defaults; an empty text means that the user must give a value."),
-    field("environment", OBJECT, "What the scenario was recorded with."),
-    needed("steps", "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"$ref\": \"#/$defs/step\"}}", "The steps, played in the order of their numbers."),
+    needed(
+        "version",
+        r#"{"enum": ["2.1", "2.0", 2.1]}"#,
+        "Version of the format: \"2.1\".",
+    ),
+    needed(
+        "metadata",
+        "{\"$ref\": \"#/$defs/metadata\"}",
+        "Who made the scenario and what for.",
+    ),
+    field(
+        "variables",
+        OBJECT,
+        "Variables with their defaults; an empty text means that the user must give a value.",
+    ),
+    field(
+        "environment",
+        OBJECT,
+        "What the scenario was recorded with.",
+    ),
+    needed(
+        "steps",
+        "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"$ref\": \"#/$defs/step\"}}",
+        "The steps, played in the order of their numbers.",
+    ),
 ];
 
 pub(super) const METADATA: &[Field] = &[
@@ -51,42 +72,130 @@ pub(super) const METADATA: &[Field] = &[
 
 pub(super) const ENVIRONMENT: &[Field] = &[
     field("mcp", TEXT, "The MCP server it was recorded with."),
-    field("viewport", OBJECT, "Width and height of the browser's page."),
+    field(
+        "viewport",
+        OBJECT,
+        "Width and height of the browser's page.",
+    ),
     field("recorded_at", TEXT, "When it was recorded (ISO 8601)."),
 ];
 
 pub(super) const STEP: &[Field] = &[
-    needed("step", r#"{"type": "integer", "minimum": 0}"#, "Number of the step: the order of play."),
-    needed("tool", TEXT, "The tool: mcp__server__tool, or a built-in sandy__… or claude__… tool."),
-    needed("params", OBJECT, "What the tool is called with; references are filled in."),
-    field("id", r#"{"type": "string", "pattern": "^[\\p{L}\\p{N}_-]+$"}"#, "Name by which other steps refer to this one."),
-    field("output", r#"{"type": "object", "additionalProperties": {"type": "string"}}"#, "Names for parts of the result, each with a JSONPath (RFC 9535)."),
-    field("output_optional", r#"{"type": "boolean"}"#, "An output that matches nothing is absent instead of an error."),
+    needed(
+        "step",
+        r#"{"type": "integer", "minimum": 0}"#,
+        "Number of the step: the order of play.",
+    ),
+    needed(
+        "tool",
+        TEXT,
+        "The tool: mcp__server__tool, or a built-in sandy__… or claude__… tool.",
+    ),
+    needed(
+        "params",
+        OBJECT,
+        "What the tool is called with; references are filled in.",
+    ),
+    field(
+        "id",
+        r#"{"type": "string", "pattern": "^[\\p{L}\\p{N}_-]+$"}"#,
+        "Name by which other steps refer to this one.",
+    ),
+    field(
+        "output",
+        r#"{"type": "object", "additionalProperties": {"type": "string"}}"#,
+        "Names for parts of the result, each with a JSONPath (RFC 9535).",
+    ),
+    field(
+        "output_optional",
+        r#"{"type": "boolean"}"#,
+        "An output that matches nothing is absent instead of an error.",
+    ),
     field("description", TEXT, "What the step does."),
-    field("wait_after", NUMBER_OR_REFERENCE, "Seconds to wait after the step."),
-    field("on_error", r#"{"enum": ["stop", "skip", "retry"]}"#, "What a failure does: end the run, go on, or try again."),
-    field("retry", "{\"$ref\": \"#/$defs/retry\"}", "How to try again."),
+    field(
+        "wait_after",
+        NUMBER_OR_REFERENCE,
+        "Seconds to wait after the step.",
+    ),
+    field(
+        "on_error",
+        r#"{"enum": ["stop", "skip", "retry"]}"#,
+        "What a failure does: end the run, go on, or try again.",
+    ),
+    field(
+        "retry",
+        "{\"$ref\": \"#/$defs/retry\"}",
+        "How to try again.",
+    ),
     field("condition", TEXT, "The step is skipped unless this holds."),
-    field("expect", "{\"anyOf\": [{\"$ref\": \"#/$defs/expect\"}, {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/expect\"}}]}", "Checks on the step's result."),
-    field("timeout", r#"{"type": "number", "exclusiveMinimum": 0}"#, "The longest the step's call may take, in seconds."),
-    field("parse", r#"{"enum": ["auto", "json", "text"]}"#, "How the tool's text becomes a value."),
+    field(
+        "expect",
+        "{\"anyOf\": [{\"$ref\": \"#/$defs/expect\"}, {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/expect\"}}]}",
+        "Checks on the step's result.",
+    ),
+    field(
+        "timeout",
+        r#"{"type": "number", "exclusiveMinimum": 0}"#,
+        "The longest the step's call may take, in seconds.",
+    ),
+    field(
+        "parse",
+        r#"{"enum": ["auto", "json", "text"]}"#,
+        "How the tool's text becomes a value.",
+    ),
 ];
 
 pub(super) const RETRY: &[Field] = &[
-    field("count", NUMBER_OR_REFERENCE, "How many more calls after the first (default 3)."),
-    field("delay", NUMBER_OR_REFERENCE, "Milliseconds before the first of them (default 500)."),
-    field("condition", r#"{"type": ["string", "null"]}"#, "Only while the error contains this text."),
-    field("backoff", r#"{"enum": ["exponential", "constant"]}"#, "Whether the delay doubles each time, up to 30 s (default), or stays."),
-    field("then", r#"{"enum": ["stop", "skip"]}"#, "What happens when all are used up (default stop)."),
+    field(
+        "count",
+        NUMBER_OR_REFERENCE,
+        "How many more calls after the first (default 3).",
+    ),
+    field(
+        "delay",
+        NUMBER_OR_REFERENCE,
+        "Milliseconds before the first of them (default 500).",
+    ),
+    field(
+        "condition",
+        r#"{"type": ["string", "null"]}"#,
+        "Only while the error contains this text.",
+    ),
+    field(
+        "backoff",
+        r#"{"enum": ["exponential", "constant"]}"#,
+        "Whether the delay doubles each time, up to 30 s (default), or stays.",
+    ),
+    field(
+        "then",
+        r#"{"enum": ["stop", "skip"]}"#,
+        "What happens when all are used up (default stop).",
+    ),
 ];
 
 pub(super) const EXPECT: &[Field] = &[
-    field("json_path", TEXT, "The part of the result to look at (default: all of it)."),
+    field(
+        "json_path",
+        TEXT,
+        "The part of the result to look at (default: all of it).",
+    ),
     field("equals", "true", "The value it must equal."),
-    field("contains", "true", "A text part, an array element or an object key it must hold."),
+    field(
+        "contains",
+        "true",
+        "A text part, an array element or an object key it must hold.",
+    ),
     field("matches", TEXT, "A regular expression its text must match."),
-    field("json_schema", r#"{"type": ["object", "boolean"]}"#, "A JSON Schema it must satisfy."),
-    field("max_ms", r#"{"type": "number", "minimum": 0}"#, "The longest the call may have taken, in milliseconds."),
+    field(
+        "json_schema",
+        r#"{"type": ["object", "boolean"]}"#,
+        "A JSON Schema it must satisfy.",
+    ),
+    field(
+        "max_ms",
+        r#"{"type": "number", "minimum": 0}"#,
+        "The longest the call may have taken, in milliseconds.",
+    ),
 ];
 
 /// Keys of the format that this release does not play. Ignoring them would change what a scenario means.

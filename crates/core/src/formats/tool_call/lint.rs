@@ -10,7 +10,9 @@ use crate::value::Json;
 pub fn lint(scenario: &ToolCallScenario) -> Vec<Diagnostic> {
     let mut diagnostics = unused_outputs(scenario);
     for (idx, step) in scenario.steps.iter().enumerate() {
-        let Some((server, _)) = step.tool.server_and_tool(|_| false) else { continue };
+        let Some((server, _)) = step.tool.server_and_tool(|_| false) else {
+            continue;
+        };
         if !is_browser(server) {
             continue;
         }
@@ -25,22 +27,39 @@ pub fn lint(scenario: &ToolCallScenario) -> Vec<Diagnostic> {
         }
         if found.coordinates {
             diagnostics.push(
-                Diagnostic::warning(codes::COORDINATES, "coordinates miss as soon as the page changes")
-                    .at(&scenario.source, step.params_span)
-                    .with_pointer(format!("/steps/{idx}/params"))
-                    .with_help("name the element instead: by its text or a CSS selector in evaluate_script"),
+                Diagnostic::warning(
+                    codes::COORDINATES,
+                    "coordinates miss as soon as the page changes",
+                )
+                .at(&scenario.source, step.params_span)
+                .with_pointer(format!("/steps/{idx}/params"))
+                .with_help(
+                    "name the element instead: by its text or a CSS selector in evaluate_script",
+                ),
             );
         }
     }
-    diagnostics.sort_by_key(|diagnostic| diagnostic.place.as_ref().map_or(0, |place| place.span.start));
+    diagnostics.sort_by_key(|diagnostic| {
+        diagnostic
+            .place
+            .as_ref()
+            .map_or(0, |place| place.span.start)
+    });
     diagnostics
 }
 
 /// Whether a server is a browser's, by its name.
 fn is_browser(server: &str) -> bool {
-    ["chrome", "browser", "playwright", "puppeteer", "firefox", "devtools"]
-        .iter()
-        .any(|word| server.contains(word))
+    [
+        "chrome",
+        "browser",
+        "playwright",
+        "puppeteer",
+        "firefox",
+        "devtools",
+    ]
+    .iter()
+    .any(|word| server.contains(word))
 }
 
 fn unused_outputs(scenario: &ToolCallScenario) -> Vec<Diagnostic> {
@@ -54,12 +73,23 @@ fn unused_outputs(scenario: &ToolCallScenario) -> Vec<Diagnostic> {
     }
     let mut diagnostics = Vec::new();
     for step in &scenario.steps {
-        let Some(id) = step.id.as_deref() else { continue };
-        for rule in step.outputs.iter().filter(|rule| !used.contains(&(id, rule.name.as_str()))) {
+        let Some(id) = step.id.as_deref() else {
+            continue;
+        };
+        for rule in step
+            .outputs
+            .iter()
+            .filter(|rule| !used.contains(&(id, rule.name.as_str())))
+        {
             diagnostics.push(
-                Diagnostic::warning(codes::OUTPUT_UNUSED, format!("no step uses the output `{id}.{}`", rule.name))
-                    .at(&scenario.source, rule.name_span)
-                    .with_help("it still stands in the run's result; remove it if nobody reads it there"),
+                Diagnostic::warning(
+                    codes::OUTPUT_UNUSED,
+                    format!("no step uses the output `{id}.{}`", rule.name),
+                )
+                .at(&scenario.source, rule.name_span)
+                .with_help(
+                    "it still stands in the run's result; remove it if nobody reads it there",
+                ),
             );
         }
     }
@@ -85,7 +115,9 @@ impl Literals {
             Template::Array(items) => items.iter().for_each(|item| self.template(item)),
             Template::Object(members) => {
                 for (key, value) in members {
-                    if let (Template::Literal(Json::String(key)), Template::Literal(value)) = (key, value) {
+                    if let (Template::Literal(Json::String(key)), Template::Literal(value)) =
+                        (key, value)
+                    {
                         self.member(key, value);
                     }
                     self.template(value);
@@ -113,7 +145,9 @@ impl Literals {
             ("uid" | "from_uid" | "to_uid", Json::String(uid)) => {
                 self.uid.get_or_insert_with(|| uid.clone());
             }
-            ("coordinates" | "coordinate", _) | ("x" | "y", Json::Number(_)) => self.coordinates = true,
+            ("coordinates" | "coordinate", _) | ("x" | "y", Json::Number(_)) => {
+                self.coordinates = true
+            }
             _ => {}
         }
     }

@@ -22,10 +22,17 @@ pub use schema::schema;
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn read_condition(text: &str) -> Result<crate::scenario::Condition, Vec<crate::diagnostic::Diagnostic>> {
+pub fn read_condition(
+    text: &str,
+) -> Result<crate::scenario::Condition, Vec<crate::diagnostic::Diagnostic>> {
     let source = crate::source::SourceFile::new("condition", text);
     let mut reader = reader::Reader::new(&source);
-    let condition = condition::parse(&mut reader, text, &|range| crate::source::Span::new(range.start, range.end), "");
+    let condition = condition::parse(
+        &mut reader,
+        text,
+        &|range| crate::source::Span::new(range.start, range.end),
+        "",
+    );
     if crate::diagnostic::any_error(&reader.diagnostics) {
         return Err(reader.diagnostics);
     }

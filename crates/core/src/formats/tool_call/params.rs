@@ -23,21 +23,34 @@ pub(super) fn check(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'
                 );
                 diagnostic.pointer = Some(pointer);
                 diagnostic.label = proposal.map(|name| format!("did you mean `{name}`?"));
-                diagnostic.notes.push(format!("it has: {}", names.join(", ")));
+                diagnostic
+                    .notes
+                    .push(format!("it has: {}", names.join(", ")));
             }
         }
     }
-    let has_computed_keys = object.node.members().iter().any(|member| member.key.contains("{{"));
+    let has_computed_keys = object
+        .node
+        .members()
+        .iter()
+        .any(|member| member.key.contains("{{"));
     if has_computed_keys {
         return;
     }
     for param in tool.params().iter().filter(|param| param.required) {
         if object.get(param.name).is_none() {
-            missing(reader, tool, object, &format!("`{}` ({})", param.name, param.meaning));
+            missing(
+                reader,
+                tool,
+                object,
+                &format!("`{}` ({})", param.name, param.meaning),
+            );
         }
     }
     match tool {
-        BuiltinTool::Wait if object.get("duration").is_none() && object.get("seconds").is_none() => {
+        BuiltinTool::Wait
+            if object.get("duration").is_none() && object.get("seconds").is_none() =>
+        {
             missing(reader, tool, object, "`duration` (seconds to wait)");
         }
         BuiltinTool::NotebookEdit => notebook(reader, tool, object),
@@ -46,7 +59,11 @@ pub(super) fn check(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'
 }
 
 fn notebook(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'_>) {
-    let needed: &[&str] = match object.get("edit_mode").and_then(Node::as_str).unwrap_or("replace") {
+    let needed: &[&str] = match object
+        .get("edit_mode")
+        .and_then(Node::as_str)
+        .unwrap_or("replace")
+    {
         "replace" => &["cell_id", "new_source"],
         "insert" => &["cell_type", "new_source"],
         "delete" => &["cell_id"],
@@ -54,14 +71,23 @@ fn notebook(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'_>) {
     };
     for name in needed {
         if object.get(name).is_none() {
-            missing(reader, tool, object, &format!("`{name}`, which this `edit_mode` needs"));
+            missing(
+                reader,
+                tool,
+                object,
+                &format!("`{name}`, which this `edit_mode` needs"),
+            );
         }
     }
 }
 
 fn missing(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'_>, what: &str) {
     let span = object.node.span;
-    let diagnostic = reader.error(codes::PARAM_MISSING, span, format!("{} needs {what}", tool.name()));
+    let diagnostic = reader.error(
+        codes::PARAM_MISSING,
+        span,
+        format!("{} needs {what}", tool.name()),
+    );
     diagnostic.pointer = Some(object.pointer.to_owned());
 }
 
@@ -71,7 +97,10 @@ fn kind(reader: &mut Reader<'_>, tool: BuiltinTool, param: &ParamSpec, node: &No
         NodeKind::String(text) => Some(text.as_str()),
         _ => None,
     };
-    let number = node.to_value().as_f64().or_else(|| text.and_then(|text| text.trim().parse().ok()));
+    let number = node
+        .to_value()
+        .as_f64()
+        .or_else(|| text.and_then(|text| text.trim().parse().ok()));
     let wanted = match param.kind {
         ParamKind::Any => return,
         ParamKind::Text => match node.kind {
@@ -101,7 +130,12 @@ fn kind(reader: &mut Reader<'_>, tool: BuiltinTool, param: &ParamSpec, node: &No
                 let diagnostic = reader.error(
                     codes::PARAM_TYPE,
                     node.span,
-                    format!("`{}` of {} is one of {}, not `{text}`", param.name, tool.name(), words.join(", ")),
+                    format!(
+                        "`{}` of {} is one of {}, not `{text}`",
+                        param.name,
+                        tool.name(),
+                        words.join(", ")
+                    ),
                 );
                 diagnostic.pointer = Some(pointer.to_owned());
                 diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
@@ -117,12 +151,22 @@ fn kind(reader: &mut Reader<'_>, tool: BuiltinTool, param: &ParamSpec, node: &No
     let diagnostic = reader.error(
         codes::PARAM_TYPE,
         node.span,
-        format!("`{}` of {} must be {wanted}, not {found}", param.name, tool.name()),
+        format!(
+            "`{}` of {} must be {wanted}, not {found}",
+            param.name,
+            tool.name()
+        ),
     );
     diagnostic.pointer = Some(pointer.to_owned());
 }
 
-fn very_long(reader: &mut Reader<'_>, tool: BuiltinTool, param: &ParamSpec, node: &Node, seconds: f64) {
+fn very_long(
+    reader: &mut Reader<'_>,
+    tool: BuiltinTool,
+    param: &ParamSpec,
+    node: &Node,
+    seconds: f64,
+) {
     // The shell tool's own timeout is in milliseconds, as its original's is.
     if tool != BuiltinTool::Bash {
         maybe_milliseconds(reader, param.name, node, seconds);
@@ -137,6 +181,9 @@ pub(super) fn maybe_milliseconds(reader: &mut Reader<'_>, what: &str, node: &Nod
             node.span,
             format!("`{what}` is {seconds} seconds, more than an hour: milliseconds?"),
         );
-        diagnostic.help = Some(format!("`{what}` is in seconds: {} if you meant milliseconds", seconds / 1000.0));
+        diagnostic.help = Some(format!(
+            "`{what}` is in seconds: {} if you meant milliseconds",
+            seconds / 1000.0
+        ));
     }
 }

@@ -38,12 +38,22 @@ impl<'a> Reader<'a> {
     }
 
     /// Reports an error and gives it back for more words.
-    pub(super) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> &mut Diagnostic {
+    pub(super) fn error(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
         self.report(Diagnostic::error(code, message).at(self.source, span))
     }
 
     /// Reports a warning and gives it back for more words.
-    pub(super) fn warning(&mut self, code: Code, span: Span, message: impl Into<String>) -> &mut Diagnostic {
+    pub(super) fn warning(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
         self.report(Diagnostic::warning(code, message).at(self.source, span))
     }
 
@@ -53,12 +63,22 @@ impl<'a> Reader<'a> {
     }
 
     /// A field that must be there.
-    pub(super) fn required<'n>(&mut self, object: Object<'n>, key: &str, whose: &str, example: &str) -> Option<&'n Node> {
+    pub(super) fn required<'n>(
+        &mut self,
+        object: Object<'n>,
+        key: &str,
+        whose: &str,
+        example: &str,
+    ) -> Option<&'n Node> {
         let found = object.get(key);
         if found.is_none() {
-            let at = Span::new(object.node.span.start as usize, object.node.span.start as usize + 1);
+            let at = Span::new(
+                object.node.span.start as usize,
+                object.node.span.start as usize + 1,
+            );
             let pointer = object.child_pointer(key);
-            let diagnostic = self.error(codes::FIELD_MISSING, at, format!("{whose} has no `{key}`"));
+            let diagnostic =
+                self.error(codes::FIELD_MISSING, at, format!("{whose} has no `{key}`"));
             diagnostic.pointer = Some(pointer);
             diagnostic.help = Some(format!("add {example}"));
         }
@@ -75,7 +95,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The text of an optional field.
-    pub(super) fn text<'n>(&mut self, object: Object<'n>, key: &str, what: &str) -> Option<(&'n str, &'n Node)> {
+    pub(super) fn text<'n>(
+        &mut self,
+        object: Object<'n>,
+        key: &str,
+        what: &str,
+    ) -> Option<(&'n str, &'n Node)> {
         let node = object.get(key)?;
         match &node.kind {
             NodeKind::String(text) => Some((text, node)),
@@ -99,7 +124,12 @@ impl<'a> Reader<'a> {
     }
 
     /// One of several words of an optional field.
-    pub(super) fn one_of<T: Copy>(&mut self, object: Object<'_>, key: &str, words: &[(&str, T)]) -> Option<T> {
+    pub(super) fn one_of<T: Copy>(
+        &mut self,
+        object: Object<'_>,
+        key: &str,
+        words: &[(&str, T)],
+    ) -> Option<T> {
         let (text, node) = self.text(object, key, &format!("`{key}`"))?;
         let found = words.iter().find(|(word, _)| *word == text);
         if found.is_none() {
@@ -121,16 +151,26 @@ impl<'a> Reader<'a> {
     pub(super) fn unknown_keys(&mut self, object: Object<'_>, known: &[&str], whose: &str) {
         for member in object.node.members() {
             let key = member.key.as_str();
-            if known.contains(&key) || key.starts_with("x-") || key.starts_with('_') || key.starts_with('$') {
+            if known.contains(&key)
+                || key.starts_with("x-")
+                || key.starts_with('_')
+                || key.starts_with('$')
+            {
                 continue;
             }
             let proposal = did_you_mean(key, known.iter().copied());
             let pointer = object.child_pointer(key);
-            let diagnostic = self.warning(codes::FIELD_UNKNOWN, member.key_span, format!("{whose} has a key `{key}` that nothing reads"));
+            let diagnostic = self.warning(
+                codes::FIELD_UNKNOWN,
+                member.key_span,
+                format!("{whose} has a key `{key}` that nothing reads"),
+            );
             diagnostic.pointer = Some(pointer);
             diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
             if proposal.is_none() {
-                diagnostic.help = Some("remove it, or start its name with `x-` to keep a note of your own".to_owned());
+                diagnostic.help = Some(
+                    "remove it, or start its name with `x-` to keep a note of your own".to_owned(),
+                );
             }
         }
     }

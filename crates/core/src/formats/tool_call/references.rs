@@ -39,7 +39,9 @@ pub fn check_references(scenario: &ToolCallScenario, scope: &Scope<'_>) -> Vec<D
     let mut diagnostics = Vec::new();
     for (idx, step) in scenario.steps.iter().enumerate() {
         if scope.range.contains(&step.number) {
-            step.for_each_placeholder(&mut |placeholder| diagnostics.extend(checker.check(idx, placeholder)));
+            step.for_each_placeholder(&mut |placeholder| {
+                diagnostics.extend(checker.check(idx, placeholder))
+            });
         }
     }
     diagnostics
@@ -55,21 +57,47 @@ impl Checker<'_> {
     fn check(&self, idx: usize, placeholder: &Placeholder) -> Option<Diagnostic> {
         let reference = &placeholder.reference;
         let has_default = placeholder.default.is_some();
-        let step = self.by_id.get(reference.name.as_str()).map(|&target| (target, &self.scenario.steps[target]));
+        let step = self
+            .by_id
+            .get(reference.name.as_str())
+            .map(|&target| (target, &self.scenario.steps[target]));
         match (reference.path.first(), step) {
             (Some(PathSegment::Key(output)), Some((target, step))) => {
                 if target >= idx {
-                    let what = if target == idx { "to its own step".to_owned() } else { format!("to {}, which runs later", step.label()) };
-                    return Some(self.error(codes::REFERENCE_LATER, placeholder, format!("`{}` refers {what}", reference.text)));
+                    let what = if target == idx {
+                        "to its own step".to_owned()
+                    } else {
+                        format!("to {}, which runs later", step.label())
+                    };
+                    return Some(self.error(
+                        codes::REFERENCE_LATER,
+                        placeholder,
+                        format!("`{}` refers {what}", reference.text),
+                    ));
                 }
                 if !step.outputs.iter().any(|rule| rule.name == *output) {
-                    return Some(self.unknown(idx, placeholder, &format!("{} has no output `{output}`", step.label())));
+                    return Some(self.unknown(
+                        idx,
+                        placeholder,
+                        &format!("{} has no output `{output}`", step.label()),
+                    ));
                 }
                 if !self.scope.range.contains(&step.number) && !has_default {
-                    let help = format!("start at step {} or earlier, or give a default: {{{{{} | default(\"…\")}}}}", step.number, reference.text);
+                    let help = format!(
+                        "start at step {} or earlier, or give a default: {{{{{} | default(\"…\")}}}}",
+                        step.number, reference.text
+                    );
                     return Some(
-                        self.error(codes::REFERENCE_LEFT_OUT, placeholder, format!("`{}` refers to {}, which is left out", reference.text, step.label()))
-                            .with_help(help),
+                        self.error(
+                            codes::REFERENCE_LEFT_OUT,
+                            placeholder,
+                            format!(
+                                "`{}` refers to {}, which is left out",
+                                reference.text,
+                                step.label()
+                            ),
+                        )
+                        .with_help(help),
                     );
                 }
                 None
@@ -77,20 +105,46 @@ impl Checker<'_> {
             _ if self.is_variable(&reference.name) || has_default => None,
             (None, Some((_, step))) => {
                 let help = match step.outputs.first() {
-                    Some(rule) => format!("name one of its outputs: {{{{{}.{}}}}}", reference.name, rule.name),
-                    None => format!("give it an output: \"output\": {{ \"result\": \"$\" }}, then {{{{{}.result}}}}", reference.name),
+                    Some(rule) => format!(
+                        "name one of its outputs: {{{{{}.{}}}}}",
+                        reference.name, rule.name
+                    ),
+                    None => format!(
+                        "give it an output: \"output\": {{ \"result\": \"$\" }}, then {{{{{}.result}}}}",
+                        reference.name
+                    ),
                 };
-                Some(self.unknown(idx, placeholder, &format!("`{}` is a step, not a value", reference.name)).with_help(help))
+                Some(
+                    self.unknown(
+                        idx,
+                        placeholder,
+                        &format!("`{}` is a step, not a value", reference.name),
+                    )
+                    .with_help(help),
+                )
             }
-            _ => Some(self.unknown(idx, placeholder, &format!("nothing is called `{}`", reference.text))),
+            _ => Some(self.unknown(
+                idx,
+                placeholder,
+                &format!("nothing is called `{}`", reference.text),
+            )),
         }
     }
 
     fn is_variable(&self, name: &str) -> bool {
-        self.scenario.variables.iter().any(|variable| variable.name == name) || self.scope.given.iter().any(|given| given == name)
+        self.scenario
+            .variables
+            .iter()
+            .any(|variable| variable.name == name)
+            || self.scope.given.iter().any(|given| given == name)
     }
 
-    fn error(&self, code: crate::diagnostic::Code, placeholder: &Placeholder, message: String) -> Diagnostic {
+    fn error(
+        &self,
+        code: crate::diagnostic::Code,
+        placeholder: &Placeholder,
+        message: String,
+    ) -> Diagnostic {
         Diagnostic::error(code, message).at(&self.scenario.source, placeholder.span)
     }
 
@@ -103,14 +157,19 @@ impl Checker<'_> {
             _ => wanted.name.clone(),
         };
         let mut diagnostic = self.error(codes::REFERENCE_UNKNOWN, placeholder, message.to_owned());
-        diagnostic.label = did_you_mean(&short, visible.iter().map(String::as_str)).map(|name| format!("did you mean `{name}`?"));
+        diagnostic.label = did_you_mean(&short, visible.iter().map(String::as_str))
+            .map(|name| format!("did you mean `{name}`?"));
         let number = self.scenario.steps[idx].number;
         diagnostic.notes.push(if visible.is_empty() {
             format!("step {number} can see no variables and no outputs")
         } else {
             let more = visible.len().saturating_sub(SHOWN);
             let listed = visible[..visible.len() - more].join(", ");
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
             format!("step {number} can see: {listed}{more}")
         });
         diagnostic
@@ -120,8 +179,19 @@ impl Checker<'_> {
         let outputs = self.scenario.steps[..idx]
             .iter()
             .filter(|step| self.scope.range.contains(&step.number))
-            .flat_map(|step| step.outputs.iter().map(|rule| format!("{}.{}", step.id.as_deref().unwrap_or_default(), rule.name)));
-        let variables = self.scenario.variables.iter().map(|variable| variable.name.clone());
-        outputs.chain(variables).chain(self.scope.given.iter().cloned()).collect()
+            .flat_map(|step| {
+                step.outputs
+                    .iter()
+                    .map(|rule| format!("{}.{}", step.id.as_deref().unwrap_or_default(), rule.name))
+            });
+        let variables = self
+            .scenario
+            .variables
+            .iter()
+            .map(|variable| variable.name.clone());
+        outputs
+            .chain(variables)
+            .chain(self.scope.given.iter().cloned())
+            .collect()
     }
 }

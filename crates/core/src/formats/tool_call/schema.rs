@@ -20,9 +20,15 @@ pub fn schema() -> Json {
     });
     root["properties"]["environment"] = object(fields::ENVIRONMENT);
     let mut document = Map::new();
-    document.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
+    document.insert(
+        "$schema".into(),
+        "https://json-schema.org/draft/2020-12/schema".into(),
+    );
     document.insert("title".into(), "Tool-call scenario".into());
-    document.insert("description".into(), "A sequence of tool calls that is replayed without a model (version 2.1).".into());
+    document.insert(
+        "description".into(),
+        "A sequence of tool calls that is replayed without a model (version 2.1).".into(),
+    );
     if let Json::Object(members) = root {
         document.extend(members);
     }
@@ -41,7 +47,11 @@ fn object(fields: &[Field]) -> Json {
             (field.name.to_owned(), schema)
         })
         .collect();
-    let required: Vec<&str> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    let required: Vec<&str> = fields
+        .iter()
+        .filter(|field| field.required)
+        .map(|field| field.name)
+        .collect();
     json!({"type": "object", "properties": properties, "required": required})
 }
 
@@ -51,7 +61,12 @@ fn builtin(tool: BuiltinTool) -> Json {
         .iter()
         .map(|param| (param.name.to_owned(), param_schema(param)))
         .collect();
-    let required: Vec<&str> = tool.params().iter().filter(|param| param.required).map(|param| param.name).collect();
+    let required: Vec<&str> = tool
+        .params()
+        .iter()
+        .filter(|param| param.required)
+        .map(|param| param.name)
+        .collect();
     json!({
         "if": {"properties": {"tool": {"const": tool.name()}}, "required": ["tool"]},
         "then": {"properties": {"params": {"description": tool.meaning(), "properties": properties, "required": required}}},
@@ -64,7 +79,9 @@ fn param_schema(param: &ParamSpec) -> Json {
         ParamKind::Text => json!({"type": ["string", "number", "boolean"]}),
         ParamKind::Number | ParamKind::Count => json!({"type": ["number", "string"]}),
         ParamKind::Flag => json!({"type": ["boolean", "string"]}),
-        ParamKind::OneOf(words) => json!({"anyOf": [{"enum": words}, {"type": "string", "pattern": "\\{\\{"}]}),
+        ParamKind::OneOf(words) => {
+            json!({"anyOf": [{"enum": words}, {"type": "string", "pattern": "\\{\\{"}]})
+        }
     };
     schema["description"] = param.meaning.into();
     schema

@@ -23,7 +23,10 @@ pub(super) fn from_node(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> 
                 .enumerate()
                 .map(|(index, item)| from_node(reader, item, &format!("{pointer}/{index}")))
                 .collect();
-            if items.iter().all(|item| matches!(item, Template::Literal(_))) {
+            if items
+                .iter()
+                .all(|item| matches!(item, Template::Literal(_)))
+            {
                 Template::Literal(Json::Array(items.into_iter().map(into_literal).collect()))
             } else {
                 Template::Array(items)
@@ -40,7 +43,10 @@ pub(super) fn from_node(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> 
                 })
                 .collect();
             let plain = |template: &Template| matches!(template, Template::Literal(_));
-            if members.iter().all(|(key, value)| plain(key) && plain(value)) {
+            if members
+                .iter()
+                .all(|(key, value)| plain(key) && plain(value))
+            {
                 Template::Literal(Json::Object(
                     members
                         .into_iter()
@@ -78,7 +84,12 @@ fn into_literal(template: Template) -> Json {
 }
 
 /// The template of a string literal that stands at `literal` in the source.
-pub(super) fn from_string(reader: &mut Reader<'_>, text: &str, literal: Span, pointer: &str) -> Template {
+pub(super) fn from_string(
+    reader: &mut Reader<'_>,
+    text: &str,
+    literal: Span,
+    pointer: &str,
+) -> Template {
     if !text.contains("{{") {
         return Template::Literal(Json::String(text.to_owned()));
     }
@@ -88,7 +99,12 @@ pub(super) fn from_string(reader: &mut Reader<'_>, text: &str, literal: Span, po
 }
 
 /// The template of a text whose places `locate` knows.
-pub(super) fn from_text(reader: &mut Reader<'_>, text: &str, locate: Locate<'_>, pointer: &str) -> Template {
+pub(super) fn from_text(
+    reader: &mut Reader<'_>,
+    text: &str,
+    locate: Locate<'_>,
+    pointer: &str,
+) -> Template {
     let mut parts: Vec<TextPart> = Vec::new();
     let mut literal = String::new();
     let mut at = 0;
@@ -146,18 +162,32 @@ fn report_unreadable(
     };
     let end = start + 2 + length + 2;
     let inside = text[start + 2..end - 2].trim();
-    let reads_like_a_reference = inside.starts_with(|first: char| first.is_alphanumeric() || first == '_')
-        && inside
-            .chars()
-            .all(|character| is_name(character) || matches!(character, '.' | '[' | ']' | '"' | '|' | '(' | ')' | ' ' | '\''));
+    let reads_like_a_reference = inside
+        .starts_with(|first: char| first.is_alphanumeric() || first == '_')
+        && inside.chars().all(|character| {
+            is_name(character)
+                || matches!(
+                    character,
+                    '.' | '[' | ']' | '"' | '|' | '(' | ')' | ' ' | '\''
+                )
+        });
     let shown = cut(inside, 40).into_owned();
     let diagnostic = if reads_like_a_reference {
-        let diagnostic = reader.error(codes::REFERENCE_SYNTAX, locate(start..end), format!("`{{{{{shown}}}}}` can't be read: {reason}"));
+        let diagnostic = reader.error(
+            codes::REFERENCE_SYNTAX,
+            locate(start..end),
+            format!("`{{{{{shown}}}}}` can't be read: {reason}"),
+        );
         diagnostic.help = Some("a reference is {{NAME}}, {{step_id.output}} or {{step_id.output.a[0].b}}, perhaps with | default(\"…\")".to_owned());
         diagnostic
     } else {
-        let diagnostic = reader.warning(codes::REFERENCE_LITERAL, locate(start..end), format!("`{{{{{shown}}}}}` is no reference and stays as it is"));
-        diagnostic.help = Some("write {{\"{{\"}} for two braces to say that you mean them".to_owned());
+        let diagnostic = reader.warning(
+            codes::REFERENCE_LITERAL,
+            locate(start..end),
+            format!("`{{{{{shown}}}}}` is no reference and stays as it is"),
+        );
+        diagnostic.help =
+            Some("write {{\"{{\"}} for two braces to say that you mean them".to_owned());
         diagnostic
     };
     diagnostic.pointer = Some(pointer.to_owned());
@@ -171,7 +201,10 @@ enum Inner {
 
 /// Reads the placeholder whose `{{` stands at `start`; gives it and where it ends.
 fn placeholder(text: &str, start: usize) -> Result<(Inner, usize), String> {
-    let mut cursor = Cursor { text, at: start + 2 };
+    let mut cursor = Cursor {
+        text,
+        at: start + 2,
+    };
     cursor.skip_spaces();
     if cursor.peek() == Some('"') {
         let Json::String(verbatim) = cursor.json()? else {
@@ -217,7 +250,9 @@ fn placeholder(text: &str, start: usize) -> Result<(Inner, usize), String> {
         cursor.expect(')')?;
         cursor.skip_spaces();
     }
-    cursor.close().map(|end| (Inner::Reference(reference, default), end))
+    cursor
+        .close()
+        .map(|end| (Inner::Reference(reference, default), end))
 }
 
 struct Cursor<'a> {
@@ -258,7 +293,9 @@ impl Cursor<'_> {
 
     fn name(&mut self) -> Result<String, String> {
         let rest = self.rest();
-        let length = rest.find(|character| !is_name(character)).unwrap_or(rest.len());
+        let length = rest
+            .find(|character| !is_name(character))
+            .unwrap_or(rest.len());
         if length == 0 {
             return Err(match self.peek() {
                 Some(found) => format!("expected a name, found `{found}`"),
@@ -278,7 +315,11 @@ impl Cursor<'_> {
             }
         } else {
             let digits = self.name()?;
-            PathSegment::Index(digits.parse().map_err(|_| format!("`{digits}` is no index"))?)
+            PathSegment::Index(
+                digits
+                    .parse()
+                    .map_err(|_| format!("`{digits}` is no index"))?,
+            )
         };
         self.expect(']')?;
         Ok(segment)
@@ -315,13 +356,20 @@ mod tests {
     fn parse(text: &str) -> (Template, Vec<crate::diagnostic::Diagnostic>) {
         let source = SourceFile::new("t", text);
         let mut reader = Reader::new(&source);
-        let template = from_text(&mut reader, text, &|range| Span::new(range.start, range.end), "/x");
+        let template = from_text(
+            &mut reader,
+            text,
+            &|range| Span::new(range.start, range.end),
+            "/x",
+        );
         (template, reader.diagnostics)
     }
 
     fn reference(text: &str) -> Placeholder {
         match parse(text) {
-            (Template::Reference(placeholder), diagnostics) if diagnostics.is_empty() => placeholder,
+            (Template::Reference(placeholder), diagnostics) if diagnostics.is_empty() => {
+                placeholder
+            }
             other => panic!("{text} gave {other:?}"),
         }
     }
@@ -341,16 +389,24 @@ mod tests {
             ]
         );
         assert_eq!(deep.default, Some(serde_json::json!({"x": {}})));
-        assert_eq!(deep.reference.text.as_ref(), "create-issue.out.a[0][\"b c\"]");
+        assert_eq!(
+            deep.reference.text.as_ref(),
+            "create-issue.out.a[0][\"b c\"]"
+        );
         assert_eq!(reference("{{N | default(5)}}").default, Some(Json::from(5)));
-        assert_eq!(reference("{{N|default( true )}}").default, Some(Json::Bool(true)));
+        assert_eq!(
+            reference("{{N|default( true )}}").default,
+            Some(Json::Bool(true))
+        );
     }
 
     #[test]
     fn text_around_references_is_kept_and_quoted_braces_are_text() {
         let (template, diagnostics) = parse("a {{X}} b{{\"{{\"}}Y}}");
         assert!(diagnostics.is_empty());
-        let Template::Text(parts) = template else { panic!("text") };
+        let Template::Text(parts) = template else {
+            panic!("text")
+        };
         assert_eq!(parts.len(), 3);
         assert_eq!(parts[0], TextPart::Literal("a ".into()));
         assert_eq!(parts[2], TextPart::Literal(" b{{Y}}".into()));
@@ -358,14 +414,24 @@ mod tests {
 
     #[test]
     fn what_was_meant_as_a_reference_is_an_error_and_script_is_not() {
-        for bad in ["{{creat issue.number}}", "{{a..b}}", "{{a[x]}}", "{{a | upper}}", "{{a | default(x)}}"] {
+        for bad in [
+            "{{creat issue.number}}",
+            "{{a..b}}",
+            "{{a[x]}}",
+            "{{a | upper}}",
+            "{{a | default(x)}}",
+        ] {
             let (_, diagnostics) = parse(bad);
             assert_eq!(diagnostics.len(), 1, "{bad}");
             assert_eq!(diagnostics[0].severity, Severity::Error, "{bad}");
         }
         for script in ["style={{color: 'red'}}", "{{}}", "${{ github.sha, x }}"] {
             let (template, diagnostics) = parse(script);
-            assert_eq!(template, Template::Literal(Json::String(script.to_owned())), "{script}");
+            assert_eq!(
+                template,
+                Template::Literal(Json::String(script.to_owned())),
+                "{script}"
+            );
             assert_eq!(diagnostics[0].severity, Severity::Warning, "{script}");
         }
         let (template, diagnostics) = parse("a {{ b");
