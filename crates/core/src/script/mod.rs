@@ -6,6 +6,9 @@ mod resolve;
 mod results;
 mod variables;
 
+#[cfg(test)]
+mod tests;
+
 pub use failure::{Failure, FailureKind};
 pub use machine::{CallOutcome, CallRequest, Effect, Options, Script, Summary, Verdict};
 pub use resolve::Bindings;
