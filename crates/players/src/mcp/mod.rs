@@ -1,3 +1,38 @@
-//! The MCP side of the players.
+//! MCP: sessions with real servers, and what their answers mean.
+//!
+//! [`Session`] starts or reaches one server, lists its tools, calls them and ends it again; it speaks
+//! both protocol eras (`initialize` up to 2025-11-25, `server/discover` from 2026-07-28). [`result`]
+//! turns an answer into a value.
+//!
+//! The types of the protocol SDK never leave this folder. A new transport is one more arm of
+//! `transport::connect`: whatever carries whole JSON lines becomes a `lines::LineTransport`, which is
+//! where frames are bounded and where bad ones become facts.
 
+pub mod config;
 pub mod demo;
+pub mod result;
+
+mod error;
+mod frames;
+mod handler;
+mod help;
+mod http;
+mod lines;
+mod link;
+mod notice;
+mod reply;
+mod requests;
+mod session;
+mod spec;
+mod start;
+mod stdio;
+#[cfg(test)]
+mod test_server;
+mod text;
+mod transport;
+
+pub use error::{CallError, CallErrorKind, Exit, ServerFacts, StartError, StartErrorKind};
+pub use notice::Notice;
+pub use reply::{ContentBlock, ToolReply};
+pub use session::{Era, Session, SessionInfo, ToolInfo};
+pub use spec::{DuplexMaker, Protocol, ServerSpec, TransportSpec};

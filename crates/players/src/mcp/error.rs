@@ -1,0 +1,542 @@
+//! Why a server could not be started, and why a call got no answer: every fact, and one sentence.
+
+use std::fmt;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::spec::Protocol;
+use super::text::{clean, cut, seconds, size};
+
+/// The longest text of a server's that goes into a sentence, in characters.
+const LONGEST_QUOTE: usize = 2_000;
+
+/// A server could not be started or reached.
+#[derive(Debug, Clone)]
+pub struct StartError {
+    /// What happened.
+    pub kind: StartErrorKind,
+    /// Which server, how it was started, and what it said.
+    pub facts: Box<ServerFacts>,
+}
+
+/// What went wrong while a server was started.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StartErrorKind {
+    /// There is no such program.
+    CommandNotFound {
+        /// The program as configured.
+        command: String,
+    },
+    /// The working directory does not exist.
+    NoSuchDirectory {
+        /// As configured.
+        directory: String,
+    },
+    /// The program exists and could not be run.
+    NotExecuted {
+        /// The operating system's words.
+        text: String,
+    },
+    /// The process ended before it answered.
+    Exited {
+        /// How.
+        exit: Exit,
+        /// How long it lived.
+        after: Duration,
+    },
+    /// The server closed the connection before it answered; its process, if it has one, runs on.
+    Closed,
+    /// No answer came in time.
+    NoAnswer {
+        /// The time it had.
+        within: Duration,
+    },
+    /// The URL cannot be used.
+    BadUrl {
+        /// Why.
+        text: String,
+    },
+    /// A configured header cannot be sent.
+    BadHeader {
+        /// Its name.
+        name: String,
+        /// Why.
+        text: String,
+    },
+    /// No connection, for example because it was refused. Nothing was sent.
+    Unreachable {
+        /// Why.
+        text: String,
+    },
+    /// An HTTP status instead of an answer.
+    Http {
+        /// The status code.
+        status: u16,
+        /// The beginning of the body.
+        text: String,
+    },
+    /// The server answered the handshake with an error.
+    RpcError {
+        /// The JSON-RPC code.
+        code: i64,
+        /// Its message.
+        message: String,
+    },
+    /// Server and client share no protocol version.
+    NoCommonVersion {
+        /// What the server speaks.
+        server: Vec<String>,
+    },
+    /// The handshake broke the protocol.
+    Protocol {
+        /// How.
+        text: String,
+    },
+    /// A frame was larger than we accept.
+    TooLarge {
+        /// The bound, in bytes.
+        bound: usize,
+    },
+}
+
+/// A call got no answer. A result that reports a failure is no such error: see
+/// [`super::ToolReply::is_error`].
+#[derive(Debug, Clone)]
+pub struct CallError {
+    /// What happened.
+    pub kind: CallErrorKind,
+    /// The tool called; none while the tools were listed.
+    pub tool: Option<String>,
+    /// Which server, how it was started, and what it said.
+    pub facts: Box<ServerFacts>,
+}
+
+/// What went wrong with a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallErrorKind {
+    /// No answer in time. The call was cancelled at the server; the session goes on.
+    Timeout {
+        /// The time it had.
+        after: Duration,
+    },
+    /// The server ended, or closed the connection.
+    ServerGone {
+        /// How its process ended, if it has one and that ended.
+        exit: Option<Exit>,
+    },
+    /// No connection, for example because it was refused. Nothing was sent.
+    Unreachable {
+        /// Why.
+        text: String,
+    },
+    /// An HTTP status instead of an answer.
+    Http {
+        /// The status code.
+        status: u16,
+        /// The beginning of the body.
+        text: String,
+    },
+    /// The answer broke the protocol.
+    Protocol {
+        /// How.
+        text: String,
+    },
+    /// The server answered with a JSON-RPC error.
+    RpcError {
+        /// The code.
+        code: i64,
+        /// Its message.
+        message: String,
+        /// Its data.
+        data: Option<Value>,
+    },
+    /// The server says that it has no such tool.
+    NoSuchTool {
+        /// Its message.
+        message: String,
+    },
+    /// A frame was larger than we accept. The session is over.
+    TooLarge {
+        /// The bound, in bytes.
+        bound: usize,
+    },
+    /// The tool is not on the server's allow-list; nothing was sent.
+    Refused {
+        /// The allow-list.
+        allowed: Vec<String>,
+    },
+    /// The server wants input from a user or a model before it goes on.
+    NeedsInput {
+        /// The methods it asks for, such as `elicitation/create`.
+        methods: Vec<String>,
+    },
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// With this status.
+    Code(i32),
+    /// Killed by this signal.
+    Signal(i32),
+    /// In a way the operating system does not tell.
+    Unknown,
+}
+
+/// What both errors know about the server.
+#[derive(Debug, Clone)]
+pub struct ServerFacts {
+    /// Its name in the config.
+    pub server: String,
+    /// Its command line or URL, without secrets.
+    pub started_as: String,
+    /// Where its config came from.
+    pub source: String,
+    /// The protocol era asked for.
+    pub protocol: Protocol,
+    /// How long the start or the call had taken.
+    pub elapsed: Duration,
+    /// The last lines of its standard error, oldest first.
+    pub last_words: Vec<String>,
+    /// The first line of its standard output that was not JSON.
+    pub stray_output: Option<String>,
+}
+
+impl StartError {
+    /// The last lines of the server's standard error, oldest first.
+    pub fn last_words(&self) -> &[String] {
+        &self.facts.last_words
+    }
+}
+
+impl CallError {
+    /// The last lines of the server's standard error, oldest first.
+    pub fn last_words(&self) -> &[String] {
+        &self.facts.last_words
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let server = &self.facts.server;
+        match &self.kind {
+            StartErrorKind::CommandNotFound { command } => {
+                write!(
+                    f,
+                    "server `{server}` was not started: command not found: `{}`",
+                    clean(command)
+                )
+            }
+            StartErrorKind::NoSuchDirectory { directory } => write!(
+                f,
+                "server `{server}` was not started: there is no directory `{}`",
+                clean(directory)
+            ),
+            StartErrorKind::NotExecuted { text } => {
+                write!(f, "server `{server}` was not started: {text}")
+            }
+            StartErrorKind::Exited { exit, after } => write!(
+                f,
+                "server `{server}` ended before it answered initialize ({exit}, after {})",
+                seconds(*after)
+            ),
+            StartErrorKind::Closed => {
+                write!(
+                    f,
+                    "server `{server}` closed the connection before it answered initialize"
+                )
+            }
+            StartErrorKind::NoAnswer { within } => match &self.facts.stray_output {
+                Some(line) => write!(
+                    f,
+                    "server `{server}` did not answer initialize within {}, but printed `{line}`",
+                    seconds(*within)
+                ),
+                None => write!(
+                    f,
+                    "server `{server}` did not answer initialize within {}",
+                    seconds(*within)
+                ),
+            },
+            StartErrorKind::BadUrl { text } => write!(f, "server `{server}` has a bad URL: {text}"),
+            StartErrorKind::BadHeader { name, text } => {
+                write!(
+                    f,
+                    "server `{server}` has a bad header `{}`: {text}",
+                    clean(name)
+                )
+            }
+            StartErrorKind::Unreachable { text } => {
+                write!(f, "server `{server}` cannot be reached: {text}")
+            }
+            StartErrorKind::Http { status, text } => {
+                write!(
+                    f,
+                    "server `{server}` answered initialize with HTTP {status}{}",
+                    Quote(text)
+                )
+            }
+            StartErrorKind::RpcError { code, message } => {
+                write!(
+                    f,
+                    "server `{server}` refused initialize (code {code}){}",
+                    Quote(message)
+                )
+            }
+            StartErrorKind::NoCommonVersion { server: theirs } => {
+                let theirs = cut(&clean(&theirs.join(", ")), 200);
+                write!(
+                    f,
+                    "server `{server}` speaks no protocol version we know (it has {theirs})"
+                )
+            }
+            StartErrorKind::Protocol { text } => {
+                write!(
+                    f,
+                    "server `{server}` broke the protocol during initialize{}",
+                    Quote(text)
+                )
+            }
+            StartErrorKind::TooLarge { bound } => {
+                write!(
+                    f,
+                    "server `{server}` sent a message over the bound of {}",
+                    size(*bound)
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let server = &self.facts.server;
+        let tool = clean(self.tool.as_deref().unwrap_or("tools/list"));
+        let elapsed = seconds(self.facts.elapsed);
+        match &self.kind {
+            CallErrorKind::Timeout { after } => write!(
+                f,
+                "server `{server}` did not answer `{tool}` within {}; the call was cancelled",
+                seconds(*after)
+            ),
+            CallErrorKind::ServerGone { exit: Some(exit) } => {
+                write!(
+                    f,
+                    "server `{server}` ended before it answered `{tool}` ({exit}, after {elapsed})"
+                )
+            }
+            CallErrorKind::ServerGone { exit: None } => {
+                write!(
+                    f,
+                    "server `{server}` closed the connection before it answered `{tool}`"
+                )
+            }
+            CallErrorKind::Unreachable { text } => {
+                write!(
+                    f,
+                    "server `{server}` could not be reached for `{tool}`: {text}"
+                )
+            }
+            CallErrorKind::Http { status, text } => {
+                write!(
+                    f,
+                    "server `{server}` answered `{tool}` with HTTP {status}{}",
+                    Quote(text)
+                )
+            }
+            CallErrorKind::Protocol { text } => {
+                write!(
+                    f,
+                    "server `{server}` broke the protocol answering `{tool}`{}",
+                    Quote(text)
+                )
+            }
+            CallErrorKind::RpcError { code, message, .. } => {
+                write!(
+                    f,
+                    "server `{server}` refused `{tool}` (code {code}){}",
+                    Quote(message)
+                )
+            }
+            CallErrorKind::NoSuchTool { message } => {
+                write!(
+                    f,
+                    "server `{server}` has no tool `{tool}`{}",
+                    Quote(message)
+                )
+            }
+            CallErrorKind::TooLarge { bound } => write!(
+                f,
+                "server `{server}` sent a message over the bound of {} while `{tool}` was open",
+                size(*bound)
+            ),
+            CallErrorKind::Refused { .. } => {
+                write!(
+                    f,
+                    "tool `{tool}` is not on the allow-list of server `{server}`"
+                )
+            }
+            CallErrorKind::NeedsInput { methods } => {
+                let methods = cut(&clean(&methods.join(", ")), 200);
+                write!(
+                    f,
+                    "server `{server}` wants input for `{tool}` that nobody gives ({methods})"
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit {code}"),
+            Self::Signal(signal) => match signal_name(*signal) {
+                Some(name) => write!(f, "killed by {name}"),
+                None => write!(f, "killed by signal {signal}"),
+            },
+            Self::Unknown => f.write_str("exit unknown"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+impl std::error::Error for CallError {}
+
+impl From<ExitStatus> for Exit {
+    fn from(status: ExitStatus) -> Self {
+        #[cfg(unix)]
+        if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+            return Self::Signal(signal);
+        }
+        status.code().map_or(Self::Unknown, Self::Code)
+    }
+}
+
+/// A server's own words at the end of a sentence; nothing if there are none.
+struct Quote<'a>(&'a str);
+
+impl fmt::Display for Quote<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = clean(self.0);
+        let text = text.trim();
+        if text.is_empty() {
+            Ok(())
+        } else {
+            write!(f, ": {}", cut(text, LONGEST_QUOTE))
+        }
+    }
+}
+
+fn signal_name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(words: &[&str], stray: Option<&str>) -> Box<ServerFacts> {
+        Box::new(ServerFacts {
+            server: "github".into(),
+            started_as: "npx -y server-github".into(),
+            source: "~/.cursor/mcp.json".into(),
+            protocol: Protocol::Auto,
+            elapsed: Duration::from_millis(300),
+            last_words: words.iter().map(|word| (*word).to_owned()).collect(),
+            stray_output: stray.map(str::to_owned),
+        })
+    }
+
+    #[test]
+    fn a_dead_server_reads_as_designed() {
+        let error = StartError {
+            kind: StartErrorKind::Exited {
+                exit: Exit::Code(1),
+                after: Duration::from_millis(300),
+            },
+            facts: facts(&["Error: GITHUB_TOKEN is not set"], None),
+        };
+        assert_eq!(
+            error.to_string(),
+            "server `github` ended before it answered initialize (exit 1, after 0.3 s)"
+        );
+        assert_eq!(
+            error.help().expect("there is help"),
+            "`cuecard doctor` tries every server; env is passed with \"env\": { \"GITHUB_TOKEN\": \
+             \"${GITHUB_TOKEN}\" }"
+        );
+        assert_eq!(error.last_words(), ["Error: GITHUB_TOKEN is not set"]);
+    }
+
+    #[test]
+    fn a_silent_server_shows_what_it_printed_instead() {
+        let kind = StartErrorKind::NoAnswer {
+            within: Duration::from_secs(60),
+        };
+        let error = StartError {
+            kind,
+            facts: facts(&[], Some("Content-Length: 52")),
+        };
+        assert_eq!(
+            error.to_string(),
+            "server `github` did not answer initialize within 60 s, but printed `Content-Length: 52`"
+        );
+        assert!(
+            error
+                .help()
+                .expect("there is help")
+                .contains("one JSON message per line")
+        );
+    }
+
+    #[test]
+    fn a_call_error_is_one_clean_sentence_with_the_servers_words() {
+        let call = |kind| CallError {
+            kind,
+            tool: Some("create_issue".into()),
+            facts: facts(&[], None),
+        };
+        let texts = [
+            call(CallErrorKind::RpcError {
+                code: -32602,
+                message: "bad \u{1b}[1mtitle".into(),
+                data: None,
+            }),
+            call(CallErrorKind::ServerGone {
+                exit: Some(Exit::Signal(9)),
+            }),
+            call(CallErrorKind::Timeout {
+                after: Duration::from_millis(1500),
+            }),
+            call(CallErrorKind::Http {
+                status: 500,
+                text: String::new(),
+            }),
+        ]
+        .map(|error| error.to_string());
+        assert_eq!(
+            texts,
+            [
+                "server `github` refused `create_issue` (code -32602): bad title",
+                "server `github` ended before it answered `create_issue` (killed by SIGKILL, after 0.3 s)",
+                "server `github` did not answer `create_issue` within 1.5 s; the call was cancelled",
+                "server `github` answered `create_issue` with HTTP 500",
+            ]
+        );
+    }
+}

@@ -1,0 +1,210 @@
+//! Servers behind Streamable HTTP.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::{StatusCode, Url, redirect};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::common::client_side_sse::ExponentialBackoff;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransportConfig, StreamableHttpError,
+};
+
+use super::error::StartErrorKind;
+use super::text::{cut, url as shown_url};
+
+/// The largest event of an event stream, in bytes. The SDK bounds plain JSON answers at 16 MiB.
+const LARGEST_EVENT: usize = 64 * 1024 * 1024;
+/// Redirects followed for one request, all on the same host.
+const MOST_REDIRECTS: usize = 5;
+/// Attempts to take up a broken event stream again before its call fails.
+const RECONNECTS: usize = 3;
+
+pub(super) type HttpTransport = StreamableHttpClientTransport<reqwest::Client>;
+
+/// A connection to the server at `url`. Nothing is sent yet.
+pub(super) fn transport(
+    url: &str,
+    headers: &[(String, String)],
+) -> Result<HttpTransport, StartErrorKind> {
+    let parsed = Url::parse(url).map_err(|error| StartErrorKind::BadUrl {
+        text: format!("`{}` is none ({error})", shown_url(url)),
+    })?;
+    if !matches!(parsed.scheme(), "http" | "https") {
+        return Err(StartErrorKind::BadUrl {
+            text: format!("`{}` is neither http nor https", shown_url(url)),
+        });
+    }
+    let custom_headers = headers
+        .iter()
+        .map(|(name, value)| header(name, value))
+        .collect::<Result<HashMap<_, _>, _>>()?;
+    let client = client(&parsed)?;
+
+    let mut config = StreamableHttpClientTransportConfig::with_uri(parsed.as_str())
+        .custom_headers(custom_headers)
+        .max_sse_event_size(LARGEST_EVENT);
+    // The SDK's default never gives up, which would leave a call to a dead server to its timeout.
+    let mut reconnects = ExponentialBackoff::default();
+    reconnects.max_times = Some(RECONNECTS);
+    reconnects.base_duration = Duration::from_millis(100);
+    config.retry_config = Arc::new(reconnects);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), StartErrorKind> {
+    let bad = |text: &str| StartErrorKind::BadHeader {
+        name: name.to_owned(),
+        text: text.to_owned(),
+    };
+    let key = HeaderName::from_bytes(name.as_bytes())
+        .map_err(|_| bad("that is not the name of a header"))?;
+    const OURS: &[&str] = &[
+        "accept",
+        "content-type",
+        "mcp-session-id",
+        "mcp-protocol-version",
+        "last-event-id",
+    ];
+    if OURS.contains(&key.as_str()) {
+        return Err(bad("the protocol sets it"));
+    }
+    let mut value = HeaderValue::from_str(value)
+        .map_err(|_| bad("its value holds characters that no header may hold"))?;
+    value.set_sensitive(true);
+    Ok((key, value))
+}
+
+fn client(url: &Url) -> Result<reqwest::Client, StartErrorKind> {
+    crate::runtime::tls::install();
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("cuecard/", env!("CARGO_PKG_VERSION")))
+        .redirect(redirect::Policy::custom(follow));
+    if is_loopback(url) {
+        // A proxy can't reach what runs on this machine.
+        builder = builder.no_proxy();
+    }
+    builder
+        .build()
+        .map_err(|error| StartErrorKind::Unreachable {
+            text: innermost(&error),
+        })
+}
+
+/// Follows redirects that keep the request whole and stay on the host, which got the headers.
+fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
+    let to = attempt.url();
+    let same_host = attempt
+        .previous()
+        .first()
+        .is_some_and(|from| from.origin() == to.origin());
+    if !same_host {
+        let text = format!("it redirects to another host, `{}`", shown_url(to.as_str()));
+        return attempt.error(text);
+    }
+    if !matches!(
+        attempt.status(),
+        StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
+    ) {
+        let text = format!(
+            "it redirects to `{}`, which would lose the request",
+            shown_url(to.as_str())
+        );
+        return attempt.error(text);
+    }
+    if attempt.previous().len() > MOST_REDIRECTS {
+        return attempt.error(format!("over {MOST_REDIRECTS} redirects"));
+    }
+    attempt.follow()
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || address
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+/// What an error of this transport says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum HttpFailure {
+    /// Nothing was sent.
+    Unreachable(String),
+    /// The connection broke before the answer was complete.
+    Broken,
+    Status(u16, String),
+    TooLarge(usize),
+    Protocol(String),
+}
+
+/// The meaning of an error that came from this transport; nothing if it came from elsewhere.
+pub(super) fn explain(error: &(dyn Error + Send + Sync + 'static)) -> Option<HttpFailure> {
+    type HttpError = StreamableHttpError<reqwest::Error>;
+    Some(match error.downcast_ref::<HttpError>()? {
+        HttpError::Client(error) => match error.status() {
+            Some(status) => HttpFailure::Status(status.as_u16(), String::new()),
+            None if error.is_connect() || error.is_redirect() || error.is_builder() => {
+                HttpFailure::Unreachable(innermost(error))
+            }
+            // The request was sent, and may have had its effect.
+            None => HttpFailure::Broken,
+        },
+        HttpError::HttpStatus(error) => HttpFailure::Status(error.status, String::new()),
+        HttpError::AuthRequired(error) => {
+            HttpFailure::Status(401, error.www_authenticate_header.clone())
+        }
+        HttpError::InsufficientScope(error) => {
+            HttpFailure::Status(403, error.www_authenticate_header.clone())
+        }
+        HttpError::SessionExpired => {
+            HttpFailure::Status(404, "the server no longer knows this session".to_owned())
+        }
+        HttpError::ResponseBodyTooLarge { max_size } => HttpFailure::TooLarge(*max_size),
+        HttpError::UnexpectedContentType(Some(kind)) => HttpFailure::Protocol(format!(
+            "its content type is `{}`, neither JSON nor an event stream",
+            cut(kind, 100)
+        )),
+        HttpError::UnexpectedContentType(None) => {
+            HttpFailure::Protocol("its answer has no content type".to_owned())
+        }
+        HttpError::UnexpectedServerResponse(text) => status_in(text).map_or_else(
+            || HttpFailure::Protocol(text.to_string()),
+            |(status, body)| HttpFailure::Status(status, body.to_owned()),
+        ),
+        other => HttpFailure::Protocol(other.to_string()),
+    })
+}
+
+/// The parts of `HTTP 404 Not Found: body`, the SDK's text for a status it does not know.
+fn status_in(text: &str) -> Option<(u16, &str)> {
+    let rest = text.strip_prefix("HTTP ")?;
+    let status = rest.get(..3)?.parse().ok()?;
+    let body = rest.split_once(": ").map_or("", |(_, body)| body);
+    Some((status, body))
+}
+
+/// The cause of causes: reqwest's own texts repeat the URL, which may hold secrets.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut innermost: &dyn Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    if let Some(error) = innermost.downcast_ref::<std::io::Error>()
+        && error.kind() == std::io::ErrorKind::ConnectionRefused
+    {
+        return "connection refused".to_owned();
+    }
+    if error.source().is_none() {
+        return "the request failed".to_owned();
+    }
+    innermost.to_string()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,304 @@
+//! The transport of everything that carries one JSON message per line.
+//!
+//! Lines are bounded, a line that is no JSON becomes a notice, and a malformed answer fails its call at
+//! once instead of leaving it to its timeout. Answers to tool requests are handed on as they came, since
+//! the SDK's own types know no content they don't know.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientJsonRpcMessage, CustomResult, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage,
+    ServerResult,
+};
+use rmcp::transport::Transport;
+use serde_json::{Map, Value};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::frames::{LineReader, LineWriter, Read};
+use super::link::{Link, ReadEnd};
+use super::notice::Notice;
+use super::requests::{OpenRequests, Unmatched};
+
+/// The largest frame accepted, in bytes.
+const LARGEST_FRAME: usize = 64 * 1024 * 1024;
+/// The most messages in one JSON-RPC batch.
+const LARGEST_BATCH: usize = 1_000;
+
+/// Messages as lines over a pair of streams.
+pub(super) struct LineTransport {
+    reader: LineReader,
+    writer: Arc<LineWriter>,
+    link: Arc<Link>,
+    requests: OpenRequests,
+    /// Messages of a line, in their order.
+    queue: VecDeque<Incoming>,
+}
+
+enum Incoming {
+    /// Yet to be read.
+    Value(Value),
+    Ready(Box<ServerJsonRpcMessage>),
+}
+
+impl LineTransport {
+    pub(super) fn new(
+        read: impl AsyncRead + Send + Unpin + 'static,
+        write: impl AsyncWrite + Send + Unpin + 'static,
+        link: Arc<Link>,
+    ) -> Self {
+        Self::with_bound(read, write, link, LARGEST_FRAME)
+    }
+
+    fn with_bound(
+        read: impl AsyncRead + Send + Unpin + 'static,
+        write: impl AsyncWrite + Send + Unpin + 'static,
+        link: Arc<Link>,
+        bound: usize,
+    ) -> Self {
+        Self {
+            reader: LineReader::new(Box::new(read), bound),
+            writer: Arc::new(LineWriter::new(Box::new(write))),
+            link,
+            requests: OpenRequests::default(),
+            queue: VecDeque::new(),
+        }
+    }
+
+    /// The writing half, to be closed from outside.
+    pub(super) fn writer(&self) -> Arc<LineWriter> {
+        Arc::clone(&self.writer)
+    }
+
+    /// Takes one line apart: a message, a batch of them, or neither.
+    fn take_line(&mut self, line: &[u8]) {
+        let line = line
+            .strip_prefix(b"\xef\xbb\xbf")
+            .unwrap_or(line)
+            .trim_ascii();
+        if line.is_empty() {
+            return;
+        }
+        match serde_json::from_slice(line) {
+            Ok(Value::Array(batch)) if batch.len() > LARGEST_BATCH => {
+                self.bad_frame(line, &format!("a batch of over {LARGEST_BATCH} messages"));
+            }
+            Ok(Value::Array(batch)) => self.queue.extend(batch.into_iter().map(Incoming::Value)),
+            Ok(value @ Value::Object(_)) => self.queue.push_back(Incoming::Value(value)),
+            Err(error) if looks_like_a_message(line) => {
+                let reason = format!("it is no valid JSON: {error}");
+                self.bad_frame(line, &reason);
+                // It answers something, and that can only be the one request that is open.
+                if let Some(id) = self.requests.only_open() {
+                    self.requests.close(id);
+                    let failed = self.failed(id, reason);
+                    self.queue.push_back(Incoming::Ready(Box::new(failed)));
+                }
+            }
+            // Other JSON, such as a number, is as much of a banner as any text.
+            Ok(_) | Err(_) => self.link.stray_output(&beginning(line)),
+        }
+    }
+
+    /// What one JSON value means to the protocol; nothing if it is no valid message.
+    fn take_message(&mut self, value: Value) -> Option<ServerJsonRpcMessage> {
+        let Value::Object(mut message) = value else {
+            self.bad_frame(
+                value.to_string().as_bytes(),
+                "a batch holds what is no object",
+            );
+            return None;
+        };
+        let is_answer = !message.contains_key("method")
+            && (message.contains_key("result") || message.contains_key("error"));
+        if is_answer {
+            return self.take_answer(&mut message);
+        }
+        let value = Value::Object(message);
+        match ServerJsonRpcMessage::deserialize_value(&value) {
+            Ok(message) => Some(message),
+            Err(reason) => {
+                self.bad_frame(value.to_string().as_bytes(), &reason);
+                None
+            }
+        }
+    }
+
+    fn take_answer(&mut self, message: &mut Map<String, Value>) -> Option<ServerJsonRpcMessage> {
+        let id = match self.requests.id_of(message) {
+            Ok(id) => id,
+            Err(Unmatched::Late { discovered }) => {
+                if discovered {
+                    self.link.note_late_discovery();
+                }
+                return None;
+            }
+            Err(Unmatched::Unknown(reason)) => {
+                let text = Value::Object(std::mem::take(message)).to_string();
+                self.bad_frame(text.as_bytes(), &reason);
+                return None;
+            }
+        };
+        let as_it_came = self.requests.close(id);
+        match read_answer(message, id, as_it_came) {
+            Ok(message) => Some(message),
+            Err(reason) => {
+                let text = Value::Object(std::mem::take(message)).to_string();
+                self.bad_frame(text.as_bytes(), &reason);
+                Some(self.failed(id, reason))
+            }
+        }
+    }
+
+    /// Ends request `id`, whose answer is malformed: as an error is how the SDK is told.
+    fn failed(&self, id: i64, reason: String) -> ServerJsonRpcMessage {
+        self.link.fault(id, reason.clone());
+        let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, reason, None);
+        ServerJsonRpcMessage::error(error, Some(RequestId::Number(id)))
+    }
+
+    fn bad_frame(&self, frame: &[u8], reason: &str) {
+        self.link.notice(Notice::BadFrame {
+            text: self.link.shown(&beginning(frame), 200),
+            reason: reason.to_owned(),
+        });
+    }
+}
+
+impl Transport<RoleClient> for LineTransport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ClientJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.requests.note_sent(&message);
+        let frame = serde_json::to_vec(&message);
+        let writer = Arc::clone(&self.writer);
+        async move { writer.send(frame.map_err(io::Error::other)?).await }
+    }
+
+    // Cancel safe: a line begun stays in the reader, and nothing is awaited after a line was taken.
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        loop {
+            while let Some(incoming) = self.queue.pop_front() {
+                let message = match incoming {
+                    Incoming::Value(value) => self.take_message(value),
+                    Incoming::Ready(message) => Some(*message),
+                };
+                if message.is_some() {
+                    return message;
+                }
+            }
+            let read = tokio::select! {
+                biased;
+                read = self.reader.next() => read,
+                // The process is gone, though a child of it may keep the pipe open.
+                _ = self.link.gone() => Read::End,
+            };
+            match read {
+                Read::Line(line) => self.take_line(&line),
+                Read::End => {
+                    self.link.end_reading(ReadEnd::Closed);
+                    return None;
+                }
+                Read::TooLarge(bound) => {
+                    self.link.end_reading(ReadEnd::TooLarge(bound));
+                    return None;
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.writer.close();
+        Ok(())
+    }
+}
+
+impl Drop for LineTransport {
+    fn drop(&mut self) {
+        self.link.end_reading(ReadEnd::Dropped);
+    }
+}
+
+/// The typed form of an answer whose request is known.
+fn read_answer(
+    message: &mut Map<String, Value>,
+    id: i64,
+    as_it_came: bool,
+) -> Result<ServerJsonRpcMessage, String> {
+    if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return Err("the answer lacks `\"jsonrpc\": \"2.0\"`".to_owned());
+    }
+    let request = RequestId::Number(id);
+    match (message.contains_key("result"), message.get("error")) {
+        (true, Some(error)) if !error.is_null() => {
+            Err("the answer holds both `result` and `error`".to_owned())
+        }
+        (false, Some(error)) => Ok(ServerJsonRpcMessage::error(
+            read_error(error)?,
+            Some(request),
+        )),
+        _ if as_it_came => {
+            let result = message.remove("result").unwrap_or_default();
+            let result = ServerResult::CustomResult(CustomResult::new(result));
+            Ok(ServerJsonRpcMessage::response(result, request))
+        }
+        _ => {
+            // The id we matched, in the one form the SDK's handshake compares.
+            message.insert("id".to_owned(), Value::from(id));
+            // Some servers send `"error": null` beside their result.
+            message.remove("error");
+            ServerJsonRpcMessage::deserialize_value(&Value::Object(message.clone()))
+        }
+    }
+}
+
+/// A JSON-RPC error, leniently: a code that is no small integer becomes 0, a message is looked for.
+fn read_error(error: &Value) -> Result<ErrorData, String> {
+    let Value::Object(fields) = error else {
+        return match error {
+            Value::String(text) => Ok(ErrorData::new(ErrorCode(0), text.clone(), None)),
+            _ => Err("its `error` is no object".to_owned()),
+        };
+    };
+    let code = fields
+        .get("code")
+        .and_then(Value::as_i64)
+        .and_then(|code| i32::try_from(code).ok());
+    let message = match fields.get("message") {
+        Some(Value::String(message)) => message.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    };
+    let data = fields.get("data").filter(|data| !data.is_null()).cloned();
+    Ok(ErrorData::new(ErrorCode(code.unwrap_or(0)), message, data))
+}
+
+/// `ServerJsonRpcMessage` from a value, with the reason as a text.
+trait DeserializeValue: Sized {
+    fn deserialize_value(value: &Value) -> Result<Self, String>;
+}
+
+impl DeserializeValue for ServerJsonRpcMessage {
+    fn deserialize_value(value: &Value) -> Result<Self, String> {
+        <Self as serde::Deserialize>::deserialize(value).map_err(|error| error.to_string())
+    }
+}
+
+/// Whether a line that is no JSON was meant to be a message, and no banner.
+fn looks_like_a_message(line: &[u8]) -> bool {
+    line.starts_with(b"{")
+        && line[..line.len().min(200)]
+            .windows(9)
+            .any(|part| part == b"\"jsonrpc\"")
+}
+
+/// The first bytes of a frame as a text.
+fn beginning(frame: &[u8]) -> String {
+    // More than is shown, since escape sequences and secrets are yet to be taken out.
+    String::from_utf8_lossy(&frame[..frame.len().min(4_096)]).into_owned()
+}

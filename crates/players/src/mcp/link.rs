@@ -1,0 +1,318 @@
+//! The facts about one connection, gathered by its transport, its process keeper and its handler, and
+//! read by the session.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use super::error::Exit;
+use super::notice::{Notice, Notices};
+use super::text::{Mask, clean, cut};
+
+/// How long an answer that came before the server's end may take to get through, and a server's end to be
+/// noticed after its connection broke.
+pub(super) const SETTLE: Duration = Duration::from_millis(600);
+/// The longest text of a server's in an error, in characters.
+pub(super) const LONGEST_TEXT: usize = 8_000;
+/// How much of standard error is kept, in bytes.
+const TAIL: usize = 64 * 1024;
+/// How many of its last lines are shown, and how long each may be.
+const LAST_LINES: usize = 20;
+const LONGEST_LINE: usize = 500;
+/// The most malformed answers remembered until their calls fetch them.
+const MOST_FAULTS: usize = 1_000;
+
+/// Shared by everything that belongs to one connection.
+pub(super) struct Link {
+    pub(super) began: Instant,
+    mask: Mask,
+    notices: Mutex<Notices>,
+    errors: Mutex<Tail>,
+    stray: Mutex<Option<String>>,
+    faults: Mutex<HashMap<i64, String>>,
+    late_discovery: AtomicBool,
+    tools_changed: AtomicBool,
+    reading: watch::Sender<Option<ReadEnd>>,
+    errors_ended: watch::Sender<bool>,
+    gone: watch::Sender<Option<Gone>>,
+}
+
+/// Why nothing more will be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ReadEnd {
+    /// The server closed its output, or died.
+    Closed,
+    /// A frame was larger than this many bytes.
+    TooLarge(usize),
+    /// We stopped listening.
+    Dropped,
+}
+
+/// The server is no more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Gone {
+    /// Its exit, if it has a process and that has ended.
+    pub(super) exit: Option<Exit>,
+    /// How long it lived.
+    pub(super) after: Duration,
+    /// The bound that a frame exceeded, if that is why.
+    pub(super) too_large: Option<usize>,
+}
+
+impl Link {
+    pub(super) fn new(mask: Mask) -> Self {
+        Self {
+            began: Instant::now(),
+            mask,
+            notices: Mutex::default(),
+            errors: Mutex::default(),
+            stray: Mutex::default(),
+            faults: Mutex::default(),
+            late_discovery: AtomicBool::new(false),
+            tools_changed: AtomicBool::new(false),
+            reading: watch::Sender::new(None),
+            errors_ended: watch::Sender::new(false),
+            gone: watch::Sender::new(None),
+        }
+    }
+
+    /// `text` fit to be shown.
+    pub(super) fn shown(&self, text: &str, limit: usize) -> String {
+        // Masked before it is cut, so that no half of a secret stays at the end.
+        cut(&self.mask.apply(&clean(text)), limit)
+    }
+
+    // Notices.
+
+    pub(super) fn notice(&self, notice: Notice) {
+        lock(&self.notices).push(notice);
+    }
+
+    pub(super) fn drain_notices(&self) -> Vec<Notice> {
+        lock(&self.notices).drain()
+    }
+
+    /// Remembers a line of output that is not JSON; the first one goes into the start's error.
+    pub(super) fn stray_output(&self, line: &str) {
+        let text = self.shown(line, 200);
+        lock(&self.stray).get_or_insert_with(|| text.clone());
+        self.notice(Notice::StrayOutput { text });
+    }
+
+    pub(super) fn first_stray_output(&self) -> Option<String> {
+        lock(&self.stray).clone()
+    }
+
+    pub(super) fn note_tools_changed(&self) {
+        self.tools_changed.store(true, Ordering::Relaxed);
+        self.notice(Notice::ToolsChanged);
+    }
+
+    /// Whether the list of tools changed since this was asked last.
+    pub(super) fn take_tools_changed(&self) -> bool {
+        self.tools_changed.swap(false, Ordering::Relaxed)
+    }
+
+    /// The probe for the modern era was answered, but only after it had been given up.
+    pub(super) fn note_late_discovery(&self) {
+        self.late_discovery.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn saw_late_discovery(&self) -> bool {
+        self.late_discovery.load(Ordering::Relaxed)
+    }
+
+    // Malformed answers.
+
+    /// Remembers what is wrong with the answer to request `id`.
+    pub(super) fn fault(&self, id: i64, reason: String) {
+        let mut faults = lock(&self.faults);
+        if faults.len() < MOST_FAULTS {
+            faults.insert(id, reason);
+        }
+    }
+
+    pub(super) fn take_fault(&self, id: i64) -> Option<String> {
+        lock(&self.faults).remove(&id)
+    }
+
+    /// What is wrong with any answer so far. For the handshake, whose requests have no known ids.
+    pub(super) fn any_fault(&self) -> Option<String> {
+        lock(&self.faults).values().next().cloned()
+    }
+
+    // Standard error.
+
+    pub(super) fn push_errors(&self, bytes: &[u8]) {
+        lock(&self.errors).push(bytes);
+    }
+
+    pub(super) fn last_words(&self) -> Vec<String> {
+        let lines = lock(&self.errors).lines();
+        let shown: Vec<String> = lines
+            .iter()
+            .rev()
+            .map(|line| self.shown(line.trim_end(), LONGEST_LINE))
+            .filter(|line| !line.is_empty())
+            .take(LAST_LINES)
+            .collect();
+        shown.into_iter().rev().collect()
+    }
+
+    pub(super) fn end_errors(&self) {
+        self.errors_ended.send_replace(true);
+    }
+
+    /// Waits until standard error has been read to its end.
+    pub(super) async fn errors_ended(&self) {
+        let mut ended = self.errors_ended.subscribe();
+        // The sender is ours, so waiting cannot fail.
+        let _ = ended.wait_for(|ended| *ended).await;
+    }
+
+    // The end.
+
+    /// Nothing more will be read. Only the first reason counts.
+    pub(super) fn end_reading(&self, end: ReadEnd) {
+        set_once(&self.reading, end);
+    }
+
+    /// Waits until nothing more will be read.
+    pub(super) async fn reading_ended(&self) -> ReadEnd {
+        wait(&self.reading).await
+    }
+
+    /// The server is no more. Only the first call counts.
+    pub(super) fn end(&self, exit: Option<Exit>) {
+        let too_large = match *self.reading.borrow() {
+            Some(ReadEnd::TooLarge(bound)) => Some(bound),
+            _ => None,
+        };
+        let after = self.began.elapsed();
+        set_once(
+            &self.gone,
+            Gone {
+                exit,
+                after,
+                too_large,
+            },
+        );
+    }
+
+    /// Waits until the server is no more.
+    pub(super) async fn gone(&self) -> Gone {
+        wait(&self.gone).await
+    }
+
+    /// The server's end, if it has come.
+    pub(super) fn is_gone(&self) -> Option<Gone> {
+        self.gone.borrow().clone()
+    }
+}
+
+fn set_once<T>(cell: &watch::Sender<Option<T>>, value: T) {
+    cell.send_if_modified(|current| {
+        let first = current.is_none();
+        if first {
+            *current = Some(value);
+        }
+        first
+    });
+}
+
+async fn wait<T: Clone>(cell: &watch::Sender<Option<T>>) -> T {
+    let mut receiver = cell.subscribe();
+    loop {
+        if let Some(value) = receiver.borrow_and_update().clone() {
+            return value;
+        }
+        if receiver.changed().await.is_err() {
+            // The sender is borrowed for as long as this runs, so it can't be dropped.
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The end of a stream of bytes.
+#[derive(Default)]
+struct Tail {
+    bytes: VecDeque<u8>,
+    lost_some: bool,
+}
+
+impl Tail {
+    fn push(&mut self, bytes: &[u8]) {
+        let keep = &bytes[bytes.len().saturating_sub(TAIL)..];
+        let excess = (self.bytes.len() + keep.len()).saturating_sub(TAIL);
+        self.lost_some |= excess > 0 || keep.len() < bytes.len();
+        self.bytes.drain(..excess);
+        self.bytes.extend(keep);
+    }
+
+    /// Its lines; the first one is left out if its beginning is lost and others follow.
+    fn lines(&mut self) -> Vec<String> {
+        let text = String::from_utf8_lossy(self.bytes.make_contiguous());
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        if self.lost_some && lines.len() > 1 {
+            lines.remove(0);
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_words_are_bounded_in_every_direction() {
+        let link = Link::new(Mask::default());
+        for n in 0..10_000 {
+            link.push_errors(format!("line {n}\n\n").as_bytes());
+        }
+        link.push_errors("y".repeat(2_000).as_bytes());
+        let words = link.last_words();
+        assert_eq!(words.len(), LAST_LINES);
+        assert_eq!(words[0], "line 9981");
+        assert_eq!(words[LAST_LINES - 1].chars().count(), LONGEST_LINE);
+        assert!(lock(&link.errors).bytes.len() <= TAIL);
+    }
+
+    #[test]
+    fn one_endless_line_keeps_its_end_only() {
+        let link = Link::new(Mask::default());
+        link.push_errors(&vec![b'x'; 3 * TAIL]);
+        link.push_errors(b"\xff");
+        assert_eq!(link.last_words().len(), 1);
+        assert_eq!(lock(&link.errors).bytes.len(), TAIL);
+    }
+
+    #[test]
+    fn secrets_and_escapes_stay_out_of_the_last_words() {
+        let mut mask = Mask::default();
+        mask.add("s3cr3t-value", "API_KEY");
+        let link = Link::new(mask);
+        link.push_errors(b"\x1b[31mbad key s3cr3t-value\x1b[0m\r\n");
+        assert_eq!(link.last_words(), ["bad key [API_KEY]"]);
+    }
+
+    #[tokio::test]
+    async fn the_first_end_counts() {
+        let link = Link::new(Mask::default());
+        link.end_reading(ReadEnd::TooLarge(7));
+        link.end_reading(ReadEnd::Closed);
+        assert_eq!(link.reading_ended().await, ReadEnd::TooLarge(7));
+        assert!(link.is_gone().is_none());
+        link.end(Some(Exit::Code(1)));
+        link.end(None);
+        let gone = link.gone().await;
+        assert_eq!((gone.exit, gone.too_large), (Some(Exit::Code(1)), Some(7)));
+    }
+}

@@ -1,0 +1,182 @@
+//! What a server says beside its answers.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+
+use super::text::cut;
+
+/// How many notices wait to be asked for; the oldest go first, and are counted.
+const MOST: usize = 1_000;
+/// The longest text kept in one notice, in characters.
+const LONGEST: usize = 2_000;
+
+/// One thing a server said that answers no request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Notice {
+    /// A log message.
+    Log {
+        /// `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency`.
+        level: String,
+        /// The part of the server that logs.
+        logger: Option<String>,
+        /// The message: a string, or any JSON value; a long one is cut to a string.
+        data: Value,
+    },
+    /// Progress of an open call.
+    Progress {
+        /// How far it is; grows with each notice.
+        progress: f64,
+        /// Where it will end, if the server knows.
+        total: Option<f64>,
+        /// What it is doing.
+        message: Option<String>,
+    },
+    /// A request of the server's own that was refused, because nobody here can answer it.
+    Refused {
+        /// For example `sampling/createMessage`.
+        method: String,
+    },
+    /// The list of tools has changed; the next [`super::Session::tools`] asks again.
+    ToolsChanged,
+    /// Any other notification.
+    Other {
+        /// For example `notifications/resources/updated`.
+        method: String,
+    },
+    /// A line on standard output that is not JSON.
+    StrayOutput {
+        /// Its beginning.
+        text: String,
+    },
+    /// JSON that is no valid message.
+    BadFrame {
+        /// Its beginning.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Notices that were dropped before they were asked for.
+    Dropped {
+        /// How many.
+        count: u64,
+    },
+}
+
+/// The notices nobody has asked for yet.
+#[derive(Debug, Default)]
+pub(super) struct Notices {
+    waiting: VecDeque<Notice>,
+    dropped: u64,
+}
+
+impl Notices {
+    pub(super) fn push(&mut self, notice: Notice) {
+        if self.waiting.len() == MOST {
+            self.waiting.pop_front();
+            self.dropped += 1;
+        }
+        self.waiting.push_back(bounded(notice));
+    }
+
+    /// All of them, oldest first, led by how many were dropped before them.
+    pub(super) fn drain(&mut self) -> Vec<Notice> {
+        let count = std::mem::take(&mut self.dropped);
+        let dropped = (count > 0).then_some(Notice::Dropped { count });
+        dropped.into_iter().chain(self.waiting.drain(..)).collect()
+    }
+}
+
+/// `notice` with every text cut to its bound.
+fn bounded(notice: Notice) -> Notice {
+    let short = |text: String| cut(&text, LONGEST);
+    match notice {
+        Notice::Log {
+            level,
+            logger,
+            data,
+        } => Notice::Log {
+            level,
+            logger: logger.map(short),
+            data: short_value(data),
+        },
+        Notice::Progress {
+            progress,
+            total,
+            message,
+        } => Notice::Progress {
+            progress,
+            total,
+            message: message.map(short),
+        },
+        Notice::Refused { method } => Notice::Refused {
+            method: short(method),
+        },
+        Notice::Other { method } => Notice::Other {
+            method: short(method),
+        },
+        Notice::StrayOutput { text } => Notice::StrayOutput { text: short(text) },
+        Notice::BadFrame { text, reason } => Notice::BadFrame {
+            text: short(text),
+            reason: short(reason),
+        },
+        Notice::ToolsChanged | Notice::Dropped { .. } => notice,
+    }
+}
+
+fn short_value(value: Value) -> Value {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+        Value::String(text) => Value::String(cut(&text, LONGEST)),
+        Value::Array(_) | Value::Object(_) => {
+            let text = value.to_string();
+            if text.len() <= LONGEST {
+                value
+            } else {
+                Value::String(cut(&text, LONGEST))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_are_dropped_and_counted_once() {
+        let mut notices = Notices::default();
+        for n in 0..MOST + 3 {
+            notices.push(Notice::Other {
+                method: n.to_string(),
+            });
+        }
+        let drained = notices.drain();
+        assert_eq!(drained.len(), MOST + 1);
+        assert_eq!(drained[0], Notice::Dropped { count: 3 });
+        assert_eq!(drained[1], Notice::Other { method: "3".into() });
+        assert!(notices.drain().is_empty());
+    }
+
+    #[test]
+    fn long_data_is_cut_to_a_string_and_short_data_stays() {
+        let mut notices = Notices::default();
+        let log = |data| Notice::Log {
+            level: "info".into(),
+            logger: None,
+            data,
+        };
+        notices.push(log(serde_json::json!({ "a": 1 })));
+        notices.push(log(serde_json::json!(["x".repeat(LONGEST)])));
+        let drained = notices.drain();
+        assert_eq!(drained[0], log(serde_json::json!({ "a": 1 })));
+        let Notice::Log {
+            data: Value::String(text),
+            ..
+        } = &drained[1]
+        else {
+            panic!("{drained:?}");
+        };
+        assert_eq!(text.chars().count(), LONGEST);
+    }
+}

@@ -1,0 +1,270 @@
+//! What a tool answered, read from the wire.
+
+use serde_json::{Map, Value};
+
+/// The answer to one call, in the order of the wire.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolReply {
+    /// Whether the tool reports a failure.
+    pub is_error: bool,
+    /// The result as one JSON value, if the server gives it; an explicit `null` is kept.
+    pub structured: Option<Value>,
+    /// The blocks of content.
+    pub content: Vec<ContentBlock>,
+}
+
+/// One block of a tool's answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ContentBlock {
+    /// Text.
+    Text(String),
+    /// An image.
+    Image {
+        /// Its bytes in base64, as they came.
+        data_base64: String,
+        /// For example `image/png`.
+        media_type: String,
+    },
+    /// A sound.
+    Audio {
+        /// Its bytes in base64, as they came.
+        data_base64: String,
+        /// For example `audio/wav`.
+        media_type: String,
+    },
+    /// A link to a resource: the block as it came.
+    ResourceLink(Value),
+    /// A resource itself.
+    Resource {
+        /// Where it belongs.
+        uri: String,
+        /// For example `text/markdown`.
+        media_type: Option<String>,
+        /// Its text, if it is one.
+        text: Option<String>,
+        /// Its bytes in base64, if it is no text.
+        blob_base64: Option<String>,
+    },
+    /// A block of a kind we don't know, or one that lacks what its kind needs: as it came.
+    Other(Value),
+}
+
+/// Why an answer is no [`ToolReply`].
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum NoReply {
+    /// The server wants answers to these requests first.
+    NeedsInput(Vec<String>),
+    /// It breaks the protocol.
+    Malformed(String),
+}
+
+impl ToolReply {
+    /// Reads the `result` of a `tools/call`.
+    pub(super) fn from_wire(result: Value) -> Result<Self, NoReply> {
+        let malformed = |text: &str| NoReply::Malformed(text.to_owned());
+        let Value::Object(mut fields) = result else {
+            return Err(malformed("the result is no object"));
+        };
+        match fields.get("resultType").and_then(Value::as_str) {
+            None | Some("complete") => {}
+            Some("input_required") => return Err(NoReply::NeedsInput(wanted(&fields))),
+            Some(other) => {
+                let text = format!("the result is of the kind `{other}`, which nobody asked for");
+                return Err(NoReply::Malformed(text));
+            }
+        }
+        let is_error = match fields.get("isError") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(is_error)) => *is_error,
+            Some(_) => return Err(malformed("`isError` is no boolean")),
+        };
+        let content = match fields.remove("content") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(blocks)) => blocks.into_iter().map(ContentBlock::from_wire).collect(),
+            Some(_) => return Err(malformed("`content` is no array")),
+        };
+        Ok(Self {
+            is_error,
+            structured: fields.remove("structuredContent"),
+            content,
+        })
+    }
+}
+
+impl ContentBlock {
+    fn from_wire(mut block: Value) -> Self {
+        Self::read(&mut block).unwrap_or(Self::Other(block))
+    }
+
+    /// The block, or nothing; only a block that is read is taken apart.
+    fn read(block: &mut Value) -> Option<Self> {
+        let fields = block.as_object_mut()?;
+        match fields.get("type")?.as_str()? {
+            "text" => Some(Self::Text(take_text(fields, "text")?)),
+            "image" if has_media(fields) => Some(Self::Image {
+                data_base64: take_text(fields, "data")?,
+                media_type: take_text(fields, "mimeType")?,
+            }),
+            "audio" if has_media(fields) => Some(Self::Audio {
+                data_base64: take_text(fields, "data")?,
+                media_type: take_text(fields, "mimeType")?,
+            }),
+            "resource_link" => Some(Self::ResourceLink(std::mem::take(block))),
+            "resource" => {
+                let resource = fields.get_mut("resource")?.as_object_mut()?;
+                let is = |name: &str| resource.get(name).is_some_and(Value::is_string);
+                if !is("uri") || !(is("text") || is("blob")) {
+                    return None;
+                }
+                Some(Self::Resource {
+                    uri: take_text(resource, "uri")?,
+                    media_type: take_text(resource, "mimeType"),
+                    text: take_text(resource, "text"),
+                    blob_base64: take_text(resource, "blob"),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn has_media(fields: &Map<String, Value>) -> bool {
+    ["data", "mimeType"]
+        .iter()
+        .all(|name| fields.get(*name).is_some_and(Value::is_string))
+}
+
+/// The string called `name`, moved out; a value of another type stays.
+fn take_text(fields: &mut Map<String, Value>, name: &str) -> Option<String> {
+    match fields.get_mut(name)? {
+        Value::String(text) => Some(std::mem::take(text)),
+        _ => None,
+    }
+}
+
+/// The methods an `input_required` result asks for, at most ten, each once.
+fn wanted(fields: &Map<String, Value>) -> Vec<String> {
+    let mut methods: Vec<String> = Vec::new();
+    let requests = fields.get("inputRequests").and_then(Value::as_object);
+    for request in requests.into_iter().flat_map(Map::values) {
+        let method = request
+            .get("method")
+            .and_then(Value::as_str)
+            .unwrap_or("input");
+        if methods.len() < 10 && !methods.iter().any(|known| known == method) {
+            methods.push(method.to_owned());
+        }
+    }
+    methods
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn reply(result: Value) -> ToolReply {
+        ToolReply::from_wire(result).expect("a reply")
+    }
+
+    #[test]
+    fn every_kind_of_block_is_read_in_order() {
+        let link = json!({ "type": "resource_link", "uri": "file:///a", "name": "a" });
+        let odd = json!({ "type": "hologram", "x": [1] });
+        let text_resource = json!({ "uri": "test://1", "mimeType": "text/plain", "text": "hi" });
+        let read = reply(json!({
+            "content": [
+                { "type": "text", "text": "one", "annotations": { "priority": 1 } },
+                { "type": "image", "data": "aGk=", "mimeType": "image/png" },
+                { "type": "audio", "data": "aGk=", "mimeType": "audio/wav" },
+                link.clone(),
+                { "type": "resource", "resource": text_resource },
+                { "type": "resource", "resource": { "uri": "test://2", "blob": "aGk=" } },
+                odd.clone(),
+            ],
+            "isError": true,
+        }));
+        assert!(read.is_error);
+        assert_eq!(
+            read.content,
+            [
+                ContentBlock::Text("one".into()),
+                ContentBlock::Image {
+                    data_base64: "aGk=".into(),
+                    media_type: "image/png".into()
+                },
+                ContentBlock::Audio {
+                    data_base64: "aGk=".into(),
+                    media_type: "audio/wav".into()
+                },
+                ContentBlock::ResourceLink(link),
+                ContentBlock::Resource {
+                    uri: "test://1".into(),
+                    media_type: Some("text/plain".into()),
+                    text: Some("hi".into()),
+                    blob_base64: None,
+                },
+                ContentBlock::Resource {
+                    uri: "test://2".into(),
+                    media_type: None,
+                    text: None,
+                    blob_base64: Some("aGk=".into()),
+                },
+                ContentBlock::Other(odd),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_block_that_lacks_something_is_kept_whole() {
+        for block in [
+            json!({ "type": "text" }),
+            json!({ "type": "image", "data": "aGk=" }),
+            json!({ "type": "resource", "resource": { "uri": "u" } }),
+            json!({ "type": "resource", "resource": { "text": "t" } }),
+            json!({ "text": "t" }),
+            json!("t"),
+        ] {
+            let read = reply(json!({ "content": [block.clone()] }));
+            assert_eq!(read.content, [ContentBlock::Other(block)]);
+        }
+    }
+
+    #[test]
+    fn a_structured_null_is_kept_apart_from_none() {
+        assert_eq!(
+            reply(json!({ "structuredContent": null })).structured,
+            Some(Value::Null)
+        );
+        assert_eq!(reply(json!({})), ToolReply::default());
+    }
+
+    #[test]
+    fn what_is_no_reply_says_why() {
+        let no = |value| ToolReply::from_wire(value).expect_err("no reply");
+        assert_eq!(
+            no(json!([])),
+            NoReply::Malformed("the result is no object".into())
+        );
+        assert_eq!(
+            no(json!({ "content": "text" })),
+            NoReply::Malformed("`content` is no array".into())
+        );
+        assert_eq!(
+            no(json!({ "isError": "yes" })),
+            NoReply::Malformed("`isError` is no boolean".into())
+        );
+        let request = json!({ "method": "elicitation/create", "params": {} });
+        assert_eq!(
+            no(json!({
+                "resultType": "input_required",
+                "inputRequests": { "a": request.clone(), "b": request },
+            })),
+            NoReply::NeedsInput(vec!["elicitation/create".into()])
+        );
+        assert!(matches!(
+            no(json!({ "resultType": "task" })),
+            NoReply::Malformed(_)
+        ));
+    }
+}

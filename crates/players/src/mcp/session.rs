@@ -1,0 +1,473 @@
+//! A session with one server, from its start to its end.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fmt;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
+    ClientRequest, ErrorCode, ErrorData, ListToolsRequest, PaginatedRequestParams, RequestId,
+    ServerResult,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use serde_json::{Map, Value};
+use tokio::sync::Mutex;
+
+use super::error::{CallError, CallErrorKind, StartError};
+use super::frames::LineWriter;
+use super::handler::Handler;
+use super::http::{self, HttpFailure};
+use super::link::{LONGEST_TEXT, Link, SETTLE};
+use super::notice::Notice;
+use super::reply::{NoReply, ToolReply};
+use super::spec::ServerSpec;
+use super::start::{Started, facts};
+use super::stdio::Keeper;
+use super::text::seconds;
+
+/// The JSON-RPC code for a call whose headers don't repeat what they should.
+const HEADER_MISMATCH: i64 = ErrorCode::HEADER_MISMATCH.0 as i64;
+/// How long sending the cancellation of a call may take.
+const CANCEL: Duration = Duration::from_millis(100);
+/// How long leaving may take before the server's process is ended: an HTTP session is deleted then.
+const LEAVE: Duration = Duration::from_millis(1_500);
+/// The most tools, and pages of them, that a server may list.
+const MOST_TOOLS: usize = 10_000;
+const MOST_PAGES: usize = 1_000;
+
+/// A running server.
+pub struct Session {
+    spec: ServerSpec,
+    info: SessionInfo,
+    link: Arc<Link>,
+    service: RunningService<RoleClient, Handler>,
+    keeper: Option<Keeper>,
+    writer: Option<Arc<LineWriter>>,
+    tools: Mutex<Option<Arc<[ToolInfo]>>>,
+}
+
+/// What is known about a server once it runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionInfo {
+    /// The server's name for itself; empty if it gives none.
+    pub server_name: String,
+    /// Its version; empty if it gives none.
+    pub server_version: String,
+    /// The protocol version agreed on, such as `2025-11-25`.
+    pub protocol_version: String,
+    /// The protocol era of that version.
+    pub era: Era,
+    /// `stdio`, `http` or `built in`.
+    pub transport: &'static str,
+    /// How long the start took.
+    pub started_in: Duration,
+}
+
+/// A protocol era.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Era {
+    /// With sessions and `initialize`.
+    Legacy,
+    /// Stateless.
+    Modern,
+}
+
+/// One tool of a server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolInfo {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: Option<String>,
+    /// The JSON schema of its arguments; an empty object if the server gives none.
+    pub input_schema: Value,
+}
+
+impl Session {
+    /// Starts or reaches the server of `spec` and shakes hands. `inherited_env` is the environment that a
+    /// child may inherit from, a snapshot.
+    ///
+    /// With [`super::Protocol::Auto`] a server whose process ends over the probe, or breaks over it, is started a
+    /// second time for the older protocol alone.
+    ///
+    /// # Errors
+    /// Whatever keeps the server from answering within the start's timeout. Nothing is left running.
+    pub async fn start(
+        spec: &ServerSpec,
+        inherited_env: &[(OsString, OsString)],
+    ) -> Result<Self, StartError> {
+        let Started {
+            info,
+            link,
+            service,
+            keeper,
+            writer,
+        } = super::start::start(spec, inherited_env).await?;
+        Ok(Self {
+            spec: spec.clone(),
+            info,
+            link,
+            service,
+            keeper,
+            writer,
+            tools: Mutex::new(None),
+        })
+    }
+
+    /// What is known about the server.
+    pub fn info(&self) -> &SessionInfo {
+        &self.info
+    }
+
+    /// The tools that may be called, in the server's order. Asked for once, and again after the server said
+    /// that they changed.
+    ///
+    /// # Errors
+    /// As for a call. Over 10,000 tools are a protocol error.
+    pub async fn tools(&self) -> Result<Arc<[ToolInfo]>, CallError> {
+        let began = Instant::now();
+        let mut cached = self.tools.lock().await;
+        let changed = self.link.take_tools_changed();
+        if let Some(tools) = cached.as_ref().filter(|_| !changed) {
+            return Ok(Arc::clone(tools));
+        }
+        *cached = None;
+        let tools: Arc<[ToolInfo]> = self
+            .list_tools()
+            .await
+            .map_err(|kind| self.error(kind, None, began))?
+            .into();
+        *cached = Some(Arc::clone(&tools));
+        Ok(tools)
+    }
+
+    /// Calls `tool` with `arguments` and waits for its answer, at most `timeout`: a hard cap, which progress
+    /// does not extend. A call that runs out of time, or whose future is dropped, is cancelled at the
+    /// server; the session goes on.
+    ///
+    /// # Errors
+    /// When there is no valid answer. A failure that the tool itself reports is a [`ToolReply`].
+    pub async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        timeout: Duration,
+    ) -> Result<ToolReply, CallError> {
+        let began = Instant::now();
+        let error = |kind| self.error(kind, Some(tool), began);
+        if !self.spec.allows(tool) {
+            let allowed = self.spec.allowed_tools.clone().unwrap_or_default();
+            return Err(error(CallErrorKind::Refused { allowed }));
+        }
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let result = match self.request(request.clone(), timeout).await {
+            // The server wants arguments repeated in headers, which the SDK does once it has seen the
+            // schema. Such a call was refused before it had any effect.
+            Err(CallErrorKind::RpcError {
+                code: HEADER_MISMATCH,
+                ..
+            }) if self.writer.is_none() => {
+                self.list_tools().await.map_err(error)?;
+                self.request(request, timeout.saturating_sub(began.elapsed()))
+                    .await
+            }
+            result => result,
+        };
+        let result = result.map_err(error)?;
+        ToolReply::from_wire(result).map_err(|no_reply| {
+            error(match no_reply {
+                NoReply::NeedsInput(methods) => CallErrorKind::NeedsInput { methods },
+                NoReply::Malformed(text) => CallErrorKind::Protocol {
+                    text: self.shown(&text),
+                },
+            })
+        })
+    }
+
+    /// What the server said unasked since this was called last; the oldest of over 1,000 are dropped, and
+    /// counted by the first notice.
+    pub fn drain_notices(&self) -> Vec<Notice> {
+        self.link.drain_notices()
+    }
+
+    /// The last lines of the server's standard error, oldest first, at most 20.
+    pub fn last_words(&self) -> Vec<String> {
+        self.link.last_words()
+    }
+
+    /// Whether the server has ended, so that no call can succeed any more.
+    pub fn is_over(&self) -> bool {
+        self.link.is_gone().is_some()
+    }
+
+    /// Leaves the server and ends its process: politely, then by force. Takes at most about four seconds.
+    pub async fn stop(mut self) {
+        let _ = self.service.close_with_timeout(LEAVE).await;
+        if let Some(writer) = &self.writer {
+            writer.closed().await;
+        }
+        if let Some(keeper) = self.keeper.take() {
+            keeper.stop().await;
+        }
+    }
+
+    async fn list_tools(&self) -> Result<Vec<ToolInfo>, CallErrorKind> {
+        let began = Instant::now();
+        let malformed = |text: &str| CallErrorKind::Protocol {
+            text: text.to_owned(),
+        };
+        let mut tools = Vec::new();
+        let mut cursor = None;
+        let mut seen = HashSet::new();
+        for _ in 0..MOST_PAGES {
+            let params = PaginatedRequestParams::default().with_cursor(cursor);
+            let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
+            let left = self.spec.start_timeout.saturating_sub(began.elapsed());
+            let page = self.request(request, left).await?;
+            let Some(Value::Array(listed)) = page.get("tools") else {
+                return Err(malformed("the list holds no array `tools`"));
+            };
+            for tool in listed {
+                let tool = read_tool(tool).ok_or_else(|| malformed("a tool has no name"))?;
+                if self.spec.allows(&tool.name) {
+                    tools.push(tool);
+                }
+                if tools.len() > MOST_TOOLS {
+                    return Err(malformed(&format!("over {MOST_TOOLS} tools")));
+                }
+            }
+            match page.get("nextCursor").and_then(Value::as_str) {
+                None | Some("") => return Ok(tools),
+                Some(next) if !seen.insert(next.to_owned()) => {
+                    return Err(malformed("its pages of tools go round in a circle"));
+                }
+                Some(next) => cursor = Some(next.to_owned()),
+            }
+        }
+        Err(malformed(&format!("over {MOST_PAGES} pages of tools")))
+    }
+
+    /// Sends `request` and waits for its result, at most `limit`.
+    async fn request(
+        &self,
+        request: ClientRequest,
+        limit: Duration,
+    ) -> Result<Value, CallErrorKind> {
+        if self.link.is_gone().is_some() {
+            return Err(self.gone().await);
+        }
+        let is_call = matches!(request, ClientRequest::CallToolRequest(_));
+        let mut expired = pin!(tokio::time::sleep(limit));
+        let peer = self.service.peer();
+        let sent = tokio::select! {
+            biased;
+            sent = peer.send_request_with_option(request, PeerRequestOptions::no_options()) => sent,
+            () = &mut expired => return Err(CallErrorKind::Timeout { after: limit }),
+        };
+        let mut handle = match sent {
+            Ok(handle) => handle,
+            Err(error) => return Err(self.explain(error, None).await),
+        };
+        let mut abandoned = Abandoned::watch(peer, &handle.id);
+        let answer = tokio::select! {
+            biased;
+            answer = &mut handle.rx => Some(answer),
+            // An answer that was sent before the end may still be on its way through the SDK.
+            _ = self.link.gone() => tokio::time::timeout(SETTLE, &mut handle.rx).await.ok(),
+            () = &mut expired => {
+                abandoned.forget();
+                let reason = format!("no answer within {}", seconds(limit));
+                // A server that no longer reads must not hold up the error.
+                let _ = tokio::time::timeout(CANCEL, handle.cancel(Some(reason))).await;
+                return Err(CallErrorKind::Timeout { after: limit });
+            }
+        };
+        abandoned.forget();
+        let id = match handle.id {
+            RequestId::Number(id) => Some(id),
+            RequestId::String(_) => None,
+        };
+        match answer {
+            Some(Ok(Ok(result))) => raw(result, is_call),
+            Some(Ok(Err(error))) => Err(self.explain(error, id).await),
+            Some(Err(_)) | None => Err(self.gone().await),
+        }
+    }
+
+    async fn explain(&self, error: ServiceError, id: Option<i64>) -> CallErrorKind {
+        match error {
+            ServiceError::McpError(error) => match id.and_then(|id| self.link.take_fault(id)) {
+                Some(text) => CallErrorKind::Protocol {
+                    text: self.shown(&text),
+                },
+                None => self.rpc_error(error),
+            },
+            ServiceError::TransportSend(error) => match http::explain(error.error.as_ref()) {
+                Some(HttpFailure::Unreachable(text)) => CallErrorKind::Unreachable {
+                    text: self.shown(&text),
+                },
+                Some(HttpFailure::Status(status, text)) => CallErrorKind::Http {
+                    status,
+                    text: self.shown(&text),
+                },
+                Some(HttpFailure::TooLarge(bound)) => CallErrorKind::TooLarge { bound },
+                Some(HttpFailure::Protocol(text)) => CallErrorKind::Protocol {
+                    text: self.shown(&text),
+                },
+                Some(HttpFailure::Broken) | None => self.gone().await,
+            },
+            ServiceError::TransportClosed => self.gone().await,
+            other => CallErrorKind::Protocol {
+                text: self.shown(&other.to_string()),
+            },
+        }
+    }
+
+    fn rpc_error(&self, error: ErrorData) -> CallErrorKind {
+        let message = self.shown(&error.message);
+        if is_unknown_tool(&error) {
+            return CallErrorKind::NoSuchTool { message };
+        }
+        CallErrorKind::RpcError {
+            code: i64::from(error.code.0),
+            message,
+            data: error.data,
+        }
+    }
+
+    /// How the server ended, which is waited for a moment: its connection breaks before its end is known.
+    async fn gone(&self) -> CallErrorKind {
+        // Over HTTP nothing tells.
+        let gone = match &self.writer {
+            Some(_) => tokio::time::timeout(SETTLE, self.link.gone()).await.ok(),
+            None => None,
+        };
+        match gone {
+            Some(gone) => match gone.too_large {
+                Some(bound) => CallErrorKind::TooLarge { bound },
+                None => CallErrorKind::ServerGone { exit: gone.exit },
+            },
+            None => CallErrorKind::ServerGone { exit: None },
+        }
+    }
+
+    fn error(&self, kind: CallErrorKind, tool: Option<&str>, began: Instant) -> CallError {
+        CallError {
+            kind,
+            tool: tool.map(str::to_owned),
+            facts: facts(&self.spec, &self.link, began),
+        }
+    }
+
+    fn shown(&self, text: &str) -> String {
+        self.link.shown(text, LONGEST_TEXT)
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("spec", &self.spec)
+            .field("info", &self.info)
+            .finish()
+    }
+}
+
+/// The result as it came, or as close to it as the SDK's types get.
+fn raw(result: ServerResult, is_call: bool) -> Result<Value, CallErrorKind> {
+    // Over HTTP the SDK guesses the kind of a result from its fields, and keeps those of that kind only.
+    let fits = match &result {
+        ServerResult::CustomResult(_) => true,
+        ServerResult::ListToolsResult(_) => !is_call,
+        ServerResult::CallToolResult(_)
+        | ServerResult::InputRequiredResult(_)
+        | ServerResult::CreateTaskResult(_)
+        | ServerResult::TaskAckResult(_)
+        | ServerResult::EmptyResult(_) => is_call,
+        _ => false,
+    };
+    if !fits {
+        return Err(CallErrorKind::Protocol {
+            text: "the fields of the result are those of another kind of answer".to_owned(),
+        });
+    }
+    match result {
+        ServerResult::CustomResult(result) => Ok(result.0),
+        result => serde_json::to_value(result).map_err(|error| CallErrorKind::Protocol {
+            text: error.to_string(),
+        }),
+    }
+}
+
+/// Whether a server says with `error` that it has no such tool.
+fn is_unknown_tool(error: &ErrorData) -> bool {
+    let message = error.message.to_lowercase();
+    matches!(error.code.0, -32602 | -32601)
+        && (message.contains("unknown tool")
+            || message.contains("no such tool")
+            || (message.contains("tool") && message.contains("not found")))
+}
+
+fn read_tool(tool: &Value) -> Option<ToolInfo> {
+    let text = |name: &str| tool.get(name).and_then(Value::as_str).map(str::to_owned);
+    Some(ToolInfo {
+        name: text("name")?,
+        description: text("description"),
+        input_schema: match tool.get("inputSchema") {
+            Some(schema) if !schema.is_null() => schema.clone(),
+            _ => Value::Object(Map::new()),
+        },
+    })
+}
+
+/// Cancels a request at the server if the future that waits for it is dropped.
+struct Abandoned<'a> {
+    peer: &'a Peer<RoleClient>,
+    id: Option<RequestId>,
+}
+
+impl<'a> Abandoned<'a> {
+    fn watch(peer: &'a Peer<RoleClient>, id: &RequestId) -> Self {
+        Self {
+            peer,
+            id: Some(id.clone()),
+        }
+    }
+
+    fn forget(&mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for Abandoned<'_> {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current())
+        else {
+            return;
+        };
+        let peer = self.peer.clone();
+        runtime.spawn(async move {
+            let reason = Some("the caller gave up".to_owned());
+            let params = CancelledNotificationParam::new(Some(id), reason);
+            let _ = peer
+                .send_notification(CancelledNotification::new(params).into())
+                .await;
+        });
+    }
+}
+
+// A session is shared by the steps of a group.
+const _: fn() = || {
+    fn shared<T: Send + Sync>() {}
+    shared::<Session>();
+    fn sent<F: Future + Send>(_: fn(&'static ServerSpec) -> F) {}
+    sent(|spec| Session::start(spec, &[]));
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,271 @@
+//! What servers and configs say, made fit to be shown: no control characters, no secrets, bounded.
+
+use std::time::Duration;
+
+/// The shortest value that counts as a secret; anything shorter would mask ordinary words.
+const SHORTEST_SECRET: usize = 8;
+
+/// Secrets of one server, to be replaced by their names in every text that leaves the session.
+#[derive(Default)]
+pub(super) struct Mask {
+    /// (secret, the name shown instead), longest secret first, so that no part of one stays.
+    secrets: Vec<(String, String)>,
+}
+
+impl Mask {
+    /// Adds `secret`, shown as `[name]`. Values under eight characters are left alone.
+    pub(super) fn add(&mut self, secret: &str, name: &str) {
+        if secret.chars().count() < SHORTEST_SECRET {
+            return;
+        }
+        let at = self
+            .secrets
+            .partition_point(|(known, _)| known.len() >= secret.len());
+        self.secrets
+            .insert(at, (secret.to_owned(), format!("[{name}]")));
+    }
+
+    /// `text` with every secret replaced by its name.
+    pub(super) fn apply(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (secret, name) in &self.secrets {
+            if text.contains(secret.as_str()) {
+                text = text.replace(secret.as_str(), name);
+            }
+        }
+        text
+    }
+}
+
+/// Whether a flag, header, variable or URL parameter of this name holds a secret.
+pub(super) fn names_a_secret(name: &str) -> bool {
+    const PARTS: &[&str] = &[
+        "token",
+        "secret",
+        "password",
+        "passwd",
+        "passphrase",
+        "apikey",
+        "accesskey",
+        "privatekey",
+        "credential",
+        "authorization",
+        "cookie",
+        "signature",
+    ];
+    let plain: String = name
+        .chars()
+        .filter(|c| !matches!(c, '-' | '_'))
+        .flat_map(char::to_lowercase)
+        .collect();
+    plain.ends_with("auth") || plain == "key" || PARTS.iter().any(|part| plain.contains(part))
+}
+
+/// A command line to be read, not run: quoted where needed, with values of secret flags left out.
+pub(super) fn command_line(command: &str, args: &[String]) -> String {
+    let mut line = quoted(command);
+    let mut hide_next = false;
+    for arg in args {
+        line.push(' ');
+        let flag = arg.trim_start_matches('-');
+        let is_flag = flag.len() < arg.len();
+        if hide_next && !is_flag {
+            line.push_str("***");
+            hide_next = false;
+            continue;
+        }
+        hide_next = false;
+        match flag.split_once('=') {
+            Some((name, _)) if names_a_secret(name) => {
+                line.push_str(&quoted(&arg[..arg.len() - flag.len() + name.len()]));
+                line.push_str("=***");
+            }
+            _ => {
+                hide_next = is_flag && names_a_secret(flag);
+                line.push_str(&quoted(arg));
+            }
+        }
+    }
+    cut(&clean(&line), 500)
+}
+
+/// A URL to be read: without its password and without the values of secret parameters.
+pub(super) fn url(text: &str) -> String {
+    let Ok(mut url) = reqwest::Url::parse(text) else {
+        return cut(&clean(text.split('?').next().unwrap_or_default()), 500);
+    };
+    if url.password().is_some() {
+        let _ = url.set_password(Some("***"));
+    }
+    if url.query_pairs().any(|(name, _)| names_a_secret(&name)) {
+        let pairs: Vec<(String, String)> = url
+            .query_pairs()
+            .map(|(name, value)| {
+                let value = if names_a_secret(&name) {
+                    "***".into()
+                } else {
+                    value
+                };
+                (name.into_owned(), value.into_owned())
+            })
+            .collect();
+        url.query_pairs_mut().clear().extend_pairs(pairs);
+    }
+    cut(&clean(url.as_str()), 500)
+}
+
+/// `text` without control characters, terminal escape sequences and text-direction overrides; tabs and
+/// line ends become spaces. What a server prints ends up on a terminal.
+pub(super) fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => skip_escape(&mut chars),
+            '\t' | '\n' => out.push(' '),
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Skips what follows an escape character: a CSI or OSC sequence, or one character.
+fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    match chars.next() {
+        Some('[') => {
+            let _ = chars.find(|c| matches!(c, '@'..='~'));
+        }
+        Some(']') => {
+            while let Some(c) = chars.next() {
+                if c == '\u{7}' {
+                    return;
+                }
+                if c == '\u{1b}' {
+                    let _ = chars.next_if_eq(&'\\');
+                    return;
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// At most `limit` characters of `text`, the last of them `…` if something was left out.
+pub(super) fn cut(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        None => text.to_owned(),
+        Some(_) => {
+            let mut short: String = text.chars().take(limit.saturating_sub(1)).collect();
+            short.push('…');
+            short
+        }
+    }
+}
+
+/// A duration for a sentence: `12 ms`, `0.3 s`, `60 s`.
+pub(super) fn seconds(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds < 0.1 {
+        format!("{} ms", duration.as_millis())
+    } else if seconds < 10.0 {
+        format!("{seconds:.1} s").replace(".0 s", " s")
+    } else {
+        format!("{seconds:.0} s")
+    }
+}
+
+/// A size for a sentence: whole MiB where it is that, else bytes.
+pub(super) fn size(bytes: usize) -> String {
+    const MIB: usize = 1024 * 1024;
+    if bytes >= MIB && bytes.is_multiple_of(MIB) {
+        format!("{} MiB", bytes / MIB)
+    } else {
+        format!("{bytes} bytes")
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_@%+=:,./~-".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_replaces_the_longest_secret_first() {
+        let mut mask = Mask::default();
+        mask.add("abcdefgh", "SHORT");
+        mask.add("abcdefghijkl", "LONG");
+        mask.add("abc", "WORD");
+        assert_eq!(
+            mask.apply("x abcdefghijkl y abcdefgh z abc"),
+            "x [LONG] y [SHORT] z abc"
+        );
+    }
+
+    #[test]
+    fn a_command_line_hides_what_flags_call_secret() {
+        let args: Vec<String> = [
+            "-y",
+            "server",
+            "--api-key=sk-123",
+            "--token",
+            "t0k",
+            "--password",
+            "--verbose",
+            "a b",
+            "--author=Ann",
+        ]
+        .map(String::from)
+        .to_vec();
+        assert_eq!(
+            command_line("npx", &args),
+            "npx -y server --api-key=*** --token *** --password --verbose 'a b' --author=Ann"
+        );
+    }
+
+    #[test]
+    fn a_url_hides_password_and_secret_parameters() {
+        assert_eq!(
+            url("https://ann:hunter22@example.com/mcp?page=2&api_key=sk-1"),
+            "https://ann:***@example.com/mcp?page=2&api_key=***"
+        );
+        assert_eq!(
+            url("http://127.0.0.1:8000/mcp"),
+            "http://127.0.0.1:8000/mcp"
+        );
+        assert_eq!(url("no url?token=x"), "no url");
+    }
+
+    #[test]
+    fn escape_sequences_do_not_reach_the_terminal() {
+        assert_eq!(
+            clean(
+                "a\u{1b}[31mred\u{1b}[0m \u{1b}]0;title\u{7}b\u{1b}]8;;x\u{1b}\\c\rd\u{202e}e\tf"
+            ),
+            "ared bcde f"
+        );
+        assert_eq!(clean("\u{1b}[31"), "");
+    }
+
+    #[test]
+    fn durations_and_sizes_read_well() {
+        let of = |ms| seconds(Duration::from_millis(ms));
+        assert_eq!(
+            [of(12), of(300), of(1000), of(60_000)],
+            ["12 ms", "0.3 s", "1 s", "60 s"]
+        );
+        assert_eq!(size(64 * 1024 * 1024), "64 MiB");
+        assert_eq!(size(1000), "1000 bytes");
+        assert_eq!(cut("héllo", 4), "hél…");
+        assert_eq!(cut("héllo", 5), "héllo");
+    }
+}
