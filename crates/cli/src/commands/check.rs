@@ -82,7 +82,7 @@ fn config(
         working_directory: &working_directory,
         environment: &environment,
     };
-    match Config::find(search) {
+    match Config::find(&search) {
         Ok(config) => (config, ExitCode::Passed),
         Err(diagnostics) => {
             output.diagnostics(&diagnostics, args.json, &Redactor::default());

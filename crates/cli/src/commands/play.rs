@@ -266,7 +266,7 @@ fn config(
         environment,
     };
     let config =
-        Config::find(search).map_err(|diagnostics| Stop(diagnostics, ExitCode::CouldNotRun))?;
+        Config::find(&search).map_err(|diagnostics| Stop(diagnostics, ExitCode::CouldNotRun))?;
     let mut missing = Vec::new();
     let mut named: Vec<&str> = Vec::new();
     for step in scenario

@@ -1,6 +1,7 @@
 //! What a server says beside its answers.
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use serde_json::Value;
 
@@ -61,6 +62,39 @@ pub enum Notice {
         /// How many.
         count: u64,
     },
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Log { logger, data, .. } => {
+                if let Some(logger) = logger {
+                    write!(f, "{logger}: ")?;
+                }
+                f.write_str(&cuecard_core::value::as_text(data))
+            }
+            Self::Progress {
+                progress,
+                total,
+                message,
+            } => {
+                write!(f, "progress {progress}")?;
+                if let Some(total) = total {
+                    write!(f, " of {total}")?;
+                }
+                match message {
+                    Some(message) => write!(f, ": {message}"),
+                    None => Ok(()),
+                }
+            }
+            Self::Refused { method } => write!(f, "its request `{method}` was refused: nobody here can answer it"),
+            Self::ToolsChanged => f.write_str("its list of tools has changed"),
+            Self::Other { method } => write!(f, "notification `{method}`"),
+            Self::StrayOutput { text } => write!(f, "a line on its standard output is no message: {text}"),
+            Self::BadFrame { text, reason } => write!(f, "a broken message ({reason}): {text}"),
+            Self::Dropped { count } => write!(f, "{count} more notices were dropped"),
+        }
+    }
 }
 
 /// The notices nobody has asked for yet.

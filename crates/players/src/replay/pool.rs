@@ -146,7 +146,11 @@ pub fn unknown_server(config: &Config, name: &str) -> Diagnostic {
     if let Some(proposal) = did_you_mean(name, names.iter().copied()) {
         diagnostic = diagnostic.with_note(format!("did you mean `{proposal}`?"));
     }
-    let looked: Vec<&str> = config.files.iter().map(|file| file.shown.as_str()).collect();
+    let looked: Vec<String> = config
+        .files
+        .iter()
+        .map(|file| file.shown.display().to_string())
+        .collect();
     diagnostic = diagnostic.with_note(if looked.is_empty() {
         "no config file was found".to_owned()
     } else {

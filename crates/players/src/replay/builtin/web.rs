@@ -12,7 +12,7 @@ use super::arguments::Arguments;
 use super::files::to_json;
 use super::refused;
 use crate::runtime::policy::{Refusal, UrlGrant};
-use crate::workspace::fetch::{FetchGate, FetchRequest, fetch as fetch_url, is_private};
+use crate::workspace::fetch::{FetchError, FetchGate, FetchRequest, fetch as fetch_url, is_private};
 
 /// Asks the policy at every hop, and keeps its words: a refusal is not an error of the network.
 struct Gate {
@@ -62,7 +62,7 @@ pub(super) async fn fetch(toolbox: &Toolbox, arguments: &Arguments<'_>, timeout:
             if let Some(refusal) = refusal {
                 return Err(refused(refusal));
             }
-            if error.is_timeout() {
+            if matches!(error, FetchError::TimedOut { .. }) {
                 return Err(timed_out(limit));
             }
             let mut failure = Failure::new(FailureKind::CallFailed, error.to_string());
