@@ -15,9 +15,12 @@ use std::io;
 use std::path::PathBuf;
 
 pub mod append;
+pub mod commands;
 pub mod edit;
+pub mod fetch;
 pub mod files;
 pub mod notebook;
+pub mod search;
 
 mod disk;
 mod json_spans;

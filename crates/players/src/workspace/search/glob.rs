@@ -1,0 +1,343 @@
+//! Files by name.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use ignore::WalkBuilder;
+
+use super::{Limits, SearchError, Skipped, note_skipped, note_walk_error, pattern};
+
+/// Folders of version control. Nobody means them by `**`, and what is in them changes with every run.
+const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".bzr", ".jj"];
+
+/// What [`glob()`] found.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Globbed {
+    /// Absolute paths, the newest modification first, then by path.
+    pub files: Vec<String>,
+    /// How many files match, kept or not.
+    pub count: usize,
+    /// Whether `files` lacks some of them, the oldest.
+    pub truncated: bool,
+    /// What could not be looked at; at most a hundred.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
+}
+
+/// Finds the regular files below `root` (absolute) whose path from there matches `pattern`.
+///
+/// `*` and `?` stay within one folder, so `*.py` means those directly in `root`; `**` goes through any
+/// number of folders. As with the tool it stands for, hidden files count and ignore files don't. Folders
+/// of version control are left out unless the pattern names them. Symbolic links are neither followed
+/// nor listed. An absolute pattern must lie below `root` (see [`split_absolute`]).
+///
+/// # Errors
+/// A pattern that isn't valid or leaves `root`, a `root` that is missing or no folder, or cancellation.
+pub fn glob(root: &Path, pattern: &str, limits: &Limits) -> Result<Globbed, SearchError> {
+    let relative = below_root(root, pattern)?;
+    let matcher = pattern::compile_glob(relative)?;
+    let metadata = fs::metadata(root).map_err(|source| SearchError::of_path(root, source))?;
+    if !metadata.is_dir() {
+        return Err(SearchError::NotAFolder {
+            path: root.to_owned(),
+        });
+    }
+
+    // The best stay in the heap: its greatest is the next to go.
+    let mut kept: BinaryHeap<(Reverse<SystemTime>, String)> = BinaryHeap::new();
+    let mut count = 0;
+    let mut skipped = Vec::new();
+    for entry in walk(root, relative).build() {
+        limits.check()?;
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                note_walk_error(&mut skipped, root, error);
+                continue;
+            }
+        };
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let Ok(from_root) = entry.path().strip_prefix(root) else {
+            continue;
+        };
+        if !matcher.is_match(from_root) {
+            continue;
+        }
+        let Some(path) = entry.path().to_str() else {
+            note_skipped(&mut skipped, entry.path(), "its name is not UTF-8");
+            continue;
+        };
+        // A file that vanished since it was listed is not there.
+        let Ok(metadata) = entry.metadata() else {
+            continue;
+        };
+        let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        count += 1;
+        kept.push((Reverse(modified), path.to_owned()));
+        if kept.len() > limits.results {
+            kept.pop();
+        }
+    }
+    let files: Vec<String> = kept
+        .into_sorted_vec()
+        .into_iter()
+        .map(|(_, path)| path)
+        .collect();
+    Ok(Globbed {
+        truncated: files.len() < count,
+        files,
+        count,
+        skipped,
+    })
+}
+
+/// Splits an absolute pattern into the folder its literal beginning names and the rest, so that the
+/// folder can be judged before it is searched. `None` for a relative pattern.
+pub fn split_absolute(pattern: &str) -> Option<(PathBuf, &str)> {
+    if !pattern.starts_with('/') {
+        return None;
+    }
+    let literal = pattern.find(is_special).unwrap_or(pattern.len());
+    let cut = pattern[..literal].rfind('/')?;
+    let folder = if cut == 0 { "/" } else { &pattern[..cut] };
+    Some((PathBuf::from(folder), &pattern[cut + 1..]))
+}
+
+/// The pattern as seen from `root`.
+fn below_root<'p>(root: &Path, pattern: &'p str) -> Result<&'p str, SearchError> {
+    let outside = || SearchError::Outside {
+        pattern: pattern.to_owned(),
+        root: root.to_owned(),
+    };
+    let relative = if pattern.starts_with('/') {
+        let prefix = root.to_str().ok_or_else(outside)?.trim_end_matches('/');
+        pattern
+            .strip_prefix(prefix)
+            .and_then(|rest| rest.strip_prefix('/'))
+            .ok_or_else(outside)?
+    } else {
+        pattern
+    };
+    if relative.split('/').any(|component| component == "..") {
+        return Err(outside());
+    }
+    let mut relative = relative;
+    while let Some(rest) = relative.strip_prefix("./") {
+        relative = rest;
+    }
+    Ok(relative)
+}
+
+fn is_special(c: char) -> bool {
+    matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\')
+}
+
+/// A walk that enters no folder in which nothing can match.
+fn walk(root: &Path, pattern: &str) -> WalkBuilder {
+    let components: Vec<&str> = pattern.split('/').collect();
+    let literal: Vec<OsString> = components[..components.len() - 1]
+        .iter()
+        .take_while(|component| !component.contains(is_special) && !component.is_empty())
+        .map(OsString::from)
+        .collect();
+    // A brace may hold slashes, so it tells nothing about the depth.
+    let any_depth = pattern.contains("**") || pattern.contains('{');
+    let named: Vec<&'static str> = VERSION_CONTROL
+        .iter()
+        .copied()
+        .filter(|folder| components.contains(folder))
+        .collect();
+
+    let mut walk = WalkBuilder::new(root);
+    walk.standard_filters(false)
+        .follow_links(false)
+        .max_depth((!any_depth).then_some(components.len()))
+        .filter_entry(move |entry| {
+            let depth = entry.depth();
+            if depth == 0 || !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+                return true;
+            }
+            let name = entry.file_name();
+            if VERSION_CONTROL
+                .iter()
+                .any(|folder| name == *folder && !named.contains(folder))
+            {
+                return false;
+            }
+            literal
+                .get(depth - 1)
+                .is_none_or(|expected| expected == name)
+        });
+    walk
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{File, FileTimes};
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
+    /// A tree whose files were modified one second apart, in the order given.
+    fn tree(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a temp folder");
+        for (index, name) in files.iter().enumerate() {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("created");
+            let file = File::create(&path).expect("created");
+            let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 + index as u64);
+            file.set_times(FileTimes::new().set_modified(modified))
+                .expect("set");
+        }
+        folder
+    }
+
+    fn names(folder: &tempfile::TempDir, pattern: &str) -> Vec<String> {
+        let found = glob(folder.path(), pattern, &Limits::default()).expect("it searches");
+        assert_eq!(found.count, found.files.len());
+        assert!(!found.truncated);
+        let prefix = format!("{}/", folder.path().display());
+        found
+            .files
+            .iter()
+            .map(|file| file.strip_prefix(&prefix).expect("below").to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn stars_and_braces_mean_what_they_mean_in_the_shell() {
+        let folder = tree(&[
+            "a.py",
+            "src/b.py",
+            "src/deep/c.py",
+            "src/d.rs",
+            ".hidden/e.py",
+            "[x].py",
+        ]);
+        assert_eq!(names(&folder, "*.py"), ["[x].py", "a.py"]);
+        assert_eq!(names(&folder, "./*.py"), ["[x].py", "a.py"]);
+        assert_eq!(names(&folder, "src/*.py"), ["src/b.py"]);
+        assert_eq!(names(&folder, "src/**/*.py"), ["src/deep/c.py", "src/b.py"]);
+        assert_eq!(
+            names(&folder, "**/*.py"),
+            [
+                "[x].py",
+                ".hidden/e.py",
+                "src/deep/c.py",
+                "src/b.py",
+                "a.py"
+            ]
+        );
+        assert_eq!(names(&folder, "{a,src/b}.py"), ["src/b.py", "a.py"]);
+        assert_eq!(names(&folder, "src/*.{py,rs}"), ["src/d.rs", "src/b.py"]);
+        assert_eq!(names(&folder, "\\[x\\].py"), ["[x].py"]);
+        assert_eq!(names(&folder, "*/?.rs"), ["src/d.rs"]);
+        assert_eq!(names(&folder, "a.py"), ["a.py"]);
+        assert!(names(&folder, "nowhere/**").is_empty());
+        let absolute = format!("{}/src/*.py", folder.path().display());
+        assert_eq!(names(&folder, &absolute), ["src/b.py"]);
+    }
+
+    #[test]
+    fn equal_times_are_ordered_by_path() {
+        let folder = tree(&["b", "a", "c"]);
+        for name in ["a", "b", "c"] {
+            let file = File::options()
+                .write(true)
+                .open(folder.path().join(name))
+                .expect("there");
+            file.set_times(FileTimes::new().set_modified(SystemTime::UNIX_EPOCH))
+                .expect("set");
+        }
+        assert_eq!(names(&folder, "*"), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn ignore_files_do_not_count_but_version_control_folders_are_left_out() {
+        let folder = tree(&[".git/config", ".gitignore", "build/out.txt", "sub/.git/x"]);
+        fs::write(folder.path().join(".gitignore"), "build\n").expect("written");
+        let mut found = names(&folder, "**");
+        found.sort();
+        assert_eq!(found, [".gitignore", "build/out.txt"]);
+        assert_eq!(names(&folder, ".git/*"), [".git/config"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_neither_followed_nor_listed() {
+        let folder = tree(&["real/file.txt"]);
+        std::os::unix::fs::symlink(folder.path().join("real"), folder.path().join("link"))
+            .expect("linked");
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("real/loop")).expect("linked");
+        std::os::unix::fs::symlink("file.txt", folder.path().join("real/other.txt"))
+            .expect("linked");
+        assert_eq!(names(&folder, "**/*.txt"), ["real/file.txt"]);
+        assert!(names(&folder, "link/*.txt").is_empty());
+        // The root itself is the caller's choice.
+        let through =
+            glob(&folder.path().join("link"), "*.txt", &Limits::default()).expect("it searches");
+        assert_eq!(through.count, 1);
+    }
+
+    #[test]
+    fn the_newest_are_kept_and_all_are_counted() {
+        let folder = tree(&["1", "2", "3", "4"]);
+        let limits = Limits {
+            results: 2,
+            ..Limits::default()
+        };
+        let found = glob(folder.path(), "*", &limits).expect("it searches");
+        assert!(found.files[0].ends_with("/4") && found.files[1].ends_with("/3"));
+        assert_eq!(
+            (found.files.len(), found.count, found.truncated),
+            (2, 4, true)
+        );
+        let json = serde_json::to_value(&found).expect("serialises");
+        let keys: Vec<&String> = json.as_object().expect("an object").keys().collect();
+        assert_eq!(keys, ["files", "count", "truncated"]);
+    }
+
+    #[test]
+    fn what_cannot_be_searched_is_an_error() {
+        let folder = tree(&["file"]);
+        let limits = Limits::default();
+        let missing = glob(&folder.path().join("no"), "*", &limits).expect_err("missing");
+        assert!(matches!(missing, SearchError::NotFound { .. }), "{missing}");
+        let file = glob(&folder.path().join("file"), "*", &limits).expect_err("a file");
+        assert!(matches!(file, SearchError::NotAFolder { .. }), "{file}");
+        for pattern in ["../*", "a/../../b", "/etc/*"] {
+            let outside = glob(folder.path(), pattern, &limits).expect_err("outside");
+            assert!(matches!(outside, SearchError::Outside { .. }), "{outside}");
+        }
+        let cancelled = Limits {
+            cancel: Arc::new(AtomicBool::new(true)),
+            ..Limits::default()
+        };
+        assert!(matches!(
+            glob(folder.path(), "*", &cancelled),
+            Err(SearchError::Cancelled)
+        ));
+    }
+
+    #[test]
+    fn an_absolute_pattern_splits_at_its_literal_folder() {
+        assert_eq!(
+            split_absolute("/a/b/*.rs"),
+            Some((PathBuf::from("/a/b"), "*.rs"))
+        );
+        assert_eq!(
+            split_absolute("/a/b*/c"),
+            Some((PathBuf::from("/a"), "b*/c"))
+        );
+        assert_eq!(split_absolute("/*"), Some((PathBuf::from("/"), "*")));
+        assert_eq!(split_absolute("/a/b"), Some((PathBuf::from("/a"), "b")));
+        assert_eq!(split_absolute("a/*"), None);
+    }
+}

@@ -1,0 +1,256 @@
+//! Finding files by name ([`glob()`]) and by content ([`grep()`]).
+
+mod glob;
+mod grep;
+mod pattern;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use glob::{Globbed, glob, split_absolute};
+pub use grep::{Grep, GrepMatch, GrepOutcome, OutputMode, grep};
+
+/// How many paths that could not be looked at are kept by name.
+const MAX_SKIPPED: usize = 100;
+
+/// What a search may use up.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// The most rows (files or matches) a result holds; what is beyond is counted, not kept.
+    pub results: usize,
+    /// Set it from elsewhere to end the search with [`SearchError::Cancelled`]. A search runs on a thread
+    /// of its own, which no timeout could end otherwise.
+    pub cancel: Arc<AtomicBool>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            results: 100_000,
+            cancel: Arc::default(),
+        }
+    }
+}
+
+impl Limits {
+    fn check(&self) -> Result<(), SearchError> {
+        if self.cancel.load(Ordering::Relaxed) {
+            Err(SearchError::Cancelled)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// A path that a search met and could not look at.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Skipped {
+    /// The path; bytes that aren't UTF-8 are replaced.
+    pub path: String,
+    /// Why, as a lowercase fragment.
+    pub reason: String,
+}
+
+/// What kind of pattern a [`SearchError::Pattern`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PatternKind {
+    /// A file name pattern.
+    Glob,
+    /// A regular expression.
+    Regex,
+}
+
+impl fmt::Display for PatternKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Glob => "glob",
+            Self::Regex => "regular expression",
+        })
+    }
+}
+
+/// Why a search could not be made.
+#[derive(Debug)]
+pub enum SearchError {
+    /// The pattern is not one.
+    Pattern {
+        /// Which language it is written in.
+        kind: PatternKind,
+        /// The pattern as given.
+        pattern: String,
+        /// Where it goes wrong, in characters from 1, where that can be told.
+        position: Option<usize>,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The pattern is longer than a pattern can sensibly be.
+    TooLong {
+        /// Which language it is written in.
+        kind: PatternKind,
+        /// Its length in bytes.
+        length: usize,
+        /// The bound in bytes.
+        limit: usize,
+    },
+    /// A glob that leaves the folder it is looked for in.
+    Outside {
+        /// The pattern as given.
+        pattern: String,
+        /// The folder.
+        root: PathBuf,
+    },
+    /// There is nothing at this path.
+    NotFound {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A folder is needed and this isn't one.
+    NotAFolder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file or folder is needed and this is neither (a socket, a device).
+    NotSearchable {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The operating system refused.
+    Unreadable {
+        /// The path.
+        path: PathBuf,
+        /// Its reason.
+        source: io::Error,
+    },
+    /// [`Limits::cancel`] was set.
+    Cancelled,
+}
+
+impl SearchError {
+    fn of_path(path: &Path, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::NotFound {
+            Self::NotFound {
+                path: path.to_owned(),
+            }
+        } else {
+            Self::Unreadable {
+                path: path.to_owned(),
+                source,
+            }
+        }
+    }
+
+    /// What to do about it, where there is something to say.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Pattern { kind: PatternKind::Regex, reason, .. } if reason.contains("\"\\n\"") => {
+                Some("with `multiline: true` a pattern may span lines".to_owned())
+            }
+            Self::Pattern { kind: PatternKind::Regex, .. } => {
+                Some("a backslash before a special character takes it literally".to_owned())
+            }
+            Self::Pattern { kind: PatternKind::Glob, .. } => Some(
+                "`*` stays in one folder, `**` goes through all, `{a,b}` is either, `[ab]` one character"
+                    .to_owned(),
+            ),
+            Self::Outside { .. } => Some("give the folder as `path`, and the pattern below it".to_owned()),
+            Self::NotAFolder { path } => path
+                .parent()
+                .map(|parent| format!("the folder it is in is `{}`", parent.display())),
+            Self::TooLong { .. }
+            | Self::NotFound { .. }
+            | Self::NotSearchable { .. }
+            | Self::Unreadable { .. }
+            | Self::Cancelled => None,
+        }
+    }
+}
+
+impl fmt::Display for SearchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pattern {
+                kind,
+                pattern,
+                position,
+                reason,
+            } => {
+                write!(f, "the {kind} `{pattern}` is not valid")?;
+                if let Some(position) = position {
+                    write!(f, " at character {position}")?;
+                }
+                write!(f, ": {reason}")
+            }
+            Self::TooLong {
+                kind,
+                length,
+                limit,
+            } => {
+                write!(
+                    f,
+                    "the {kind} is {length} bytes long, at most {limit} are allowed"
+                )
+            }
+            Self::Outside { pattern, root } => {
+                write!(
+                    f,
+                    "the glob `{pattern}` leaves the folder `{}`",
+                    root.display()
+                )
+            }
+            Self::NotFound { path } => write!(f, "there is nothing at `{}`", path.display()),
+            Self::NotAFolder { path } => write!(f, "`{}` is not a folder", path.display()),
+            Self::NotSearchable { path } => {
+                write!(f, "`{}` is neither a file nor a folder", path.display())
+            }
+            Self::Unreadable { path, source } => {
+                write!(f, "cannot look at `{}`: {source}", path.display())
+            }
+            Self::Cancelled => f.write_str("the search was cancelled"),
+        }
+    }
+}
+
+impl std::error::Error for SearchError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// Notes a path that was skipped, up to the bound.
+fn note_skipped(skipped: &mut Vec<Skipped>, path: &Path, reason: impl fmt::Display) {
+    if skipped.len() < MAX_SKIPPED {
+        skipped.push(Skipped {
+            path: path.to_string_lossy().into_owned(),
+            reason: reason.to_string(),
+        });
+    }
+}
+
+/// Notes what the walker could not enter. A path that is gone by the time the walker gets there is no
+/// news, and a broken line in an ignore file is the business of whoever wrote it.
+fn note_walk_error(skipped: &mut Vec<Skipped>, root: &Path, error: ignore::Error) {
+    let mut path = root.to_owned();
+    let mut error = error;
+    loop {
+        error = match error {
+            ignore::Error::WithPath { path: inner, err } => {
+                path = inner;
+                *err
+            }
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+                *err
+            }
+            ignore::Error::Io(source) if source.kind() == io::ErrorKind::NotFound => return,
+            other => {
+                note_skipped(skipped, &path, other);
+                return;
+            }
+        };
+    }
+}
