@@ -6,7 +6,10 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{CallOutcome, CallRequest, Effect, Failure, FailureKind, Given, Options, Script, Verdict, bind_variables};
+use super::{
+    CallOutcome, CallRequest, Effect, Failure, FailureKind, Given, Options, Script, Verdict,
+    bind_variables,
+};
 use crate::diagnostic::any_error;
 use crate::formats::tool_call::{Scope, check_references, read};
 use crate::scenario::ToolCallScenario;
@@ -17,7 +20,9 @@ use crate::value::{Json, Origin};
 fn scenario(steps: Json, variables: Json) -> Arc<ToolCallScenario> {
     let text = json!({"version": "2.1", "metadata": {"name": "test"}, "variables": variables, "steps": steps}).to_string();
     let reading = read(&SourceFile::new("test.json", text));
-    let Some(scenario) = reading.scenario else { panic!("{:#?}", reading.diagnostics) };
+    let Some(scenario) = reading.scenario else {
+        panic!("{:#?}", reading.diagnostics)
+    };
     Arc::new(scenario)
 }
 
@@ -36,12 +41,21 @@ impl Run {
     }
 
     fn error(&self) -> &str {
-        self.steps.iter().rev().find_map(|step| step.error.as_ref()).map_or("", |error| &error.message)
+        self.steps
+            .iter()
+            .rev()
+            .find_map(|step| step.error.as_ref())
+            .map_or("", |error| &error.message)
     }
 }
 
 /// Plays with an `answer` for each call; a call takes ten milliseconds.
-fn play_with(scenario: &Arc<ToolCallScenario>, given: &[Given], options: Options, mut answer: impl FnMut(&CallRequest) -> CallOutcome) -> Run {
+fn play_with(
+    scenario: &Arc<ToolCallScenario>,
+    given: &[Given],
+    options: Options,
+    mut answer: impl FnMut(&CallRequest) -> CallOutcome,
+) -> Run {
     let (bindings, diagnostics) = bind_variables(scenario, given);
     assert!(!any_error(&diagnostics), "{diagnostics:#?}");
     let mut script = Script::new(scenario.clone(), bindings, options);
@@ -64,7 +78,13 @@ fn play_with(scenario: &Arc<ToolCallScenario>, given: &[Given], options: Options
             Effect::Finished(verdict) => break verdict,
         }
     };
-    Run { verdict, calls, steps, script, now }
+    Run {
+        verdict,
+        calls,
+        steps,
+        script,
+        now,
+    }
 }
 
 fn play(steps: Json, answer: impl FnMut(&CallRequest) -> CallOutcome) -> Run {
@@ -80,7 +100,13 @@ fn fails(message: &str) -> CallOutcome {
 }
 
 fn given(name: &str, value: Json) -> Given {
-    Given { name: name.into(), value, from: "--var".into(), secret: false, may_be_unknown: false }
+    Given {
+        name: name.into(),
+        value,
+        from: "--var".into(),
+        secret: false,
+        may_be_unknown: false,
+    }
 }
 
 #[test]
@@ -94,7 +120,11 @@ fn a_whole_reference_keeps_its_type_and_text_takes_values_as_people_write_them()
                 "{{a.all.key}}": 1, "plain": [1, {"b": null}]
             }}
         ]),
-        |_| returned(json!({"n": 7, "flag": true, "nothing": null, "list": [1, {"x": "é"}], "ü": "ß", "key": "k"})),
+        |_| {
+            returned(
+                json!({"n": 7, "flag": true, "nothing": null, "list": [1, {"x": "é"}], "ü": "ß", "key": "k"}),
+            )
+        },
     );
     assert_eq!(run.verdict, Verdict::Passed);
     let params = &run.calls[1].0.params;
@@ -102,12 +132,23 @@ fn a_whole_reference_keeps_its_type_and_text_takes_values_as_people_write_them()
     assert_eq!(params.json["number"], 7);
     assert_eq!(params.json["flag"], true);
     assert_eq!(params.json["deep"], "é");
-    assert_eq!(params.json["text"], "n=7 flag=true null= list=[1,{\"x\":\"é\"}] ü=ß");
+    assert_eq!(
+        params.json["text"],
+        "n=7 flag=true null= list=[1,{\"x\":\"é\"}] ü=ß"
+    );
     assert_eq!(params.json["k"], 1);
     assert_eq!(params.json["plain"], json!([1, {"b": null}]));
     let text = params.text("/text").expect("a text");
-    assert!(text.untrusted().is_some_and(|piece| piece.origin == Origin::Peer && piece.text == "7"));
-    assert!(params.text("/whole/ü").is_some_and(|text| !text.is_trusted()), "parts of a whole reference are data too");
+    assert!(
+        text.untrusted()
+            .is_some_and(|piece| piece.origin == Origin::Peer && piece.text == "7")
+    );
+    assert!(
+        params
+            .text("/whole/ü")
+            .is_some_and(|text| !text.is_trusted()),
+        "parts of a whole reference are data too"
+    );
 }
 
 #[test]
@@ -119,7 +160,10 @@ fn what_is_filled_in_is_not_read_again() {
         ]),
         |_| returned(json!("{{a.evil}} || 1 == 1")),
     );
-    assert_eq!(run.calls[1].0.params.json, json!({"x": "{{a.evil}} || 1 == 1", "y": "<{{a.evil}} || 1 == 1>"}));
+    assert_eq!(
+        run.calls[1].0.params.json,
+        json!({"x": "{{a.evil}} || 1 == 1", "y": "<{{a.evil}} || 1 == 1>"})
+    );
 }
 
 #[test]
@@ -132,7 +176,10 @@ fn data_cannot_change_what_a_condition_means() {
         |_| returned(json!("no\" || \"1\" == \"1")),
     );
     assert_eq!(run.statuses(), [StepStatus::Passed, StepStatus::Skipped]);
-    assert_eq!(run.steps[1].skipped_by.as_deref(), Some("{{a.v}} == \"yes\""));
+    assert_eq!(
+        run.steps[1].skipped_by.as_deref(),
+        Some("{{a.v}} == \"yes\"")
+    );
     assert_eq!(run.script.summary().skipped, 1);
 }
 
@@ -147,7 +194,10 @@ fn a_reference_to_a_skipped_step_says_so_and_a_default_allows_it() {
     let run = play(steps("{{a.v}}"), |_| returned(json!(1)));
     assert_eq!(run.verdict, Verdict::Failed);
     assert_eq!(run.error(), "`a.v` has no value: step 1 (`a`) was skipped");
-    assert!(run.calls.is_empty(), "nothing was called with an empty string");
+    assert!(
+        run.calls.is_empty(),
+        "nothing was called with an empty string"
+    );
     let run = play(steps("{{a.v | default([1])}}"), |_| returned(json!(1)));
     assert_eq!(run.verdict, Verdict::Passed);
     assert_eq!(run.calls[0].0.params.json["x"], json!([1]));
@@ -163,7 +213,10 @@ fn a_missing_part_of_a_value_names_what_is_there() {
         |_| returned(json!({"number": 1, "title": "t"})),
     );
     let error = run.steps[1].error.as_ref().expect("failed");
-    assert_eq!(error.message, "`a.v.nubmer` has no value: an object has no `nubmer`");
+    assert_eq!(
+        error.message,
+        "`a.v.nubmer` has no value: an object has no `nubmer`"
+    );
     assert_eq!(error.notes[0], "it has: number, title");
     assert_eq!(error.help.as_deref(), Some("did you mean `number`?"));
 }
@@ -171,9 +224,7 @@ fn a_missing_part_of_a_value_names_what_is_there() {
 #[test]
 fn outputs_follow_the_shape_of_their_path() {
     let answer = json!({"items": [{"id": 1}, {"id": 2}], "one": [{"id": 3}]});
-    let step = |path: &str, optional: bool| {
-        json!([{"step": 1, "id": "a", "tool": "mcp__s__t", "params": {}, "output": {"v": path}, "output_optional": optional}])
-    };
+    let step = |path: &str, optional: bool| json!([{"step": 1, "id": "a", "tool": "mcp__s__t", "params": {}, "output": {"v": path}, "output_optional": optional}]);
     for (path, wanted) in [
         ("$", answer.clone()),
         ("$.items[0].id", json!(1)),
@@ -189,7 +240,10 @@ fn outputs_follow_the_shape_of_their_path() {
     assert_eq!((run.verdict, run.calls.len()), (Verdict::Failed, 1));
     assert!(run.error().starts_with("the output `v` matched nothing"));
     let run = play(step("$.nope", true), |_| returned(answer.clone()));
-    assert_eq!((run.verdict, run.steps[0].outputs.get("v")), (Verdict::Passed, None));
+    assert_eq!(
+        (run.verdict, run.steps[0].outputs.get("v")),
+        (Verdict::Passed, None)
+    );
     let run = play(step("$.nope[*]", true), |_| returned(answer.clone()));
     assert_eq!(run.steps[0].outputs["v"], json!([]));
 }
@@ -202,11 +256,23 @@ fn stop_ends_the_run_and_skip_goes_on() {
             {"step": 2, "tool": "mcp__s__t", "params": {}}
         ])
     };
-    let first_fails = |request: &CallRequest| if request.step == 1 { fails("boom") } else { returned(json!(1)) };
+    let first_fails = |request: &CallRequest| {
+        if request.step == 1 {
+            fails("boom")
+        } else {
+            returned(json!(1))
+        }
+    };
     let run = play(steps("stop"), first_fails);
     assert_eq!((run.verdict, run.calls.len()), (Verdict::Failed, 1));
     let run = play(steps("skip"), first_fails);
-    assert_eq!((run.verdict, run.statuses()), (Verdict::Passed, vec![StepStatus::Tolerated, StepStatus::Passed]));
+    assert_eq!(
+        (run.verdict, run.statuses()),
+        (
+            Verdict::Passed,
+            vec![StepStatus::Tolerated, StepStatus::Passed]
+        )
+    );
     assert_eq!(run.script.summary().tolerated, 1);
 }
 
@@ -227,8 +293,15 @@ fn retry_waits_doubles_and_stops() {
     ]);
     let run = play(step, |_| fails("boom"));
     let starts: Vec<u128> = run.calls.iter().map(|(_, at)| at.as_millis()).collect();
-    assert_eq!(starts, [0, 1010, 3020, 7030], "the first call and three more, 1 s, 2 s and 4 s apart");
-    assert_eq!((run.verdict, run.steps[0].attempts.len()), (Verdict::Failed, 4));
+    assert_eq!(
+        starts,
+        [0, 1010, 3020, 7030],
+        "the first call and three more, 1 s, 2 s and 4 s apart"
+    );
+    assert_eq!(
+        (run.verdict, run.steps[0].attempts.len()),
+        (Verdict::Failed, 4)
+    );
     assert_eq!(run.script.summary().retries, 3);
     assert_eq!(run.steps[0].attempts[3].error.as_deref(), Some("boom"));
 }
@@ -236,10 +309,18 @@ fn retry_waits_doubles_and_stops() {
 #[test]
 fn backoff_is_capped_and_can_be_constant() {
     let steps = |retry: Json| json!([{"step": 1, "tool": "mcp__s__t", "params": {}, "on_error": "retry", "retry": retry}]);
-    let gaps = |run: &Run| -> Vec<u128> { run.calls.windows(2).map(|pair| (pair[1].1 - pair[0].1).as_millis() - 10).collect() };
+    let gaps = |run: &Run| -> Vec<u128> {
+        run.calls
+            .windows(2)
+            .map(|pair| (pair[1].1 - pair[0].1).as_millis() - 10)
+            .collect()
+    };
     let run = play(steps(json!({"count": 4, "delay": 12_000})), |_| fails("x"));
     assert_eq!(gaps(&run), [12_000, 24_000, 30_000, 30_000]);
-    let run = play(steps(json!({"count": 2, "delay": 700, "backoff": "constant"})), |_| fails("x"));
+    let run = play(
+        steps(json!({"count": 2, "delay": 700, "backoff": "constant"})),
+        |_| fails("x"),
+    );
     assert_eq!(gaps(&run), [700, 700]);
 }
 
@@ -252,17 +333,38 @@ fn retry_looks_at_its_condition_and_at_what_follows() {
         ])
     };
     let run = play(steps("stop"), |_| fails("network down"));
-    assert_eq!((run.verdict, run.calls.len()), (Verdict::Failed, 1), "another error stops at once");
+    assert_eq!(
+        (run.verdict, run.calls.len()),
+        (Verdict::Failed, 1),
+        "another error stops at once"
+    );
     let run = play(steps("skip"), |_| fails("network down"));
-    assert_eq!(run.verdict, Verdict::Failed, "`then` is for an error that was retried");
-    let run = play(steps("skip"), |request| if request.step == 1 { fails("element not found") } else { returned(json!(1)) });
+    assert_eq!(
+        run.verdict,
+        Verdict::Failed,
+        "`then` is for an error that was retried"
+    );
+    let run = play(steps("skip"), |request| {
+        if request.step == 1 {
+            fails("element not found")
+        } else {
+            returned(json!(1))
+        }
+    });
     assert_eq!((run.verdict, run.calls.len()), (Verdict::Passed, 4));
     let mut left = 2;
     let run = play(steps("stop"), |_| {
         left -= 1;
-        if left >= 0 { fails("not found") } else { returned(json!(1)) }
+        if left >= 0 {
+            fails("not found")
+        } else {
+            returned(json!(1))
+        }
     });
-    assert_eq!((run.verdict, run.steps[0].attempts.len()), (Verdict::Passed, 3));
+    assert_eq!(
+        (run.verdict, run.steps[0].attempts.len()),
+        (Verdict::Passed, 3)
+    );
 }
 
 #[test]
@@ -281,17 +383,28 @@ fn expectations_are_checked_retried_and_recorded() {
         "expect": [{"json_path": "$.n", "equals": "{{WANTED}}"}, {"contains": "n", "max_ms": 50}]
     }]);
     let mut n = 0;
-    let run = play_with(&scenario(steps, json!({"WANTED": 3})), &[], Options::default(), |_| {
-        n += 1;
-        returned(json!({"n": n}))
-    });
+    let run = play_with(
+        &scenario(steps, json!({"WANTED": 3})),
+        &[],
+        Options::default(),
+        |_| {
+            n += 1;
+            returned(json!({"n": n}))
+        },
+    );
     assert_eq!((run.verdict, run.calls.len()), (Verdict::Passed, 3));
-    assert_eq!(run.steps[0].attempts[0].error.as_deref(), Some("`equals` at `$.n`: expected 3, got 1"));
+    assert_eq!(
+        run.steps[0].attempts[0].error.as_deref(),
+        Some("`equals` at `$.n`: expected 3, got 1")
+    );
 }
 
 #[test]
 fn a_tool_that_is_too_slow_breaks_max_ms() {
-    let run = play(json!([{"step": 1, "tool": "mcp__s__t", "params": {}, "expect": {"max_ms": 5}}]), |_| returned(json!(1)));
+    let run = play(
+        json!([{"step": 1, "tool": "mcp__s__t", "params": {}, "expect": {"max_ms": 5}}]),
+        |_| returned(json!(1)),
+    );
     assert_eq!(run.error(), "`max_ms`: expected 5 ms at most, took 10.0 ms");
 }
 
@@ -303,11 +416,25 @@ fn wait_after_follows_steps_that_ran_but_not_the_last_and_is_scaled() {
         {"step": 3, "tool": "mcp__s__t", "params": {}, "wait_after": "{{PAUSE}}", "on_error": "skip"},
         {"step": 4, "tool": "mcp__s__t", "params": {}, "wait_after": 2}
     ]);
-    let fail_third = |request: &CallRequest| if request.step == 3 { fails("x") } else { returned(json!(1)) };
+    let fail_third = |request: &CallRequest| {
+        if request.step == 3 {
+            fails("x")
+        } else {
+            returned(json!(1))
+        }
+    };
     let scenario = scenario(steps, json!({"PAUSE": 3}));
     let run = play_with(&scenario, &[], Options::default(), fail_third);
     assert_eq!(run.now.as_millis(), 2000 + 3000 + 30);
-    let run = play_with(&scenario, &[], Options { speed: 0.0, ..Options::default() }, fail_third);
+    let run = play_with(
+        &scenario,
+        &[],
+        Options {
+            speed: 0.0,
+            ..Options::default()
+        },
+        fail_third,
+    );
     assert_eq!(run.now.as_millis(), 30);
 }
 
@@ -318,33 +445,78 @@ fn a_range_plays_its_steps_only() {
         {"step": 20, "tool": "mcp__s__t", "params": {}},
         {"step": 30, "tool": "mcp__s__t", "params": {}, "wait_after": 9}
     ]);
-    let run = play_with(&scenario(steps, json!({})), &[], Options { range: 15..=25, ..Options::default() }, |_| returned(json!(1)));
-    assert_eq!(run.calls.iter().map(|(call, _)| call.step).collect::<Vec<_>>(), [20]);
+    let run = play_with(
+        &scenario(steps, json!({})),
+        &[],
+        Options {
+            range: 15..=25,
+            ..Options::default()
+        },
+        |_| returned(json!(1)),
+    );
+    assert_eq!(
+        run.calls
+            .iter()
+            .map(|(call, _)| call.step)
+            .collect::<Vec<_>>(),
+        [20]
+    );
     assert_eq!((run.script.summary().total, run.now.as_millis()), (1, 10));
 }
 
 #[test]
 fn an_interrupted_step_is_unknown() {
-    let scenario = scenario(json!([{"step": 1, "tool": "mcp__s__t", "params": {}}]), json!({}));
+    let scenario = scenario(
+        json!([{"step": 1, "tool": "mcp__s__t", "params": {}}]),
+        json!({}),
+    );
     let (bindings, _) = bind_variables(&scenario, &[]);
     let mut script = Script::new(scenario, bindings, Options::default());
     while !matches!(script.poll(Duration::ZERO), Effect::Call(_)) {}
     script.interrupt(Duration::from_secs(1));
-    let Effect::Record(EventData::StepFinished(step)) = script.poll(Duration::from_secs(1)) else { panic!("the step ends") };
+    let Effect::Record(EventData::StepFinished(step)) = script.poll(Duration::from_secs(1)) else {
+        panic!("the step ends")
+    };
     assert_eq!(step.status, StepStatus::Unknown);
-    assert_eq!(script.poll(Duration::from_secs(1)), Effect::Finished(Verdict::Interrupted));
+    assert_eq!(
+        script.poll(Duration::from_secs(1)),
+        Effect::Finished(Verdict::Interrupted)
+    );
 }
 
 #[test]
 fn all_missing_variables_are_reported_together_and_later_values_win() {
-    let scenario = scenario(json!([{"step": 1, "tool": "mcp__s__t", "params": {"x": "{{A}}{{B}}{{C}}"}}]), json!({"A": "", "B": "", "C": "c"}));
+    let scenario = scenario(
+        json!([{"step": 1, "tool": "mcp__s__t", "params": {"x": "{{A}}{{B}}{{C}}"}}]),
+        json!({"A": "", "B": "", "C": "c"}),
+    );
     let (_, diagnostics) = bind_variables(&scenario, &[]);
-    let codes: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic.code.name()).collect();
+    let codes: Vec<_> = diagnostics
+        .iter()
+        .map(|diagnostic| diagnostic.code.name())
+        .collect();
     assert_eq!(codes, ["C-VAR-01", "C-VAR-01"]);
-    let values = [given("A", json!("")), given("B", json!("1")), given("B", json!(2)), given("C", json!({"z": 1}))];
-    let run = play_with(&scenario, &values, Options::default(), |_| returned(json!(1)));
-    assert_eq!(run.calls[0].0.params.json["x"], "2{\"z\":1}", "an empty value that was given is a value");
-    let (_, diagnostics) = bind_variables(&scenario, &[given("A", json!(1)), given("B", json!(1)), given("c", json!(1))]);
+    let values = [
+        given("A", json!("")),
+        given("B", json!("1")),
+        given("B", json!(2)),
+        given("C", json!({"z": 1})),
+    ];
+    let run = play_with(&scenario, &values, Options::default(), |_| {
+        returned(json!(1))
+    });
+    assert_eq!(
+        run.calls[0].0.params.json["x"], "2{\"z\":1}",
+        "an empty value that was given is a value"
+    );
+    let (_, diagnostics) = bind_variables(
+        &scenario,
+        &[
+            given("A", json!(1)),
+            given("B", json!(1)),
+            given("c", json!(1)),
+        ],
+    );
     assert_eq!(diagnostics[0].code.name(), "C-VAR-02");
     assert_eq!(diagnostics[0].help.as_deref(), Some("did you mean `C`?"));
 }
@@ -359,11 +531,31 @@ fn references_that_must_fail_are_found_before_the_run() {
         ]),
         json!({}),
     );
-    let codes = |scope: &Scope<'_>| -> Vec<&str> { check_references(&scenario, scope).iter().map(|found| found.code.name()).collect() };
-    assert_eq!(codes(&Scope::default()), ["C-REF-03", "C-REF-03", "C-REF-02", "C-REF-02", "C-REF-02"]);
-    assert_eq!(codes(&Scope { range: 3..=3, ..Scope::default() }), ["C-REF-04", "C-REF-04"]);
+    let codes = |scope: &Scope<'_>| -> Vec<&str> {
+        check_references(&scenario, scope)
+            .iter()
+            .map(|found| found.code.name())
+            .collect()
+    };
+    assert_eq!(
+        codes(&Scope::default()),
+        ["C-REF-03", "C-REF-03", "C-REF-02", "C-REF-02", "C-REF-02"]
+    );
+    assert_eq!(
+        codes(&Scope {
+            range: 3..=3,
+            ..Scope::default()
+        }),
+        ["C-REF-04", "C-REF-04"]
+    );
     let names = ["NOPE".to_owned()];
-    assert_eq!(codes(&Scope { given: &names, range: 2..=2 }), ["C-REF-02", "C-REF-02"]);
+    assert_eq!(
+        codes(&Scope {
+            given: &names,
+            range: 2..=2
+        }),
+        ["C-REF-02", "C-REF-02"]
+    );
 }
 
 fn any_json() -> impl Strategy<Value = Json> {
@@ -378,7 +570,8 @@ fn any_json() -> impl Strategy<Value = Json> {
     leaf.prop_recursive(3, 24, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Json::from),
-            prop::collection::btree_map("[a-z~/{}]{1,5}", inner, 0..4).prop_map(|map| Json::Object(map.into_iter().collect())),
+            prop::collection::btree_map("[a-z~/{}]{1,5}", inner, 0..4)
+                .prop_map(|map| Json::Object(map.into_iter().collect())),
         ]
     })
 }
@@ -415,11 +608,11 @@ proptest! {
             let mut step = json!({
                 "step": number, "id": format!("s{number}"), "tool": "mcp__s__t", "params": {},
                 "output": {"v": "$.v"}, "output_optional": optional, "wait_after": 0.5,
-                "on_error": ["stop", "skip", "retry", "retry"][on_error as usize],
-                "condition": ["true", "1 == 1", "false"][condition as usize],
+                "on_error": (["stop", "skip", "retry", "retry"][on_error as usize]),
+                "condition": (["true", "1 == 1", "false"][condition as usize]),
             });
             if on_error >= 2 {
-                step["retry"] = json!({"count": count, "delay": 100, "then": ["stop", "skip"][usize::from(on_error - 2)]});
+                step["retry"] = json!({"count": count, "delay": 100, "then": (["stop", "skip"][usize::from(on_error - 2)])});
             }
             step
         }).collect();

@@ -4,13 +4,14 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::watch;
 
 use super::error::Exit;
 use super::notice::{Notice, Notices};
 use super::text::{Mask, clean, cut};
+use crate::runtime::clock::Stopwatch;
 
 /// How long an answer that came before the server's end may take to get through, and a server's end to be
 /// noticed after its connection broke.
@@ -27,7 +28,7 @@ const MOST_FAULTS: usize = 1_000;
 
 /// Shared by everything that belongs to one connection.
 pub(super) struct Link {
-    pub(super) began: Instant,
+    pub(super) began: Stopwatch,
     mask: Mask,
     notices: Mutex<Notices>,
     errors: Mutex<Tail>,
@@ -65,7 +66,7 @@ pub(super) struct Gone {
 impl Link {
     pub(super) fn new(mask: Mask) -> Self {
         Self {
-            began: Instant::now(),
+            began: Stopwatch::start(),
             mask,
             notices: Mutex::default(),
             errors: Mutex::default(),

@@ -87,10 +87,15 @@ impl fmt::Display for Notice {
                     None => Ok(()),
                 }
             }
-            Self::Refused { method } => write!(f, "its request `{method}` was refused: nobody here can answer it"),
+            Self::Refused { method } => write!(
+                f,
+                "its request `{method}` was refused: nobody here can answer it"
+            ),
             Self::ToolsChanged => f.write_str("its list of tools has changed"),
             Self::Other { method } => write!(f, "notification `{method}`"),
-            Self::StrayOutput { text } => write!(f, "a line on its standard output is no message: {text}"),
+            Self::StrayOutput { text } => {
+                write!(f, "a line on its standard output is no message: {text}")
+            }
             Self::BadFrame { text, reason } => write!(f, "a broken message ({reason}): {text}"),
             Self::Dropped { count } => write!(f, "{count} more notices were dropped"),
         }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
@@ -28,6 +28,7 @@ use super::spec::ServerSpec;
 use super::start::{Started, facts};
 use super::stdio::Keeper;
 use super::text::seconds;
+use crate::runtime::clock::Stopwatch;
 
 /// The JSON-RPC code for a call whose headers don't repeat what they should.
 const HEADER_MISMATCH: i64 = ErrorCode::HEADER_MISMATCH.0 as i64;
@@ -129,7 +130,7 @@ impl Session {
     /// # Errors
     /// As for a call. Over 10,000 tools are a protocol error.
     pub async fn tools(&self) -> Result<Arc<[ToolInfo]>, CallError> {
-        let began = Instant::now();
+        let began = Stopwatch::start();
         let mut cached = self.tools.lock().await;
         let changed = self.link.take_tools_changed();
         if let Some(tools) = cached.as_ref().filter(|_| !changed) {
@@ -157,7 +158,7 @@ impl Session {
         arguments: Map<String, Value>,
         timeout: Duration,
     ) -> Result<ToolReply, CallError> {
-        let began = Instant::now();
+        let began = Stopwatch::start();
         let error = |kind| self.error(kind, Some(tool), began);
         if !self.spec.allows(tool) {
             let allowed = self.spec.allowed_tools.clone().unwrap_or_default();
@@ -217,7 +218,7 @@ impl Session {
     }
 
     async fn list_tools(&self) -> Result<Vec<ToolInfo>, CallErrorKind> {
-        let began = Instant::now();
+        let began = Stopwatch::start();
         let malformed = |text: &str| CallErrorKind::Protocol {
             text: text.to_owned(),
         };
@@ -356,7 +357,7 @@ impl Session {
         }
     }
 
-    fn error(&self, kind: CallErrorKind, tool: Option<&str>, began: Instant) -> CallError {
+    fn error(&self, kind: CallErrorKind, tool: Option<&str>, began: Stopwatch) -> CallError {
         CallError {
             kind,
             tool: tool.map(str::to_owned),

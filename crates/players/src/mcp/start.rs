@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService};
@@ -17,6 +17,7 @@ use super::spec::{Protocol, ServerSpec};
 use super::stdio::Keeper;
 use super::text::{clean, cut};
 use super::transport::{self, Connection};
+use crate::runtime::clock::Stopwatch;
 
 /// What a session is made of.
 pub(super) struct Started {
@@ -35,7 +36,7 @@ pub(super) async fn start(
     let start = Start {
         spec,
         inherited_env,
-        began: Instant::now(),
+        began: Stopwatch::start(),
     };
     let failure = match start.attempt(spec.protocol).await {
         Ok(started) => return Ok(started),
@@ -55,7 +56,7 @@ pub(super) async fn start(
 struct Start<'a> {
     spec: &'a ServerSpec,
     inherited_env: &'a [(OsString, OsString)],
-    began: Instant,
+    began: Stopwatch,
 }
 
 /// A failed attempt.
@@ -249,7 +250,7 @@ fn probe_failed(error: &ClientInitializeError, kind: &StartErrorKind) -> bool {
 }
 
 /// What an error says about the server.
-pub(super) fn facts(spec: &ServerSpec, link: &Link, began: Instant) -> Box<ServerFacts> {
+pub(super) fn facts(spec: &ServerSpec, link: &Link, began: Stopwatch) -> Box<ServerFacts> {
     Box::new(ServerFacts {
         server: spec.name.clone(),
         started_as: spec.started_as(),

@@ -37,12 +37,17 @@ pub async fn connect(
     let mut diagnostics = Vec::new();
     for idx in steps {
         let step = &scenario.steps[idx];
-        let Some((server, tool)) = step.tool.server_and_tool(|name| toolbox.pool.knows(name)) else { continue };
+        let Some((server, tool)) = step.tool.server_and_tool(|name| toolbox.pool.knows(name))
+        else {
+            continue;
+        };
         if broken.iter().any(|name| name == server) {
             continue;
         }
         match tools_of(server, toolbox, recorder, &mut connected).await {
-            Ok(tools) => diagnostics.extend(check(scenario, bindings, step, server, tool, &tools, recorder)),
+            Ok(tools) => diagnostics.extend(check(
+                scenario, bindings, step, server, tool, &tools, recorder,
+            )),
             Err(failure) => {
                 broken.push(server.to_owned());
                 diagnostics.push(failure.to_diagnostic(step, &scenario.source));
@@ -52,9 +57,19 @@ pub async fn connect(
     (connected, diagnostics)
 }
 
-async fn tools_of(server: &str, toolbox: &mut Toolbox, recorder: &mut Recorder<'_>, connected: &mut Vec<Connected>) -> Result<std::sync::Arc<[ToolInfo]>, Failure> {
+async fn tools_of(
+    server: &str,
+    toolbox: &mut Toolbox,
+    recorder: &mut Recorder<'_>,
+    connected: &mut Vec<Connected>,
+) -> Result<std::sync::Arc<[ToolInfo]>, Failure> {
     let session = toolbox.pool.session(server, recorder).await?;
-    let tools = session.tools().await.map_err(|error| Failure::new(cuecard_core::script::FailureKind::ServerStart, error.to_string()))?;
+    let tools = session.tools().await.map_err(|error| {
+        Failure::new(
+            cuecard_core::script::FailureKind::ServerStart,
+            error.to_string(),
+        )
+    })?;
     if !connected.iter().any(|known| known.server == server) {
         let info = session.info();
         connected.push(Connected {
@@ -78,13 +93,20 @@ fn check(
 ) -> Vec<Diagnostic> {
     let Some(info) = tools.iter().find(|info| info.name == tool) else {
         let names = tools.iter().map(|info| info.name.as_str());
-        let mut diagnostic = Diagnostic::error(codes::TOOL_UNKNOWN, format!("server `{server}` has no tool `{tool}`")).at(&scenario.source, step.tool_span);
-        diagnostic.label = did_you_mean(tool, names).map(|name| format!("did you mean `mcp__{server}__{name}`?"));
+        let mut diagnostic = Diagnostic::error(
+            codes::TOOL_UNKNOWN,
+            format!("server `{server}` has no tool `{tool}`"),
+        )
+        .at(&scenario.source, step.tool_span);
+        diagnostic.label =
+            did_you_mean(tool, names).map(|name| format!("did you mean `mcp__{server}__{name}`?"));
         return vec![diagnostic];
     };
     let mut unknown = Vec::new();
     let arguments = known_part(&step.params, bindings, &mut String::new(), &mut unknown);
-    let Json::Object(arguments) = arguments else { return Vec::new() };
+    let Json::Object(arguments) = arguments else {
+        return Vec::new();
+    };
     let mut schema = info.input_schema.clone();
     forget_page(&mut schema, &arguments);
     let arguments = Json::Object(fit(arguments, &schema, recorder));
@@ -96,21 +118,42 @@ fn check(
         .iter_errors(&arguments)
         .filter(|error| {
             let place = error.instance_path().to_string();
-            !unknown.iter().any(|pointer| place == *pointer || place.starts_with(&format!("{pointer}/")))
+            !unknown
+                .iter()
+                .any(|pointer| place == *pointer || place.starts_with(&format!("{pointer}/")))
         })
         .map(|error| {
             let place = error.instance_path().to_string();
-            let place = if place.is_empty() { "the parameters".to_owned() } else { format!("`{}`", place.trim_start_matches('/').replace('/', ".")) };
-            Diagnostic::error(codes::PARAM_TYPE, format!("{place} of {} don't fit the tool's schema: {error}", step.label())).at(&scenario.source, step.params_span)
+            let place = if place.is_empty() {
+                "the parameters".to_owned()
+            } else {
+                format!("`{}`", place.trim_start_matches('/').replace('/', "."))
+            };
+            Diagnostic::error(
+                codes::PARAM_TYPE,
+                format!(
+                    "{place} of {} don't fit the tool's schema: {error}",
+                    step.label()
+                ),
+            )
+            .at(&scenario.source, step.params_span)
         })
         .collect();
-    if let (Some(properties), Json::Object(given)) = (schema.get("properties").and_then(Json::as_object), &arguments) {
+    if let (Some(properties), Json::Object(given)) = (
+        schema.get("properties").and_then(Json::as_object),
+        &arguments,
+    ) {
         for name in given.keys().filter(|name| !properties.contains_key(*name)) {
             if schema.get("additionalProperties") == Some(&Json::Bool(false)) {
                 continue;
             }
-            let mut warning = Diagnostic::warning(codes::PARAM_UNKNOWN, format!("the tool `{tool}` of `{server}` names no parameter `{name}`")).at(&scenario.source, step.params_span);
-            warning.label = did_you_mean(name, properties.keys().map(String::as_str)).map(|name| format!("did you mean `{name}`?"));
+            let mut warning = Diagnostic::warning(
+                codes::PARAM_UNKNOWN,
+                format!("the tool `{tool}` of `{server}` names no parameter `{name}`"),
+            )
+            .at(&scenario.source, step.params_span);
+            warning.label = did_you_mean(name, properties.keys().map(String::as_str))
+                .map(|name| format!("did you mean `{name}`?"));
             diagnostics.push(warning);
         }
     }
@@ -127,7 +170,12 @@ fn forget_page(schema: &mut Json, arguments: &serde_json::Map<String, Json>) {
 }
 
 /// The template with variables filled in; what only the run can tell is null and listed in `unknown`.
-fn known_part(template: &Template, bindings: &Bindings, pointer: &mut String, unknown: &mut Vec<String>) -> Json {
+fn known_part(
+    template: &Template,
+    bindings: &Bindings,
+    pointer: &mut String,
+    unknown: &mut Vec<String>,
+) -> Json {
     match template {
         Template::Literal(json) => json.clone(),
         Template::Reference(placeholder) => match bindings.value(&placeholder.reference) {
@@ -142,7 +190,9 @@ fn known_part(template: &Template, bindings: &Bindings, pointer: &mut String, un
                 .iter()
                 .map(|part| match part {
                     TextPart::Literal(text) => Some(text.clone()),
-                    TextPart::Reference(placeholder) => bindings.value(&placeholder.reference).map(|value| cuecard_core::value::as_text(value).into_owned()),
+                    TextPart::Reference(placeholder) => bindings
+                        .value(&placeholder.reference)
+                        .map(|value| cuecard_core::value::as_text(value).into_owned()),
                 })
                 .collect();
             // A text with something unknown in it is a text all the same.
@@ -165,7 +215,9 @@ fn known_part(template: &Template, bindings: &Bindings, pointer: &mut String, un
             let length = pointer.len();
             let mut known = serde_json::Map::new();
             for (key, value) in members {
-                let Json::String(key) = known_part(key, bindings, pointer, unknown) else { continue };
+                let Json::String(key) = known_part(key, bindings, pointer, unknown) else {
+                    continue;
+                };
                 push_pointer(pointer, &key);
                 let value = known_part(value, bindings, pointer, unknown);
                 known.insert(key, value);

@@ -17,12 +17,25 @@ use crate::runtime::policy::ScriptShape;
 use crate::runtime::tap::Recorder;
 
 /// Makes a call to an MCP tool and gives its value.
-pub(super) async fn call(toolbox: &mut Toolbox, request: &CallRequest, recorder: &mut Recorder<'_>) -> Result<Json, Failure> {
+pub(super) async fn call(
+    toolbox: &mut Toolbox,
+    request: &CallRequest,
+    recorder: &mut Recorder<'_>,
+) -> Result<Json, Failure> {
     let (server, tool) = request
         .tool
         .server_and_tool(|name| toolbox.pool.knows(name))
-        .ok_or_else(|| Failure::new(FailureKind::BadParameters, format!("`{}` is not the name of a tool", request.tool)))?;
-    let timeout = request.timeout.or(toolbox.timeout).or(toolbox.pool.call_timeout(server)).unwrap_or(DEFAULT_TIMEOUT);
+        .ok_or_else(|| {
+            Failure::new(
+                FailureKind::BadParameters,
+                format!("`{}` is not the name of a tool", request.tool),
+            )
+        })?;
+    let timeout = request
+        .timeout
+        .or(toolbox.timeout)
+        .or(toolbox.pool.call_timeout(server))
+        .unwrap_or(DEFAULT_TIMEOUT);
     let arguments = bind_scripts(toolbox, tool, &request.params)?;
     let session = toolbox.pool.session(server, recorder).await?;
     toolbox.last_server = Some(server.to_owned());
@@ -46,7 +59,11 @@ pub(super) async fn call(toolbox: &mut Toolbox, request: &CallRequest, recorder:
 }
 
 /// The tool's description, if it is needed: to fit arguments that may not fit as they are.
-async fn tool_info(session: &Session, tool: &str, arguments: &Map<String, Json>) -> Option<ToolInfo> {
+async fn tool_info(
+    session: &Session,
+    tool: &str,
+    arguments: &Map<String, Json>,
+) -> Option<ToolInfo> {
     let may_need_fitting = arguments.values().any(Json::is_string) || page::is_browser(session);
     if !may_need_fitting {
         return None;
@@ -57,9 +74,16 @@ async fn tool_info(session: &Session, tool: &str, arguments: &Map<String, Json>)
 }
 
 /// Binds data inside script parameters, so that what a peer answered never becomes code.
-fn bind_scripts(toolbox: &Toolbox, tool: &str, params: &Value) -> Result<Map<String, Json>, Failure> {
+fn bind_scripts(
+    toolbox: &Toolbox,
+    tool: &str,
+    params: &Value,
+) -> Result<Map<String, Json>, Failure> {
     let Json::Object(mut arguments) = params.json.clone() else {
-        return Err(Failure::new(FailureKind::BadParameters, "the parameters are no object"));
+        return Err(Failure::new(
+            FailureKind::BadParameters,
+            "the parameters are no object",
+        ));
     };
     if !is_script_tool(tool) {
         return Ok(arguments);
@@ -67,22 +91,46 @@ fn bind_scripts(toolbox: &Toolbox, tool: &str, params: &Value) -> Result<Map<Str
     for name in ["function", "expression", "script", "code", "pageFunction"] {
         let mut pointer = String::new();
         push_pointer(&mut pointer, name);
-        let Some(text) = params.text(&pointer).filter(|text| !text.is_trusted()) else { continue };
-        let script = toolbox.policy.script(&text, ScriptShape::Function).map_err(builtin::refused)?;
+        let Some(text) = params.text(&pointer).filter(|text| !text.is_trusted()) else {
+            continue;
+        };
+        let script = toolbox
+            .policy
+            .script(&text, ScriptShape::Function)
+            .map_err(builtin::refused)?;
         arguments.insert(name.to_owned(), Json::String(script));
     }
     Ok(arguments)
 }
 
 fn is_script_tool(tool: &str) -> bool {
-    ["evaluate", "eval", "script", "run_code", "javascript", "execute_js"].iter().any(|word| tool.contains(word))
+    [
+        "evaluate",
+        "eval",
+        "script",
+        "run_code",
+        "javascript",
+        "execute_js",
+    ]
+    .iter()
+    .any(|word| tool.contains(word))
 }
 
 /// Converts texts to what the schema asks for, and says so: a number, a boolean, or a list of one.
-pub(super) fn fit(mut arguments: Map<String, Json>, schema: &Json, recorder: &mut Recorder<'_>) -> Map<String, Json> {
+pub(super) fn fit(
+    mut arguments: Map<String, Json>,
+    schema: &Json,
+    recorder: &mut Recorder<'_>,
+) -> Map<String, Json> {
     for (name, value) in &mut arguments {
-        let Json::String(text) = &*value else { continue };
-        let Some(converted) = schema.pointer("/properties").and_then(|properties| properties.get(name)).and_then(|property| convert(text, property)) else {
+        let Json::String(text) = &*value else {
+            continue;
+        };
+        let Some(converted) = schema
+            .pointer("/properties")
+            .and_then(|properties| properties.get(name))
+            .and_then(|property| convert(text, property))
+        else {
             continue;
         };
         recorder.record(log("warning", format!("C-PARAM-04: `{name}` was the text {value} and is sent as {converted}, as the tool's schema asks")));
@@ -102,24 +150,45 @@ fn convert(text: &str, property: &Json) -> Option<Json> {
     }
     types.iter().find_map(|kind| match *kind {
         "integer" => text.trim().parse::<i64>().ok().map(Json::from),
-        "number" => serde_json::from_str::<Json>(text.trim()).ok().filter(Json::is_number),
+        "number" => serde_json::from_str::<Json>(text.trim())
+            .ok()
+            .filter(Json::is_number),
         "boolean" => text.trim().parse::<bool>().ok().map(Json::from),
-        "array" if property.pointer("/items/type").and_then(Json::as_str) == Some("string") => Some(Json::from(vec![text])),
+        "array" if property.pointer("/items/type").and_then(Json::as_str) == Some("string") => {
+            Some(Json::from(vec![text]))
+        }
         _ => None,
     })
 }
 
-async fn value_of(toolbox: &Toolbox, request: &CallRequest, session: &Session, tool: &str, reply: &ToolReply) -> Result<Json, Failure> {
+async fn value_of(
+    toolbox: &Toolbox,
+    request: &CallRequest,
+    session: &Session,
+    tool: &str,
+    reply: &ToolReply,
+) -> Result<Json, Failure> {
     let extracted = result::value_of(reply, request.parse);
     let text = match &extracted {
         Ok(extracted) => extracted.text.clone(),
         Err(_) => result::text_of(reply),
     };
-    let failed = if reply.is_error { Some(if text.is_empty() { "the tool reported an error without a text".to_owned() } else { text.clone() }) } else { result::hidden_failure(&text) };
+    let failed = if reply.is_error {
+        Some(if text.is_empty() {
+            "the tool reported an error without a text".to_owned()
+        } else {
+            text.clone()
+        })
+    } else {
+        result::hidden_failure(&text)
+    };
     let value = match extracted {
         Ok(extracted) => Some(save_files(toolbox, request, extracted)?),
         Err(not_json) if failed.is_none() => {
-            return Err(Failure::new(FailureKind::ToolError, format!("the answer is not JSON, which `parse` asks for: {not_json}")));
+            return Err(Failure::new(
+                FailureKind::ToolError,
+                format!("the answer is not JSON, which `parse` asks for: {not_json}"),
+            ));
         }
         Err(_) => None,
     };
@@ -133,17 +202,34 @@ async fn value_of(toolbox: &Toolbox, request: &CallRequest, session: &Session, t
 }
 
 /// Writes images and other files of an answer into the run directory and puts their paths into the value.
-fn save_files(toolbox: &Toolbox, request: &CallRequest, extracted: Extracted) -> Result<Json, Failure> {
+fn save_files(
+    toolbox: &Toolbox,
+    request: &CallRequest,
+    extracted: Extracted,
+) -> Result<Json, Failure> {
     let mut value = extracted.value;
     for blob in &extracted.blobs {
         let bytes = base64::engine::general_purpose::STANDARD
             .decode(blob.base64.trim())
-            .map_err(|error| Failure::new(FailureKind::CallFailed, format!("a file in the answer is no base64: {error}")))?;
+            .map_err(|error| {
+                Failure::new(
+                    FailureKind::CallFailed,
+                    format!("a file in the answer is no base64: {error}"),
+                )
+            })?;
         let saved = match &toolbox.run_dir {
             Some(run_dir) => {
-                let name = format!("{}_{}.{}", request.call_id, blob.index, extension(&blob.media_type));
+                let name = format!(
+                    "{}_{}.{}",
+                    request.call_id,
+                    blob.index,
+                    extension(&blob.media_type)
+                );
                 let path = run_dir.save(&name, &bytes).map_err(|error| {
-                    Failure::new(FailureKind::RunFile, format!("`{name}` can't be written into the run directory: {error}"))
+                    Failure::new(
+                        FailureKind::RunFile,
+                        format!("`{name}` can't be written into the run directory: {error}"),
+                    )
                 })?;
                 Json::String(path.display().to_string())
             }
@@ -157,9 +243,17 @@ fn save_files(toolbox: &Toolbox, request: &CallRequest, extracted: Extracted) ->
 /// Replaces the placeholder of file `index` by where it was saved.
 fn place_file(value: &mut Json, index: usize, saved: &Json, bytes: usize) {
     match value {
-        Json::Array(items) => items.iter_mut().for_each(|item| place_file(item, index, saved, bytes)),
+        Json::Array(items) => items
+            .iter_mut()
+            .for_each(|item| place_file(item, index, saved, bytes)),
         Json::Object(members) => {
-            if members.get("blob").and_then(Json::as_u64).and_then(|blob| usize::try_from(blob).ok()) == Some(index) && members.contains_key("media_type") {
+            if members
+                .get("blob")
+                .and_then(Json::as_u64)
+                .and_then(|blob| usize::try_from(blob).ok())
+                == Some(index)
+                && members.contains_key("media_type")
+            {
                 members.remove("blob");
                 members.insert("path".to_owned(), saved.clone());
                 members.insert("bytes".to_owned(), bytes.into());
@@ -204,11 +298,15 @@ async fn explain_unknown_tool(session: &Session, tool: &str, failure: &mut Failu
     if session.is_over() {
         return;
     }
-    let Ok(Ok(tools)) = tokio::time::timeout(Duration::from_secs(5), session.tools()).await else { return };
+    let Ok(Ok(tools)) = tokio::time::timeout(Duration::from_secs(5), session.tools()).await else {
+        return;
+    };
     if tools.iter().any(|info| info.name == tool) {
         return;
     }
-    failure.notes.push(format!("the server lists no tool `{tool}`"));
+    failure
+        .notes
+        .push(format!("the server lists no tool `{tool}`"));
     let names = tools.iter().map(|info| info.name.as_str());
     if let Some(proposal) = did_you_mean(tool, names) {
         failure.help = Some(format!("did you mean `{proposal}`?"));

@@ -54,15 +54,29 @@ pub struct Played {
 
 /// Plays to the end, or until `stop` is cancelled. The servers stay up: ending them is the caller's, by
 /// [`Toolbox::shut_down`], whatever happened here.
-pub async fn play(play: Play, toolbox: &mut Toolbox, recorder: &mut Recorder<'_>, stop: &CancellationToken) -> Played {
+pub async fn play(
+    play: Play,
+    toolbox: &mut Toolbox,
+    recorder: &mut Recorder<'_>,
+    stop: &CancellationToken,
+) -> Played {
     let clock = recorder.clock();
     let mut script = Script::new(play.scenario, play.bindings, play.options);
     let mut screenshots = Vec::new();
     let verdict = loop {
         if let Some(error) = recorder.take_error() {
-            let failure = Diagnostic::error(codes::FILE_WRITE, format!("the trace can't be written: {error}"))
-                .with_help("make room, or put the run elsewhere with `--run-dir DIR`");
-            return finish(&script, Verdict::Blocked, Some(failure), clock.now(), screenshots);
+            let failure = Diagnostic::error(
+                codes::FILE_WRITE,
+                format!("the trace can't be written: {error}"),
+            )
+            .with_help("make room, or put the run elsewhere with `--run-dir DIR`");
+            return finish(
+                &script,
+                Verdict::Blocked,
+                Some(failure),
+                clock.now(),
+                screenshots,
+            );
         }
         let now = clock.now();
         match script.poll(now) {
@@ -104,12 +118,22 @@ pub async fn play(play: Play, toolbox: &mut Toolbox, recorder: &mut Recorder<'_>
 
 fn failed_step(data: &EventData) -> Option<&StepFinished> {
     match data {
-        EventData::StepFinished(step) if matches!(step.status, StepStatus::Failed | StepStatus::Tolerated) => Some(step),
+        EventData::StepFinished(step)
+            if matches!(step.status, StepStatus::Failed | StepStatus::Tolerated) =>
+        {
+            Some(step)
+        }
         _ => None,
     }
 }
 
-fn finish(script: &Script, verdict: Verdict, failure: Option<Diagnostic>, took: Duration, screenshots: Vec<PathBuf>) -> Played {
+fn finish(
+    script: &Script,
+    verdict: Verdict,
+    failure: Option<Diagnostic>,
+    took: Duration,
+    screenshots: Vec<PathBuf>,
+) -> Played {
     Played {
         verdict,
         summary: script.summary(),

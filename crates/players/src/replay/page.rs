@@ -46,10 +46,25 @@ pub(super) async fn complete(
 const RESIZE_TOOLS: &[&str] = &["resize_page", "browser_resize"];
 
 /// Gives the browser's page the size the scenario was recorded with, once, if the server has a tool for it.
-pub(super) async fn resize(toolbox: &mut Toolbox, server: &str, session: &Session, timeout: Duration, recorder: &mut Recorder<'_>) {
-    let Some((width, height)) = toolbox.viewport else { return };
-    let Ok(tools) = session.tools().await else { return };
-    let Some(info) = RESIZE_TOOLS.iter().find_map(|name| tools.iter().find(|tool| tool.name == *name)) else { return };
+pub(super) async fn resize(
+    toolbox: &mut Toolbox,
+    server: &str,
+    session: &Session,
+    timeout: Duration,
+    recorder: &mut Recorder<'_>,
+) {
+    let Some((width, height)) = toolbox.viewport else {
+        return;
+    };
+    let Ok(tools) = session.tools().await else {
+        return;
+    };
+    let Some(info) = RESIZE_TOOLS
+        .iter()
+        .find_map(|name| tools.iter().find(|tool| tool.name == *name))
+    else {
+        return;
+    };
     toolbox.viewport = None;
     let mut arguments = Map::new();
     arguments.insert("width".to_owned(), width.into());
@@ -61,8 +76,14 @@ pub(super) async fn resize(toolbox: &mut Toolbox, server: &str, session: &Sessio
         Err(error) => Some(error.to_string()),
     };
     recorder.record(match problem {
-        None => log("debug", format!("the page of `{server}` is {width} by {height}")),
-        Some(problem) => log("warning", format!("the page could not get the recorded size of {width} by {height}: {problem}")),
+        None => log(
+            "debug",
+            format!("the page of `{server}` is {width} by {height}"),
+        ),
+        Some(problem) => log(
+            "warning",
+            format!("the page could not get the recorded size of {width} by {height}: {problem}"),
+        ),
     });
 }
 
@@ -94,7 +115,10 @@ fn selected_in(text: &str) -> Option<u64> {
             Some((number.trim().parse().ok()?, rest))
         })
         .collect();
-    let selected = pages.iter().find(|(_, rest)| rest.contains("[selected]")).or(pages.first())?;
+    let selected = pages
+        .iter()
+        .find(|(_, rest)| rest.contains("[selected]"))
+        .or(pages.first())?;
     Some(selected.0)
 }
 
@@ -105,7 +129,10 @@ mod tests {
 
     #[test]
     fn the_selected_page_is_found_in_the_list() {
-        assert_eq!(selected_in("## Pages\n1: about:blank\n2: http://x/ [selected]\n"), Some(2));
+        assert_eq!(
+            selected_in("## Pages\n1: about:blank\n2: http://x/ [selected]\n"),
+            Some(2)
+        );
         assert_eq!(selected_in("1: about:blank"), Some(1));
         assert_eq!(selected_in("nothing"), None);
     }

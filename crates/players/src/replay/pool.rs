@@ -30,7 +30,11 @@ pub struct Pool {
 
 impl Pool {
     /// A pool of the servers that `config` defines. `environment` is what a child may inherit from.
-    pub fn new(config: Config, environment: Vec<(OsString, OsString)>, start_timeout: Option<Duration>) -> Self {
+    pub fn new(
+        config: Config,
+        environment: Vec<(OsString, OsString)>,
+        start_timeout: Option<Duration>,
+    ) -> Self {
         Self {
             config,
             environment,
@@ -56,12 +60,20 @@ impl Pool {
 
     /// The session of a server that is up already.
     pub fn open(&self, name: &str) -> Option<Arc<Session>> {
-        self.sessions.get(name).filter(|session| !session.is_over()).cloned()
+        self.sessions
+            .get(name)
+            .filter(|session| !session.is_over())
+            .cloned()
     }
 
     /// The names of all servers that are up, sorted.
     pub fn open_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.sessions.iter().filter(|(_, session)| !session.is_over()).map(|(name, _)| name.clone()).collect();
+        let mut names: Vec<String> = self
+            .sessions
+            .iter()
+            .filter(|(_, session)| !session.is_over())
+            .map(|(name, _)| name.clone())
+            .collect();
         names.sort();
         names
     }
@@ -70,12 +82,19 @@ impl Pool {
     ///
     /// # Errors
     /// Why there is none; the run can't go on without it.
-    pub async fn session(&mut self, name: &str, recorder: &mut Recorder<'_>) -> Result<Arc<Session>, Failure> {
+    pub async fn session(
+        &mut self,
+        name: &str,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<Arc<Session>, Failure> {
         if let Some(session) = self.sessions.get(name) {
             if !session.is_over() {
                 return Ok(session.clone());
             }
-            recorder.record(log("warning", format!("server `{name}` had ended and is started again; what it held is lost")));
+            recorder.record(log(
+                "warning",
+                format!("server `{name}` had ended and is started again; what it held is lost"),
+            ));
             self.sessions.remove(name);
         }
         let spec = self.spec(name).map_err(|diagnostic| {
@@ -88,13 +107,19 @@ impl Pool {
             recorder.add_secrets(server.secrets.iter().cloned());
         }
         recorder.settle();
-        let session = Session::start(&spec, &self.environment).await.map_err(|error| start_failure(&error))?;
+        let session = Session::start(&spec, &self.environment)
+            .await
+            .map_err(|error| start_failure(&error))?;
         let info = session.info();
         recorder.record(log(
             "debug",
             format!(
                 "server `{name}` ({} {}) is up: {}, protocol {}, from {}",
-                info.server_name, info.server_version, info.transport, info.protocol_version, spec.source
+                info.server_name,
+                info.server_version,
+                info.transport,
+                info.protocol_version,
+                spec.source
             ),
         ));
         let session = Arc::new(session);
@@ -141,7 +166,10 @@ pub fn known_servers(config: &Config) -> impl Fn(&str) -> bool + '_ {
 
 /// Nothing defines the server called `name`.
 pub fn unknown_server(config: &Config, name: &str) -> Diagnostic {
-    let mut diagnostic = Diagnostic::error(codes::TOOL_SERVER, format!("no config defines the server `{name}`"));
+    let mut diagnostic = Diagnostic::error(
+        codes::TOOL_SERVER,
+        format!("no config defines the server `{name}`"),
+    );
     let names: Vec<&str> = config.names().chain([DEMO_SERVER]).collect();
     if let Some(proposal) = did_you_mean(name, names.iter().copied()) {
         diagnostic = diagnostic.with_note(format!("did you mean `{proposal}`?"));
@@ -154,7 +182,11 @@ pub fn unknown_server(config: &Config, name: &str) -> Diagnostic {
     diagnostic = diagnostic.with_note(if looked.is_empty() {
         "no config file was found".to_owned()
     } else {
-        format!("looked in {}; defined: {}", looked.join(", "), names.join(", "))
+        format!(
+            "looked in {}; defined: {}",
+            looked.join(", "),
+            names.join(", ")
+        )
     });
     diagnostic.with_help(format!("add it to .mcp.json: {{ \"mcpServers\": {{ \"{name}\": {{ \"command\": \"…\" }} }} }}, or name a config with --config FILE"))
 }

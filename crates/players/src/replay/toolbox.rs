@@ -76,7 +76,11 @@ impl Toolbox {
     }
 
     /// Makes a call, recorded on its way out and back.
-    pub async fn call(&mut self, request: &CallRequest, recorder: &mut Recorder<'_>) -> CallOutcome {
+    pub async fn call(
+        &mut self,
+        request: &CallRequest,
+        recorder: &mut Recorder<'_>,
+    ) -> CallOutcome {
         let started = recorder.clock().now();
         let tool = request.tool.to_string();
         recorder.record_at(
@@ -124,14 +128,20 @@ impl Toolbox {
     }
 
     /// A step's own timeout caps everything else; a dropped call is cancelled by its tool.
-    async fn within_timeout(&mut self, request: &CallRequest, recorder: &mut Recorder<'_>) -> CallOutcome {
+    async fn within_timeout(
+        &mut self,
+        request: &CallRequest,
+        recorder: &mut Recorder<'_>,
+    ) -> CallOutcome {
         let call = self.route(request, recorder);
         let outcome = match request.timeout {
             // The tool's own message about its time is the better one, so it gets a moment longer.
-            Some(limit) => match tokio::time::timeout(limit + Duration::from_millis(50), call).await {
-                Ok(outcome) => outcome,
-                Err(_) => Err(timed_out(limit)),
-            },
+            Some(limit) => {
+                match tokio::time::timeout(limit + Duration::from_millis(50), call).await {
+                    Ok(outcome) => outcome,
+                    Err(_) => Err(timed_out(limit)),
+                }
+            }
             None => call.await,
         };
         match outcome {
@@ -140,7 +150,11 @@ impl Toolbox {
         }
     }
 
-    async fn route(&mut self, request: &CallRequest, recorder: &mut Recorder<'_>) -> Result<serde_json::Value, Failure> {
+    async fn route(
+        &mut self,
+        request: &CallRequest,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<serde_json::Value, Failure> {
         match &request.tool {
             ToolName::Builtin(tool) => builtin::call(self, *tool, request, recorder).await,
             ToolName::Mcp(_) => mcp_call::call(self, request, recorder).await,
@@ -148,7 +162,12 @@ impl Toolbox {
     }
 
     /// Takes a screenshot of the browser, if one is open. Never fails a run.
-    pub async fn screenshot(&mut self, step: u64, folder: &Path, recorder: &mut Recorder<'_>) -> Option<PathBuf> {
+    pub async fn screenshot(
+        &mut self,
+        step: u64,
+        folder: &Path,
+        recorder: &mut Recorder<'_>,
+    ) -> Option<PathBuf> {
         screenshot::take(self, step, folder, recorder).await
     }
 
@@ -160,6 +179,12 @@ impl Toolbox {
 
 /// The call took longer than `limit`.
 pub(super) fn timed_out(limit: Duration) -> Failure {
-    Failure::new(FailureKind::Timeout, format!("no answer within {}", cuecard_core::reports::duration(limit)))
-        .with_help("give the step more time: \"timeout\": SECONDS, or --timeout for all")
+    Failure::new(
+        FailureKind::Timeout,
+        format!(
+            "no answer within {}",
+            cuecard_core::reports::duration(limit)
+        ),
+    )
+    .with_help("give the step more time: \"timeout\": SECONDS, or --timeout for all")
 }

@@ -4,6 +4,22 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
+/// Measures how long something took, apart from any run.
+#[derive(Debug, Clone, Copy)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// A stopwatch that starts now.
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Time since the start.
+    pub fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
 /// A run's clock: monotonic since its start, with the wall-clock time of that start.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {

@@ -12,7 +12,7 @@ use rustix::fs::{Access, Gid, OFlags, Uid};
 use rustix::io::Errno;
 use tempfile::TempPath;
 
-use super::nearest_name::missing_path_hint;
+use super::missing_path::missing_path_hint;
 use super::{FOLDER, WorkspaceError};
 
 /// As many links as Linux follows in one path.

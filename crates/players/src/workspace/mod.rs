@@ -24,7 +24,7 @@ pub mod search;
 
 mod disk;
 mod json_spans;
-mod nearest_name;
+mod missing_path;
 mod text;
 
 use append::AppendProblem;

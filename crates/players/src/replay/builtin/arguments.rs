@@ -15,7 +15,13 @@ impl<'a> Arguments<'a> {
     pub(super) fn new(tool: BuiltinTool, value: &'a Value) -> Result<Self, Failure> {
         let arguments = Self { tool, value };
         let known = |name: &str| tool.params().iter().any(|param| param.name == name);
-        if let Some(name) = value.json.as_object().into_iter().flat_map(serde_json::Map::keys).find(|name| !known(name)) {
+        if let Some(name) = value
+            .json
+            .as_object()
+            .into_iter()
+            .flat_map(serde_json::Map::keys)
+            .find(|name| !known(name))
+        {
             return Err(arguments.failure(format!("{} has no parameter `{name}`", tool.name())));
         }
         Ok(arguments)
@@ -30,20 +36,31 @@ impl<'a> Arguments<'a> {
     }
 
     pub(super) fn wrong(&self, name: &str, wanted: &str) -> Failure {
-        let found = self.any(name).map_or("nothing".to_owned(), |json| match json {
-            Json::Array(_) | Json::Object(_) | Json::Null => kind_name(json).to_owned(),
-            _ => cut(&json.to_string(), 60).into_owned(),
-        });
-        self.failure(format!("`{name}` of {} must be {wanted}, got {found}", self.tool.name()))
+        let found = self
+            .any(name)
+            .map_or("nothing".to_owned(), |json| match json {
+                Json::Array(_) | Json::Object(_) | Json::Null => kind_name(json).to_owned(),
+                _ => cut(&json.to_string(), 60).into_owned(),
+            });
+        self.failure(format!(
+            "`{name}` of {} must be {wanted}, got {found}",
+            self.tool.name()
+        ))
     }
 
     pub(super) fn any(&self, name: &str) -> Option<&'a Json> {
-        self.value.json.get(name).filter(|json| !json.is_null() || self.accepts_null(name))
+        self.value
+            .json
+            .get(name)
+            .filter(|json| !json.is_null() || self.accepts_null(name))
     }
 
     /// `null` stands for "not given", except where any value is welcome.
     fn accepts_null(&self, name: &str) -> bool {
-        self.tool.params().iter().any(|param| param.name == name && param.kind == ParamKind::Any)
+        self.tool
+            .params()
+            .iter()
+            .any(|param| param.name == name && param.kind == ParamKind::Any)
     }
 
     pub(super) fn required_any(&self, name: &str) -> Result<&'a Json, Failure> {
@@ -65,7 +82,9 @@ impl<'a> Arguments<'a> {
     }
 
     pub(super) fn number(&self, name: &str) -> Result<Option<f64>, Failure> {
-        let Some(json) = self.any(name) else { return Ok(None) };
+        let Some(json) = self.any(name) else {
+            return Ok(None);
+        };
         let number = match json {
             Json::Number(number) => number.as_f64(),
             Json::String(text) => text.trim().parse().ok(),
@@ -97,11 +116,17 @@ impl<'a> Arguments<'a> {
 
     /// One of the words that the table of tools allows.
     pub(super) fn one_of(&self, name: &str) -> Result<Option<&'static str>, Failure> {
-        let words = self.tool.params().iter().find_map(|param| match param.kind {
-            ParamKind::OneOf(words) if param.name == name => Some(words),
-            _ => None,
-        });
-        let Some(json) = self.any(name) else { return Ok(None) };
+        let words = self
+            .tool
+            .params()
+            .iter()
+            .find_map(|param| match param.kind {
+                ParamKind::OneOf(words) if param.name == name => Some(words),
+                _ => None,
+            });
+        let Some(json) = self.any(name) else {
+            return Ok(None);
+        };
         let words = words.unwrap_or_default();
         match words.iter().find(|word| json.as_str() == Some(word)) {
             Some(word) => Ok(Some(word)),

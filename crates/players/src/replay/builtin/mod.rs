@@ -20,7 +20,12 @@ use crate::runtime::policy::{Refusal, RefusalKind};
 use crate::runtime::tap::Recorder;
 
 /// Calls a built-in tool.
-pub(super) async fn call(toolbox: &mut Toolbox, tool: BuiltinTool, request: &CallRequest, recorder: &mut Recorder<'_>) -> Result<Json, Failure> {
+pub(super) async fn call(
+    toolbox: &mut Toolbox,
+    tool: BuiltinTool,
+    request: &CallRequest,
+    recorder: &mut Recorder<'_>,
+) -> Result<Json, Failure> {
     let arguments = Arguments::new(tool, &request.params)?;
     match tool {
         BuiltinTool::Wait => wait(toolbox, &arguments, request.timeout).await,
@@ -32,7 +37,9 @@ pub(super) async fn call(toolbox: &mut Toolbox, tool: BuiltinTool, request: &Cal
             recorder.record(log(level, message));
             Ok(logged)
         }
-        BuiltinTool::WaitForElement | BuiltinTool::WaitUntil => waits::wait(toolbox, tool, &arguments, request, recorder).await,
+        BuiltinTool::WaitForElement | BuiltinTool::WaitUntil => {
+            waits::wait(toolbox, tool, &arguments, request, recorder).await
+        }
         BuiltinTool::AppendFile => files::append(toolbox, &arguments, recorder),
         BuiltinTool::Read => files::read(toolbox, &arguments, recorder),
         BuiltinTool::Write => files::write(toolbox, &arguments),
@@ -56,12 +63,18 @@ pub(super) fn refused(refusal: Refusal) -> Failure {
     Failure::new(kind, refusal.message).with_help(refusal.help)
 }
 
-async fn wait(toolbox: &Toolbox, arguments: &Arguments<'_>, limit: Option<Duration>) -> Result<Json, Failure> {
+async fn wait(
+    toolbox: &Toolbox,
+    arguments: &Arguments<'_>,
+    limit: Option<Duration>,
+) -> Result<Json, Failure> {
     /// A day: whoever waits longer wants a scheduler.
     const LONGEST: f64 = 86_400.0;
     let seconds = match arguments.number("duration")? {
         Some(seconds) => seconds,
-        None => arguments.number("seconds")?.ok_or_else(|| arguments.missing("duration"))?,
+        None => arguments
+            .number("seconds")?
+            .ok_or_else(|| arguments.missing("duration"))?,
     };
     if seconds > LONGEST {
         return Err(arguments.wrong("duration", "at most 86400 seconds, a day"));

@@ -1,11 +1,11 @@
 //! `claude__glob` and `claude__grep`. A search runs on a thread of its own, so that its time can be kept.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use cuecard_core::script::{Failure, FailureKind};
-use cuecard_core::value::Text;
+use cuecard_core::value::{Piece, Text};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -13,16 +13,49 @@ use super::super::toolbox::{DEFAULT_TIMEOUT, Toolbox, timed_out};
 use super::arguments::Arguments;
 use super::files::to_json;
 use super::refused;
-use crate::workspace::search::{Grep, Limits, OutputMode, SearchError, glob as find_files, grep as find_lines};
+use crate::workspace::search::{
+    Grep, Limits, OutputMode, SearchError, glob as find_files, grep as find_lines, split_absolute,
+};
 
-pub(super) async fn glob(toolbox: &Toolbox, arguments: &Arguments<'_>, timeout: Option<Duration>) -> Result<Json, Failure> {
-    let root = folder(toolbox, arguments)?;
-    let pattern = arguments.required_text("pattern")?.to_string();
-    in_background(toolbox, timeout, move |limits| find_files(&root, &pattern, limits)).await
+pub(super) async fn glob(
+    toolbox: &Toolbox,
+    arguments: &Arguments<'_>,
+    timeout: Option<Duration>,
+) -> Result<Json, Failure> {
+    let pattern = arguments.required_text("pattern")?;
+    let written = pattern.to_string();
+    let (root, below) = match split_absolute(&written) {
+        Some((folder, below)) => (absolute_root(toolbox, &pattern, &folder)?, below.to_owned()),
+        None => (folder(toolbox, arguments)?, written),
+    };
+    in_background(toolbox, timeout, move |limits| {
+        find_files(&root, &below, limits)
+    })
+    .await
 }
 
-pub(super) async fn grep(toolbox: &Toolbox, arguments: &Arguments<'_>, timeout: Option<Duration>) -> Result<Json, Failure> {
-    let size = |name| Ok::<_, Failure>(arguments.count(name)?.map(|count| usize::try_from(count).unwrap_or(usize::MAX)));
+/// The folder that an absolute pattern begins with is judged by where the pattern came from.
+fn absolute_root(toolbox: &Toolbox, pattern: &Text, folder: &Path) -> Result<PathBuf, Failure> {
+    let mut piece = pattern.untrusted().cloned().unwrap_or(Piece::author(""));
+    piece.text = folder.display().to_string();
+    toolbox
+        .policy
+        .read_path(&Text::new(vec![piece]))
+        .map_err(refused)
+}
+
+pub(super) async fn grep(
+    toolbox: &Toolbox,
+    arguments: &Arguments<'_>,
+    timeout: Option<Duration>,
+) -> Result<Json, Failure> {
+    let size = |name| {
+        Ok::<_, Failure>(
+            arguments
+                .count(name)?
+                .map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
+        )
+    };
     let request = Grep {
         pattern: arguments.required_text("pattern")?.to_string(),
         path: folder(toolbox, arguments)?,
@@ -60,7 +93,10 @@ async fn in_background<T: Serialize + Send + 'static>(
     cancel.store(true, Ordering::Relaxed);
     match found {
         Err(_) => Err(timed_out(limit)),
-        Ok(Err(panic)) => Err(Failure::new(FailureKind::ToolError, format!("the search broke: {panic}"))),
+        Ok(Err(panic)) => Err(Failure::new(
+            FailureKind::ToolError,
+            format!("the search broke: {panic}"),
+        )),
         Ok(Ok(Err(error))) => {
             let mut failure = Failure::new(FailureKind::ToolError, error.to_string());
             failure.help = error.help();

@@ -14,10 +14,19 @@ use crate::workspace::commands::{CommandRequest, DEFAULT_MAX_OUTPUT, run as run_
 /// As in the original: two minutes.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-pub(super) async fn run(toolbox: &Toolbox, arguments: &Arguments<'_>, limit: Option<Duration>) -> Result<Json, Failure> {
-    let bound = toolbox.policy.command(&arguments.required_text("command")?).map_err(refused)?;
+pub(super) async fn run(
+    toolbox: &Toolbox,
+    arguments: &Arguments<'_>,
+    limit: Option<Duration>,
+) -> Result<Json, Failure> {
+    let bound = toolbox
+        .policy
+        .command(&arguments.required_text("command")?)
+        .map_err(refused)?;
     let own = match arguments.number("timeout")? {
-        Some(milliseconds) => Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX),
+        Some(milliseconds) => {
+            Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX)
+        }
         None => TIMEOUT,
     };
     let capped = limit.filter(|limit| *limit < own);
@@ -52,11 +61,16 @@ pub(super) async fn run(toolbox: &Toolbox, arguments: &Arguments<'_>, limit: Opt
             Some(code) => format!("exit code {code}"),
             None => "its timeout".to_owned(),
         };
-        let mut failure = Failure::new(FailureKind::ToolError, format!("the command ended with {ended}, expected {wanted}"));
+        let mut failure = Failure::new(
+            FailureKind::ToolError,
+            format!("the command ended with {ended}, expected {wanted}"),
+        );
         let last = outcome.stderr.trim_end();
         if !last.is_empty() {
             let from = last.char_indices().rev().nth(999).map_or(0, |(at, _)| at);
-            failure.notes.push(format!("its standard error: {}", &last[from..]));
+            failure
+                .notes
+                .push(format!("its standard error: {}", &last[from..]));
         }
         return failed(failure);
     }

@@ -21,7 +21,12 @@ use crate::runtime::tap::Recorder;
 const DEFAULT_SERVER: &str = "chrome-devtools";
 
 /// Tools that run a script on the page, by the servers that have them.
-const EVALUATE_TOOLS: &[&str] = &["evaluate_script", "browser_evaluate", "evaluate", "puppeteer_evaluate"];
+const EVALUATE_TOOLS: &[&str] = &[
+    "evaluate_script",
+    "browser_evaluate",
+    "evaluate",
+    "puppeteer_evaluate",
+];
 
 pub(super) async fn wait(
     toolbox: &mut Toolbox,
@@ -37,13 +42,25 @@ pub(super) async fn wait(
     let text = arguments.required_text(name)?;
     let function = match tool {
         // The selector is data: as a JSON literal it can't become code.
-        BuiltinTool::WaitForElement => format!("() => document.querySelector({}) !== null", literal(&text.to_string())),
-        _ => format!("async () => !!(await ({}))", toolbox.policy.script(&text, ScriptShape::Expression).map_err(refused)?),
+        BuiltinTool::WaitForElement => format!(
+            "() => document.querySelector({}) !== null",
+            literal(&text.to_string())
+        ),
+        _ => format!(
+            "async () => !!(await ({}))",
+            toolbox
+                .policy
+                .script(&text, ScriptShape::Expression)
+                .map_err(refused)?
+        ),
     };
     let timeout = seconds(arguments.number("timeout")?.unwrap_or(default_timeout));
     let timeout = request.timeout.map_or(timeout, |limit| limit.min(timeout));
-    let interval = seconds(arguments.number("interval")?.unwrap_or(0.5)).max(Duration::from_millis(10));
-    let server = arguments.text("mcp_server")?.map_or(DEFAULT_SERVER.to_owned(), |text| text.to_string());
+    let interval =
+        seconds(arguments.number("interval")?.unwrap_or(0.5)).max(Duration::from_millis(10));
+    let server = arguments
+        .text("mcp_server")?
+        .map_or(DEFAULT_SERVER.to_owned(), |text| text.to_string());
     let session = toolbox.pool.session(&server, recorder).await?;
     toolbox.last_server = Some(server.clone());
     let evaluate = evaluate_tool(&server, &session).await?;
@@ -60,7 +77,11 @@ pub(super) async fn wait(
             Answer::Yes => {
                 record_notices(&server, &session, recorder);
                 let elapsed = (clock.now().saturating_sub(started).as_millis() as f64) / 1000.0;
-                let found = if tool == BuiltinTool::WaitForElement { "found" } else { "condition_met" };
+                let found = if tool == BuiltinTool::WaitForElement {
+                    "found"
+                } else {
+                    "condition_met"
+                };
                 return Ok(json!({found: true, "elapsed": elapsed, "attempts": attempts}));
             }
             Answer::No => last_error = None,
@@ -75,20 +96,32 @@ pub(super) async fn wait(
     record_notices(&server, &session, recorder);
     let what = cut(&text.to_string(), 120).into_owned();
     let shown = cuecard_core::reports::duration(timeout);
-    let times = if attempts == 1 { "once".to_owned() } else { format!("{attempts} times") };
+    let times = if attempts == 1 {
+        "once".to_owned()
+    } else {
+        format!("{attempts} times")
+    };
     let message = match tool {
-        BuiltinTool::WaitForElement => format!("no element matched `{what}` within {shown} (asked {times})"),
+        BuiltinTool::WaitForElement => {
+            format!("no element matched `{what}` within {shown} (asked {times})")
+        }
         _ => format!("`{what}` was not true within {shown} (asked {times})"),
     };
     let mut failure = Failure::new(FailureKind::Timeout, message);
     if let Some(error) = last_error {
-        failure.notes.push(format!("the last answer was an error: {}", cut(error.trim(), 500)));
+        failure.notes.push(format!(
+            "the last answer was an error: {}",
+            cut(error.trim(), 500)
+        ));
     }
     Err(failure)
 }
 
 fn literal(text: &str) -> String {
-    Json::from(text).to_string().replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    Json::from(text)
+        .to_string()
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
 }
 
 fn seconds(seconds: f64) -> Duration {
@@ -101,10 +134,17 @@ async fn evaluate_tool(server: &str, session: &Arc<Session>) -> Result<ToolInfo,
         failure.notes.extend(last_words_note(error.last_words()));
         failure
     })?;
-    EVALUATE_TOOLS.iter().find_map(|name| tools.iter().find(|tool| tool.name == *name)).cloned().ok_or_else(|| {
-        Failure::new(FailureKind::BadParameters, format!("server `{server}` has no tool that runs a script on a page"))
+    EVALUATE_TOOLS
+        .iter()
+        .find_map(|name| tools.iter().find(|tool| tool.name == *name))
+        .cloned()
+        .ok_or_else(|| {
+            Failure::new(
+                FailureKind::BadParameters,
+                format!("server `{server}` has no tool that runs a script on a page"),
+            )
             .with_help("name a browser's server with `mcp_server`")
-    })
+        })
 }
 
 enum Answer {
@@ -115,17 +155,31 @@ enum Answer {
 }
 
 /// Asks once. A server that is broken is an error at once; a script that throws may work later.
-async fn ask(toolbox: &mut Toolbox, server: &str, session: &Arc<Session>, evaluate: &ToolInfo, function: &str, patience: Duration) -> Result<Answer, Failure> {
+async fn ask(
+    toolbox: &mut Toolbox,
+    server: &str,
+    session: &Arc<Session>,
+    evaluate: &ToolInfo,
+    function: &str,
+    patience: Duration,
+) -> Result<Answer, Failure> {
     let mut arguments = Map::new();
     let parameter = ["function", "script", "expression"]
         .iter()
-        .find(|name| evaluate.input_schema.pointer(&format!("/properties/{name}")).is_some())
+        .find(|name| {
+            evaluate
+                .input_schema
+                .pointer(&format!("/properties/{name}"))
+                .is_some()
+        })
         .unwrap_or(&"function");
     arguments.insert((*parameter).to_owned(), Json::from(function));
     let arguments = page::complete(toolbox, server, session, evaluate, arguments, patience).await;
     let reply = match session.call(&evaluate.name, arguments, patience).await {
         Ok(reply) => reply,
-        Err(error) if matches!(error.kind, CallErrorKind::Timeout { .. }) => return Ok(Answer::Late),
+        Err(error) if matches!(error.kind, CallErrorKind::Timeout { .. }) => {
+            return Ok(Answer::Late);
+        }
         Err(error) => {
             let mut failure = Failure::new(FailureKind::CallFailed, error.to_string());
             failure.notes.extend(last_words_note(error.last_words()));
@@ -137,7 +191,9 @@ async fn ask(toolbox: &mut Toolbox, server: &str, session: &Arc<Session>, evalua
     if reply.is_error {
         return Ok(Answer::Error(result::text_of(&reply)));
     }
-    let value = result::value_of(&reply, Parse::Auto).map(|extracted| truth(&extracted.value)).unwrap_or_default();
+    let value = result::value_of(&reply, Parse::Auto)
+        .map(|extracted| truth(&extracted.value))
+        .unwrap_or_default();
     Ok(if value { Answer::Yes } else { Answer::No })
 }
 

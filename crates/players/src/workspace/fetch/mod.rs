@@ -75,14 +75,6 @@ pub trait FetchGate: Send + Sync {
     fn check(&self, url: &Url, addresses: &[IpAddr]) -> Result<(), String>;
 }
 
-/// Makes TLS usable; without it a client panics. [`fetch()`] does it too, and doing it again does nothing.
-pub fn install_crypto_provider() {
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Lost only to somebody who installed one at the same moment.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    }
-}
-
 /// Gets a page. Redirects are followed, each after the gate has agreed to it; proxies from the
 /// environment are not used, since they would connect where nobody judged. Nothing but the URL is sent:
 /// no cookies, no referrer.
@@ -93,7 +85,7 @@ pub fn install_crypto_provider() {
 /// A URL that can't be fetched, a gate that says no, a host that can't be reached, a body that isn't
 /// text, too many redirects, or no answer in time.
 pub async fn fetch(request: FetchRequest, gate: &dyn FetchGate) -> Result<Fetched, FetchError> {
-    install_crypto_provider();
+    crate::runtime::tls::install();
     let mut stage = Stage::Lookup;
     let mut at = parse(&request.url)?;
     let hops = follow(&request, gate, &mut at, &mut stage);

@@ -298,7 +298,7 @@ async fn a_private_address_is_seen_behind_every_spelling() {
 async fn a_connection_goes_to_the_pinned_address_whatever_the_name() {
     let base = serve().await;
     let port = Url::parse(&base).expect("a URL").port().expect("a port");
-    install_crypto_provider();
+    crate::runtime::tls::install();
     let url = Url::parse(&format!("http://pinned.invalid:{port}/pages/json")).expect("a URL");
     let response = send(&url, &[([127, 0, 0, 1], port).into()])
         .await

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::disk::{RealDisk, read_whole, replace};
 use super::json_spans::space_before;
-use super::nearest_name::nearest_name;
 use super::{WorkspaceError, listed};
+use cuecard_core::diagnostic::did_you_mean;
 use document::Document;
 
 pub(super) mod document;
@@ -162,7 +162,7 @@ impl NotebookProblem {
             }
             Self::NoCellType => Some("set `cell_type` to `code` or `markdown`".to_owned()),
             Self::UnknownCell { wanted, existing } => {
-                nearest_name(wanted, existing.iter().map(String::as_str))
+                did_you_mean(wanted, existing.iter().map(String::as_str))
                     .map(|near| format!("did you mean `{near}`?"))
             }
             Self::SameId { places, .. } => places

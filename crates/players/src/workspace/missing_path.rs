@@ -1,36 +1,11 @@
-//! "Did you mean": the known name that looks most like the one that was asked for.
+//! What a path that does not exist was probably meant to be.
 
 use std::path::Path;
 
-/// Names longer than this are not compared, which bounds the work per pair.
-const LONGEST_NAME: usize = 256;
+use cuecard_core::diagnostic::did_you_mean;
+
 /// A folder or notebook with more entries than this is only searched so far.
 const MOST_NAMES: usize = 10_000;
-
-/// The name of `known` that is nearest to `wanted`, if it is near enough to be a slip of the keyboard. Of
-/// equally near ones the first in alphabetical order.
-pub(super) fn nearest_name<'a>(
-    wanted: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
-    if wanted.len() > LONGEST_NAME {
-        return None;
-    }
-    let most_edits = (wanted.chars().count() / 3).clamp(1, 4);
-    known
-        .into_iter()
-        .take(MOST_NAMES)
-        .filter(|name| name.len() <= LONGEST_NAME && *name != wanted)
-        .map(|name| {
-            (
-                strsim::damerau_levenshtein(&wanted.to_lowercase(), &name.to_lowercase()),
-                name,
-            )
-        })
-        .filter(|(edits, _)| *edits <= most_edits)
-        .min()
-        .map(|(_, name)| name)
-}
 
 /// What to say about a path that does not exist: the entry beside it with almost the same name, or the
 /// folder that is missing already.
@@ -49,7 +24,7 @@ pub(super) fn missing_path_hint(path: &Path) -> Option<String> {
         .take(MOST_NAMES)
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
-    let near = nearest_name(wanted, names.iter().map(String::as_str)).or_else(|| {
+    let near = did_you_mean(wanted, names.iter().map(String::as_str)).or_else(|| {
         let stem = Path::new(wanted).file_stem()?;
         names
             .iter()
@@ -63,13 +38,6 @@ pub(super) fn missing_path_hint(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_slip_is_found_and_a_different_name_is_not() {
-        let known = ["config.json", "notes.md", "confog.json"];
-        assert_eq!(nearest_name("cofnig.json", known), Some("config.json"));
-        assert_eq!(nearest_name("readme", known), None);
-    }
 
     #[test]
     fn hints_name_the_neighbour_or_the_missing_folder() {
