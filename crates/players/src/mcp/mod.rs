@@ -11,6 +11,7 @@
 pub mod result;
 
 mod error;
+mod exit;
 mod frames;
 mod handler;
 mod help;
@@ -27,10 +28,13 @@ mod stdio;
 #[cfg(test)]
 mod test_server;
 mod text;
+mod tools;
 mod transport;
 
-pub use error::{CallError, CallErrorKind, Exit, ServerFacts, StartError, StartErrorKind};
+pub use error::{CallError, CallErrorKind, ServerFacts, StartError, StartErrorKind};
+pub use exit::Exit;
 pub use notice::Notice;
 pub use reply::{ContentBlock, ToolReply};
-pub use session::{Era, Session, SessionInfo, ToolInfo};
+pub use session::{Era, Session, SessionInfo};
 pub use spec::{DuplexMaker, Protocol, ServerSpec, TransportSpec};
+pub use tools::ToolInfo;
