@@ -1,7 +1,7 @@
 //! Raw arguments: what may be typed, and what it says in `--help`, the man page and completions.
 
 use std::ffi::OsString;
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
@@ -251,10 +251,16 @@ pub(crate) struct McpArgs {
 pub(crate) enum McpServer {
     /// Notes, a counter, a text tool and one that fails on demand: over stdio, or HTTP with --http
     Demo {
-        /// Serve Streamable HTTP at this address, for example 127.0.0.1:8080 (port 0: any free one)
-        #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
-        http: Option<SocketAddr>,
-        /// Ask clients for this bearer token; needed for an address beyond this machine
+        /// Serve Streamable HTTP instead of stdio
+        #[arg(long)]
+        http: bool,
+        /// The port (0: any free one)
+        #[arg(long, requires = "http", default_value_t = 0)]
+        port: u16,
+        /// The address; another than this machine's own needs --token
+        #[arg(long, requires = "http", default_value = "127.0.0.1", value_name = "ADDRESS")]
+        bind: IpAddr,
+        /// Ask clients for this bearer token
         #[arg(long, requires = "http")]
         token: Option<String>,
     },

@@ -1,5 +1,7 @@
 //! `cuecard mcp demo`: the built-in server for other clients.
 
+use std::net::SocketAddr;
+
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::value::Redactor;
 use cuecard_players::mcp::demo::{self, DemoError};
@@ -11,7 +13,7 @@ use crate::output::{Output, stderr_line, stdout};
 use crate::signals;
 
 pub(crate) fn run(args: &McpArgs, output: &Output) -> ExitCode {
-    let McpServer::Demo { http, token } = &args.what;
+    let McpServer::Demo { http, port, bind, token } = &args.what;
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -20,12 +22,12 @@ pub(crate) fn run(args: &McpArgs, output: &Output) -> ExitCode {
     };
     let result = runtime.block_on(async {
         match http {
-            None => demo::serve_stdio().await,
-            Some(address) => {
+            false => demo::serve_stdio().await,
+            true => {
                 let stop = CancellationToken::new();
                 signals::listen(stop.clone());
                 let ready = |address| stdout(&format!("http://{address}{}\n", demo::HTTP_PATH));
-                demo::serve_http(*address, token.clone(), ready, stop.cancelled_owned()).await
+                demo::serve_http(SocketAddr::new(*bind, *port), token.clone(), ready, stop.cancelled_owned()).await
             }
         }
     });

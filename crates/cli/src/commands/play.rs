@@ -278,9 +278,14 @@ fn config(
         let Some((server, _)) = step.tool.server_and_tool(&known) else {
             continue;
         };
-        if !known(server) && !named.contains(&server) {
-            named.push(server);
+        if named.contains(&server) {
+            continue;
+        }
+        named.push(server);
+        if !known(server) {
             missing.push(unknown_server(&config, server).at(&scenario.source, step.tool_span));
+        } else if let Some(Err(diagnostic)) = config.server(server).map(|server| &server.spec) {
+            missing.push(diagnostic.clone());
         }
     }
     if missing.is_empty() {

@@ -626,7 +626,7 @@ proptest! {
         let summary = run.script.summary();
         prop_assert_eq!(summary.passed + summary.tolerated + summary.skipped + summary.failed, run.steps.len());
         prop_assert_eq!(run.verdict == Verdict::Passed, summary.failed == 0);
-        prop_assert_eq!(run.verdict == Verdict::Passed, run.steps.len() == plan.len());
+        prop_assert!(run.verdict != Verdict::Passed || run.steps.len() == plan.len());
         prop_assert_eq!(summary.calls as usize, run.calls.len());
         for (step, &(on_error, _, _, count)) in run.steps.iter().zip(&plan) {
             let most = if on_error >= 2 { count as usize + 1 } else { 1 };

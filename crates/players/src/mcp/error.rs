@@ -1,11 +1,11 @@
 //! Why a server could not be started, and why a call got no answer: every fact, and one sentence.
 
 use std::fmt;
-use std::process::ExitStatus;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::exit::Exit;
 use super::spec::Protocol;
 use super::text::{clean, cut, seconds, size};
 
@@ -172,17 +172,6 @@ pub enum CallErrorKind {
         /// The methods it asks for, such as `elicitation/create`.
         methods: Vec<String>,
     },
-}
-
-/// How a process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// With this status.
-    Code(i32),
-    /// Killed by this signal.
-    Signal(i32),
-    /// In a way the operating system does not tell.
-    Unknown,
 }
 
 /// What both errors know about the server.
@@ -389,31 +378,8 @@ impl fmt::Display for CallError {
     }
 }
 
-impl fmt::Display for Exit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Code(code) => write!(f, "exit {code}"),
-            Self::Signal(signal) => match signal_name(*signal) {
-                Some(name) => write!(f, "killed by {name}"),
-                None => write!(f, "killed by signal {signal}"),
-            },
-            Self::Unknown => f.write_str("exit unknown"),
-        }
-    }
-}
-
 impl std::error::Error for StartError {}
 impl std::error::Error for CallError {}
-
-impl From<ExitStatus> for Exit {
-    fn from(status: ExitStatus) -> Self {
-        #[cfg(unix)]
-        if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-            return Self::Signal(signal);
-        }
-        status.code().map_or(Self::Unknown, Self::Code)
-    }
-}
 
 /// A server's own words at the end of a sentence; nothing if there are none.
 struct Quote<'a>(&'a str);
@@ -428,22 +394,6 @@ impl fmt::Display for Quote<'_> {
             write!(f, ": {}", cut(text, LONGEST_QUOTE))
         }
     }
-}
-
-fn signal_name(signal: i32) -> Option<&'static str> {
-    Some(match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        3 => "SIGQUIT",
-        4 => "SIGILL",
-        6 => "SIGABRT",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        15 => "SIGTERM",
-        _ => return None,
-    })
 }
 
 #[cfg(test)]
@@ -477,7 +427,7 @@ mod tests {
         );
         assert_eq!(
             error.help().expect("there is help"),
-            "`cuecard doctor` tries every server; env is passed with \"env\": { \"GITHUB_TOKEN\": \
+            "`--dry-run --connect` tries the servers without calling a tool; env is passed with \"env\": { \"GITHUB_TOKEN\": \
              \"${GITHUB_TOKEN}\" }"
         );
         assert_eq!(error.last_words(), ["Error: GITHUB_TOKEN is not set"]);

@@ -1,6 +1,7 @@
 //! Lines of bounded length over streams of bytes.
 
 use std::io;
+use std::time::{Duration, Instant};
 
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
@@ -63,6 +64,8 @@ impl LineReader {
 pub(super) struct LineWriter {
     out: Mutex<Out>,
     closing: watch::Sender<bool>,
+    /// When a write failed, because nobody reads any more.
+    broken: watch::Sender<Option<Instant>>,
 }
 
 struct Out {
@@ -82,19 +85,41 @@ impl LineWriter {
                 written: 0,
             }),
             closing: watch::Sender::new(false),
+            broken: watch::Sender::new(None),
         }
     }
 
-    /// Writes `frame` and a line end.
+    /// Writes `frame` and a line end. That nobody reads it is no error: what the other side wrote before it
+    /// stopped says more, so it is for the reader to end the connection; see [`Self::broken`].
+    ///
+    /// # Errors
+    /// If the connection was closed by us.
     pub(super) async fn send(&self, frame: Vec<u8>) -> io::Result<()> {
         let mut closing = self.closing.subscribe();
         tokio::select! {
             biased;
-            _ = closing.wait_for(|closing| *closing) => {
-                Err(io::Error::new(io::ErrorKind::NotConnected, "the connection is closed"))
-            }
-            sent = self.write(frame) => sent,
+            _ = closing.wait_for(|closing| *closing) => Err(closed()),
+            sent = self.write(frame) => match sent {
+                Err(error) if error.kind() != io::ErrorKind::NotConnected => {
+                    let now = Instant::now();
+                    self.broken.send_if_modified(|since| since.replace(now).is_none());
+                    Ok(())
+                }
+                sent => sent,
+            },
         }
+    }
+
+    /// Waits until a write has failed and `patience` has passed since, in which the rest of what the other
+    /// side wrote can be read. Cancel safe.
+    pub(super) async fn broken(&self, patience: Duration) {
+        let mut broken = self.broken.subscribe();
+        let since = match broken.wait_for(Option::is_some).await {
+            Ok(since) => *since,
+            Err(_) => None,
+        };
+        let since = since.unwrap_or_else(Instant::now);
+        tokio::time::sleep_until((since + patience).into()).await;
     }
 
     async fn write(&self, frame: Vec<u8>) -> io::Result<()> {
@@ -124,10 +149,7 @@ impl Out {
     /// Writes what is pending. A cancelled call goes on where it stopped.
     async fn flush(&mut self) -> io::Result<()> {
         let Some(io) = &mut self.io else {
-            return Err(io::Error::new(
-                io::ErrorKind::NotConnected,
-                "the connection is closed",
-            ));
+            return Err(closed());
         };
         while self.written < self.pending.len() {
             match io.write(&self.pending[self.written..]).await? {
@@ -139,6 +161,10 @@ impl Out {
         self.written = 0;
         io.flush().await
     }
+}
+
+fn closed() -> io::Error {
+    io::Error::new(io::ErrorKind::NotConnected, "the connection is closed")
 }
 
 #[cfg(test)]
@@ -211,6 +237,16 @@ mod tests {
         let ((), count) = tokio::join!(both, theirs.read_to_string(&mut read));
         count.expect("text");
         assert_eq!(read, "0123456789\nnext\n");
+    }
+
+    #[tokio::test]
+    async fn a_write_that_nobody_reads_is_told_to_the_reader_only() {
+        let (ours, theirs) = tokio::io::duplex(64);
+        let writer = LineWriter::new(Box::new(ours));
+        assert!(begin(writer.broken(Duration::ZERO)).await.is_none());
+        drop(theirs);
+        writer.send(b"lost".to_vec()).await.expect("no error");
+        writer.broken(Duration::ZERO).await;
     }
 
     #[tokio::test]

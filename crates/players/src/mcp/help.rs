@@ -26,7 +26,7 @@ impl StartError {
                 Some(format!("correct `headers` in {}", self.facts.source))
             }
             StartErrorKind::Unreachable { .. } => {
-                Some("is it running? `cuecard doctor` tries every server".to_owned())
+                Some("is it running? `--dry-run --connect` tries the servers without calling a tool".to_owned())
             }
             StartErrorKind::Http { status: 401 | 403, .. } => Some(CREDENTIALS.to_owned()),
             StartErrorKind::Http { status: 404 | 405, .. } => Some(
@@ -43,7 +43,7 @@ impl StartError {
     }
 
     fn exited_help(&self) -> String {
-        let doctor = "`cuecard doctor` tries every server";
+        let attempt = "`--dry-run --connect` tries the servers without calling a tool";
         match self
             .facts
             .last_words
@@ -51,10 +51,10 @@ impl StartError {
             .find_map(|line| variable_in(line))
         {
             Some(name) => {
-                format!("{doctor}; env is passed with \"env\": {{ \"{name}\": \"${{{name}}}\" }}")
+                format!("{attempt}; env is passed with \"env\": {{ \"{name}\": \"${{{name}}}\" }}")
             }
             None => {
-                format!("{doctor}; children get PATH, HOME and the like, the rest needs \"env\"")
+                format!("{attempt}; children get PATH, HOME and the like, the rest needs \"env\"")
             }
         }
     }
@@ -66,7 +66,7 @@ impl StartError {
             }
             Some(_) => "does it need an argument such as `stdio`? standard output is for JSON messages only"
                 .to_owned(),
-            None => "a slow start needs a larger `timeout`; `\"protocol\": \"legacy\"` skips the probe for \
+            None => "a slow start needs a larger `--timeout`; `\"protocol\": \"legacy\"` skips the probe for \
                      the newer protocol"
                 .to_owned(),
         }
@@ -90,7 +90,7 @@ impl CallError {
                 ))
             }
             CallErrorKind::NoSuchTool { .. } => {
-                Some("`cuecard list --connect` shows every server's tools".to_owned())
+                Some("`--dry-run --connect` checks every step's tool before anything runs".to_owned())
             }
             CallErrorKind::Http {
                 status: 401 | 403, ..

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -26,6 +27,9 @@ use super::requests::{OpenRequests, Unmatched};
 const LARGEST_FRAME: usize = 64 * 1024 * 1024;
 /// The most messages in one JSON-RPC batch.
 const LARGEST_BATCH: usize = 1_000;
+
+/// How long a server that no longer reads may still write.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Messages as lines over a pair of streams.
 pub(super) struct LineTransport {
@@ -197,6 +201,7 @@ impl Transport<RoleClient> for LineTransport {
                 read = self.reader.next() => read,
                 // The process is gone, though a child of it may keep the pipe open.
                 _ = self.link.gone() => Read::End,
+                () = self.writer.broken(PATIENCE) => Read::End,
             };
             match read {
                 Read::Line(line) => self.take_line(&line),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::error::Exit;
+use super::exit::Exit;
 use super::notice::{Notice, Notices};
 use super::text::{Mask, clean, cut};
 use crate::runtime::clock::Stopwatch;

@@ -13,6 +13,7 @@ pub mod demo;
 pub mod result;
 
 mod error;
+mod exit;
 mod frames;
 mod handler;
 mod help;
@@ -29,10 +30,13 @@ mod stdio;
 #[cfg(test)]
 mod test_server;
 mod text;
+mod tools;
 mod transport;
 
-pub use error::{CallError, CallErrorKind, Exit, ServerFacts, StartError, StartErrorKind};
+pub use error::{CallError, CallErrorKind, ServerFacts, StartError, StartErrorKind};
+pub use exit::Exit;
 pub use notice::Notice;
 pub use reply::{ContentBlock, ToolReply};
-pub use session::{Era, Session, SessionInfo, ToolInfo};
+pub use session::{Era, Session, SessionInfo};
 pub use spec::{DuplexMaker, Protocol, ServerSpec, TransportSpec};
+pub use tools::ToolInfo;

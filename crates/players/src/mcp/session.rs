@@ -1,6 +1,5 @@
 //! A session with one server, from its start to its end.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
@@ -10,8 +9,7 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
-    ClientRequest, ErrorCode, ErrorData, ListToolsRequest, PaginatedRequestParams, RequestId,
-    ServerResult,
+    ClientRequest, ErrorCode, ErrorData, RequestId, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use serde_json::{Map, Value};
@@ -28,6 +26,7 @@ use super::spec::ServerSpec;
 use super::start::{Started, facts};
 use super::stdio::Keeper;
 use super::text::seconds;
+use super::tools::ToolInfo;
 use crate::runtime::clock::Stopwatch;
 
 /// The JSON-RPC code for a call whose headers don't repeat what they should.
@@ -36,13 +35,10 @@ const HEADER_MISMATCH: i64 = ErrorCode::HEADER_MISMATCH.0 as i64;
 const CANCEL: Duration = Duration::from_millis(100);
 /// How long leaving may take before the server's process is ended: an HTTP session is deleted then.
 const LEAVE: Duration = Duration::from_millis(1_500);
-/// The most tools, and pages of them, that a server may list.
-const MOST_TOOLS: usize = 10_000;
-const MOST_PAGES: usize = 1_000;
 
 /// A running server.
 pub struct Session {
-    spec: ServerSpec,
+    pub(super) spec: ServerSpec,
     info: SessionInfo,
     link: Arc<Link>,
     service: RunningService<RoleClient, Handler>,
@@ -75,17 +71,6 @@ pub enum Era {
     Legacy,
     /// Stateless.
     Modern,
-}
-
-/// One tool of a server.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolInfo {
-    /// Its name.
-    pub name: String,
-    /// What it does.
-    pub description: Option<String>,
-    /// The JSON schema of its arguments; an empty object if the server gives none.
-    pub input_schema: Value,
 }
 
 impl Session {
@@ -217,44 +202,8 @@ impl Session {
         }
     }
 
-    async fn list_tools(&self) -> Result<Vec<ToolInfo>, CallErrorKind> {
-        let began = Stopwatch::start();
-        let malformed = |text: &str| CallErrorKind::Protocol {
-            text: text.to_owned(),
-        };
-        let mut tools = Vec::new();
-        let mut cursor = None;
-        let mut seen = HashSet::new();
-        for _ in 0..MOST_PAGES {
-            let params = PaginatedRequestParams::default().with_cursor(cursor);
-            let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
-            let left = self.spec.start_timeout.saturating_sub(began.elapsed());
-            let page = self.request(request, left).await?;
-            let Some(Value::Array(listed)) = page.get("tools") else {
-                return Err(malformed("the list holds no array `tools`"));
-            };
-            for tool in listed {
-                let tool = read_tool(tool).ok_or_else(|| malformed("a tool has no name"))?;
-                if self.spec.allows(&tool.name) {
-                    tools.push(tool);
-                }
-                if tools.len() > MOST_TOOLS {
-                    return Err(malformed(&format!("over {MOST_TOOLS} tools")));
-                }
-            }
-            match page.get("nextCursor").and_then(Value::as_str) {
-                None | Some("") => return Ok(tools),
-                Some(next) if !seen.insert(next.to_owned()) => {
-                    return Err(malformed("its pages of tools go round in a circle"));
-                }
-                Some(next) => cursor = Some(next.to_owned()),
-            }
-        }
-        Err(malformed(&format!("over {MOST_PAGES} pages of tools")))
-    }
-
     /// Sends `request` and waits for its result, at most `limit`.
-    async fn request(
+    pub(super) async fn request(
         &self,
         request: ClientRequest,
         limit: Duration,
@@ -412,18 +361,6 @@ fn is_unknown_tool(error: &ErrorData) -> bool {
         && (message.contains("unknown tool")
             || message.contains("no such tool")
             || (message.contains("tool") && message.contains("not found")))
-}
-
-fn read_tool(tool: &Value) -> Option<ToolInfo> {
-    let text = |name: &str| tool.get(name).and_then(Value::as_str).map(str::to_owned);
-    Some(ToolInfo {
-        name: text("name")?,
-        description: text("description"),
-        input_schema: match tool.get("inputSchema") {
-            Some(schema) if !schema.is_null() => schema.clone(),
-            _ => Value::Object(Map::new()),
-        },
-    })
 }
 
 /// Cancels a request at the server if the future that waits for it is dropped.

@@ -96,7 +96,16 @@ impl Pool {
                 format!("server `{name}` had ended and is started again; what it held is lost"),
             ));
             self.sessions.remove(name);
+            // The run got this far with it: from here on its end is a failed step, not a failed start.
+            return self.start(name, recorder).await.map_err(|failure| Failure {
+                kind: FailureKind::CallFailed,
+                ..failure
+            });
         }
+        self.start(name, recorder).await
+    }
+
+    async fn start(&mut self, name: &str, recorder: &mut Recorder<'_>) -> Result<Arc<Session>, Failure> {
         let spec = self.spec(name).map_err(|diagnostic| {
             let mut failure = Failure::new(FailureKind::ServerStart, diagnostic.message);
             failure.notes = diagnostic.notes;

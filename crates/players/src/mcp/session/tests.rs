@@ -188,6 +188,24 @@ async fn what_a_server_printed_before_it_ended_is_in_the_error() {
 }
 
 #[tokio::test]
+async fn a_server_that_never_reads_still_tells_why_it_ended() {
+    for _ in 0..20 {
+        let error = fail(&shell("exec <&-; echo usage; exit 2")).await;
+        assert_eq!(error.facts.stray_output.as_deref(), Some("usage"));
+        assert!(
+            matches!(
+                error.kind,
+                StartErrorKind::Exited {
+                    exit: Exit::Code(2),
+                    ..
+                }
+            ),
+            "{error:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_closes_its_output_and_lives_is_not_waited_for() {
     let error = fail(&shell(
         "exec >&-; while read -r line; do :; done; sleep 600",
@@ -765,6 +783,21 @@ async fn a_server_that_ignores_everything_is_killed() {
     assert!(alive(&pid));
     session.stop().await;
     assert!(!alive(&pid));
+}
+
+#[tokio::test]
+async fn a_server_that_closes_its_input_and_lives_fails_a_call_at_once() {
+    let session = start(&scripted(
+        r#"*'"name":"close"'*) exec <&-; text closed; while :; do sleep 1; done ;;"#,
+    ))
+    .await;
+    assert_eq!(
+        call(&session, "close").await.expect("a reply"),
+        text("closed")
+    );
+    let error = call(&session, "x").await.expect_err("nobody reads it");
+    assert_eq!(error.kind, CallErrorKind::ServerGone { exit: None });
+    session.stop().await;
 }
 
 #[tokio::test]
