@@ -258,7 +258,12 @@ pub(crate) enum McpServer {
         #[arg(long, requires = "http", default_value_t = 0)]
         port: u16,
         /// The address; another than this machine's own needs --token
-        #[arg(long, requires = "http", default_value = "127.0.0.1", value_name = "ADDRESS")]
+        #[arg(
+            long,
+            requires = "http",
+            default_value = "127.0.0.1",
+            value_name = "ADDRESS"
+        )]
         bind: IpAddr,
         /// Ask clients for this bearer token
         #[arg(long, requires = "http")]

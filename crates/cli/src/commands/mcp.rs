@@ -13,7 +13,12 @@ use crate::output::{Output, stderr_line, stdout};
 use crate::signals;
 
 pub(crate) fn run(args: &McpArgs, output: &Output) -> ExitCode {
-    let McpServer::Demo { http, port, bind, token } = &args.what;
+    let McpServer::Demo {
+        http,
+        port,
+        bind,
+        token,
+    } = &args.what;
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -27,7 +32,13 @@ pub(crate) fn run(args: &McpArgs, output: &Output) -> ExitCode {
                 let stop = CancellationToken::new();
                 signals::listen(stop.clone());
                 let ready = |address| stdout(&format!("http://{address}{}\n", demo::HTTP_PATH));
-                demo::serve_http(SocketAddr::new(*bind, *port), token.clone(), ready, stop.cancelled_owned()).await
+                demo::serve_http(
+                    SocketAddr::new(*bind, *port),
+                    token.clone(),
+                    ready,
+                    stop.cancelled_owned(),
+                )
+                .await
             }
         }
     });

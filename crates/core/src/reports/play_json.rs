@@ -49,6 +49,7 @@ pub struct PlayJson<W> {
     steps: usize,
     params: Json,
     result: Json,
+    text: Option<String>,
     last_started: Option<jiff::Timestamp>,
     outputs: Map<String, Json>,
     failed: Option<Failed>,
@@ -83,6 +84,7 @@ impl<W: Write> PlayJson<W> {
             steps: 0,
             params: Json::Null,
             result: Json::Null,
+            text: None,
             last_started: None,
             outputs: Map::new(),
             failed: None,
@@ -98,12 +100,14 @@ impl<W: Write> PlayJson<W> {
             EventData::StepStarted(_) => {
                 self.last_started = Some(event.ts);
                 self.result = Json::Null;
+                self.text = None;
             }
             EventData::ToolCall(call) => self.params.clone_from(&call.args),
             EventData::ToolResult(result) => {
                 // Without the result nobody pays for a copy of it.
                 if self.include != IncludeResults::Never || !result.success {
                     self.result.clone_from(&result.result);
+                    self.text.clone_from(&result.text);
                 }
             }
             EventData::StepFinished(step) => self.step(event, step)?,
@@ -137,6 +141,7 @@ impl<W: Write> PlayJson<W> {
             duration: seconds(step.duration_ms),
             params: std::mem::take(&mut self.params),
             result: included.then_some(&result),
+            text: self.text.take().filter(|_| included),
             description: step.description.as_deref(),
             error,
             code: step.error.as_ref().map(|error| error.code.as_str()),
@@ -240,6 +245,8 @@ struct StepEntry<'a> {
     duration: f64,
     params: Json,
     result: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
     description: Option<&'a str>,
     error: Option<&'a str>,
     code: Option<&'a str>,

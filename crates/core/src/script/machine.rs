@@ -244,11 +244,16 @@ impl Script {
         match checked.and_then(|result| results::outputs(step, &result)) {
             Ok(outputs) => self.passed(now, current, step, outputs),
             Err(failure) => match self.retry_at(now, step, attempt, &failure) {
-                Some(until) => {
+                Ok(Some(until)) => {
                     self.summary.retries += 1;
                     self.state = State::BackingOff(current, until);
                 }
-                None => self.failed(now, current, step, failure),
+                Ok(None) => self.failed(now, current, step, failure),
+                Err(mut rule) => {
+                    rule.notes
+                        .push(format!("the call had failed: {}", failure.message));
+                    self.failed(now, current, step, rule);
+                }
             },
         }
     }
@@ -452,21 +457,13 @@ impl Script {
         step: &Step,
         attempt: u32,
         failure: &Failure,
-    ) -> Option<Duration> {
-        if !self.is_retried(step, failure).ok()? {
-            return None;
+    ) -> Result<Option<Duration>, Failure> {
+        if !self.is_retried(step, failure)?
+            || f64::from(attempt) > self.resolver.number(&step.retry.count, "retry.count")?
+        {
+            return Ok(None);
         }
-        let count = self
-            .resolver
-            .number(&step.retry.count, "retry.count")
-            .ok()?;
-        if f64::from(attempt) > count {
-            return None;
-        }
-        let delay = self
-            .resolver
-            .number(&step.retry.delay, "retry.delay")
-            .ok()?;
+        let delay = self.resolver.number(&step.retry.delay, "retry.delay")?;
         let delay = Duration::try_from_secs_f64(delay / 1000.0).unwrap_or(Duration::MAX);
         let delay = match step.retry.backoff {
             Backoff::Constant => delay.min(Duration::from_secs(3600)),
@@ -474,7 +471,7 @@ impl Script {
                 .saturating_mul(2_u32.saturating_pow(attempt - 1))
                 .min(MAX_BACKOFF),
         };
-        Some(now + delay)
+        Ok(Some(now + delay))
     }
 }
 

@@ -55,6 +55,9 @@ pub struct ToolResult {
     /// What it answered.
     #[serde(default)]
     pub result: Json,
+    /// The whole text of the answer, where the result is only a part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// The fixture the result was taken from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixture_id: Option<String>,

@@ -377,6 +377,7 @@ mod tests {
                     call_id: "c".into(),
                     success,
                     result,
+                    text: Some("whole".into()),
                     fixture_id: None,
                     duration_ms: Some(1.5),
                 })

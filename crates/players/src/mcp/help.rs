@@ -89,9 +89,9 @@ impl CallError {
                     cut(&clean(all), 300)
                 ))
             }
-            CallErrorKind::NoSuchTool { .. } => {
-                Some("`--dry-run --connect` checks every step's tool before anything runs".to_owned())
-            }
+            CallErrorKind::NoSuchTool { .. } => Some(
+                "`--dry-run --connect` checks every step's tool before anything runs".to_owned(),
+            ),
             CallErrorKind::Http {
                 status: 401 | 403, ..
             } => Some(CREDENTIALS.to_owned()),

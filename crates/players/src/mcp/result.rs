@@ -51,8 +51,15 @@ pub fn value_of(reply: &ToolReply, parse: Parse) -> Result<Extracted, NotJson> {
     let mut blobs = Vec::new();
     let mut values = Vec::with_capacity(reply.content.len());
     // A structured result is JSON whatever stands beside it.
-    let is_structured = reply.structured.as_ref().is_some_and(|structured| !structured.is_null());
-    let of_blocks = if is_structured && parse == Parse::Json { Parse::Auto } else { parse };
+    let is_structured = reply
+        .structured
+        .as_ref()
+        .is_some_and(|structured| !structured.is_null());
+    let of_blocks = if is_structured && parse == Parse::Json {
+        Parse::Auto
+    } else {
+        parse
+    };
     for block in &reply.content {
         values.push(block_value(block, of_blocks, &mut blobs)?);
     }

@@ -9,7 +9,7 @@ use cuecard_core::value::{Value, push_pointer};
 use serde_json::{Map, Value as Json};
 
 use super::pool::{last_words_note, log, record_notices};
-use super::toolbox::{DEFAULT_TIMEOUT, Toolbox};
+use super::toolbox::{Answer, DEFAULT_TIMEOUT, Toolbox};
 use super::{builtin, page};
 use crate::mcp::result::{self, Extracted};
 use crate::mcp::{CallError, CallErrorKind, Session, ToolInfo, ToolReply};
@@ -21,7 +21,7 @@ pub(super) async fn call(
     toolbox: &mut Toolbox,
     request: &CallRequest,
     recorder: &mut Recorder<'_>,
-) -> Result<Json, Failure> {
+) -> Result<Answer, Failure> {
     let (server, tool) = request
         .tool
         .server_and_tool(|name| toolbox.pool.knows(name))
@@ -167,7 +167,7 @@ async fn value_of(
     session: &Session,
     tool: &str,
     reply: &ToolReply,
-) -> Result<Json, Failure> {
+) -> Result<Answer, Failure> {
     let extracted = result::value_of(reply, request.parse);
     let text = match &extracted {
         Ok(extracted) => extracted.text.clone(),
@@ -193,7 +193,15 @@ async fn value_of(
         Err(_) => None,
     };
     let Some(message) = failed else {
-        return Ok(value.unwrap_or_default());
+        let value = value.unwrap_or_default();
+        // Text that became the value, as it is or as JSON, says nothing more.
+        let is_prose = !text.is_empty()
+            && value.as_str() != Some(&text)
+            && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err();
+        return Ok(Answer {
+            value,
+            text: is_prose.then_some(text),
+        });
     };
     let mut failure = Failure::new(FailureKind::ToolError, message.trim().to_owned());
     failure.result = Some(value.unwrap_or(Json::String(text)));

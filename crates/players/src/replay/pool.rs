@@ -1,6 +1,6 @@
 //! The servers of a run: started on first use, reused, all ended at the end.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +26,8 @@ pub struct Pool {
     environment: Vec<(OsString, OsString)>,
     start_timeout: Option<Duration>,
     sessions: HashMap<String, Arc<Session>>,
+    /// Servers that were up once.
+    seen: HashSet<String>,
 }
 
 impl Pool {
@@ -40,6 +42,7 @@ impl Pool {
             environment,
             start_timeout,
             sessions: HashMap::new(),
+            seen: HashSet::new(),
         }
     }
 
@@ -96,16 +99,24 @@ impl Pool {
                 format!("server `{name}` had ended and is started again; what it held is lost"),
             ));
             self.sessions.remove(name);
-            // The run got this far with it: from here on its end is a failed step, not a failed start.
-            return self.start(name, recorder).await.map_err(|failure| Failure {
+        }
+        let was_up = !self.seen.insert(name.to_owned());
+        let started = self.start(name, recorder).await;
+        // If the run got this far with it, its end is a failed step and not a failed start.
+        started.map_err(|failure| match was_up {
+            true => Failure {
                 kind: FailureKind::CallFailed,
                 ..failure
-            });
-        }
-        self.start(name, recorder).await
+            },
+            false => failure,
+        })
     }
 
-    async fn start(&mut self, name: &str, recorder: &mut Recorder<'_>) -> Result<Arc<Session>, Failure> {
+    async fn start(
+        &mut self,
+        name: &str,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<Arc<Session>, Failure> {
         let spec = self.spec(name).map_err(|diagnostic| {
             let mut failure = Failure::new(FailureKind::ServerStart, diagnostic.message);
             failure.notes = diagnostic.notes;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use cuecard_core::scenario::ToolName;
 use cuecard_core::script::{CallOutcome, CallRequest, Failure, FailureKind};
 use cuecard_core::trace::{ErrorHappened, EventData, ToolCall, ToolResult};
+use serde_json::Value as Json;
 
 use super::pool::Pool;
 use super::{builtin, mcp_call, screenshot};
@@ -55,6 +56,15 @@ pub struct Toolbox {
     pub(super) last_server: Option<String>,
 }
 
+/// What a tool answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// The step's result.
+    pub value: Json,
+    /// The whole text, where the result is only a part of it.
+    pub text: Option<String>,
+}
+
 /// How long a call may take when nobody says: a minute.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -94,11 +104,11 @@ impl Toolbox {
             }),
         );
         recorder.settle();
-        let outcome = self.within_timeout(request, recorder).await;
+        let answer = self.within_timeout(request, recorder).await;
         let ended = recorder.clock().now();
-        let (success, result) = match &outcome {
-            CallOutcome::Returned(result) => (true, result.clone()),
-            CallOutcome::Failed(failure) => {
+        let (outcome, success, result, text) = match answer {
+            Ok(Answer { value, text }) => (CallOutcome::Returned(value.clone()), true, value, text),
+            Err(failure) => {
                 recorder.record_at(
                     ended,
                     EventData::ErrorHappened(ErrorHappened {
@@ -110,7 +120,8 @@ impl Toolbox {
                         retryable: failure.kind.is_retryable(),
                     }),
                 );
-                (false, failure.result.clone().unwrap_or_default())
+                let result = failure.result.clone().unwrap_or_default();
+                (failure.into(), false, result, None)
             }
         };
         recorder.record_at(
@@ -120,6 +131,7 @@ impl Toolbox {
                 call_id: request.call_id.clone(),
                 success,
                 result,
+                text,
                 fixture_id: None,
                 duration_ms: Some(ended.saturating_sub(started).as_micros() as f64 / 1000.0),
             }),
@@ -132,21 +144,17 @@ impl Toolbox {
         &mut self,
         request: &CallRequest,
         recorder: &mut Recorder<'_>,
-    ) -> CallOutcome {
+    ) -> Result<Answer, Failure> {
         let call = self.route(request, recorder);
-        let outcome = match request.timeout {
+        match request.timeout {
             // The tool's own message about its time is the better one, so it gets a moment longer.
             Some(limit) => {
                 match tokio::time::timeout(limit + Duration::from_millis(50), call).await {
-                    Ok(outcome) => outcome,
+                    Ok(answer) => answer,
                     Err(_) => Err(timed_out(limit)),
                 }
             }
             None => call.await,
-        };
-        match outcome {
-            Ok(result) => CallOutcome::Returned(result),
-            Err(failure) => failure.into(),
         }
     }
 
@@ -154,9 +162,12 @@ impl Toolbox {
         &mut self,
         request: &CallRequest,
         recorder: &mut Recorder<'_>,
-    ) -> Result<serde_json::Value, Failure> {
+    ) -> Result<Answer, Failure> {
         match &request.tool {
-            ToolName::Builtin(tool) => builtin::call(self, *tool, request, recorder).await,
+            ToolName::Builtin(tool) => {
+                let value = builtin::call(self, *tool, request, recorder).await?;
+                Ok(Answer { value, text: None })
+            }
             ToolName::Mcp(_) => mcp_call::call(self, request, recorder).await,
         }
     }
