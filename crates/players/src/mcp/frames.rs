@@ -1,7 +1,9 @@
 //! Lines of bounded length over streams of bytes.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::runtime::clock::Stopwatch;
 
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
@@ -65,7 +67,7 @@ pub(super) struct LineWriter {
     out: Mutex<Out>,
     closing: watch::Sender<bool>,
     /// When a write failed, because nobody reads any more.
-    broken: watch::Sender<Option<Instant>>,
+    broken: watch::Sender<Option<Stopwatch>>,
 }
 
 struct Out {
@@ -101,7 +103,7 @@ impl LineWriter {
             _ = closing.wait_for(|closing| *closing) => Err(closed()),
             sent = self.write(frame) => match sent {
                 Err(error) if error.kind() != io::ErrorKind::NotConnected => {
-                    let now = Instant::now();
+                    let now = Stopwatch::start();
                     self.broken.send_if_modified(|since| since.replace(now).is_none());
                     Ok(())
                 }
@@ -118,8 +120,8 @@ impl LineWriter {
             Ok(since) => *since,
             Err(_) => None,
         };
-        let since = since.unwrap_or_else(Instant::now);
-        tokio::time::sleep_until((since + patience).into()).await;
+        let passed = since.map_or(Duration::ZERO, Stopwatch::elapsed);
+        tokio::time::sleep(patience.saturating_sub(passed)).await;
     }
 
     async fn write(&self, frame: Vec<u8>) -> io::Result<()> {

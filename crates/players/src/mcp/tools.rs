@@ -1,13 +1,13 @@
 //! The tools of a server.
 
 use std::collections::HashSet;
-use std::time::Instant;
 
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams};
 use serde_json::{Map, Value};
 
 use super::error::CallErrorKind;
 use super::session::Session;
+use crate::runtime::clock::Stopwatch;
 
 /// The most tools, and pages of them, that a server may list.
 const MOST_TOOLS: usize = 10_000;
@@ -27,7 +27,7 @@ pub struct ToolInfo {
 impl Session {
     /// Asks for all pages of tools; those that may be called are given.
     pub(super) async fn list_tools(&self) -> Result<Vec<ToolInfo>, CallErrorKind> {
-        let began = Instant::now();
+        let began = Stopwatch::start();
         let malformed = |text: &str| CallErrorKind::Protocol {
             text: text.to_owned(),
         };

@@ -219,7 +219,8 @@ pub async fn run(
 pub fn find_shell(inherited: &[(OsString, OsString)]) -> PathBuf {
     let path = inherited.iter().rev().find(|(name, _)| name == "PATH");
     path.into_iter()
-        .flat_map(|(_, path)| std::env::split_paths(path))
+        .flat_map(|(_, path)| path.as_bytes().split(|byte| *byte == b':'))
+        .map(|folder| Path::new(OsStr::from_bytes(folder)))
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join("bash"))
         .chain([PathBuf::from("/bin/bash")])
