@@ -10,7 +10,7 @@ use std::time::Duration;
 use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_core::reports::junit::JunitReport;
 use cuecard_core::reports::play_json::{IncludeResults, PlayJson, Totals};
-use cuecard_core::reports::play_terminal::{StepList, counts};
+use cuecard_core::reports::play_terminal::{StepList, counts, label};
 use cuecard_core::reports::{Style, diagnostics, duration};
 use cuecard_core::scenario::{Template, ToolCallScenario};
 use cuecard_core::script::Verdict;
@@ -125,7 +125,7 @@ impl Terminal {
                     Some(Template::Literal(text)) => text.as_str().unwrap_or_default().to_owned(),
                     // What a reference becomes is known only later; most are words.
                     Some(_) => " ".repeat(24),
-                    None => step.tool.to_string(),
+                    None => label(None, &step.tool.to_string()).to_owned(),
                 };
                 (step.number, label, step.tool.to_string())
             })
@@ -200,7 +200,7 @@ impl Listener for Terminal {
             EventData::StepStarted(step) => {
                 if let Some(bar) = &self.live {
                     bar.set_prefix(self.list.number(step.step));
-                    let label = step.description.as_deref().unwrap_or(&step.tool);
+                    let label = label(step.description.as_deref(), &step.tool);
                     bar.set_message(printable(&format!(
                         "{label}  {}",
                         self.style.faint(&step.tool)

@@ -40,7 +40,7 @@ impl fmt::Display for Code {
 
 /// Every code, in order of their names.
 pub fn catalogue() -> impl Iterator<Item = Code> {
-    ENTRIES.iter().map(|entry| Code(entry))
+    ENTRIES.iter().map(Code)
 }
 
 /// The code called `name`, in any case.

@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn a_regex_reason_is_one_line() {
-        let error = Regex::new("a(").expect_err("broken");
+        let broken = String::from("a(");
+        let error = Regex::new(&broken).expect_err("broken");
         assert_eq!(regex_reason(&error), "unclosed group");
     }
 }

@@ -103,13 +103,12 @@ impl<W: Write> PlayJson<W> {
                 self.text = None;
             }
             EventData::ToolCall(call) => self.params.clone_from(&call.args),
-            EventData::ToolResult(result) => {
+            EventData::ToolResult(result)
                 // Without the result nobody pays for a copy of it.
-                if self.include != IncludeResults::Never || !result.success {
+                if (self.include != IncludeResults::Never || !result.success) => {
                     self.result.clone_from(&result.result);
                     self.text.clone_from(&result.text);
                 }
-            }
             EventData::StepFinished(step) => self.step(event, step)?,
             _ => {}
         }

@@ -51,10 +51,7 @@ impl StepList {
             StepStatus::Skipped => style.faint(style.symbol("–", "- ")),
             StepStatus::Unknown => style.doubtful(style.symbol("?", "? ")),
         };
-        let label = self.fit(
-            step.description.as_deref().unwrap_or(&step.tool),
-            self.label,
-        );
+        let label = self.fit(label(step.description.as_deref(), &step.tool), self.label);
         let number = self.number(step.step);
         if step.status == StepStatus::Skipped {
             let condition = cut(
@@ -89,6 +86,11 @@ impl StepList {
         };
         format!("{shown:<width$}")
     }
+}
+
+/// What a step is called: its description, else the tool's own name without the server's.
+pub fn label<'a>(description: Option<&'a str>, tool: &'a str) -> &'a str {
+    description.unwrap_or_else(|| tool.rsplit("__").next().unwrap_or(tool))
 }
 
 /// `2 passed · 1 skipped · 1 failed · 2.4 s`.

@@ -155,7 +155,7 @@ pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
                     Json::String(text)
                         if text.chars().count() >= SHORTEST_GUESSED && names_credential(key) =>
                     {
-                        found.push(text.clone())
+                        found.push(text.clone());
                     }
                     _ => find_credentials(value, found),
                 }

@@ -155,7 +155,7 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
                 &below,
             ))),
             "matches" => {
-                tests.extend(pattern(reader, &member.value, &below).map(ExpectedTest::Matches))
+                tests.extend(pattern(reader, &member.value, &below).map(ExpectedTest::Matches));
             }
             "json_schema" => {
                 let schema = member.value.to_value();

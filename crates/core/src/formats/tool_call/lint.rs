@@ -146,7 +146,7 @@ impl Literals {
                 self.uid.get_or_insert_with(|| uid.clone());
             }
             ("coordinates" | "coordinate", _) | ("x" | "y", Json::Number(_)) => {
-                self.coordinates = true
+                self.coordinates = true;
             }
             _ => {}
         }

@@ -40,7 +40,7 @@ pub fn check_references(scenario: &ToolCallScenario, scope: &Scope<'_>) -> Vec<D
     for (idx, step) in scenario.steps.iter().enumerate() {
         if scope.range.contains(&step.number) {
             step.for_each_placeholder(&mut |placeholder| {
-                diagnostics.extend(checker.check(idx, placeholder))
+                diagnostics.extend(checker.check(idx, placeholder));
             });
         }
     }

@@ -443,11 +443,10 @@ mod tests {
         #[test]
         fn any_text_is_read_without_a_panic_and_nothing_is_lost(text in "[{}a-z\" .\\[\\]|()0-9é]{0,40}") {
             let (template, diagnostics) = parse(&text);
-            if let (Template::Literal(json), true) = (&template, diagnostics.is_empty()) {
-                if !text.contains("{{") {
+            if let (Template::Literal(json), true) = (&template, diagnostics.is_empty())
+                && !text.contains("{{") {
                     prop_assert_eq!(json, &Json::String(text.clone()));
                 }
-            }
             template.for_each_placeholder(&mut |placeholder| {
                 let span = placeholder.span.range();
                 assert!(text[span.clone()].starts_with("{{") && text[span].ends_with("}}"));
