@@ -108,12 +108,16 @@ pub(super) fn refuse_special(
     metadata: &Metadata,
 ) -> Result<(), WorkspaceError> {
     let kind = metadata.file_type();
-    let found = match () {
-        () if kind.is_file() => return Ok(()),
-        () if kind.is_dir() => FOLDER,
-        () if kind.is_fifo() => "a named pipe",
-        () if kind.is_socket() => "a socket",
-        () => "a device",
+    let found = if kind.is_file() {
+        return Ok(());
+    } else if kind.is_dir() {
+        FOLDER
+    } else if kind.is_fifo() {
+        "a named pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
     };
     Err(WorkspaceError::NotAFile {
         path: path.to_owned(),

@@ -250,11 +250,11 @@ mod tests {
     #[test]
     fn a_folder_is_named_with_what_to_do() {
         let error = WorkspaceError::NotAFile {
-            path: "/tmp".into(),
+            path: "/data".into(),
             action: "read",
             found: FOLDER,
         };
-        assert_eq!(error.to_string(), "cannot read `/tmp`: it is a folder");
+        assert_eq!(error.to_string(), "cannot read `/data`: it is a folder");
         assert_eq!(
             error.help().as_deref(),
             Some("list its files with `claude__glob`")

@@ -102,10 +102,6 @@ impl Reading {
             End::Unterminated { record }
         })
     }
-
-    fn fits(&self) -> bool {
-        !self.scanner.is_malformed && self.odd_records == 0
-    }
 }
 
 /// Judges a piece of the file, its first byte being the last one before it. `None` if it does not tell.
@@ -125,20 +121,15 @@ fn judge_piece(piece: &[u8], start: u64, columns: u64) -> Option<End> {
         inside.take(*byte, offset, columns);
         has_quote |= *byte == b'"';
     }
-    let chosen = match (outside.fits(), inside.fits()) {
-        // Many whole rows and not one quote: a quoted text of that size would not look like this.
-        (true, true) if !has_quote && outside.records > 1 => outside,
-        (true, true) | (false, false) => return ragged(outside, inside)?.end(columns),
-        (true, false) => outside,
-        (false, true) => inside,
+    let chosen = match (outside.scanner.is_malformed, inside.scanner.is_malformed) {
+        (false, true) => outside,
+        // Stray quotes could look like this too, but hardly with even rows.
+        (true, false) if inside.odd_records == 0 => inside,
+        // Even rows and not one quote: a quoted text of that size would not look like this.
+        (false, false) if !has_quote && outside.records > 1 && outside.odd_records == 0 => outside,
+        _ => return None,
     };
     chosen.end(columns)
-}
-
-/// Of two readings that fit equally well or badly, the one whose quotes are all in order, if only one is and
-/// it is that of a file with uneven rows.
-fn ragged(outside: Reading, inside: Reading) -> Option<Reading> {
-    (!outside.scanner.is_malformed && inside.scanner.is_malformed).then_some(outside)
 }
 
 /// Reads the whole file, in bounded memory.

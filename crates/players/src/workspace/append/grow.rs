@@ -114,10 +114,7 @@ impl<'a> Growing<'a> {
             "a torn record was removed from the end of `{}` ({}): {}",
             self.path.display(),
             crate::workspace::bytes_in_words(size),
-            shortened(
-                &String::from_utf8_lossy(&start).escape_debug().to_string(),
-                SHOWN_CHARS
-            )
+            shortened(&printable(&start), SHOWN_CHARS)
         ));
         self.length = length;
         Ok(())
@@ -193,6 +190,19 @@ impl Drop for Growing<'_> {
             let _ = fs::remove_file(&self.target);
         }
     }
+}
+
+/// Text on one line, without what a terminal would obey.
+fn printable(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for character in String::from_utf8_lossy(bytes).chars() {
+        if character.is_control() {
+            text.extend(character.escape_default());
+        } else {
+            text.push(character);
+        }
+    }
+    text
 }
 
 /// An error if one record is larger than a torn one may be.

@@ -189,9 +189,10 @@ impl fmt::Display for AppendProblem {
                 undone,
                 warnings,
             } => {
-                f.write_str(match undone {
-                    true => "nothing was appended: ",
-                    false => "a part of the records may stand at the file's end: ",
+                f.write_str(if *undone {
+                    "nothing was appended: "
+                } else {
+                    "a part of the records may stand at the file's end: "
                 })?;
                 f.write_str(&io_reason(source))?;
                 for warning in warnings {
@@ -259,6 +260,8 @@ impl fmt::Display for AppendProblem {
 ///
 /// A last line without line end is completed if it holds a whole record. It is removed, with a warning, if
 /// it is torn: invalid JSON, an open quote, too few fields.
+///
+/// A file that another process keeps locked is waited for, at most half a minute.
 ///
 /// # Errors
 /// See [`AppendProblem`]; what was appended is taken back.

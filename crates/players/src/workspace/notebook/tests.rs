@@ -1,6 +1,7 @@
 use super::*;
 use crate::workspace::json_spans::tests::any_text;
 use proptest::prelude::*;
+use serde_json::Value;
 
 /// As Jupyter writes it: one space per level, a line end at the end; with a field nobody knows.
 const NOTEBOOK: &str = r##"{
