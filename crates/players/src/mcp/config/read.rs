@@ -1,0 +1,209 @@
+//! Reads one config file.
+
+use std::collections::HashMap;
+
+use cuecard_core::diagnostic::{Diagnostic, Severity, codes, did_you_mean};
+use cuecard_core::source::json::{self, Limits, Node};
+use cuecard_core::source::{SourceFile, Span};
+
+use super::entry;
+use super::fields::{article, cut};
+use super::findings::{Findings, Located};
+use super::resolve::Resolver;
+use super::{ConfigFile, ConfigSearch, ConfiguredServer, places, secrets};
+
+/// The keys under which files list their servers. Each file may use either, or both.
+pub(super) const SERVER_LISTS: &[&str] = &["mcpServers", "servers"];
+
+/// A file lists at most this many servers.
+const MAX_SERVERS: usize = 1000;
+
+/// What reading gave.
+pub(super) struct Reading {
+    /// The servers in the order of the file; those whose entries have the wrong shape are left out.
+    pub servers: Vec<ConfiguredServer>,
+    /// All findings, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads the config `text` of `file`.
+pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> Reading {
+    let limits = Limits {
+        max_bytes: places::MAX_BYTES,
+        ..Limits::default()
+    };
+    let parsed = json::parse(text, &limits);
+    let shown = secrets::shown(text, parsed.root.as_ref());
+    let source = SourceFile::new(file.shown.display().to_string(), shown.text);
+    let mut findings = Findings::new(&source);
+    for error in &parsed.errors {
+        let message = shown.redactor.text(&error.message()).into_owned();
+        let mut diagnostic = findings.found(
+            Severity::Error,
+            codes::CONFIG_INVALID,
+            error.span,
+            "",
+            message,
+        );
+        diagnostic.pointer = None;
+        diagnostic.help = error
+            .help()
+            .map(|help| shown.redactor.text(&help).into_owned());
+        findings.add(diagnostic);
+    }
+    let mut servers = Vec::new();
+    if let Some(root) = parsed.root.filter(|_| parsed.errors.is_empty()) {
+        let lists = lists(&mut findings, &root);
+        let mut resolver = Resolver::new(text, &source, file, search);
+        let mut names: HashMap<&str, Span> = HashMap::new();
+        'lists: for list in &lists {
+            for member in list.node.members() {
+                if let Some(first) = names.get(member.key.as_str()) {
+                    duplicate(&mut findings, &source, list, member, *first);
+                    continue;
+                }
+                names.insert(&member.key, member.key_span);
+                if names.len() > MAX_SERVERS {
+                    too_many(&mut findings, list, member);
+                    break 'lists;
+                }
+                if let Some(entry) = entry::read(&mut findings, &shown.redactor, list, member) {
+                    servers.push(resolver.resolve(&entry, &mut findings));
+                }
+            }
+        }
+    }
+    Reading {
+        servers,
+        diagnostics: findings.finish(),
+    }
+}
+
+/// The objects that list servers.
+fn lists<'n>(findings: &mut Findings<'_>, root: &'n Node) -> Vec<Located<'n>> {
+    let here = Located {
+        node: root,
+        pointer: String::new(),
+    };
+    if root.as_object().is_none() {
+        let message = format!("a config must be an object, not {}", article(root));
+        let help = r#"write { "mcpServers": { "NAME": { "command": "…" } } }"#;
+        findings.add(findings.invalid(&here, message).with_help(help));
+        return Vec::new();
+    }
+    let mut lists = Vec::new();
+    let mut is_any = false;
+    for member in root.members() {
+        let value = here.child(&member.key, &member.value);
+        if SERVER_LISTS.contains(&member.key.as_str()) {
+            is_any = true;
+            if value.node.as_object().is_some() {
+                lists.push(value);
+            } else {
+                let message = format!(
+                    "`{}` must be an object, not {}",
+                    member.key,
+                    article(value.node)
+                );
+                let help = format!(
+                    r#"write "{}": {{ "NAME": {{ "command": "…" }} }}"#,
+                    member.key
+                );
+                findings.add(findings.invalid(&value, message).with_help(help));
+            }
+        } else if let Some(list) = did_you_mean(&member.key, SERVER_LISTS.iter().copied()) {
+            // Other keys are other programs' business: many keep their settings in the same file.
+            is_any = true;
+            let message = format!("`{}` is not read", cut(&member.key));
+            let warning = findings.found(
+                Severity::Warning,
+                codes::CONFIG_INVALID,
+                member.key_span,
+                &value.pointer,
+                message,
+            );
+            findings.add(warning.with_label(format!("did you mean `{list}`?")));
+        }
+    }
+    if !is_any && !root.members().is_empty() {
+        no_list(findings, &here);
+    }
+    lists
+}
+
+/// A file of another kind, or servers without the key around them.
+fn no_list(findings: &mut Findings<'_>, root: &Located<'_>) {
+    let brace = Span::new(
+        root.node.span.start as usize,
+        root.node.span.start as usize + 1,
+    );
+    let is_server = |node: &Node| {
+        ["command", "url", "endpoint"]
+            .iter()
+            .any(|key| node.get(key).is_some())
+    };
+    let nested = |member: &&json::Member| {
+        SERVER_LISTS
+            .iter()
+            .any(|list| member.value.get(list).is_some())
+    };
+    let help = if is_server(root.node) {
+        r#"write { "mcpServers": { "NAME": … } } around it"#.to_owned()
+    } else if root
+        .node
+        .members()
+        .iter()
+        .any(|member| is_server(&member.value))
+    {
+        r#"write { "mcpServers": … } around it"#.to_owned()
+    } else if let Some(member) = root.node.members().iter().find(nested) {
+        format!("move the servers out of `{}`", cut(&member.key))
+    } else {
+        r#"a config looks like this: { "mcpServers": { "NAME": { "command": "…" } } }"#.to_owned()
+    };
+    let message = "neither `mcpServers` nor `servers` is in this file".to_owned();
+    findings.add(
+        findings
+            .found(Severity::Error, codes::CONFIG_INVALID, brace, "", message)
+            .with_help(help),
+    );
+}
+
+fn duplicate(
+    findings: &mut Findings<'_>,
+    source: &SourceFile,
+    list: &Located<'_>,
+    member: &json::Member,
+    first: Span,
+) {
+    let pointer = list.child(&member.key, &member.value).pointer;
+    let message = format!(
+        "server `{}` stands in `mcpServers` and in `servers`",
+        cut(&member.key)
+    );
+    let line = source.position(first.start).line;
+    let error = findings.found(
+        Severity::Error,
+        codes::CONFIG_INVALID,
+        member.key_span,
+        &pointer,
+        message,
+    );
+    findings.add(
+        error
+            .with_label(format!("first in line {line}"))
+            .with_help("remove one of the two"),
+    );
+}
+
+fn too_many(findings: &mut Findings<'_>, list: &Located<'_>, member: &json::Member) {
+    let message = format!("the file lists more than {MAX_SERVERS} servers");
+    let error = findings.found(
+        Severity::Error,
+        codes::CONFIG_INVALID,
+        member.key_span,
+        &list.pointer,
+        message,
+    );
+    findings.add(error.with_help("remove those that no scenario uses"));
+}

@@ -1,0 +1,184 @@
+//! Why a server can't be used, in words.
+
+use std::fmt::Display;
+use std::ops::Range;
+
+use cuecard_core::diagnostic::{Code, Diagnostic, codes, did_you_mean};
+use cuecard_core::source::Span;
+use cuecard_core::source::json::string_span;
+
+use super::entry::Entry;
+use super::expand::{Missing, MissingKind};
+use super::fields::{Field, cut};
+use super::resolve::Resolver;
+
+impl Resolver<'_> {
+    pub(super) fn disabled(&self, entry: &Entry<'_>, span: Span) -> Diagnostic {
+        let message = format!("server `{}` is disabled", cut(entry.name));
+        let problem = self.problem(codes::CONFIG_INVALID, span, &entry.pointer, message);
+        problem.with_help("remove `disabled`, or set it to false")
+    }
+
+    pub(super) fn no_url(
+        &self,
+        entry: &Entry<'_>,
+        field: &Field<'_>,
+        error: impl Display,
+    ) -> Diagnostic {
+        self.about(entry, field, &format!("is no URL: {error}"))
+    }
+
+    pub(super) fn no_scheme(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+        self.about(entry, field, "must begin with `http://` or `https://`")
+            .with_help("write the whole address, as in \"http://localhost:8000/mcp\"")
+    }
+
+    pub(super) fn bad_header(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+        self.about(entry, field, "holds a character that no header can hold").with_help(
+            "look for a line break, perhaps at the end of a variable's value, and for letters outside ASCII",
+        )
+    }
+
+    pub(super) fn too_long(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+        self.about(
+            entry,
+            field,
+            "is where the variables in this file come to more than 16 MiB",
+        )
+        .with_help("set them to shorter values")
+    }
+
+    /// What looks like a reference and isn't filled in, at `range` of the text.
+    pub(super) fn unread(
+        &self,
+        entry: &Entry<'_>,
+        field: &Field<'_>,
+        range: Range<usize>,
+        more: usize,
+    ) -> Diagnostic {
+        let written = field.text.get(range.clone()).unwrap_or_default();
+        let (place, server) = (&field.place, cut(entry.name));
+        let message = format!(
+            "`{}` in `{place}` of server `{server}` stays as it is",
+            form(written)
+        );
+        let warning = Diagnostic::warning(codes::CONFIG_INVALID, message)
+            .at(self.source, string_span(self.text, field.span, range))
+            .with_pointer(&field.pointer)
+            .with_help("only `${NAME}` and `${NAME:-default}` are filled in");
+        match more {
+            0 => warning,
+            1 => warning.with_note("so does another one in the same text"),
+            more => warning.with_note(format!("so do {more} more in the same text")),
+        }
+    }
+
+    pub(super) fn missing(
+        &self,
+        entry: &Entry<'_>,
+        field: &Field<'_>,
+        missing: &Missing,
+    ) -> Diagnostic {
+        let span = string_span(self.text, field.span, missing.range.clone());
+        let (place, server) = (&field.place, cut(entry.name));
+        match &missing.kind {
+            MissingKind::Variable(name) => {
+                let shown = cut(name);
+                let message =
+                    format!("`{shown}` is not set, and `{place}` of server `{server}` needs it");
+                let help = format!(
+                    "run `export {shown}=…`, put `{shown}=…` into a file for `--env FILE`, or give a default: `${{{shown}:-…}}`"
+                );
+                let mut problem = self
+                    .problem(codes::CONFIG_VARIABLE, span, &field.pointer, message)
+                    .with_help(help);
+                let known = self.search.environment.keys().map(String::as_str);
+                problem.label =
+                    did_you_mean(name, known).map(|near| format!("did you mean `{}`?", cut(near)));
+                problem
+            }
+            MissingKind::Input(id) => {
+                let name = variable_for(id);
+                let message = format!(
+                    "`${{input:{}}}` in `{place}` of server `{server}` is asked for by VS Code, and by nothing here",
+                    cut(id)
+                );
+                let help = format!(
+                    "write `${{{name}}}` instead, and set it: `export {name}=…`, or `{name}=…` in a file for `--env FILE`"
+                );
+                self.problem(codes::CONFIG_VARIABLE, span, &field.pointer, message)
+                    .with_help(help)
+            }
+        }
+    }
+
+    pub(super) fn later(&self, entry: &Entry<'_>, transport: &str, span: Span) -> Diagnostic {
+        let message = format!(
+            "server `{}` is reached over {transport}, which this release doesn't play",
+            cut(entry.name)
+        );
+        let help = match transport {
+            "SSE" => {
+                "it plays programs (`command`) and Streamable HTTP; many servers with SSE offer \"type\": \"http\" too, often at `/mcp`"
+            }
+            _ => "it plays programs (`command`) and Streamable HTTP (`http://…`, `https://…`)",
+        };
+        self.problem(codes::CONFIG_INVALID, span, &entry.pointer, message)
+            .with_help(help)
+    }
+
+    pub(super) fn empty(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+        let help = if field.text.contains("${") {
+            "the variable in it is set to nothing"
+        } else {
+            "write a program, as in \"npx\", or an address, as in \"http://localhost:8000/mcp\""
+        };
+        self.about(entry, field, "is empty").with_help(help)
+    }
+
+    /// A problem with one text of an entry.
+    fn about(&self, entry: &Entry<'_>, field: &Field<'_>, what: &str) -> Diagnostic {
+        let message = format!("`{}` of server `{}` {what}", field.place, cut(entry.name));
+        self.problem(codes::CONFIG_INVALID, field.span, &field.pointer, message)
+    }
+
+    fn problem(&self, code: Code, span: Span, pointer: &str, message: String) -> Diagnostic {
+        Diagnostic::error(code, message)
+            .at(self.source, span)
+            .with_pointer(pointer)
+    }
+}
+
+/// The variable that could stand for what VS Code calls `id`: `GITHUB_TOKEN` for `github-token`.
+fn variable_for(id: &str) -> String {
+    let name: String = id
+        .chars()
+        .take(60)
+        .map(|character| {
+            if character.is_ascii_alphanumeric() {
+                character.to_ascii_uppercase()
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    match name.chars().next() {
+        None => "VALUE".to_owned(),
+        Some(first) if first.is_ascii_digit() => format!("_{name}"),
+        Some(_) => name,
+    }
+}
+
+/// A form of reference that is not filled in: its beginning, since defaults may be secret.
+fn form(written: &str) -> String {
+    let is_name =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '$' | '{');
+    let name_len = written
+        .find(|character| !is_name(character))
+        .unwrap_or(written.len());
+    let (name, rest) = written.split_at(name_len);
+    match rest {
+        "" | "}" => cut(written),
+        _ => format!("{}…", cut(name)),
+    }
+}

@@ -1,0 +1,250 @@
+//! What an entry means: its texts with variables filled in, its paths, its transport.
+//!
+//! What goes wrong here concerns one server and waits for its use.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use cuecard_core::diagnostic::Diagnostic;
+use cuecard_core::source::SourceFile;
+use reqwest::Url;
+use reqwest::header::HeaderValue;
+
+use super::entry::{Entry, Reach};
+use super::expand::expand;
+use super::fields::Field;
+use super::findings::Findings;
+use super::keys::Kind;
+use super::secrets::Secrets;
+use super::{ConfigFile, ConfigSearch, ConfiguredServer, places};
+use crate::mcp::{ServerSpec, TransportSpec};
+
+/// How long the start of a server may take.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// How many bytes of variables are filled into one file.
+const BUDGET: usize = 16 * 1024 * 1024;
+/// How many problems of one server are told.
+const MAX_PROBLEMS: usize = 10;
+
+/// Makes servers of the entries of one file.
+pub(super) struct Resolver<'a> {
+    /// The text as it was parsed.
+    pub text: &'a str,
+    /// The same with secrets painted over.
+    pub source: &'a SourceFile,
+    pub file: &'a ConfigFile,
+    pub search: &'a ConfigSearch<'a>,
+    /// What may still be filled in, in bytes.
+    budget: usize,
+}
+
+/// What is gathered while one entry is resolved.
+#[derive(Default)]
+struct Gathering {
+    secrets: Secrets,
+    problems: Vec<Diagnostic>,
+    problems_left_off: usize,
+}
+
+impl<'a> Resolver<'a> {
+    pub(super) fn new(
+        text: &'a str,
+        source: &'a SourceFile,
+        file: &'a ConfigFile,
+        search: &'a ConfigSearch<'a>,
+    ) -> Self {
+        Self {
+            text,
+            source,
+            file,
+            search,
+            budget: BUDGET,
+        }
+    }
+
+    pub(super) fn resolve(
+        &mut self,
+        entry: &Entry<'_>,
+        findings: &mut Findings<'_>,
+    ) -> ConfiguredServer {
+        let mut gathering = Gathering::default();
+        let transport = self.transport(entry, &mut gathering, findings);
+        ConfiguredServer {
+            name: entry.name.to_owned(),
+            spec: transport
+                .map_err(|problem| *problem)
+                .map(|transport| ServerSpec {
+                    name: entry.name.to_owned(),
+                    transport,
+                    protocol: entry.protocol,
+                    start_timeout: START_TIMEOUT,
+                    allowed_tools: entry.tools.clone(),
+                    source: self.file.shown.display().to_string(),
+                }),
+            from: self.file.shown.clone(),
+            project_local: self.file.project_local,
+            secrets: gathering.secrets.into_list(),
+            timeout: entry.timeout,
+        }
+    }
+
+    fn transport(
+        &mut self,
+        entry: &Entry<'_>,
+        gathering: &mut Gathering,
+        findings: &mut Findings<'_>,
+    ) -> Result<TransportSpec, Box<Diagnostic>> {
+        match &entry.reach {
+            Reach::Disabled(span) => Err(Box::new(self.disabled(entry, *span))),
+            Reach::Command {
+                command,
+                args,
+                env,
+                cwd,
+            } => {
+                let mut fill = |field: &Field<'_>| self.fill(entry, field, gathering, findings);
+                let program = fill(command);
+                let args: Vec<String> = args.iter().map(&mut fill).collect();
+                let env: Vec<(String, String)> = env
+                    .iter()
+                    .map(|(name, field)| ((*name).to_owned(), fill(field)))
+                    .collect();
+                let cwd = cwd.as_ref().map(&mut fill);
+                gathering.secrets.add_args(&args);
+                for (_, value) in &env {
+                    gathering.secrets.add(value);
+                }
+                if let Some(problem) = gathering.problem() {
+                    return Err(Box::new(problem));
+                }
+                if program.trim().is_empty() {
+                    return Err(Box::new(self.empty(entry, command)));
+                }
+                Ok(TransportSpec::Stdio {
+                    command: self.program(program),
+                    args,
+                    env,
+                    cwd: cwd.map(|cwd| self.folder(&cwd)),
+                })
+            }
+            Reach::Url {
+                url: field,
+                headers,
+                kind,
+            } => {
+                let url = self
+                    .fill(entry, field, gathering, findings)
+                    .trim()
+                    .to_owned();
+                let headers: Vec<(String, String)> = headers
+                    .iter()
+                    .map(|(name, field)| {
+                        let value = self.header(entry, field, gathering, findings);
+                        ((*name).to_owned(), value)
+                    })
+                    .collect();
+                gathering.secrets.add_url(&url);
+                for (_, value) in &headers {
+                    gathering.secrets.add_header(value);
+                }
+                if let Some((Kind::Later(transport), span)) = kind {
+                    return Err(Box::new(self.later(entry, transport, *span)));
+                }
+                let parsed = Url::parse(&url);
+                let problem = match parsed.as_ref().map(Url::scheme) {
+                    // Who can't be reached anyway needs no variables.
+                    Ok("ws" | "wss") => Some(self.later(entry, "WebSocket", field.span)),
+                    Ok("unix" | "http+unix") => {
+                        Some(self.later(entry, "a Unix socket", field.span))
+                    }
+                    scheme => gathering.problem().or_else(|| match scheme {
+                        Ok("http" | "https") => None,
+                        Err(error) if url.contains("://") => Some(self.no_url(entry, field, error)),
+                        _ if url.is_empty() => Some(self.empty(entry, field)),
+                        _ => Some(self.no_scheme(entry, field)),
+                    }),
+                };
+                match problem {
+                    None => Ok(TransportSpec::Http { url, headers }),
+                    Some(problem) => Err(Box::new(problem)),
+                }
+            }
+        }
+    }
+
+    fn header(
+        &mut self,
+        entry: &Entry<'_>,
+        field: &Field<'_>,
+        gathering: &mut Gathering,
+        findings: &mut Findings<'_>,
+    ) -> String {
+        let value = self.fill(entry, field, gathering, findings);
+        if HeaderValue::from_str(&value).is_err() {
+            gathering.add(|| self.bad_header(entry, field));
+        }
+        value
+    }
+
+    /// The text of `field` with its references filled in; what is missing is left out and gathered.
+    fn fill(
+        &mut self,
+        entry: &Entry<'_>,
+        field: &Field<'_>,
+        gathering: &mut Gathering,
+        findings: &mut Findings<'_>,
+    ) -> String {
+        let expansion = expand(field.text, self.search.environment, &mut self.budget);
+        for (name, value) in &expansion.filled {
+            gathering.secrets.add_variable(name, value);
+        }
+        for missing in &expansion.missing {
+            gathering.add(|| self.missing(entry, field, missing));
+        }
+        if expansion.is_too_long {
+            gathering.add(|| self.too_long(entry, field));
+        }
+        if let Some(first) = expansion.unread.first() {
+            let more = expansion.unread.len() - 1;
+            findings.add(self.unread(entry, field, first.clone(), more));
+        }
+        expansion.text
+    }
+
+    fn program(&self, command: String) -> String {
+        match places::below_home(Path::new(&command), self.search).to_str() {
+            Some(path) => path.to_owned(),
+            None => command,
+        }
+    }
+
+    fn folder(&self, cwd: &str) -> PathBuf {
+        let folder = places::project_folder(&self.file.path)
+            .join(places::below_home(Path::new(cwd), self.search));
+        // Without `.` and a slash at the end.
+        folder.components().collect()
+    }
+}
+
+impl Gathering {
+    fn add(&mut self, problem: impl FnOnce() -> Diagnostic) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem());
+        } else {
+            self.problems_left_off += 1;
+        }
+    }
+
+    /// All problems as one, if there are any: the first, with what the others say.
+    fn problem(&mut self) -> Option<Diagnostic> {
+        let mut problems = std::mem::take(&mut self.problems).into_iter();
+        let mut first = problems.next()?;
+        first.notes.extend(problems.map(|problem| problem.message));
+        if self.problems_left_off > 0 {
+            first
+                .notes
+                .push(format!("and {} more", self.problems_left_off));
+        }
+        Some(first)
+    }
+}

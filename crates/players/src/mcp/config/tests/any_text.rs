@@ -1,0 +1,82 @@
+//! Whatever a file holds.
+
+use super::*;
+use proptest::prelude::*;
+
+/// A piece of JSON, or of what people take for it.
+fn value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("1"),
+        Just("-0.5"),
+        Just("1e300"),
+        Just("true"),
+        Just("null"),
+        Just("[]"),
+        Just("{}"),
+        Just("'x'"),
+        Just(r#""stdio""#),
+        Just(r#""sse""#),
+        Just(r#""auto""#),
+        Just(r#""http://u:p@h:1/?token=abcdefgh""#),
+        Just(r#""${A}${NONE:-${A}}${input:x}${""#),
+        Just(r#"["-y", "--token", "${A}é", 1]"#),
+        Just(r#"{"A": "${A-b}", "X=": "\u0000", "": "abcdefgh", "b": 12345678}"#),
+        Just("\"open"),
+        Just(r#""npx -y é""#),
+        Just(r#""~/x""#),
+    ]
+    .prop_map(str::to_owned)
+}
+
+fn key() -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(vec![
+        "command", "args", "env", "cwd", "url", "endpoint", "type", "headers", "timeout", "tools",
+        "protocol", "disabled", "comand", "envFile", "apiToken",
+    ])
+}
+
+fn object(members: Vec<(String, String)>) -> String {
+    let members: Vec<_> = members
+        .into_iter()
+        .map(|(key, value)| format!("\"{key}\": {value}"))
+        .collect();
+    format!("{{{}}}", members.join(", "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn is_read_without_a_panic_and_with_findings_inside_it(
+        lists in proptest::collection::vec(
+            ("mcpServers|servers|other", proptest::collection::vec(
+                ("[ab]{0,1}", proptest::collection::vec((key(), value()), 0..5)), 0..4)), 0..3),
+    ) {
+        let lists = lists.into_iter().map(|(list, servers)| {
+            let servers = servers.into_iter().map(|(name, members)| {
+                let members = members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+                (name, object(members))
+            });
+            (list, object(servers.collect()))
+        });
+        let content = object(lists.collect());
+        let environment = BTreeMap::from([("A".to_owned(), "one".to_owned())]);
+        let search = ConfigSearch {
+            explicit: None,
+            working_directory: Path::new("/project"),
+            environment: &environment,
+        };
+        let file = crate::mcp::config::ConfigFile {
+            path: "/project/.mcp.json".into(),
+            shown: ".mcp.json".into(),
+            project_local: true,
+        };
+        let reading = crate::mcp::config::read::read(&content, &file, &search);
+        let problems = reading.servers.iter().filter_map(|server| server.spec.as_ref().err());
+        for found in reading.diagnostics.iter().chain(problems) {
+            let place = found.place.as_ref().expect("it has one");
+            prop_assert_eq!(place.source.text().len(), content.len());
+            prop_assert!(place.span.start <= place.span.end);
+            prop_assert!(content.get(place.span.range()).is_some());
+        }
+    }
+}

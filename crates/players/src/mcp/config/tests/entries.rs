@@ -1,0 +1,434 @@
+//! Entries of servers.
+
+use super::*;
+
+#[test]
+fn a_program_has_all_it_needs() {
+    let spec = spec(
+        r#"{"type": "stdio", "command": "npx", "args": ["-y", "x"], "env": {"A": "1", "B": ""}, "cwd": "sub/./x/",
+            "protocol": "legacy", "tools": ["read", "list"], "description": "mine", "autoApprove": [], "_note": 1}"#,
+        &[],
+    );
+    let (command, args, env, cwd) = stdio(&spec);
+    assert_eq!(
+        (command.as_str(), args.as_slice()),
+        ("npx", &["-y".to_owned(), "x".to_owned()][..])
+    );
+    assert_eq!(env, [pair("A", "1"), pair("B", "")]);
+    assert!(cwd.expect("it has one").ends_with("project/sub/x"));
+    assert_eq!(
+        (spec.name.as_str(), spec.source.as_str()),
+        ("s", ".mcp.json")
+    );
+    assert_eq!(
+        (spec.protocol, spec.start_timeout),
+        (Protocol::Legacy, Duration::from_secs(60))
+    );
+    assert_eq!(
+        spec.allowed_tools,
+        Some(vec!["read".to_owned(), "list".to_owned()])
+    );
+}
+
+#[test]
+fn an_address_has_headers() {
+    for entry in [
+        r#"{"url": "https://h/mcp", "headers": {"X-A": "1"}}"#,
+        r#"{"endpoint": " https://h/mcp", "headers": {"X-A": "1"}, "type": "http"}"#,
+        r#"{"url": "https://h/mcp", "headers": {"X-A": "1"}, "type": "streamable-http"}"#,
+        r#"{"url": "https://h/mcp", "headers": {"X-A": "1"}, "type": "streamableHttp", "protocol": "modern"}"#,
+    ] {
+        let spec = spec(entry, &[]);
+        assert_eq!(
+            http(&spec),
+            ("https://h/mcp".to_owned(), vec![pair("X-A", "1")])
+        );
+        assert_eq!(spec.allowed_tools, None);
+    }
+    let plain = spec(r#"{"command": "x"}"#, &[]);
+    assert_eq!((plain.protocol, stdio(&plain).3), (Protocol::Auto, None));
+}
+
+#[test]
+fn a_star_allows_every_tool() {
+    assert_eq!(
+        spec(r#"{"command": "x", "tools": ["*"]}"#, &[]).allowed_tools,
+        None
+    );
+    assert_eq!(
+        spec(r#"{"command": "x", "tools": []}"#, &[]).allowed_tools,
+        Some(Vec::new())
+    );
+}
+
+#[test]
+fn relative_folders_start_at_the_projects() {
+    let entry = r#"{"servers":{"s":{"command":"./run","cwd":"tools"},"h":{"command":"~/bin/x","cwd":"~"},"a":{"command":"x","cwd":"/abs/"}}}"#;
+    for (path, folder) in [
+        (".mcp.json", "project/tools"),
+        (".cuecard/config.json", "project/tools"),
+        (".sandy/config.json", "project/tools"),
+        ("ci/servers.json", "project/ci/tools"),
+        ("../.cuecard/config.json", "tools"),
+    ] {
+        let project = Project::new().with(path, entry);
+        let config = project.find_in(Some(path)).expect("it is valid");
+        let of = |name: &str| {
+            let server = config.server(name).expect("it is there");
+            stdio(server.spec.as_ref().expect("a program"))
+        };
+        let (command, _, _, cwd) = of("s");
+        assert_eq!(command, "./run");
+        let cwd = cwd.expect("it has one");
+        let real = cwd
+            .parent()
+            .expect("a folder")
+            .canonicalize()
+            .expect("it is there")
+            .join("tools");
+        let home = project.home.path().canonicalize().expect("it is there");
+        assert_eq!(real, home.join(folder), "{path}");
+        let (command, _, _, cwd) = of("h");
+        assert_eq!(command, text(&project.home.path().join("bin/x")));
+        assert_eq!(cwd.as_deref(), Some(project.home.path()));
+        assert_eq!(of("a").3.as_deref(), Some(Path::new("/abs")));
+    }
+}
+
+#[test]
+fn the_shape_decides_what_a_server_is() {
+    assert_eq!(
+        findings("{}"),
+        [
+            "error[X-CFG-02] .mcp.json:2:2-5 /mcpServers/s server `s` has no `command` or `url`\n\
+          help: add \"command\": \"…\" for a program, \"url\": \"https://…\" for an address"
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"type":"stdio"}"#),
+        [
+            "error[X-CFG-02] .mcp.json:2:14-21 /mcpServers/s server `s` has no `command`\n\
+          | this type needs it\nhelp: add \"command\": \"…\""
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"type":"stdio","url":"http://h"}"#),
+        [
+            "error[X-CFG-02] .mcp.json:2:14-21 /mcpServers/s server `s` has no `command`\n\
+          | this type needs it\nhelp: add \"command\": \"…\", or remove `type`"
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"type":"sse","command":"x"}"#),
+        [
+            "error[X-CFG-02] .mcp.json:2:14-19 /mcpServers/s server `s` has no `url`\n\
+          | this type needs it\nhelp: add \"url\": \"https://…\", or remove `type`"
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"type":"http"}"#),
+        [
+            "error[X-CFG-02] .mcp.json:2:14-20 /mcpServers/s server `s` has no `url`\n\
+          | this type needs it\nhelp: add \"url\": \"https://…\""
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"command":"x","endpoint":"http://h"}"#),
+        [
+            "error[X-CFG-02] .mcp.json:2:32-42 /mcpServers/s/endpoint server `s` has both `command` and `endpoint`\n\
+          help: keep `command` for a program to start, or `endpoint` for one that runs already"
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"url":"http://h","endpoint":"http://h"}"#),
+        [
+            "error[X-CFG-02] .mcp.json:2:35-45 /mcpServers/s/endpoint server `s` has both `url` and `endpoint`, which mean the same\n\
+          help: remove one of them"
+        ]
+    );
+}
+
+#[test]
+fn words_are_those_of_a_list() {
+    assert_eq!(
+        findings(r#"{"command":"x","type":"STDIO","protocol":"new"}"#),
+        [
+            "error[X-CFG-02] .mcp.json:2:28-35 /mcpServers/s/type `type` of server `s` is `stdio`, `http`, `streamable-http`, `streamableHttp`, `sse`, `ws`, `websocket` or `unix`, not `STDIO`\n\
+             | did you mean `stdio`?",
+            "error[X-CFG-02] .mcp.json:2:47-52 /mcpServers/s/protocol `protocol` of server `s` is `auto`, `legacy` or `modern`, not `new`",
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"command":"x","protocol":1}"#),
+        [
+            "error[X-CFG-02] .mcp.json:2:32-33 /mcpServers/s/protocol `protocol` of server `s` must be `auto`, `legacy` or `modern`, not a number"
+        ]
+    );
+}
+
+#[test]
+fn a_command_is_one_string() {
+    assert_eq!(
+        findings(r#"{"command":["npx","-y","x"]}"#),
+        [
+            "error[X-CFG-02] .mcp.json:2:17-33 /mcpServers/s/command `command` of server `s` must be a string, not an array\n\
+          help: write \"command\": \"npx\", \"args\": [\"-y\",\"x\"]"
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"command":["x","--token","abcdefgh"]}"#),
+        [
+            "error[X-CFG-02] .mcp.json:2:17-43 /mcpServers/s/command `command` of server `s` must be a string, not an array\n\
+          help: write \"command\": \"x\", \"args\": [\"--token\",\"[redacted]\"]"
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"command":"x --token=abcdefgh"}"#),
+        [
+            "warning[X-CFG-02] .mcp.json:2:17-37 /mcpServers/s/command `command` of server `s` is taken as the name of one program, blanks included\n\
+          help: write \"command\": \"x\", \"args\": [\"--token=[redacted]\"]"
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"command":[1]}"#),
+        [
+            "error[X-CFG-02] .mcp.json:2:17-20 /mcpServers/s/command `command` of server `s` must be a string, not an array\n\
+          help: write \"command\": \"npx\", \"args\": [\"…\"]"
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"command":"npx -y x"}"#),
+        [
+            "warning[X-CFG-02] .mcp.json:2:17-27 /mcpServers/s/command `command` of server `s` is taken as the name of one program, blanks included\n\
+          help: write \"command\": \"npx\", \"args\": [\"-y\",\"x\"]"
+        ]
+    );
+    for entry in [
+        r#"{"command":"/opt/my tools/x"}"#,
+        r#"{"command":"my tool","args":["x"]}"#,
+        r#"{"command":"x "}"#,
+    ] {
+        assert_eq!(findings(entry), [""; 0], "{entry}");
+    }
+}
+
+#[test]
+fn kinds_of_values_are_checked_all_at_once() {
+    assert_eq!(
+        findings(
+            r#"{"command":1,"args":"-y \"x","env":{"A":1,"B":null,"C":[],"":"x","D=":"x"},"cwd":true,"tools":{},"timeout":"30","disabled":0}"#
+        ),
+        [
+            "error[X-CFG-02] .mcp.json:2:17-18 /mcpServers/s/command `command` of server `s` must be a string, not a number\n\
+             help: write it in quotes",
+            "error[X-CFG-02] .mcp.json:2:26-34 /mcpServers/s/args `args` of server `s` must be an array of strings, not a string\n\
+             help: write \"args\": [\"-y\",\"\\\"x\"]",
+            "error[X-CFG-02] .mcp.json:2:46-47 /mcpServers/s/env/A `env.A` of server `s` must be a string, not a number\n\
+             help: write it in quotes",
+            "error[X-CFG-02] .mcp.json:2:52-56 /mcpServers/s/env/B `env.B` of server `s` must be a string, not null\n\
+             help: remove it, or write \"\"",
+            "error[X-CFG-02] .mcp.json:2:61-63 /mcpServers/s/env/C `env.C` of server `s` must be a string, not an array\n\
+             help: write a text in quotes",
+            "error[X-CFG-02] .mcp.json:2:64-66 /mcpServers/s `` of server `s` can't be the name of a variable\n\
+             help: names hold letters, digits and `_`",
+            "error[X-CFG-02] .mcp.json:2:71-75 /mcpServers/s `D=` of server `s` can't be the name of a variable\n\
+             help: names hold letters, digits and `_`",
+            "error[X-CFG-02] .mcp.json:2:87-91 /mcpServers/s/cwd `cwd` of server `s` must be a string, not a boolean\n\
+             help: write it in quotes",
+            "error[X-CFG-02] .mcp.json:2:100-102 /mcpServers/s/tools `tools` of server `s` must be an array of strings, not an object\n\
+             help: write \"tools\": [\"…\"]",
+            "error[X-CFG-02] .mcp.json:2:113-117 /mcpServers/s/timeout `timeout` of server `s` must be a number of seconds above 0, not a string\n\
+             help: write it without quotes",
+            "error[X-CFG-02] .mcp.json:2:129-130 /mcpServers/s/disabled `disabled` of server `s` must be true or false, not a number",
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"url":2,"headers":[]}"#),
+        [
+            "error[X-CFG-02] .mcp.json:2:13-14 /mcpServers/s/url `url` of server `s` must be a string, not a number\n\
+             help: write it in quotes",
+            "error[X-CFG-02] .mcp.json:2:25-27 /mcpServers/s/headers `headers` of server `s` must be an object of strings, not an array\n\
+             help: write \"headers\": { \"NAME\": \"value\" }",
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"command":"x","args":["a\u0000b",8080]}"#),
+        [
+            "error[X-CFG-02] .mcp.json:2:29-39 /mcpServers/s/args/0 `args[0]` of server `s` can't hold the character U+0000\n\
+             help: remove it",
+            "error[X-CFG-02] .mcp.json:2:40-44 /mcpServers/s/args/1 `args[1]` of server `s` must be a string, not a number\n\
+             help: write it in quotes",
+        ]
+    );
+}
+
+#[test]
+fn headers_have_names_of_their_own() {
+    assert_eq!(
+        findings(r#"{"url":"http://h","headers":{"a b":"1","X-A":"1","x-a":"2"}}"#),
+        [
+            "error[X-CFG-02] .mcp.json:2:41-44 /mcpServers/s/headers/a b `a b` of server `s` is not the name of a header\n\
+             help: headers look like this: \"Authorization\": \"Bearer ${TOKEN}\"",
+            "error[X-CFG-02] .mcp.json:2:61-64 /mcpServers/s/headers/x-a server `s` has header `x-a` twice\n\
+             help: headers look like this: \"Authorization\": \"Bearer ${TOKEN}\"",
+        ]
+    );
+}
+
+#[test]
+fn timeouts_are_seconds() {
+    assert_eq!(
+        server(r#"{"command":"x","timeout":0.5}"#, &[]).timeout,
+        Some(Duration::from_millis(500))
+    );
+    assert_eq!(server(r#"{"command":"x"}"#, &[]).timeout, None);
+    assert_eq!(findings(r#"{"command":"x","timeout":3600}"#), [""; 0]);
+    assert_eq!(
+        findings(r#"{"command":"x","timeout":30000}"#),
+        [
+            "warning[C-TIME-01] .mcp.json:2:31-36 /mcpServers/s/timeout `timeout` of server `s` is 30000 seconds, more than an hour: milliseconds?\n\
+          help: `timeout` is in seconds: 30 if you meant milliseconds"
+        ]
+    );
+    for bad in ["0", "-1", "1e10", "1e-20"] {
+        assert_eq!(
+            findings(&format!(r#"{{"command":"x","timeout":{bad}}}"#)),
+            [format!(
+                "error[X-CFG-02] .mcp.json:2:31-{} /mcpServers/s/timeout `timeout` of server `s` must be a number of seconds above 0, not {bad}\n\
+                 help: write seconds, such as 30 or 0.5; without a timeout a call may take 60",
+                31 + bad.len()
+            )]
+        );
+    }
+}
+
+#[test]
+fn unknown_keys_are_told_with_the_likely_one() {
+    assert_eq!(
+        findings(
+            r#"{"comand":"x","command":"x","serverUrl":"x","enabled":false,"envFile":".env","zebra":1}"#
+        ),
+        [
+            "warning[X-CFG-02] .mcp.json:2:7-15 /mcpServers/s/comand `comand` of server `s` is not read\n| did you mean `command`?",
+            "warning[X-CFG-02] .mcp.json:2:34-45 /mcpServers/s/serverUrl `serverUrl` of server `s` is not read\n| did you mean `url`?",
+            "warning[X-CFG-02] .mcp.json:2:50-59 /mcpServers/s/enabled `enabled` of server `s` is not read\n| did you mean `disabled`?",
+            "warning[X-CFG-02] .mcp.json:2:66-75 /mcpServers/s/envFile `envFile` of server `s` is not read\n\
+             help: pass the file with `--env FILE`, and its variables as `\"env\": { \"NAME\": \"${NAME}\" }`",
+            "warning[X-CFG-02] .mcp.json:2:83-90 /mcpServers/s/zebra `zebra` of server `s` is not read\n\
+             help: remove it, if it isn't there for another client",
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"command":"x","headers":{}}"#),
+        [
+            "warning[X-CFG-02] .mcp.json:2:21-30 /mcpServers/s/headers `headers` of server `s` has no effect: `command` starts it\nhelp: remove it"
+        ]
+    );
+    assert_eq!(
+        findings(r#"{"url":"http://h","env":{"A":"1"}}"#),
+        [
+            "warning[X-CFG-02] .mcp.json:2:24-29 /mcpServers/s/env `env` of server `s` has no effect: it isn't started, but reached by its address\nhelp: remove it"
+        ]
+    );
+}
+
+#[test]
+fn a_disabled_server_is_not_looked_at_until_somebody_asks() {
+    let entry = r#"{"disabled":true,"command":7,"zebra":1}"#;
+    assert_eq!(findings(entry), [""; 0]);
+    assert_eq!(
+        refusal(entry, &[]),
+        "error[X-CFG-02] .mcp.json:2:18-22 /mcpServers/s server `s` is disabled\n\
+         help: remove `disabled`, or set it to false"
+    );
+    assert!(
+        server(r#"{"disabled":false,"command":"x"}"#, &[])
+            .spec
+            .is_ok()
+    );
+    // It hides a server of the same name in a later file: that is a way to switch one off.
+    let project = Project::new()
+        .with(
+            ".cuecard/config.json",
+            r#"{"servers":{"s":{"disabled":true}}}"#,
+        )
+        .with(".mcp.json", r#"{"servers":{"s":{"command":"x"}}}"#);
+    assert!(
+        project
+            .find()
+            .expect("it is valid")
+            .server("s")
+            .expect("it is there")
+            .spec
+            .is_err()
+    );
+}
+
+#[test]
+fn transports_of_later_releases_concern_those_who_use_them() {
+    let later = |entry: &str| {
+        assert_eq!(findings(entry), [""; 0]);
+        refusal(entry, &[])
+    };
+    assert_eq!(
+        later(r#"{"type":"sse","url":"${NONE}"}"#),
+        "error[X-CFG-02] .mcp.json:2:14-19 /mcpServers/s server `s` is reached over SSE, which this release doesn't play\n\
+         help: it plays programs (`command`) and Streamable HTTP; many servers with SSE offer \"type\": \"http\" too, often at `/mcp`"
+    );
+    let rest = "which this release doesn't play\nhelp: it plays programs (`command`) and Streamable HTTP (`http://…`, `https://…`)";
+    for (entry, place, over) in [
+        (r#"{"type":"ws","url":"ws://h"}"#, "14-18", "WebSocket"),
+        (
+            r#"{"type":"websocket","url":"ws://h"}"#,
+            "14-25",
+            "WebSocket",
+        ),
+        (
+            r#"{"type":"unix","url":"unix:///s"}"#,
+            "14-20",
+            "a Unix socket",
+        ),
+        (r#"{"url":"wss://h/${NONE}"}"#, "13-30", "WebSocket"),
+        (r#"{"url":"unix:///s.sock"}"#, "13-29", "a Unix socket"),
+        (
+            r#"{"url":"http+unix:///s.sock","type":"http"}"#,
+            "13-34",
+            "a Unix socket",
+        ),
+    ] {
+        assert_eq!(
+            later(entry),
+            format!(
+                "error[X-CFG-02] .mcp.json:2:{place} /mcpServers/s server `s` is reached over {over}, {rest}"
+            )
+        );
+    }
+}
+
+#[test]
+fn an_address_is_a_url() {
+    let of = |url: &str| refusal(&format!("{{\"url\":\"{url}\"}}"), &[("EMPTY", "")]);
+    let at = |end: usize| {
+        format!("error[X-CFG-02] .mcp.json:2:13-{end} /mcpServers/s/url `url` of server `s`")
+    };
+    let scheme = "must begin with `http://` or `https://`\nhelp: write the whole address, as in \"http://localhost:8000/mcp\"";
+    assert_eq!(of("localhost:80/mcp"), format!("{} {scheme}", at(31)));
+    assert_eq!(of("h/mcp"), format!("{} {scheme}", at(20)));
+    assert_eq!(of("ftp://h"), format!("{} {scheme}", at(22)));
+    assert_eq!(
+        of("http://h:99999"),
+        format!("{} is no URL: invalid port number", at(29))
+    );
+    assert_eq!(
+        of("${EMPTY}"),
+        format!(
+            "{} is empty\nhelp: the variable in it is set to nothing",
+            at(23)
+        )
+    );
+    assert_eq!(
+        refusal(r#"{"command":" "}"#, &[]),
+        "error[X-CFG-02] .mcp.json:2:17-20 /mcpServers/s/command `command` of server `s` is empty\n\
+         help: write a program, as in \"npx\", or an address, as in \"http://localhost:8000/mcp\""
+    );
+}

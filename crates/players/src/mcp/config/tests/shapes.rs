@@ -1,0 +1,157 @@
+//! Files and lists of servers.
+
+use super::*;
+
+/// The findings about a whole file.
+fn file(content: &str) -> Vec<String> {
+    let found = match Project::new().with(".mcp.json", content).find() {
+        Ok(config) => config.warnings,
+        Err(found) => found,
+    };
+    found.iter().map(shown).collect()
+}
+
+#[test]
+fn both_lists_of_servers_are_read() {
+    let content = r#"{"mcpServers":{"a":{"command":"x"}},"inputs":[],"theme":1,"servers":{"b":{"command":"x"}}}"#;
+    let config = Project::new()
+        .with(".mcp.json", content)
+        .find()
+        .expect("it is valid");
+    assert_eq!(config.names().collect::<Vec<_>>(), ["a", "b"]);
+    assert!(config.warnings.is_empty());
+    assert!(file("{}").is_empty());
+    assert!(file(r#"{"servers":{}}"#).is_empty());
+}
+
+#[test]
+fn a_name_stands_once_in_a_file() {
+    assert_eq!(
+        file(
+            "{\"mcpServers\": {\"a\": {\"command\":\"x\"}},\n \"servers\": {\"a\": {\"command\":\"x\"}}}"
+        ),
+        [
+            "error[X-CFG-02] .mcp.json:2:14-17 /servers/a server `a` stands in `mcpServers` and in `servers`\n\
+          | first in line 1\n\
+          help: remove one of the two"
+        ]
+    );
+    assert_eq!(
+        file(r#"{"servers": {"a": {}, "a": {}}}"#),
+        [
+            "error[X-CFG-02] .mcp.json:1:23-26 key `a` stands twice in this object\n\
+          help: remove one of the two, or give it another name"
+        ]
+    );
+}
+
+#[test]
+fn a_file_that_is_not_json_has_all_its_errors() {
+    assert_eq!(
+        file("{\n  \"servers\": {\n    // mine\n    \"a\": {\"command\": \"x\",}\n  }\n}"),
+        [
+            "error[X-CFG-02] .mcp.json:3:5-12 JSON has no comments\n\
+             help: remove it; what people should know can go into a description",
+            "error[X-CFG-02] .mcp.json:4:25-26 nothing follows this `,` before `}`\nhelp: remove the comma",
+        ]
+    );
+}
+
+#[test]
+fn the_errors_of_all_files_come_together() {
+    let project = Project::new()
+        .with(".cuecard/config.json", "[]")
+        .with(".mcp.json", r#"{"servers": 1, "mcpServers": {"a": 2}}"#);
+    assert_eq!(
+        project.errors(None),
+        [
+            "error[X-CFG-02] .cuecard/config.json:1:1-3  a config must be an object, not an array\n\
+             help: write { \"mcpServers\": { \"NAME\": { \"command\": \"…\" } } }",
+            "error[X-CFG-02] .mcp.json:1:13-14 /servers `servers` must be an object, not a number\n\
+             help: write \"servers\": { \"NAME\": { \"command\": \"…\" } }",
+            "error[X-CFG-02] .mcp.json:1:36-37 /mcpServers/a server `a` must be an object, not a number\n\
+             help: write { \"command\": \"npx\", \"args\": [\"…\"] } for a program, { \"url\": \"https://…\" } for an address",
+        ]
+    );
+}
+
+#[test]
+fn files_of_another_kind_are_told_apart() {
+    let message = "error[X-CFG-02] .mcp.json:1:1-2  neither `mcpServers` nor `servers` is in this file\nhelp: ";
+    for (content, help) in [
+        (
+            r#"{"command": "x"}"#,
+            r#"write { "mcpServers": { "NAME": … } } around it"#,
+        ),
+        (
+            r#"{"a": {"url": "x"}}"#,
+            r#"write { "mcpServers": … } around it"#,
+        ),
+        (
+            r#"{"mcp": {"servers": {}}}"#,
+            "move the servers out of `mcp`",
+        ),
+        (
+            r#"{"theme": 1}"#,
+            r#"a config looks like this: { "mcpServers": { "NAME": { "command": "…" } } }"#,
+        ),
+    ] {
+        assert_eq!(file(content), [format!("{message}{help}")]);
+    }
+    assert_eq!(
+        file(r#"{"mcp_servers": {}}"#),
+        [
+            "warning[X-CFG-02] .mcp.json:1:2-15 /mcp_servers `mcp_servers` is not read\n| did you mean `mcpServers`?"
+        ]
+    );
+}
+
+#[test]
+fn names_of_servers_are_free_but_for_what_nobody_could_write() {
+    let names = r#"{"a__b c/ü":{"command":"x"},"":{"command":"x"},"a\u0007b":{"command":"x"}}"#;
+    let found: Vec<_> = config(names, &[])
+        .expect_err("two are refused")
+        .iter()
+        .map(shown)
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "error[X-CFG-02] .mcp.json:2:29-31 /mcpServers/ the name of a server is empty\n\
+             help: scenarios use the name: NAME in `mcp__NAME__tool`",
+            "error[X-CFG-02] .mcp.json:2:48-58 /mcpServers/a\u{7}b the name of a server holds a control character\n\
+             help: scenarios use the name: NAME in `mcp__NAME__tool`",
+        ]
+    );
+    let long = "n".repeat(257);
+    assert!(config(&format!("{{\"{long}\":{{\"command\":\"x\"}}}}"), &[]).is_err());
+    assert!(
+        config(
+            &format!("{{\"{}\":{{\"command\":\"x\"}}}}", &long[1..]),
+            &[]
+        )
+        .is_ok()
+    );
+}
+
+#[test]
+fn servers_and_findings_are_bounded() {
+    let servers = |count: usize, entry: &str| {
+        let list: Vec<_> = (0..count)
+            .map(|number| format!("\"s{number}\":{entry}"))
+            .collect();
+        config(&format!("{{{}}}", list.join(",")), &[])
+    };
+    assert_eq!(
+        servers(1000, r#"{"command":"x"}"#)
+            .expect("all fit")
+            .servers()
+            .len(),
+        1000
+    );
+    let found = servers(1001, r#"{"command":"x"}"#).expect_err("one too many");
+    assert_eq!(found[0].message, "the file lists more than 1000 servers");
+    let found = servers(150, "1").expect_err("none is an object");
+    assert_eq!(found.len(), 101);
+    assert_eq!(found[100].message, "the file has 50 more errors");
+}
