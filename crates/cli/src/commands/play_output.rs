@@ -150,7 +150,8 @@ impl Terminal {
                     .map(|(number, label, tool)| (*number, label.as_str(), tool.as_str())),
             ),
             style: output.stderr,
-            out: BufWriter::with_capacity(16 << 10, io::stderr()),
+            // Larger than what the recorder lets wait, so that nothing is shown before it is written.
+            out: BufWriter::with_capacity(256 << 10, io::stderr()),
             live,
             debug: args.debug,
             verbose: args.debug || args.verbose > 0,
