@@ -12,7 +12,7 @@ mod references;
 mod schema;
 mod template;
 
-pub use effects::{Effects, effects};
+pub use effects::{Effects, effects, server_of};
 pub use lint::lint;
 pub use read::{Reading, read};
 pub use references::{Scope, check_references};
