@@ -171,7 +171,8 @@ impl Toolbox {
                 let value = builtin::call(self, *tool, request, recorder).await?;
                 Ok(Answer { value, text: None })
             }
-            ToolName::Mcp(_) => mcp_call::call(self, request, recorder).await,
+            // Boxed, so that a call of a small tool doesn't carry the room that a large one needs.
+            ToolName::Mcp(_) => Box::pin(mcp_call::call(self, request, recorder)).await,
         }
     }
 
