@@ -1,0 +1,141 @@
+//! Where redirections lead.
+
+use super::super::paths::Places;
+use super::super::source::{Source, is_integer, name};
+use super::super::{Refusal, RefusalKind};
+use super::programs;
+use super::words::{Lexed, Operator, Redirection, Word};
+use cuecard_core::value::{Piece, Text};
+
+/// Data in the target of a redirection makes it a path with data in it.
+pub(super) fn check_data(
+    lexed: &Lexed,
+    source: &Source<'_>,
+    places: &Places,
+) -> Result<(), Refusal> {
+    for redirection in all(lexed) {
+        let target = &redirection.target;
+        let Some(&piece) = lexed.uses[target.uses.clone()].first() else {
+            continue;
+        };
+        let piece = source.data[piece];
+        let refuse = |why: &str, help: &str| {
+            Err(Refusal::new(
+                RefusalKind::Data,
+                format!(
+                    "the data of {} stands in the target of a redirection{why}",
+                    name(piece)
+                ),
+                help,
+            ))
+        };
+        let writes = match redirection.operator {
+            Operator::HereString | Operator::HereDocument { .. } => continue,
+            Operator::Duplicate if is_integer(&piece.text) && target.text.is_empty() => continue,
+            Operator::Duplicate => return refuse(" to a file descriptor", "write the number out"),
+            Operator::Read => false,
+            Operator::Write => true,
+        };
+        if target.expansions.is_some() || target.is_pattern || target.has_tilde {
+            return refuse(
+                ", which can't be told before the command runs",
+                "write the rest of the path without variables and patterns",
+            );
+        }
+        let path = path(target, lexed, source);
+        if changes_directory(lexed) && !path.to_string().starts_with('/') {
+            return refuse(
+                ", and the command changes the directory it starts at",
+                "write an absolute path, or change the directory in a step before",
+            );
+        }
+        open(places, &path, writes)?;
+    }
+    Ok(())
+}
+
+/// Under `confine` and `read_only` the shell itself opens only what a step may open.
+pub(super) fn check_all(lexed: &Lexed, places: &Places) -> Result<(), Refusal> {
+    for redirection in all(lexed) {
+        let target = &redirection.target;
+        let writes = match redirection.operator {
+            Operator::HereString | Operator::HereDocument { .. } => continue,
+            // `>&2`, `<&-`
+            Operator::Duplicate
+                if target.is_literal()
+                    && target
+                        .text
+                        .bytes()
+                        .all(|byte| byte.is_ascii_digit() || byte == b'-') =>
+            {
+                continue;
+            }
+            Operator::Read => false,
+            Operator::Duplicate | Operator::Write => true,
+        };
+        if !target.data.is_empty() && target.expansions.is_none() {
+            // For the rules about data.
+            continue;
+        }
+        let is_known = target.is_literal() && !target.is_pattern && !target.has_tilde;
+        let is_relative = !target.text.starts_with('/');
+        if !is_known || (is_relative && changes_directory(lexed)) {
+            return Err(Refusal::new(
+                RefusalKind::Command,
+                "it can't be told where a redirection of the command leads",
+                "write its target without variables, as an absolute path",
+            ));
+        }
+        let is_stream = matches!(
+            target.text.as_str(),
+            "/dev/null" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr"
+        );
+        if !is_stream {
+            open(places, &Text::from(target.text.as_str()), writes)?;
+        }
+    }
+    Ok(())
+}
+
+fn all(lexed: &Lexed) -> impl Iterator<Item = &Redirection> {
+    lexed
+        .commands
+        .iter()
+        .flat_map(|command| &command.redirections)
+}
+
+fn open(places: &Places, path: &Text, writes: bool) -> Result<(), Refusal> {
+    if writes {
+        places.write(path)?;
+    } else {
+        places.read(path)?;
+    }
+    Ok(())
+}
+
+/// The path that a word without expansions will be.
+fn path(word: &Word, lexed: &Lexed, source: &Source<'_>) -> Text {
+    let mut pieces = Vec::new();
+    let mut done = 0;
+    for &(number, at) in &word.data {
+        pieces.push(Piece::author(&word.text[done..at]));
+        pieces.push(source.data[lexed.uses[number]].clone());
+        done = at;
+    }
+    pieces.push(Piece::author(&word.text[done..]));
+    Text::new(pieces)
+}
+
+/// Whether relative paths may start somewhere else than at the working directory.
+fn changes_directory(lexed: &Lexed) -> bool {
+    lexed.facts.defines_functions
+        || lexed.commands.iter().any(|command| {
+            !command.words.is_empty()
+                && programs::resolve(&command.words).map_or(true, |resolved| {
+                    matches!(
+                        programs::kind(resolved.name),
+                        programs::Kind::ChangesDirectory
+                    ) || programs::evaluates_commands(resolved.name)
+                })
+        })
+}

@@ -1,0 +1,752 @@
+mod fuzz;
+mod shells;
+
+use super::super::source::tests::text;
+use super::super::{Policy, PolicyOptions};
+use super::*;
+use std::path::Path;
+
+fn policy(change: impl FnOnce(&mut PolicyOptions)) -> Policy {
+    let mut options = PolicyOptions {
+        root: "/usr".into(),
+        working_directory: "/usr".into(),
+        ..PolicyOptions::default()
+    };
+    change(&mut options);
+    Policy::new(options).expect("the folder exists")
+}
+
+fn command(template: &str, values: &[(&str, &str)]) -> Result<BoundCommand, Refusal> {
+    policy(|_| {}).command(&text(template, values))
+}
+
+/// The script for data that is neither code nor a number.
+fn script(template: &str) -> String {
+    command(template, &[("a.b", "x y"), ("a.c", "z")])
+        .unwrap_or_else(|refusal| panic!("{template}: {refusal}"))
+        .script
+}
+
+fn refused(template: &str, value: &str) -> Refusal {
+    let refusal = command(template, &[("a.b", value)]).expect_err(template);
+    assert_eq!(refusal.kind, RefusalKind::Data, "{template}: {refusal}");
+    assert!(refusal.message.contains("`{{a.b}}`"), "{refusal}");
+    refusal
+}
+
+const V: &str = "${CUECARD_ARG_1}";
+
+#[test]
+fn trusted_commands_are_not_touched() {
+    let command = command("echo `date` $'x' <<E | sh -c \"$1\n", &[]).expect("trusted");
+    assert_eq!(command.script, "echo `date` $'x' <<E | sh -c \"$1\n");
+    assert!(command.env.is_empty() && command.files.is_empty());
+}
+
+#[test]
+fn data_is_bound_by_the_quotes_it_stands_in() {
+    for (template, expected) in [
+        ("echo {{a.b}}", format!("echo \"{V}\"")),
+        ("echo \"<{{a.b}}>\"", format!("echo \"<{V}>\"")),
+        ("echo '<{{a.b}}>'", format!("echo '<'\"{V}\"'>'")),
+        ("tool --x={{a.b}}/y", format!("tool --x=\"{V}\"/y")),
+        (
+            "echo \"it's {{a.b}}\" 'a \"'{{a.b}}",
+            format!("echo \"it's {V}\" 'a \"'\"{V}\""),
+        ),
+        (
+            "echo \\' {{a.b}} \\\" '{{a.b}}'",
+            format!("echo \\' \"{V}\" \\\" ''\"{V}\"''"),
+        ),
+        (
+            "echo \"$(cat '{{a.b}}' | wc)\" {{a.b}}",
+            format!("echo \"$(cat ''\"{V}\"'' | wc)\" \"{V}\""),
+        ),
+        (
+            "echo $(case x in x) echo \")\" {{a.b}};; esac) '{{a.b}}'",
+            format!("echo $(case x in x) echo \")\" \"{V}\";; esac) ''\"{V}\"''"),
+        ),
+        (
+            "echo ${x:-'}'} \"${x%\\}}\" '{{a.b}}'",
+            format!("echo ${{x:-'}}'}} \"${{x%\\}}}}\" ''\"{V}\"''"),
+        ),
+        (
+            "echo $((1 + (2 * 3))) {{a.b}}",
+            format!("echo $((1 + (2 * 3))) \"{V}\""),
+        ),
+        ("echo `date \\`x\\` '` {{a.b}}", String::new()),
+        ("# it's\necho {{a.b}}", format!("# it's\necho \"{V}\"")),
+        ("echo a#'{{a.b}}'", format!("echo a#''\"{V}\"''")),
+        (
+            "cat <<'E' && echo {{a.b}}\nit's\nE\necho '{{a.b}}'",
+            format!("cat <<'E' && echo \"{V}\"\nit's\nE\necho ''\"{V}\"''"),
+        ),
+        (
+            "cat <<-E\n\tit's\n\tE\necho '{{a.b}}'",
+            format!("cat <<-E\n\tit's\n\tE\necho ''\"{V}\"''"),
+        ),
+        (
+            "a=(1 'x' {{a.b}}); echo {{a.b}}",
+            format!("a=(1 'x' \"{V}\"); echo \"{V}\""),
+        ),
+        (
+            "[[ a =~ ^(x|'y')$ && {{a.b}} == x* ]] && echo '{{a.b}}'",
+            format!("[[ a =~ ^(x|'y')$ && \"{V}\" == x* ]] && echo ''\"{V}\"''"),
+        ),
+        (
+            "for ((i = 0; i < 3; i++)); do echo {{a.b}}; done",
+            format!("for ((i = 0; i < 3; i++)); do echo \"{V}\"; done"),
+        ),
+        (
+            "f() { echo {{a.b}}; }; f",
+            format!("f() {{ echo \"{V}\"; }}; f"),
+        ),
+        (
+            "echo $$ $# \"$?\" '{{a.b}}'",
+            format!("echo $$ $# \"$?\" ''\"{V}\"''"),
+        ),
+        (
+            "echo a \\\n  '{{a.b}}'",
+            format!("echo a \\\n  ''\"{V}\"''"),
+        ),
+        (
+            "diff <(sort a) <(echo {{a.b}}) 2>&1 >/dev/null",
+            format!("diff <(sort a) <(echo \"{V}\") 2>&1 >/dev/null"),
+        ),
+        ("echo \"a\\\\{{a.b}}\"", format!("echo \"a\\\\{V}\"")),
+        (
+            "while read -r l; do echo \"$l\"; done < /etc/hosts; echo {{a.b}}",
+            format!("while read -r l; do echo \"$l\"; done < /etc/hosts; echo \"{V}\""),
+        ),
+    ] {
+        if expected.is_empty() {
+            // What is between backticks must close its quotes.
+            refused(template, "x");
+        } else {
+            assert_eq!(script(template), expected, "{template}");
+        }
+    }
+}
+
+#[test]
+fn a_reference_has_one_variable() {
+    let bound = command(
+        "echo {{a.b}} '{{a.c}}' \"{{a.b}}\"",
+        &[("a.b", "1"), ("a.c", "1")],
+    )
+    .expect("bound");
+    assert_eq!(
+        bound.script,
+        "echo \"${CUECARD_ARG_1}\" ''\"${CUECARD_ARG_2}\"'' \"${CUECARD_ARG_1}\""
+    );
+    let names: Vec<_> = bound
+        .env
+        .iter()
+        .map(|(name, _)| name.to_str().expect("ASCII"))
+        .collect();
+    assert_eq!(names, ["CUECARD_ARG_1", "CUECARD_ARG_2"]);
+}
+
+#[test]
+fn places_where_data_cannot_be_bound_are_refused() {
+    for (template, word) in [
+        ("cat <<E\n{{a.b}}\nE", "here-document"),
+        ("cat <<'E'\n{{a.b}}\nE", "here-document"),
+        ("cat <<{{a.b}}\nE", "here-document"),
+        ("echo `echo {{a.b}}`", "backticks"),
+        ("echo \"`echo '{{a.b}}'`\"", "backticks"),
+        ("echo $'{{a.b}}'", "`$'…'`"),
+        ("echo ${x:-{{a.b}}}", "`${…}`"),
+        ("echo \"${x:-{{a.b}}}\"", "`${…}`"),
+        ("echo ${x:-$(echo {{a.b}})}", "`${…}`"),
+        ("echo $(( {{a.b}} + 1 ))", "arithmetic"),
+        ("echo $(( $(echo {{a.b}}) + 1 ))", "arithmetic"),
+        ("(( {{a.b}} > 1 )) && true", "arithmetic"),
+        ("a=([{{a.b}}]=1)", "arithmetic"),
+        ("echo # {{a.b}}", "comment"),
+        ("echo ${{a.b}}", "`$`"),
+        ("echo \"${{a.b}}\"", "`$`"),
+        ("echo \\{{a.b}}", "backslash"),
+        ("echo \"\\{{a.b}}\"", "backslash"),
+        ("for {{a.b}} in x; do :; done", "name"),
+        ("function {{a.b}} { :; }", "name"),
+    ] {
+        // Braces in a row belong to the reference.
+        let refusal = refused(&template.replace("-{{a.b}}}", "-{{a.b}} }"), "x");
+        assert!(refusal.message.contains(word), "{template}: {refusal}");
+    }
+}
+
+#[test]
+fn data_that_would_be_code_is_refused() {
+    for template in [
+        "{{a.b}}",
+        "{{a.b}} x",
+        "x/{{a.b}} y",
+        "\"{{a.b}}\"",
+        "$({{a.b}})",
+        "$(echo {{a.b}}) x",
+        "if {{a.b}}; then :; fi",
+        "! {{a.b}}",
+        "X=1 {{a.b}}",
+        "a=b; ${x}{{a.b}}",
+        "eval {{a.b}}",
+        "eval \"echo '{{a.b}}'\"",
+        "builtin eval {{a.b}}",
+        "eval \"$(echo {{a.b}})\"",
+        ". {{a.b}}",
+        "source ./{{a.b}}",
+        "source <(echo {{a.b}})",
+        "trap {{a.b}} EXIT",
+        "alias x={{a.b}}",
+        "sh -c {{a.b}}",
+        "sh -c 'echo {{a.b}}'",
+        "/bin/bash -euo pipefail -c \"echo {{a.b}}\"",
+        "bash -lc \"$(echo {{a.b}})\"",
+        "bash {{a.b}}",
+        "bash -- {{a.b}}",
+        "sudo -u bob sh -c \"echo {{a.b}}\"",
+        "docker exec box sh -c \"echo {{a.b}}\"",
+        "env X=1 {{a.b}}",
+        "env -S {{a.b}}",
+        "nohup {{a.b}}",
+        "timeout 5 {{a.b}}",
+        "timeout -k 5 5 {{a.b}}",
+        "sudo -u bob {{a.b}}",
+        "exec {{a.b}}",
+        "command -- {{a.b}}",
+        "xargs {{a.b}}",
+        "ls | xargs -n1 echo {{a.b}}",
+        "ssh host echo {{a.b}}",
+        "find . -exec sh -c 'echo {{a.b}}' \\;",
+        "find . -exec {{a.b}} \\;",
+        "find . -exec awk '{{a.b}}' {} +",
+        "make X={{a.b}}",
+        "python3 -c 'print({{a.b}})'",
+        "python3.12 -Ic \"{{a.b}}\"",
+        "python -m {{a.b}}",
+        "python {{a.b}}",
+        "perl -ne '{{a.b}}' f",
+        "perl -e'{{a.b}}'",
+        "ruby -e 1 -e {{a.b}}",
+        "node --eval={{a.b}}",
+        "node -p {{a.b}}",
+        "node --require {{a.b}} x.js",
+        "awk '{ print {{a.b}} }' f",
+        "awk -F : -v x=1 {{a.b}} f",
+        "sed s/x/{{a.b}}/ f",
+        "sed -n -e {{a.b}} f",
+        "sed -e p f -e {{a.b}}",
+        "jq .{{a.b}} f",
+        "psql -c 'select {{a.b}}'",
+        "su -c {{a.b}}",
+        "bash <<< {{a.b}}",
+        "sh < {{a.b}}",
+        "echo {{a.b}} | sh",
+        "echo {{a.b}} | sudo bash -s x",
+        "{ sh; } <<< {{a.b}}",
+        "printf %s {{a.b}} | while :; do python3 -; done",
+        "echo {{a.b}} | ssh host",
+        "read {{a.b}}",
+        "unset {{a.b}}",
+        "export {{a.b}}",
+        "declare -i x={{a.b}}",
+        "declare -n x={{a.b}}",
+        "printf -v {{a.b}} x",
+        "let x={{a.b}}",
+        "[ -v {{a.b}} ]",
+        "test {{a.b}} -gt 5",
+        "[[ {{a.b}} -gt 5 ]]",
+        "[[ -v {{a.b}} ]]",
+        "[[ a > {{a.b}} ]]",
+        "a[{{a.b}}]=1",
+        "PATH={{a.b}} ls",
+        "export LD_PRELOAD={{a.b}}",
+        "env GIT_SSH_COMMAND={{a.b}} git pull",
+        "PS4={{a.b}}",
+        "$tool {{a.b}}",
+        "\"$(which x)\" {{a.b}}",
+        "bash $flags -c {{a.b}}",
+        "sudo --unknown x {{a.b}}",
+        "sh -c 'eval \"$1\"' sh {{a.b}}",
+        "sh -c '\"$@\"' sh {{a.b}}",
+        "sh -c 'echo $(($1 + 1))' sh {{a.b}}",
+        "sh -c \"$code\" sh {{a.b}}",
+        "sh -c 'sh -c \"$1\"' sh {{a.b}}",
+        "sh -c 'echo \"$1\" | sh' sh {{a.b}}",
+    ] {
+        refused(template, "x");
+    }
+}
+
+#[test]
+fn data_in_a_variable_is_not_evaluated() {
+    for template in [
+        "x={{a.b}}; echo $((x + 1))",
+        "x={{a.b}}; (( x > 1 )) && :",
+        "x={{a.b}}; [[ $x -gt 1 ]]",
+        "x={{a.b}}; eval \"$x\"",
+        "x={{a.b}}; $x",
+        "x={{a.b}}; sh -c \"$x\"",
+        "x={{a.b}}; echo ${!x}",
+        "x={{a.b}}; echo ${a[x]}",
+        "x={{a.b}}; echo ${y:x:1}",
+        "x={{a.b}}; echo ${x@P}",
+        "x={{a.b}}; test -v \"$x\"",
+        "x={{a.b}}; test -v a[x]",
+        "x={{a.b}}; a[x]=1",
+        "x={{a.b}}; a[$x]+=1",
+        "x={{a.b}}; a=([x]=1)",
+        "x={{a.b}}; read a[x]",
+        "x={{a.b}}; unset 'a[x]'",
+        "x={{a.b}}; printf -v a[x] y",
+        "x={{a.b}}; declare a[x]=1",
+        "x={{a.b}}; declare -a a=\"$x\"",
+        "x={{a.b}}; read \"$x\"",
+        "x={{a.b}}; export \"$x\"",
+        "x=$(echo {{a.b}}); echo $((x))",
+        "for x in {{a.b}}; do let y=x; done",
+        "export x={{a.b}}; declare -i y=x",
+        "set -- {{a.b}}; echo $(($1))",
+        "printf -v x %s {{a.b}}; echo $((x))",
+        "echo {{a.b}} | { read x; echo $((x)); }",
+        "read x <<< {{a.b}}; echo $((x))",
+        "f() { echo $(($1)); }; f {{a.b}}",
+        "echo {{a.b}}; echo $(($_))",
+        "a=({{a.b}}); echo ${a[0]}",
+        "x={{a.b}}; bash <<E\necho $x\nE",
+    ] {
+        refused(template, "x");
+        // A plain integer evaluates to itself.
+        command(template, &[("a.b", "12")])
+            .unwrap_or_else(|refusal| panic!("{template}: {refusal}"));
+    }
+}
+
+#[test]
+fn plain_integers_may_stand_where_code_is_expected() {
+    for (template, expected) in [
+        (
+            "echo $(( {{a.b}} + 1 ))",
+            "echo $(( (${CUECARD_ARG_1}) + 1 ))",
+        ),
+        ("[[ {{a.b}} -gt 5 ]]", "[[ \"${CUECARD_ARG_1}\" -gt 5 ]]"),
+        ("test {{a.b}} -gt 5", "test \"${CUECARD_ARG_1}\" -gt 5"),
+        (
+            "awk 'NR == {{a.b}}' f",
+            "awk 'NR == '\"${CUECARD_ARG_1}\"'' f",
+        ),
+        ("jq '.[{{a.b}}]' f", "jq '.['\"${CUECARD_ARG_1}\"']' f"),
+    ] {
+        assert_eq!(
+            command(template, &[("a.b", "7")]).expect(template).script,
+            expected
+        );
+    }
+    // But they are no programs.
+    refused("{{a.b}}", "7");
+}
+
+#[test]
+fn the_usual_ways_to_use_data_work() {
+    for template in [
+        "git commit -m {{a.b}}",
+        "gh issue create --title {{a.b}} --body \"{{a.c}}\"",
+        "pytest -k '{{a.b}}' tests/",
+        "echo {{a.b}} | tee out.txt",
+        "curl -s https://example.com/{{a.b}} | jq -r .x",
+        "jq --arg x {{a.b}} '.[$x]' f",
+        "awk -v x={{a.b}} '$1 == x' f",
+        "sed -n p {{a.b}}",
+        "python3 tool.py {{a.b}}",
+        "python3 -c 'import sys; print(sys.argv[1])' {{a.b}}",
+        "node tool.js --name={{a.b}}",
+        "sh -c 'printf %s \"$1\"' sh {{a.b}}",
+        "sh -c 'echo \"$@\"' sh $x {{a.b}}",
+        "bash -c 'for f in \"$@\"; do rm -- \"$f\"; done' bash {{a.b}}",
+        "printf %s {{a.b}} | ssh host 'cat > f'",
+        "printf %s {{a.b}} | python3 -c 'import sys; sys.stdin.read()'",
+        "env X={{a.b}} ./tool",
+        "X={{a.b}} ./tool",
+        "export X={{a.b}} \"Y={{a.c}}\"",
+        "x={{a.b}}; echo \"$x\" $(date) $((1 + 2)) ${HOME:-x}",
+        "if [ {{a.b}} = ok ] || [ -z \"{{a.b}}\" ]; then echo yes; fi",
+        "if [[ {{a.b}} == ok && -n {{a.c}} ]]; then echo yes; fi",
+        "case {{a.b}} in ok|{{a.c}}) echo yes;; *) echo no; esac",
+        "for f in {{a.b}} {{a.c}}; do echo \"$f\"; done",
+        "while read -r l; do echo \"$l\"; done <<< {{a.b}}",
+        "grep -F -- {{a.b}} file | wc -l",
+        "find . -name {{a.b}} -exec cat {} +",
+        "sudo -u bob cat {{a.b}}",
+        "timeout 5 cat {{a.b}}",
+        "docker run --rm box tool {{a.b}}",
+        "npx -y tool {{a.b}}",
+        "$HOME/bin/tool {{a.b}}",
+        "time -p cat {{a.b}}",
+        "cd {{a.b}} && ls",
+        "set -euo pipefail; cat {{a.b}}",
+        "apt-get install bash {{a.b}}",
+        "psql -v x={{a.b}} -f query.sql",
+    ] {
+        script(template);
+    }
+}
+
+#[test]
+fn data_is_no_option() {
+    for template in [
+        "rm {{a.b}}",
+        "rm \"{{a.b}}\"",
+        "rm ''{{a.b}}",
+        "rm $x{{a.b}}",
+        "git -C x log '{{a.b}}'",
+        "sudo -- rm {{a.b}}",
+        "sudo -u {{a.b}} rm x",
+        "cat -{{a.b}}",
+        "cat --{{a.b}}",
+        "echo {{a.b}} | tee {{a.b}}",
+        "[ {{a.b}} x ]",
+    ] {
+        let refusal = refused(template, "-rf");
+        assert!(
+            refusal.help.contains("`--`") && refusal.help.contains("`./{{a.b}}`"),
+            "{}",
+            refusal.help
+        );
+    }
+    refused("echo {{a.b}}", "-ne");
+    refused("rm {{a.b}}", "--");
+    refused("kill {{a.b}}", "-1");
+    for (template, value) in [
+        ("rm -- {{a.b}}", "-rf"),
+        ("sudo -- rm -- {{a.b}}", "-rf"),
+        ("rm ./{{a.b}}", "-rf"),
+        ("tool --name={{a.b}}", "-rf"),
+        ("tool -n{{a.b}}", "-rf"),
+        ("echo {{a.b}}", "-rf"),
+        ("printf %s {{a.b}}", "-rf"),
+        ("[ {{a.b}} = -rf ]", "-rf"),
+        ("[ -n {{a.b}} ]", "-rf"),
+        ("[[ {{a.b}} == x ]]", "-rf"),
+        ("x={{a.b}}", "-rf"),
+        ("for x in {{a.b}}; do :; done", "-rf"),
+        ("sh -c 'echo \"$1\"' sh {{a.b}}", "-rf"),
+        ("git commit -m {{a.b}}", "- a list\n- of points"),
+        ("cat {{a.b}}", "-"),
+        ("head -{{a.b}} f", "20"),
+        ("rm {{a.b}}", "a -rf"),
+    ] {
+        command(template, &[("a.b", value)])
+            .unwrap_or_else(|refusal| panic!("{template}: {refusal}"));
+    }
+    // Two references can make an option together.
+    let refusal =
+        command("rm {{a.b}}{{a.c}}", &[("a.b", "-"), ("a.c", "rf")]).expect_err("an option");
+    assert!(refusal.message.contains("begins with `-`"), "{refusal}");
+}
+
+#[test]
+fn what_shells_read_differently_is_refused() {
+    for template in [
+        "echo $'it\\'s' {{a.b}}",
+        "echo $[1] {{a.b}}",
+        "echo \"${x:-'a'}\" {{a.b}}",
+        "(( x = 'a' )); echo {{a.b}}",
+        "echo $((1); (2)) {{a.b}}",
+        "cat <<E \"\nx\nE\n\" {{a.b}}",
+        "cat <<E\n$(echo\nE\n)\nE\necho {{a.b}}",
+        "cat <<E\n\\\nE\nE\necho {{a.b}}",
+        "cat <<E; echo {{a.b}}",
+        "echo \"{{a.b}}",
+        "echo '{{a.b}}",
+        "echo $(echo {{a.b}}",
+        "echo {{a.b}})",
+        "echo a(b) {{a.b}}",
+        "echo <\\\n<E {{a.b}}",
+        "echo {{a.b}} \\",
+        "echo {{a.b}} >",
+        "case x in {{a.b}}",
+        "coproc cat {{a.b}}",
+        "[[ a == b # {{a.b}}\n]]",
+    ] {
+        refused(template, "x");
+    }
+    let deep = format!("{}{{{{a.b}}}}{}", "echo $(".repeat(100), ")".repeat(100));
+    refused(&deep, "x");
+}
+
+#[test]
+fn a_redirection_to_data_stays_inside_the_root() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let policy = policy(|options| {
+        options.root = dir.path().into();
+        options.working_directory = dir.path().into();
+    });
+    let run = |template: &str, value: &str| policy.command(&text(template, &[("a.b", value)]));
+    assert!(run("echo x > {{a.b}}", "out/file").is_ok());
+    assert!(run("cat < 'data/{{a.b}}' 2>&1", "file").is_ok());
+    assert!(run("echo x >&{{a.b}}", "2").is_ok());
+    for (template, value) in [
+        ("echo x > {{a.b}}", "/etc/passwd"),
+        ("cat < out/{{a.b}}", "../../etc/passwd"),
+        ("{ echo x; } >> {{a.b}}", "../x"),
+        ("echo $(: &> {{a.b}})", "/dev/tcp/host/80"),
+    ] {
+        assert_eq!(
+            run(template, value).expect_err(template).kind,
+            RefusalKind::Path,
+            "{template}"
+        );
+    }
+    for template in [
+        "cd x && echo x > {{a.b}}",
+        "f() { cd /; }; f; echo > {{a.b}}",
+        "echo x > $HOME/{{a.b}}",
+        "echo x > ~/{{a.b}}",
+        "echo x >& {{a.b}}",
+    ] {
+        assert_eq!(
+            run(template, "file").expect_err(template).kind,
+            RefusalKind::Data,
+            "{template}"
+        );
+    }
+}
+
+#[test]
+fn a_nul_byte_is_refused() {
+    let refusal = command("echo {{a.b}}", &[("a.b", "a\0b")]).expect_err("NUL");
+    assert_eq!(refusal.kind, RefusalKind::Data);
+    assert_eq!(
+        command("echo \0", &[]).expect_err("NUL").kind,
+        RefusalKind::Command
+    );
+}
+
+#[test]
+fn a_command_that_is_too_long_to_read_is_refused() {
+    let long = format!("echo {} {{{{a.b}}}}", "x".repeat(2 << 20));
+    assert_eq!(
+        command(&long, &[("a.b", "x")]).expect_err("long").kind,
+        RefusalKind::Command
+    );
+}
+
+#[test]
+fn only_commands_holds_every_program() {
+    let policy = policy(|options| {
+        options.only_commands = [
+            "git",
+            "echo",
+            "cat",
+            "env",
+            "find",
+            "timeout",
+            "[",
+            "/opt/tool",
+        ]
+        .map(String::from)
+        .to_vec();
+    });
+    let run = |script: &str| policy.command(&script.into());
+    for script in [
+        "git status",
+        "/usr/bin/git status && echo ok || echo no; cat < f > g 2>&1 &\ncat",
+        "if [ -f x ]; then echo `git log`; fi | cat",
+        "X=1 git -C \"$(git rev-parse --show-toplevel)\" log \"$x\" > rm",
+        "for rm in rm mv; do echo $rm; done",
+        "case rm in rm|mv) echo rm;; esac",
+        "(git log) | { cat; } | env -u X Y=1 cat",
+        "'git' l\"og\"; g\\it log",
+        "cat <<E\nrm $x\nE",
+        "# rm\necho 'a; rm' \"b | rm\"",
+        "command git log; exec git log; time git log; ! git log",
+        "timeout 5 git log; find . -exec cat {} +",
+        "[[ rm == mv ]] && echo $((1 + 2))",
+        "X=1",
+        "> f",
+        "",
+        "/opt/tool",
+    ] {
+        run(script).unwrap_or_else(|refusal| panic!("{script}: {refusal}"));
+    }
+    for script in [
+        "rm x",
+        "git status; rm x",
+        "git status | rm",
+        "git status && rm",
+        "git status || rm",
+        "git status & rm",
+        "git status\nrm",
+        "echo $(rm x)",
+        "echo \"$(rm x)\"",
+        "echo ${x:-$(rm x)}",
+        "echo $(( $(rm x) ))",
+        "echo `rm x`",
+        "echo \"`rm x`\"",
+        "echo `echo \\`rm x\\``",
+        "cat <(rm x)",
+        "X=$(rm x)",
+        "X=1 rm",
+        "> f rm",
+        "2> f rm x",
+        "if rm x; then echo; fi",
+        "while rm x; do echo; done",
+        "for x in $(rm x); do echo; done",
+        "for x in a; do rm x; done",
+        "case $(rm x) in a) echo;; esac",
+        "case a in a) rm x;; esac",
+        "! rm x",
+        "{ rm x; }",
+        "(rm x)",
+        "time rm x",
+        "command rm x",
+        "exec rm x",
+        "env rm x",
+        "env -u X rm x",
+        "timeout 5 rm x",
+        "find . -exec rm {} +",
+        "a=(1 $(rm x))",
+        "[[ $(rm x) == y ]]",
+        "r\\m x",
+        "'rm' x",
+        "\"r\"m x",
+        "/opt/other/tool",
+        "[[ a ]] && rm x",
+        "cat <<E; rm x\nE",
+        "cat <<E\nE\nrm x",
+        "cat <<'E'\nE\nrm x",
+    ] {
+        let refusal = run(script).expect_err(script);
+        assert_eq!(refusal.kind, RefusalKind::Command);
+        assert!(
+            refusal.message.contains("starts `rm`")
+                || refusal.message.contains("starts `tool`")
+                || refusal.message.contains("starts `time`"),
+            "{script}: {refusal}"
+        );
+        assert!(
+            refusal.help.starts_with("add it with `--only-commands"),
+            "{}",
+            refusal.help
+        );
+    }
+    for script in [
+        "$x",
+        "\"$x\" git",
+        "$(echo rm) x",
+        "`echo rm` x",
+        "eval rm x",
+        "source x",
+        ". x",
+        "trap 'rm x' EXIT",
+        "alias git=rm",
+        "{rm,x}",
+        "r? x",
+        "/bin/r* x",
+        "command $x",
+        "exec -a git $x",
+        "git() { rm; }",
+        "function git { rm; }",
+        "env -S 'rm x'",
+        "cat <<E\n$(rm x)\nE",
+        "((rm x))",
+        "echo $((x)) 'a[$(rm x)]'",
+        "[[ -v 'a[$(rm x)]' ]]",
+        "echo \"",
+        "echo $'\\'' rm",
+        "$'rm' x",
+        "coproc rm",
+    ] {
+        let refusal = run(script).expect_err(script);
+        assert_eq!(refusal.kind, RefusalKind::Command);
+        assert!(
+            refusal.message.starts_with("it can't be told"),
+            "{script}: {refusal}"
+        );
+    }
+}
+
+#[test]
+fn confine_and_read_only_let_allowed_programs_run() {
+    for confine in [true, false] {
+        let flag = if confine { "--confine" } else { "--read-only" };
+        let none = policy(|options| {
+            options.confine = confine;
+            options.read_only = !confine;
+        });
+        let refusal = none.command(&"true".into()).expect_err("no commands");
+        assert_eq!(refusal.kind, RefusalKind::Command);
+        assert!(
+            refusal.message.contains(flag) && refusal.help.contains(flag),
+            "{refusal}"
+        );
+        assert!(refusal.help.contains("--allow-command"), "{}", refusal.help);
+        let some = policy(|options| {
+            options.confine = confine;
+            options.read_only = !confine;
+            options.allow_commands = vec!["git".into()];
+        });
+        let run = |script: &str| some.command(&script.into());
+        assert!(run("git status 2>&1 >/dev/null").is_ok());
+        let refusal = run("git status; rm x").expect_err("not allowed");
+        assert!(
+            refusal.message.contains("starts `rm`")
+                && refusal.help.ends_with("`--allow-command rm`"),
+            "{refusal}"
+        );
+        assert!(run("git log > /etc/x").is_err());
+        assert!(run("git log > $x").is_err());
+        assert!(run("git log >& /etc/x").is_err());
+        // The root here is `/usr`.
+        assert_eq!(run("git log > log").is_ok(), confine);
+        assert_eq!(run("git log < /etc/hosts").is_ok(), !confine);
+        let both = policy(|options| {
+            options.confine = confine;
+            options.read_only = !confine;
+            options.allow_commands = vec!["git".into(), "rm".into()];
+            options.only_commands = vec!["git".into()];
+        });
+        assert!(both.command(&"rm x".into()).is_err());
+        assert!(
+            both.command(&text("git log {{a.b}}", &[("a.b", "x")]))
+                .is_ok()
+        );
+        assert!(
+            both.command(&text("git log {{a.b}}", &[("a.b", "-x")]))
+                .is_err()
+        );
+    }
+}
+
+#[test]
+fn files_for_large_data_are_private_and_in_the_run_directory() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().expect("a folder");
+    let policy = policy(|options| options.run_dir = Some(dir.path().into()));
+    let large = "x".repeat(70_000);
+    let bound = policy
+        .command(&text("echo {{a.b}}", &[("a.b", &large)]))
+        .expect("bound");
+    let file = &bound.files[0];
+    assert!(
+        file.path()
+            .starts_with(dir.path().canonicalize().expect("it exists"))
+    );
+    assert_eq!(
+        file.as_file()
+            .metadata()
+            .expect("metadata")
+            .permissions()
+            .mode()
+            & 0o077,
+        0
+    );
+    assert_eq!(
+        bound.env,
+        [("CUECARD_FILE_1".into(), file.path().as_os_str().to_owned())]
+    );
+    let path = file.path().to_owned();
+    drop(bound);
+    assert!(!Path::exists(&path));
+}

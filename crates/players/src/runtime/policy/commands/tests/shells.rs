@@ -1,0 +1,241 @@
+//! What real shells make of bound commands.
+
+use super::super::super::source::tests::text;
+use super::super::BoundCommand;
+use super::policy;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+pub(super) const SHELLS: &[&str] = &["/bin/sh", "/bin/bash"];
+
+/// Standard output of the command. A limit of processor time ends one that loops.
+pub(super) fn run(shell: &str, command: &BoundCommand, dir: &Path, path: &str) -> String {
+    let output = Command::new("/bin/sh")
+        .args([
+            "-c",
+            "ulimit -t 10; exec \"$0\" -c \"$1\"",
+            shell,
+            &command.script,
+        ])
+        .env_clear()
+        .env("PATH", path)
+        .envs(command.env.iter().map(|(name, value)| (name, value)))
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the shell starts");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Commands that print the data between angle brackets. The second is for bash only.
+const TEMPLATES: &[(&str, bool)] = &[
+    ("printf '<%s>' {{a.b}}", false),
+    ("printf '<%s>' \"{{a.b}}\"", false),
+    ("printf '<%s>' '{{a.b}}'", false),
+    ("printf '<'%s'>' ''{{a.b}}\"\"", false),
+    ("printf '%s' \"<{{a.b}}>\"", false),
+    ("printf '%s' '<{{a.b}}>'", false),
+    ("printf %s \\<{{a.b}}\\>", false),
+    ("printf '%s>' \"$(printf '<%s' \"{{a.b}}.\")\"", false),
+    ("printf '%s>' \"$(printf '<%s' '{{a.b}}.')\"", false),
+    (
+        "printf '%s>' \"$(printf %s \"$(printf '<%s' {{a.b}}.)\")\"",
+        false,
+    ),
+    ("x={{a.b}}; printf '<%s>' \"$x\"", false),
+    ("x='{{a.b}}'\"\" y=\"{{a.b}}\"; printf '<%s>' \"$y\"", false),
+    ("for v in {{a.b}}; do printf '<%s>' \"$v\"; done", false),
+    (
+        "case {{a.b}} in {{a.b}}) printf '<%s>' {{a.b}};; *) printf no; esac",
+        false,
+    ),
+    (
+        "if [ {{a.b}} = \"{{a.b}}\" ]; then printf '<%s>' '{{a.b}}'; fi",
+        false,
+    ),
+    ("# it's \"\nprintf '<%s>' '{{a.b}}' # '", false),
+    (
+        "cat <<'E' >/dev/null; printf '<%s>' {{a.b}}\nit's \"$(\nE\n:",
+        false,
+    ),
+    (
+        ": `echo \"'\" \"$(:)\"` \"it's\" \\' ${x:-\"'\"} $((1 + (2)))\nprintf '<%s>' {{a.b}}",
+        false,
+    ),
+    ("sh -c 'printf \"<%s>\" \"$1\"' sh {{a.b}}", false),
+    ("env X={{a.b}} sh -c 'printf \"<%s>\" \"$X\"'", false),
+    ("f() { printf '<%s>' \"$1\"; }; f {{a.b}}", false),
+    ("(printf '<%s' {{a.b}}; { printf '%s' '>'; }) | cat", false),
+    ("set -- {{a.b}}; printf '<%s>' \"$@\"", false),
+    ("[[ {{a.b}} == {{a.b}} ]] && printf '<%s>' {{a.b}}", true),
+    (
+        "a=(x {{a.b}} y); IFS= ; printf '<%s>' \"$(printf '%s' {{a.b}}.)\"",
+        true,
+    ),
+    ("cat <<< '<'{{a.b}}'>'", true),
+    ("printf '<%s>' \"$(cat <(printf %s {{a.b}}.))\"", true),
+];
+
+fn nasty() -> impl Strategy<Value = String> {
+    prop::collection::vec(
+        prop_oneof![
+            prop::sample::select(vec![
+                "'",
+                "\"",
+                "`",
+                "\\",
+                "$",
+                "$(touch canary)",
+                "`touch canary`",
+                ";touch canary;",
+                "\ntouch canary\n",
+                "&& touch canary",
+                "| touch canary",
+                "${HOME}",
+                "$CUECARD_ARG_1",
+                "%s",
+                "%n",
+                "*",
+                "?",
+                "[a]",
+                "{a,b}",
+                "~",
+                "#",
+                "!",
+                " ",
+                "\t",
+                "\n",
+                "\r",
+                "\r\n",
+                "-",
+                "--",
+                "-n",
+                ")",
+                "(",
+                "}",
+                "{",
+                "<",
+                ">",
+                ">canary",
+                "\\n",
+                "\\0",
+                "é",
+                "😀",
+                "\u{1b}",
+                "\u{7f}",
+                "E\n",
+                "x[$(touch canary)]",
+            ])
+            .prop_map(str::to_owned),
+            any::<char>()
+                .prop_filter("no NUL", |character| *character != '\0')
+                .prop_map(String::from),
+        ],
+        0..10,
+    )
+    .prop_map(|parts| parts.concat())
+}
+
+fn config(cases: u32) -> Config {
+    Config {
+        cases,
+        rng_seed: RngSeed::Fixed(20_261),
+        failure_persistence: None,
+        ..Config::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config(400))]
+
+    #[test]
+    fn the_data_arrives_exactly_and_nothing_else_happens(value in nasty(), template in 0..TEMPLATES.len()) {
+        let (template, is_for_bash) = TEMPLATES[template];
+        let dir = tempfile::tempdir().expect("a folder");
+        // An option is refused where a function would get one.
+        let value = if template.contains("; f {{") { format!("x{value}") } else { value };
+        let value = if template.starts_with("set --") || !value.is_empty() { value } else { "0".to_owned() };
+        let command = policy(|_| {})
+            .command(&text(template, &[("a.b", &value)]))
+            .unwrap_or_else(|refusal| panic!("{template} with {value:?}: {refusal}"));
+        let dot = if template.contains(".\")\"") || template.contains(".')\"") || template.contains("}}.)") { "." } else { "" };
+        let line = if template.starts_with("cat <<<") { "\n" } else { "" };
+        for shell in SHELLS.iter().filter(|shell| !is_for_bash || shell.ends_with("bash")) {
+            let printed = run(shell, &command, dir.path(), "/bin:/usr/bin");
+            prop_assert_eq!(&printed, &format!("<{value}{dot}>{line}"), "{} {}", shell, template);
+            prop_assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 0, "{}", template);
+        }
+    }
+}
+
+#[test]
+fn empty_data_is_an_empty_argument() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let command = policy(|_| {})
+        .command(&text("printf '<%s>' a {{a.b}} '{{a.b}}' b", &[("a.b", "")]))
+        .expect("bound");
+    for shell in SHELLS {
+        assert_eq!(run(shell, &command, dir.path(), "/bin"), "<a><><><b>");
+    }
+}
+
+#[test]
+fn large_data_arrives_with_its_line_breaks() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let large = format!("{}é'\"$(touch canary)\n\n\n", "line\n".repeat(60_000));
+    let command = policy(|_| {})
+        .command(&text(
+            "# first\nprintf %s \"{{a.b}}\"; printf %s '{{a.c}}'",
+            &[("a.b", &large), ("a.c", "!")],
+        ))
+        .expect("bound");
+    assert_eq!(command.files.len(), 1);
+    for shell in SHELLS {
+        assert_eq!(
+            run(shell, &command, dir.path(), "/bin:/usr/bin"),
+            format!("{large}!")
+        );
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 0);
+}
+
+#[test]
+fn many_values_leave_room_in_the_environment() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let value = "v".repeat(60_000);
+    let names: Vec<String> = (0..40).map(|number| format!("s.v{number}")).collect();
+    let values: Vec<(&str, &str)> = names
+        .iter()
+        .map(|name| (name.as_str(), value.as_str()))
+        .collect();
+    let template: String = names
+        .iter()
+        .map(|name| format!("printf %s {{{{{name}}}}}; "))
+        .collect();
+    let command = policy(|_| {})
+        .command(&text(&template, &values))
+        .expect("bound");
+    assert!(!command.files.is_empty() && command.files.len() < 40);
+    for shell in SHELLS {
+        assert_eq!(
+            run(shell, &command, dir.path(), "/bin:/usr/bin").len(),
+            40 * 60_000
+        );
+    }
+}
+
+#[test]
+fn nothing_runs_without_the_file_of_large_data() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let large = "x".repeat(100_000);
+    let mut command = policy(|_| {})
+        .command(&text("touch canary{{a.b}}", &[("a.b", &large)]))
+        .expect("bound");
+    command.files.clear();
+    for shell in SHELLS {
+        run(shell, &command, dir.path(), "/bin:/usr/bin");
+        assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 0);
+    }
+}

@@ -1,0 +1,520 @@
+//! Where a path leads, and whether it may.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+use super::source::{name, shown};
+use super::{Refusal, RefusalKind};
+use cuecard_core::value::Text;
+
+/// As many symbolic links as Linux follows.
+const MAX_LINKS: usize = 40;
+/// More bytes than any system takes.
+const MAX_PATH: usize = 32 * 1024;
+
+/// The folders that the policy knows, all absolute and without symbolic links.
+#[derive(Debug, Clone)]
+pub(super) struct Places {
+    root: PathBuf,
+    working_directory: PathBuf,
+    allowed: Vec<PathBuf>,
+    run_dir: Option<PathBuf>,
+    is_confined: bool,
+    is_read_only: bool,
+}
+
+impl Places {
+    pub(super) fn new(
+        root: &Path,
+        working_directory: &Path,
+        allowed: &[PathBuf],
+        run_dir: Option<&Path>,
+        is_confined: bool,
+        is_read_only: bool,
+    ) -> Result<Self, Refusal> {
+        let working_directory = folder(
+            working_directory,
+            "the working directory",
+            "change to a folder that exists",
+        )?;
+        // Absolute without the process's own working directory, which is not ours to read.
+        let absolute = |path: &Path| working_directory.join(path);
+        let root = folder(
+            &absolute(root),
+            "the root",
+            "give a folder that exists with `--root DIR`",
+        )?;
+        let mut resolved = Vec::with_capacity(allowed.len());
+        for path in allowed {
+            resolved.push(resolve(&absolute(path)).map_err(|error| {
+                Refusal::new(
+                    RefusalKind::Path,
+                    format!("the allowed path `{}` {error}", path.display()),
+                    "give a path that can be looked at with `--allow-path DIR`",
+                )
+            })?);
+        }
+        let run_dir = run_dir
+            .map(|path| {
+                resolve(&absolute(path)).map_err(|error| {
+                    Refusal::new(
+                        RefusalKind::Path,
+                        format!("the run directory `{}` {error}", path.display()),
+                        "give another with `--run-dir DIR`",
+                    )
+                })
+            })
+            .transpose()?;
+        Ok(Self {
+            root,
+            working_directory,
+            allowed: resolved,
+            run_dir,
+            is_confined,
+            is_read_only,
+        })
+    }
+
+    /// The run directory, for files of our own.
+    pub(super) fn run_dir(&self) -> Option<&Path> {
+        self.run_dir.as_deref()
+    }
+
+    pub(super) fn read(&self, text: &Text) -> Result<PathBuf, Refusal> {
+        self.checked(text, false)
+    }
+
+    pub(super) fn write(&self, text: &Text) -> Result<PathBuf, Refusal> {
+        self.checked(text, true)
+    }
+
+    fn checked(&self, text: &Text, writes: bool) -> Result<PathBuf, Refusal> {
+        let path = self.absolute(text)?;
+        let must_not_write = writes && self.is_read_only;
+        if text.is_trusted() && !self.is_confined && !must_not_write {
+            return Ok(path);
+        }
+        let path = resolve(&path).map_err(|error| {
+            Refusal::new(
+                RefusalKind::Path,
+                format!("the path `{}`{} {error}", shown(text), sources(text)),
+                "name the file without the links in between",
+            )
+        })?;
+        let is_in_run_dir = self
+            .run_dir
+            .as_ref()
+            .is_some_and(|dir| path.starts_with(dir));
+        if must_not_write && !is_in_run_dir {
+            return Err(Refusal::new(
+                RefusalKind::Path,
+                format!(
+                    "`{}`{} may not be written under `--read-only`",
+                    shown(text),
+                    sources(text)
+                ),
+                "drop `--read-only`, or write into the run directory",
+            ));
+        }
+        let may_use_run_dir = text.is_trusted() && is_in_run_dir;
+        if path.starts_with(&self.root)
+            || may_use_run_dir
+            || self.allowed.iter().any(|allowed| path.starts_with(allowed))
+        {
+            return Ok(path);
+        }
+        let (because, help) = if text.is_trusted() {
+            (
+                ", and `--confine` keeps everything inside",
+                "drop `--confine`, or allow it with `--allow-path DIR`",
+            )
+        } else {
+            ("", "allow it with `--allow-path DIR`")
+        };
+        Err(Refusal::new(
+            RefusalKind::Path,
+            format!(
+                "the path `{}`{} leads outside the root `{}`{because}",
+                shown(text),
+                sources(text),
+                self.root.display(),
+            ),
+            help,
+        ))
+    }
+
+    /// The path as written, made absolute.
+    fn absolute(&self, text: &Text) -> Result<PathBuf, Refusal> {
+        let length: usize = text.pieces().iter().map(|piece| piece.text.len()).sum();
+        let wrong = if length == 0 {
+            Some("is empty")
+        } else if length > MAX_PATH {
+            Some("is longer than any system takes")
+        } else if text.pieces().iter().any(|piece| piece.text.contains('\0')) {
+            Some("holds a NUL byte")
+        } else {
+            None
+        };
+        if let Some(wrong) = wrong {
+            return Err(Refusal::new(
+                RefusalKind::Path,
+                format!("the path `{}`{} {wrong}", shown(text), sources(text)),
+                "give the path of a file or folder",
+            ));
+        }
+        let written = PathBuf::from(text.to_string());
+        if !text.is_trusted()
+            && written
+                .components()
+                .any(|part| matches!(part, Component::Prefix(_)))
+        {
+            return Err(Refusal::new(
+                RefusalKind::Path,
+                format!(
+                    "the path `{}`{} names a drive or a share",
+                    shown(text),
+                    sources(text)
+                ),
+                "give a path inside the root",
+            ));
+        }
+        Ok(self.working_directory.join(written))
+    }
+}
+
+fn folder(path: &Path, what: &str, help: &str) -> Result<PathBuf, Refusal> {
+    let wrong = match path.canonicalize() {
+        Ok(resolved) if resolved.is_dir() => return Ok(resolved),
+        Ok(_) => "is not a folder".to_owned(),
+        Err(error) if error.kind() == ErrorKind::NotFound => "doesn't exist".to_owned(),
+        Err(error) => format!("can't be opened: {error}"),
+    };
+    Err(Refusal::new(
+        RefusalKind::Path,
+        format!("{what} `{}` {wrong}", path.display()),
+        help,
+    ))
+}
+
+/// The references whose data is in it.
+fn sources(text: &Text) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for piece in text
+        .pieces()
+        .iter()
+        .filter(|piece| !piece.origin.is_trusted())
+    {
+        let name = name(piece);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!(" (from {})", names.join(", "))
+    }
+}
+
+/// Where an absolute path leads once all symbolic links are followed, as the system would. What doesn't exist (yet)
+/// is taken as it is written, a `..` in it steps back by name. A link to something that doesn't exist is followed
+/// too, since writing through it would create the target.
+fn resolve(path: &Path) -> Result<PathBuf, String> {
+    let mut resolved = PathBuf::new();
+    let mut to_do: VecDeque<Part> = VecDeque::new();
+    prepend(&mut to_do, path);
+    let mut links = 0;
+    while let Some(part) = to_do.pop_front() {
+        match part {
+            Part::Root(root) => resolved = root,
+            // The parent of `/` is `/`.
+            Part::Parent => drop(resolved.pop()),
+            Part::Name(name) => {
+                resolved.push(name);
+                match resolved.symlink_metadata() {
+                    Ok(metadata) if metadata.file_type().is_symlink() => {
+                        links += 1;
+                        let target = resolved.read_link().map_err(|error| {
+                            format!("goes through a link that can't be read: {error}")
+                        })?;
+                        if links > MAX_LINKS || to_do.len() > MAX_PATH {
+                            return Err("goes through too many symbolic links".to_owned());
+                        }
+                        resolved.pop();
+                        prepend(&mut to_do, &target);
+                    }
+                    Ok(_) => {}
+                    // What can't be there is as good as absent: opening it fails.
+                    Err(error)
+                        if matches!(
+                            error.kind(),
+                            ErrorKind::NotFound | ErrorKind::NotADirectory
+                        ) => {}
+                    Err(error) => return Err(format!("can't be looked at: {error}")),
+                }
+            }
+        }
+    }
+    Ok(resolved)
+}
+
+enum Part {
+    Root(PathBuf),
+    Parent,
+    Name(OsString),
+}
+
+fn prepend(to_do: &mut VecDeque<Part>, path: &Path) {
+    for component in path.components().rev() {
+        to_do.push_front(match component {
+            Component::Prefix(_) | Component::RootDir => Part::Root(component.as_os_str().into()),
+            Component::CurDir => continue,
+            Component::ParentDir => Part::Parent,
+            Component::Normal(name) => Part::Name(name.to_owned()),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::source::tests::text;
+    use super::*;
+    use cuecard_core::value::{Origin, Piece};
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    /// A folder with `root/` (holding `inner/file`), `outside/secret` and links.
+    struct Tree {
+        _dir: tempfile::TempDir,
+        base: PathBuf,
+    }
+
+    fn tree() -> Tree {
+        let dir = tempfile::tempdir().expect("a folder");
+        let base = dir.path().canonicalize().expect("it exists");
+        fs::create_dir_all(base.join("root/inner")).expect("made");
+        fs::create_dir_all(base.join("outside/deep")).expect("made");
+        fs::create_dir_all(base.join("root-2")).expect("made");
+        fs::write(base.join("root/inner/file"), "x").expect("written");
+        fs::write(base.join("outside/secret"), "x").expect("written");
+        symlink("../outside", base.join("root/out")).expect("linked");
+        symlink("../outside/deep", base.join("root/deep")).expect("linked");
+        symlink("inner", base.join("root/in")).expect("linked");
+        symlink("loop", base.join("root/loop")).expect("linked");
+        symlink("../outside/new", base.join("root/dangling")).expect("linked");
+        symlink("/", base.join("root/slash")).expect("linked");
+        Tree { _dir: dir, base }
+    }
+
+    fn places(tree: &Tree, change: impl FnOnce(&mut Places)) -> Places {
+        let root = tree.base.join("root");
+        let mut places = Places::new(&root, &root, &[], None, false, false).expect("it exists");
+        change(&mut places);
+        places
+    }
+
+    fn data(value: &str) -> Text {
+        text("{{scrape.name}}", &[("scrape.name", value)])
+    }
+
+    #[test]
+    fn data_stays_inside_the_root() {
+        let tree = tree();
+        let places = places(&tree, |_| {});
+        let root = tree.base.join("root");
+        for (inside, expected) in [
+            ("inner/file", "inner/file"),
+            ("./inner/../inner/file", "inner/file"),
+            ("inner/new", "inner/new"),
+            ("not/there/../yet", "not/yet"),
+            ("in/file", "inner/file"),
+            (".", ""),
+            ("inner/..", ""),
+            ("inner/file/beyond", "inner/file/beyond"),
+            ("~/x", "~/x"),
+            ("file:///etc/passwd", "file:/etc/passwd"),
+            ("..name", "..name"),
+        ] {
+            let path = places.write(&data(inside)).expect(inside);
+            assert_eq!(path, root.join(expected), "{inside}");
+            assert_eq!(places.read(&data(inside)).expect(inside), path);
+        }
+        let absolute = root.join("inner/file");
+        let read = places
+            .read(&data(absolute.to_str().expect("UTF-8")))
+            .expect("inside");
+        assert_eq!(read, absolute);
+        for outside in [
+            "..",
+            "../root-2/x",
+            "../../etc/passwd",
+            "/etc/passwd",
+            "//etc/passwd",
+            "/",
+            "out/secret",
+            "out",
+            "deep/../secret",
+            "dangling",
+            "slash/etc/passwd",
+            "not/there/../../../outside/secret",
+            "inner/../../outside/secret",
+            "in/../../outside",
+            "loop",
+            "loop/x",
+            "a\0b",
+            "",
+        ] {
+            let refusal = places.read(&data(outside)).expect_err(outside);
+            assert_eq!(refusal.kind, RefusalKind::Path);
+            assert_eq!(places.write(&data(outside)).expect_err(outside), refusal);
+        }
+    }
+
+    #[test]
+    fn a_link_leaves_the_folder_it_points_to_not_the_one_it_stands_in() {
+        let tree = tree();
+        // `deep/..` is `outside`, although by name it would be the root.
+        let error = places(&tree, |_| {})
+            .read(&data("deep/../inner/file"))
+            .expect_err("outside");
+        assert!(error.message.contains("leads outside the root"), "{error}");
+    }
+
+    #[test]
+    fn the_message_names_the_path_the_reference_and_the_flag() {
+        let tree = tree();
+        let refusal = places(&tree, |_| {})
+            .read(&data("../../etc/passwd"))
+            .expect_err("outside");
+        assert_eq!(
+            refusal.message,
+            format!(
+                "the path `../../etc/passwd` (from `{{{{scrape.name}}}}`) leads outside the root `{}`",
+                tree.base.join("root").display()
+            )
+        );
+        assert_eq!(refusal.help, "allow it with `--allow-path DIR`");
+    }
+
+    #[test]
+    fn one_piece_of_data_is_enough() {
+        let tree = tree();
+        let places = places(&tree, |_| {});
+        let mixed = text("out/{{x}}", &[("x", "secret")]);
+        assert!(places.read(&mixed).is_err());
+        let empty = text("/etc/passwd{{x}}", &[("x", "")]);
+        assert!(places.read(&empty).is_err());
+    }
+
+    #[test]
+    fn trusted_paths_go_anywhere_as_they_are_written() {
+        let tree = tree();
+        let places = places(&tree, |_| {});
+        assert_eq!(
+            places.write(&"/etc/passwd".into()).expect("trusted"),
+            Path::new("/etc/passwd")
+        );
+        assert_eq!(
+            places.read(&"out/../x".into()).expect("trusted"),
+            tree.base.join("root/out/../x")
+        );
+        let user = Text::new(vec![Piece {
+            text: "../elsewhere".into(),
+            origin: Origin::User,
+            reference: Some("OUT".into()),
+        }]);
+        assert!(places.write(&user).is_ok());
+        assert!(places.write(&"a\0".into()).is_err());
+    }
+
+    #[test]
+    fn allowed_paths_widen() {
+        let tree = tree();
+        let root = tree.base.join("root");
+        let places = Places::new(
+            &root,
+            &root,
+            &["../outside".into(), tree.base.join("later")],
+            None,
+            false,
+            false,
+        )
+        .expect("it exists");
+        assert_eq!(
+            places.read(&data("out/secret")).expect("allowed"),
+            tree.base.join("outside/secret")
+        );
+        assert!(places.write(&data("../later/x")).is_ok());
+        assert!(places.read(&data("../later-2")).is_err());
+        assert!(places.read(&data("/etc/passwd")).is_err());
+    }
+
+    #[test]
+    fn confine_holds_trusted_paths_too_except_in_the_run_directory() {
+        let tree = tree();
+        let places = places(&tree, |places| {
+            places.is_confined = true;
+            places.run_dir = Some(tree.base.join("outside/run"));
+        });
+        assert!(places.read(&"inner/file".into()).is_ok());
+        assert!(places.write(&"../outside/run/files/a.png".into()).is_ok());
+        assert!(places.write(&data("../outside/run/journal.jsonl")).is_err());
+        assert!(places.read(&"out/secret".into()).is_err());
+        let refusal = places.read(&"/etc/passwd".into()).expect_err("confined");
+        assert!(
+            refusal
+                .message
+                .ends_with("and `--confine` keeps everything inside"),
+            "{refusal}"
+        );
+        assert!(refusal.help.contains("--confine") && refusal.help.contains("--allow-path"));
+    }
+
+    #[test]
+    fn read_only_writes_into_the_run_directory_only() {
+        let tree = tree();
+        let places = places(&tree, |places| {
+            places.is_read_only = true;
+            places.run_dir = Some(tree.base.join("root/.cuecard/runs/1"));
+        });
+        assert!(places.read(&"/etc/passwd".into()).is_ok());
+        assert!(places.write(&".cuecard/runs/1/files/x".into()).is_ok());
+        assert!(places.write(&".cuecard/runs/1/../2/x".into()).is_err());
+        let refusal = places.write(&"inner/file".into()).expect_err("read-only");
+        assert!(refusal.help.contains("--read-only"), "{}", refusal.help);
+    }
+
+    #[test]
+    fn the_root_must_be_a_folder() {
+        let tree = tree();
+        let new = |root: &str| {
+            Places::new(&tree.base.join(root), &tree.base, &[], None, false, false).map(drop)
+        };
+        assert!(new("root").is_ok());
+        assert!(
+            new("missing")
+                .expect_err("absent")
+                .message
+                .ends_with("doesn't exist")
+        );
+        assert!(
+            new("outside/secret")
+                .expect_err("a file")
+                .message
+                .ends_with("is not a folder")
+        );
+        // A link to a folder is as good as the folder.
+        let places = Places::new(
+            &tree.base.join("root/out"),
+            &tree.base,
+            &[],
+            None,
+            false,
+            false,
+        )
+        .expect("a folder");
+        assert!(places.read(&data("outside/secret")).is_ok());
+    }
+}
