@@ -1,5 +1,7 @@
 //! The one integration binary: the program from outside, and the source tree as text.
 
 mod dependencies;
+mod examples;
 mod golden;
+mod program;
 mod tidy;
