@@ -3,5 +3,8 @@
 mod dependencies;
 mod examples;
 mod golden;
+// It looks for processes in `/proc`.
+#[cfg(target_os = "linux")]
+mod processes;
 mod program;
 mod tidy;
