@@ -1,5 +1,11 @@
 //! The one integration binary: the program from outside, and the source tree as text.
 
+mod append_kill;
 mod dependencies;
+mod examples;
 mod golden;
+// It looks for processes in `/proc`.
+#[cfg(target_os = "linux")]
+mod processes;
+mod program;
 mod tidy;
