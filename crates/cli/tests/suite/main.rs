@@ -4,4 +4,5 @@ mod dependencies;
 mod examples;
 mod golden;
 mod program;
+mod servers;
 mod tidy;
