@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
-    ClientRequest, ErrorCode, ErrorData, RequestId, ServerResult,
+    ClientRequest, ErrorCode, ErrorData, RequestId, RequestMetaObject, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use serde_json::{Map, Value};
@@ -202,6 +202,21 @@ impl Session {
         }
     }
 
+    /// A stateless server may log only during requests that ask for it; an older one logs as it likes.
+    #[expect(
+        deprecated,
+        reason = "logging may go in a later version of the protocol, but this one has it"
+    )]
+    fn options(&self, is_call: bool) -> PeerRequestOptions {
+        let options = PeerRequestOptions::no_options();
+        if !is_call || self.info.era == Era::Legacy {
+            return options;
+        }
+        let mut meta = RequestMetaObject::new();
+        meta.set_log_level(rmcp::model::LoggingLevel::Debug);
+        options.with_meta(meta)
+    }
+
     /// Sends `request` and waits for its result, at most `limit`.
     pub(super) async fn request(
         &self,
@@ -216,7 +231,7 @@ impl Session {
         let peer = self.service.peer();
         let sent = tokio::select! {
             biased;
-            sent = peer.send_request_with_option(request, PeerRequestOptions::no_options()) => sent,
+            sent = peer.send_request_with_option(request, self.options(is_call)) => sent,
             () = &mut expired => return Err(CallErrorKind::Timeout { after: limit }),
         };
         let mut handle = match sent {

@@ -1,0 +1,97 @@
+"""A small server on the Python MCP SDK, for the tests against real peers.
+
+    python_sdk.py stdio
+    python_sdk.py http      says `listening on URL` on standard error, once it listens
+
+Its tools give what a test can't get from a peer made by ourselves: both eras of the protocol, structured content
+made by the SDK, images, tool errors, log notifications, and calls that hang.
+"""
+
+import base64
+import logging
+import socket
+import sys
+
+import anyio
+import uvicorn
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context, Image
+from mcp.server.mcpserver.exceptions import ToolError
+
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+server = MCPServer("python-sdk", version="1.2.3", log_level="WARNING")
+cancelled = 0
+
+
+@server.tool()
+def add(a: int, b: int) -> dict[str, int]:
+    """Adds two numbers: structured content."""
+    return {"sum": a + b}
+
+
+@server.tool(structured_output=False)
+def shout(text: str) -> str:
+    """Text and nothing else."""
+    return text.upper()
+
+
+@server.tool(structured_output=False)
+def picture() -> Image:
+    """A PNG of one pixel."""
+    return Image(data=PICTURE, format="png")
+
+
+@server.tool()
+def fail(reason: str) -> str:
+    """A tool error."""
+    raise ToolError(f"no luck: {reason}")
+
+
+@server.tool()
+def era(context: Context) -> dict[str, str]:
+    """The version of the protocol that this very request speaks."""
+    return {"protocol": context.request_context.protocol_version}
+
+
+@server.tool()
+async def say(message: str, context: Context) -> str:
+    """A log notification, and an answer."""
+    await context.info(message)
+    return "said"
+
+
+@server.tool()
+async def hang() -> str:
+    """Never answers; counts that it was cancelled."""
+    global cancelled
+    try:
+        await anyio.sleep_forever()
+    except anyio.get_cancelled_exc_class():
+        cancelled += 1
+        raise
+
+
+@server.tool()
+def hung() -> dict[str, int]:
+    """How many calls of `hang` were cancelled."""
+    return {"cancelled": cancelled}
+
+
+def main() -> None:
+    if sys.argv[1] == "stdio":
+        server.run("stdio")
+        return
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    logging.disable(logging.INFO)
+    # The socket listens already, so whoever reads this may connect.
+    print(f"listening on http://127.0.0.1:{port}/mcp", file=sys.stderr, flush=True)
+    config = uvicorn.Config(server.streamable_http_app(), log_level="warning")
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    main()
