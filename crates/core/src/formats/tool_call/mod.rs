@@ -10,6 +10,7 @@ mod read;
 mod reader;
 mod references;
 mod schema;
+mod step;
 mod template;
 
 pub use effects::{Effects, effects, server_of};
