@@ -62,8 +62,8 @@ pub struct CallRequest {
     pub attempt: u32,
     /// The tool.
     pub tool: ToolName,
-    /// Its parameters: an object.
-    pub params: Value,
+    /// Its parameters: an object. Shared with the step, which may call again.
+    pub params: Arc<Value>,
     /// The step's own timeout, which caps every other.
     pub timeout: Option<Duration>,
     /// How the answer's text becomes a value.
@@ -144,7 +144,7 @@ enum State {
 struct Current {
     idx: usize,
     description: Option<String>,
-    params: Value,
+    params: Arc<Value>,
     started: Duration,
     call_started: Duration,
     attempts: Vec<Attempt>,
@@ -289,7 +289,7 @@ impl Script {
                 .description
                 .as_ref()
                 .and_then(|template| self.describe(template)),
-            params: Value::default(),
+            params: Arc::default(),
             started: now,
             call_started: now,
             attempts: Vec::new(),
@@ -314,7 +314,13 @@ impl Script {
                             tool: step.tool.to_string(),
                             description: current.description.clone(),
                         })));
-                    self.call(now, Current { params, ..current });
+                    self.call(
+                        now,
+                        Current {
+                            params: Arc::new(params),
+                            ..current
+                        },
+                    );
                 }
                 Err(failure) => self.failed(now, current, step, failure),
             },
