@@ -12,7 +12,7 @@ use crate::scenario::{
     Backoff, OnError, Parse, RetryThen, Step, Template, ToolCallScenario, ToolName,
 };
 use crate::trace::{Attempt, EventData, StepError, StepFinished, StepStarted, StepStatus};
-use crate::value::{Json, Value};
+use crate::value::{Json, Value, cut};
 
 /// The longest wait between two attempts.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
@@ -387,6 +387,7 @@ impl Script {
                         && self.is_retried(step, &failure).unwrap_or(false)
                 }
             };
+        failure.notes.extend(self.why_not_retried(step, &failure));
         failure.notes.extend(self.resolver.explain(&step.params, 5));
         let status = if tolerated {
             StepStatus::Tolerated
@@ -454,6 +455,20 @@ impl Script {
             None => Ok(true),
             Some(template) => Ok(failure.message.contains(&self.resolver.text(template)?)),
         }
+    }
+
+    /// Says that an error is not one of those that the retry rule is for.
+    fn why_not_retried(&self, step: &Step, failure: &Failure) -> Option<String> {
+        if step.on_error != OnError::Retry || !failure.kind.is_retryable() {
+            return None;
+        }
+        let wanted = self.resolver.text(step.retry.condition.as_ref()?).ok()?;
+        (!failure.message.contains(&wanted)).then(|| {
+            format!(
+                "not retried: the error doesn't contain `{}`",
+                cut(&wanted, 100)
+            )
+        })
     }
 
     /// When to call again, or `None` if that was the last attempt.
