@@ -8,4 +8,5 @@ mod golden;
 #[cfg(target_os = "linux")]
 mod processes;
 mod program;
+mod seed;
 mod tidy;
