@@ -148,16 +148,22 @@ impl Toolbox {
         request: &CallRequest,
         recorder: &mut Recorder<'_>,
     ) -> Result<Answer, Failure> {
+        let is_command = matches!(request.tool, ToolName::Builtin(BuiltinTool::Bash));
         let call = self.route(request, recorder);
-        match request.timeout {
-            // The tool's own message about its time is the better one, so it gets a moment longer.
-            Some(limit) => {
-                match tokio::time::timeout(limit + Duration::from_millis(50), call).await {
-                    Ok(answer) => answer,
-                    Err(_) => Err(timed_out(limit)),
-                }
-            }
-            None => call.await,
+        let Some(limit) = request.timeout else {
+            return call.await;
+        };
+        // The tool's own message about its time is the better one, so it gets a moment longer. A command
+        // keeps its time itself, and still has to be killed and its last output to be read.
+        let grace = if is_command {
+            Duration::from_secs(2)
+        } else {
+            Duration::from_millis(50)
+        };
+        match tokio::time::timeout(limit + grace, call).await {
+            Ok(answer) => answer,
+            Err(_) if is_command => Err(command_timed_out(limit)),
+            Err(_) => Err(timed_out(limit)),
         }
     }
 
@@ -194,12 +200,18 @@ impl Toolbox {
 
 /// The call took longer than `limit`.
 pub(super) fn timed_out(limit: Duration) -> Failure {
-    Failure::new(
-        FailureKind::Timeout,
-        format!(
-            "no answer within {}",
-            cuecard_core::reports::duration(limit)
-        ),
-    )
-    .with_help("give the step more time: \"timeout\": SECONDS, or --timeout for all")
+    let limit = cuecard_core::reports::duration(limit);
+    too_late(format!("no answer within {limit}"))
+}
+
+/// A command took longer than the step's `limit`.
+pub(super) fn command_timed_out(limit: Duration) -> Failure {
+    // In seconds, as the step says it.
+    let limit = limit.as_secs_f64();
+    too_late(format!("the command did not end within {limit} s"))
+}
+
+fn too_late(message: String) -> Failure {
+    Failure::new(FailureKind::Timeout, message)
+        .with_help("give the step more time: \"timeout\": SECONDS, or --timeout for all")
 }
