@@ -2,6 +2,7 @@
 
 mod browser;
 mod dependencies;
+mod documents;
 mod examples;
 mod golden;
 mod program;
