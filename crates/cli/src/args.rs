@@ -97,7 +97,12 @@ pub(crate) struct PlayArgs {
     #[arg(long, value_name = "FILE", help_heading = "Servers")]
     pub config: Option<PathBuf>,
     /// The longest a call, or starting a server, may take, in seconds
-    #[arg(long, value_name = "SECONDS", help_heading = "Servers")]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        help_heading = "Servers"
+    )]
     pub timeout: Option<f64>,
 
     /// Begin with this step
@@ -121,6 +126,7 @@ pub(crate) struct PlayArgs {
     #[arg(
         long,
         value_name = "FACTOR",
+        allow_negative_numbers = true,
         default_value_t = 1.0,
         help_heading = "What to play"
     )]

@@ -62,6 +62,8 @@ pub(crate) fn io_reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::NotADirectory => "a part of the path is a file, not a folder".to_owned(),
+        io::ErrorKind::AlreadyExists => "there is a file in its place".to_owned(),
         io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
         io::ErrorKind::StorageFull => "the disk is full".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
@@ -189,10 +191,14 @@ impl Variables {
             Some((name, value)) if !name.is_empty() => {
                 Some((name.trim().to_owned(), value.to_owned()))
             }
-            _ => {
+            split => {
+                let what = if split.is_some() { "variable" } else { "value" };
                 self.diagnostics.push(
-                    Diagnostic::error(codes::ARGUMENT, format!("`{option} {pair}` names no value"))
-                        .with_help(format!("write {option} NAME=VALUE")),
+                    Diagnostic::error(
+                        codes::ARGUMENT,
+                        format!("`{option} {pair}` names no {what}"),
+                    )
+                    .with_help(format!("write {option} NAME=VALUE")),
                 );
                 None
             }

@@ -96,7 +96,7 @@ static TIME: LazyLock<Regex> = LazyLock::new(|| {
 });
 static KEYED_DURATION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?m)("(?:duration|elapsed|timing)(?:_[a-z]+)*"\s*:\s*|(?:^|[\s{,])(?:duration|elapsed|timing)(?:_[a-z]+)*:\s+)[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"#,
+        r#"(?m)("(?:duration|elapsed|timing|started)(?:_[a-z]+)*"\s*:\s*|(?:^|[\s{,])(?:duration|elapsed|timing)(?:_[a-z]+)*:\s+)[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"#,
     )
 });
 static DURATION_ATTRIBUTE: LazyLock<Regex> =

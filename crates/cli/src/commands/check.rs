@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use cuecard_core::diagnostic::{Diagnostic, Severity};
-use cuecard_core::formats::tool_call::{self, Scope, effects};
+use cuecard_core::formats::tool_call::{self, Effects, Scope, effects};
 use cuecard_core::reports::diagnostics::to_json;
 use cuecard_core::scenario::ToolCallScenario;
 use cuecard_core::value::Redactor;
@@ -13,7 +13,7 @@ use cuecard_players::mcp::config::{Config, ConfigSearch};
 use cuecard_players::replay::known_servers;
 use serde_json::{Value as Json, json};
 
-use super::play::{effects_line, environment_server};
+use super::play::{effects_line, effects_list, environment_server};
 use crate::args::CheckArgs;
 use crate::exit_code::ExitCode;
 use crate::inputs;
@@ -51,14 +51,11 @@ pub(crate) fn run(
         if args.json {
             documents.push(document(&checked, &config));
         } else {
-            stdout(&format!("{}\n", line(&checked, &config, output)));
+            stdout(&line(&checked, &config, output));
         }
     }
     if args.json {
-        let document = match documents.len() {
-            1 => documents.remove(0),
-            _ => Json::Array(documents),
-        };
+        let document = json!({"valid": exit == ExitCode::Passed, "files": documents});
         stdout(&format!("{document:#}\n"));
     }
     exit
@@ -145,15 +142,26 @@ fn line(checked: &Checked, config: &Config, output: &Output) -> String {
             count(warnings, "warning")
         )),
     };
-    let effects = checked.scenario.as_ref().map_or(String::new(), |scenario| {
-        format!("{}{}", style.dot(), effects_line(scenario, config))
+    let effects = checked
+        .scenario
+        .as_ref()
+        .map(|scenario| would_do(scenario, config));
+    let (line, list) = effects.map_or_else(Default::default, |effects| {
+        (
+            format!("{}{}", style.dot(), effects_line(&effects)),
+            effects_list(&effects),
+        )
     });
-    format!("{}: {verdict}{effects}", checked.file)
+    format!("{}: {verdict}{line}\n{list}", checked.file)
+}
+
+fn would_do(scenario: &ToolCallScenario, config: &Config) -> Effects {
+    effects(scenario, &(0..=u64::MAX), known_servers(config))
 }
 
 fn document(checked: &Checked, config: &Config) -> Json {
-    let would_do = checked.scenario.as_ref().map(|scenario| {
-        let effects = effects(scenario, known_servers(config));
+    let effects = checked.scenario.as_ref().map(|scenario| {
+        let effects = would_do(scenario, config);
         json!({
             "servers": effects.servers,
             "commands": effects.commands,
@@ -171,7 +179,7 @@ fn document(checked: &Checked, config: &Config) -> Json {
         "total_steps": checked.scenario.as_ref().map(|scenario| scenario.steps.len()),
         "metadata": checked.scenario.as_ref().map(|scenario| scenario.metadata.clone()),
         "environment": checked.scenario.as_ref().map(|scenario| scenario.environment.clone()),
-        "effects": would_do,
+        "effects": effects,
         "diagnostics": checked.diagnostics.iter().map(to_json).collect::<Vec<_>>(),
     })
 }

@@ -12,7 +12,7 @@ use cuecard_players::runtime::tap::Recorder;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::play::{Prepared, effects_line};
+use super::play::{Prepared, effects_line, effects_list};
 use super::play_output;
 use crate::args::PlayArgs;
 use crate::exit_code::ExitCode;
@@ -32,12 +32,12 @@ pub(super) async fn run(
     play_output::header(
         output,
         &scenario,
-        in_range.len(),
+        &prepared.range,
         &prepared.config,
         &prepared.redactor,
     );
-    let facts = effects_line(&scenario, &prepared.config);
-    let would_do = effects(&scenario, known_servers(&prepared.config));
+    let would_do = effects(&scenario, &prepared.range, known_servers(&prepared.config));
+    let facts = effects_line(&would_do);
     let mut connected: Vec<Connected> = Vec::new();
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut interrupted = false;
@@ -117,7 +117,11 @@ pub(super) async fn run(
         } else {
             "nothing was run, and it would fail"
         };
-        stdout(&format!("{verdict}{}{facts}\n", output.stdout.dot()));
+        stdout(&format!(
+            "{verdict}{}{facts}\n{}",
+            output.stdout.dot(),
+            effects_list(&would_do)
+        ));
     }
     exit
 }

@@ -49,7 +49,9 @@ pub(crate) fn run(args: &McpArgs, output: &Output) -> ExitCode {
         Err(DemoError::Crashed) => crash(),
         Err(error) => {
             let invalid = matches!(error, DemoError::Listener(_));
-            let diagnostic = Diagnostic::error(codes::ARGUMENT, error.to_string());
+            let reason = std::error::Error::source(&error)
+                .map_or(String::new(), |source| format!(": {source}"));
+            let diagnostic = Diagnostic::error(codes::ARGUMENT, format!("{error}{reason}"));
             output.diagnostic(&diagnostic, false, &Redactor::default());
             if invalid {
                 ExitCode::Invalid

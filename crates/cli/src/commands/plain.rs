@@ -25,7 +25,19 @@ pub(crate) fn explain(code: Option<&str>, output: &Output) -> ExitCode {
     };
     match find_code(name) {
         Some(code) => {
-            stdout(code.page());
+            // What follows the language of an example is for the tests of the pages.
+            let page: String = code
+                .page()
+                .lines()
+                .map(|line| {
+                    if line.starts_with("```json ") {
+                        "```json\n".to_owned()
+                    } else {
+                        format!("{line}\n")
+                    }
+                })
+                .collect();
+            stdout(&page);
             ExitCode::Passed
         }
         None => {

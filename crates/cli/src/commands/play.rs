@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
-use cuecard_core::formats::tool_call::{self, Scope, effects};
-use cuecard_core::scenario::{ToolCallScenario, ToolName};
+use cuecard_core::formats::tool_call::{self, Effects, Scope, server_of};
+use cuecard_core::reports::diagnostics::to_json;
+use cuecard_core::scenario::ToolCallScenario;
 use cuecard_core::script::{self, Bindings, Verdict, bind_variables};
 use cuecard_core::trace::{Adapter, End, Header, Metrics, RunStatus, SCHEMA_VERSION};
 use cuecard_core::value::{Redactor, find_credentials, names_credential};
@@ -28,7 +29,7 @@ use super::play_output::{self, Reports};
 use crate::args::PlayArgs;
 use crate::exit_code::ExitCode;
 use crate::inputs::{self, io_reason};
-use crate::output::{Output, stderr_line};
+use crate::output::{Output, stderr_line, stdout};
 use crate::signals;
 
 /// Why nothing was played: findings to show, and how to exit.
@@ -66,6 +67,9 @@ pub(crate) fn run(
         Ok(prepared) => prepared,
         Err(Stop(diagnostics, exit)) => {
             output.diagnostics(&diagnostics, args.json, &redactor);
+            if args.json {
+                stdout(&format!("{:#}\n", not_run(&diagnostics, exit, &redactor)));
+            }
             return exit;
         }
     };
@@ -90,6 +94,22 @@ pub(crate) fn run(
     });
     runtime.shutdown_background();
     exit
+}
+
+/// The document of a run that did not begin.
+fn not_run(diagnostics: &[Diagnostic], exit: ExitCode, redactor: &Redactor) -> serde_json::Value {
+    let first = diagnostics
+        .iter()
+        .find(|diagnostic| diagnostic.severity == Severity::Error);
+    let mut document = json!({
+        "success": false,
+        "status": if exit == ExitCode::Invalid { "invalid" } else { "blocked" },
+        "error": first.map(|diagnostic| diagnostic.message.as_str()),
+        "step_results": [],
+        "diagnostics": diagnostics.iter().map(to_json).collect::<Vec<_>>(),
+    });
+    redactor.json(&mut document);
+    document
 }
 
 fn prepare(
@@ -120,7 +140,12 @@ fn prepare(
     let (bindings, found) = bind_variables(&scenario, &variables.given);
     redactor.add(bindings.secrets());
     take(variables.diagnostics);
-    take(found);
+    take(
+        found
+            .into_iter()
+            .map(|diagnostic| secret_missing(diagnostic, &args.secrets))
+            .collect(),
+    );
     let range = args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX);
     if !scenario
         .steps
@@ -205,6 +230,23 @@ fn prepare(
     })
 }
 
+/// A secret is not proposed on the command line, where others can read it.
+fn secret_missing(diagnostic: Diagnostic, secrets: &[String]) -> Diagnostic {
+    let named = diagnostic
+        .pointer
+        .as_deref()
+        .and_then(|pointer| pointer.strip_prefix("/variables/"));
+    match named
+        .filter(|name| secrets.iter().any(|secret| secret == name))
+        .map(str::to_owned)
+    {
+        Some(name) if diagnostic.code == codes::VARIABLE_MISSING => diagnostic.with_help(format!(
+            "set CUECARD_VAR_{name}, or run it on a terminal, which asks for it"
+        )),
+        _ => diagnostic,
+    }
+}
+
 /// Values that must not be shown: marked by the user, or named like a credential.
 fn secrets(scenario: &ToolCallScenario, given: &[script::Given]) -> Vec<String> {
     let mut secrets: Vec<String> = given
@@ -253,10 +295,13 @@ fn config(
     working_directory: &Path,
     environment: &std::collections::BTreeMap<String, String>,
 ) -> Result<Config, Stop> {
-    let needs_servers = scenario
-        .steps
-        .iter()
-        .any(|step| range.contains(&step.number) && may_need_server(&step.tool));
+    let steps = || {
+        scenario
+            .steps
+            .iter()
+            .filter(|step| range.contains(&step.number))
+    };
+    let needs_servers = steps().any(|step| server_of(scenario, step, |_| false).is_some());
     if !needs_servers && args.config.is_none() {
         return Ok(Config::empty());
     }
@@ -268,39 +313,31 @@ fn config(
     let config =
         Config::find(&search).map_err(|diagnostics| Stop(diagnostics, ExitCode::CouldNotRun))?;
     let mut missing = Vec::new();
-    let mut named: Vec<&str> = Vec::new();
-    for step in scenario
-        .steps
-        .iter()
-        .filter(|step| range.contains(&step.number))
-    {
-        let known = known_servers(&config);
-        let Some((server, _)) = step.tool.server_and_tool(&known) else {
+    let mut named: Vec<String> = Vec::new();
+    let known = known_servers(&config);
+    for step in steps() {
+        // A reference as a server's name is known only in the run.
+        let Some(server) =
+            server_of(scenario, step, &known).filter(|server| !server.contains("{{"))
+        else {
             continue;
         };
         if named.contains(&server) {
             continue;
         }
-        named.push(server);
-        if !known(server) {
-            missing.push(unknown_server(&config, server).at(&scenario.source, step.tool_span));
-        } else if let Some(Err(diagnostic)) = config.server(server).map(|server| &server.spec) {
+        if !known(&server) {
+            missing.push(unknown_server(&config, &server).at(&scenario.source, step.tool_span));
+        } else if let Some(Err(diagnostic)) = config.server(&server).map(|server| &server.spec) {
             missing.push(diagnostic.clone());
         }
+        named.push(server);
     }
+    drop(known);
     if missing.is_empty() {
         Ok(config)
     } else {
         Err(Stop(missing, ExitCode::CouldNotRun))
     }
-}
-
-fn may_need_server(tool: &ToolName) -> bool {
-    use cuecard_core::scenario::BuiltinTool::{WaitForElement, WaitUntil};
-    matches!(
-        tool,
-        ToolName::Mcp(_) | ToolName::Builtin(WaitForElement | WaitUntil)
-    )
 }
 
 /// `environment.mcp` names a server that is not there.
@@ -364,7 +401,7 @@ async fn play(
     play_output::header(
         output,
         &scenario,
-        total,
+        &prepared.range,
         &prepared.config,
         &prepared.redactor,
     );
@@ -523,8 +560,7 @@ fn description(
 }
 
 /// What a scenario would do, for `check` and `--dry-run`.
-pub(super) fn effects_line(scenario: &ToolCallScenario, config: &Config) -> String {
-    let effects = effects(scenario, known_servers(config));
+pub(super) fn effects_line(effects: &Effects) -> String {
     let count = |number: usize, one: &str, many: &str| {
         format!("{number} {}", if number == 1 { one } else { many })
     };
@@ -553,8 +589,36 @@ pub(super) fn effects_line(scenario: &ToolCallScenario, config: &Config) -> Stri
     format!("it would {}", facts.join(", "))
 }
 
+/// The same one by one, a line each: what it reads, runs, writes and fetches.
+pub(super) fn effects_list(effects: &Effects) -> String {
+    let groups = [
+        ("runs", &effects.commands),
+        ("reads", &effects.reads),
+        ("writes", &effects.writes),
+        ("fetches", &effects.urls),
+    ];
+    let mut list = String::new();
+    for (what, items) in groups {
+        for item in items {
+            let item = item.replace('\n', "\n          ").replace(
+                |character: char| character.is_control() && character != '\n',
+                " ",
+            );
+            list.push_str(&format!("  {what:<7} {item}\n"));
+        }
+    }
+    list
+}
+
 /// Opens a file that a result goes to.
 pub(super) fn create(path: &Path) -> Result<File, Diagnostic> {
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        // Should this fail, opening the file says why.
+        let _ = std::fs::create_dir_all(folder);
+    }
     File::create(path).map_err(|error| {
         Diagnostic::error(
             codes::FILE_WRITE,

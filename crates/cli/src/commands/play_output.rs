@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -17,7 +18,7 @@ use cuecard_core::script::Verdict;
 use cuecard_core::trace::{Event, EventData, Log, StepStatus};
 use cuecard_core::value::{Redactor, cut};
 use cuecard_players::mcp::config::Config;
-use cuecard_players::replay::Played;
+use cuecard_players::replay::{DEMO_SERVER, Played};
 use cuecard_players::runtime::tap::Listener;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -33,18 +34,23 @@ const DEBUG_CUT: usize = 500;
 pub(super) fn header(
     output: &Output,
     scenario: &ToolCallScenario,
-    total: usize,
+    range: &RangeInclusive<u64>,
     config: &Config,
     redactor: &Redactor,
 ) {
     let style = output.stderr;
+    let total = scenario
+        .steps
+        .iter()
+        .filter(|step| range.contains(&step.number))
+        .count();
     let steps = if total == 1 {
         "1 step".to_owned()
     } else {
         format!("{total} steps")
     };
     let known = cuecard_players::replay::known_servers(config);
-    let effects = cuecard_core::formats::tool_call::effects(scenario, &known);
+    let effects = cuecard_core::formats::tool_call::effects(scenario, range, &known);
     let servers: Vec<String> = effects
         .servers
         .iter()
@@ -52,7 +58,8 @@ pub(super) fn header(
             |name| match config.server(name).map(|server| &server.spec) {
                 Some(Ok(spec)) => format!("{name} ({})", spec.transport.word()),
                 Some(Err(_)) => name.clone(),
-                None => format!("{name} (built in)"),
+                None if name == DEMO_SERVER => format!("{name} (built in)"),
+                None => name.clone(),
             },
         )
         .collect();
@@ -150,7 +157,8 @@ impl Terminal {
                     .map(|(number, label, tool)| (*number, label.as_str(), tool.as_str())),
             ),
             style: output.stderr,
-            out: BufWriter::with_capacity(16 << 10, io::stderr()),
+            // Larger than what the recorder lets wait, so that nothing is shown before it is written.
+            out: BufWriter::with_capacity(256 << 10, io::stderr()),
             live,
             debug: args.debug,
             verbose: args.debug || args.verbose > 0,
@@ -446,12 +454,6 @@ impl Reports {
                 .write(played.took, blocked.as_deref(), &mut bytes)
                 .map_err(|error| unwritable(&error))?;
             for path in &self.junit_files {
-                if let Some(folder) = path
-                    .parent()
-                    .filter(|folder| !folder.as_os_str().is_empty())
-                {
-                    let _ = std::fs::create_dir_all(folder);
-                }
                 let mut file: File = create(path)?;
                 file.write_all(&bytes).map_err(|error| unwritable(&error))?;
             }

@@ -1,10 +1,14 @@
 //! The one integration binary: the program from outside, and the source tree as text.
 
+mod append_kill;
 mod browser;
 mod dependencies;
 mod documents;
 mod examples;
 mod golden;
+// It looks for processes in `/proc`.
+#[cfg(target_os = "linux")]
+mod processes;
 mod program;
 mod servers;
 mod tidy;

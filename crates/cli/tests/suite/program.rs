@@ -111,22 +111,30 @@ pub(crate) fn read(scratch: &Scratch, relative: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("`{relative}`: {error}"))
 }
 
-/// The run directories below the working directory, the oldest first.
+/// The run directories below the working directory.
 pub(crate) fn run_dirs(scratch: &Scratch) -> Vec<PathBuf> {
-    let mut runs: Vec<PathBuf> = fs::read_dir(scratch.work().join(".cuecard/runs"))
+    run_dirs_in(scratch, ".cuecard/runs")
+}
+
+fn run_dirs_in(scratch: &Scratch, relative: &str) -> Vec<PathBuf> {
+    fs::read_dir(scratch.work().join(relative))
         .into_iter()
         .flatten()
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.is_dir())
-        .collect();
-    runs.sort();
-    runs
+        .collect()
 }
 
 /// The trace of the only run in the working directory.
 #[track_caller]
 pub(crate) fn only_trace(scratch: &Scratch) -> String {
-    let runs = run_dirs(scratch);
+    only_trace_in(scratch, ".cuecard/runs")
+}
+
+/// The trace of the only run that was kept in this folder with `--run-dir`.
+#[track_caller]
+pub(crate) fn only_trace_in(scratch: &Scratch, relative: &str) -> String {
+    let runs = run_dirs_in(scratch, relative);
     assert_eq!(runs.len(), 1, "{runs:?}");
     fs::read_to_string(runs[0].join("trace.jsonl")).expect("a trace")
 }

@@ -99,11 +99,12 @@ struct Excerpt {
 impl Excerpt {
     fn of(place: &Place) -> Self {
         let text = place.source.text();
-        let mut start = (place.span.start as usize).min(text.len());
+        let text_start = crate::source::byte_order_mark(text);
+        let mut start = (place.span.start as usize).clamp(text_start, text.len());
         while !text.is_char_boundary(start) {
             start -= 1;
         }
-        let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line_start = text[..start].rfind('\n').map_or(text_start, |at| at + 1);
         let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
         let line_end = line_start + text[line_start..line_end].trim_end_matches('\r').len();
         let mut end = (place.span.end as usize).clamp(start, line_end.max(start));

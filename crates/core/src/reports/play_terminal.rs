@@ -1,5 +1,6 @@
 //! The step list of `play`: one line a step as it ends, and the counts at the end.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::{Style, duration};
@@ -51,41 +52,52 @@ impl StepList {
             StepStatus::Skipped => style.faint(style.symbol("–", "- ")),
             StepStatus::Unknown => style.doubtful(style.symbol("?", "? ")),
         };
-        let label = self.fit(label(step.description.as_deref(), &step.tool), self.label);
-        let number = self.number(step.step);
+        let number = step.step;
+        let mut line = String::with_capacity(style.width * 2);
+        // Writing into a string can't fail.
+        let _ = write!(line, "{number:>width$} {mark} ", width = self.number + 1);
+        fit(
+            &mut line,
+            label(step.description.as_deref(), &step.tool),
+            self.label,
+        );
         if step.status == StepStatus::Skipped {
             let condition = cut(
                 step.skipped_by.as_deref().unwrap_or_default(),
                 self.tool + 12,
-            )
-            .into_owned();
-            return format!(
-                "{number} {mark} {label}  {}",
-                style.faint(&format!("{condition}  false"))
             );
+            let _ = write!(line, "  {}", style.faint(&format!("{condition}  false")));
+            return line;
         }
-        let attempts = match step.attempts.len() {
-            0 | 1 => String::new(),
-            count => format!("{count} attempts"),
-        };
-        let tool = self.fit(&step.tool, self.tool);
+        match step.attempts.len() {
+            0 | 1 => line.push_str("              "),
+            count => {
+                let _ = write!(line, "  {:<10}  ", format_args!("{count} attempts"));
+            }
+        }
+        let mut tool = String::with_capacity(self.tool);
+        fit(&mut tool, &step.tool, self.tool);
         let took = duration(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
-        format!(
-            "{number} {mark} {label}  {attempts:<10}  {}  {took:>8}",
-            style.faint(&tool)
-        )
+        let _ = write!(line, "{}  {took:>8}", style.faint(&tool));
+        line
     }
+}
 
-    /// Cut and padded to a width in characters.
-    fn fit(&self, text: &str, width: usize) -> String {
-        let text = text.replace(char::is_control, " ");
-        let shown = if text.chars().count() > width {
-            cut(&text, width - 1).into_owned()
+/// Puts `text` at the end of `line`, cut and padded to a width in characters, without control characters.
+fn fit(line: &mut String, text: &str, width: usize) {
+    let length = text.chars().take(width + 1).count();
+    let kept = if length > width { width - 1 } else { width };
+    line.extend(text.chars().take(kept).map(|character| {
+        if character.is_control() {
+            ' '
         } else {
-            text
-        };
-        format!("{shown:<width$}")
+            character
+        }
+    }));
+    if length > width {
+        line.push('…');
     }
+    line.extend(std::iter::repeat_n(' ', width.saturating_sub(length)));
 }
 
 /// What a step is called: its description, else the tool's own name without the server's.

@@ -95,7 +95,11 @@ impl SourceFile {
             .line_starts
             .partition_point(|&start| start as usize <= offset)
             .saturating_sub(1);
-        let line_start = self.inner.line_starts[line_idx] as usize;
+        // A byte order mark takes no column.
+        let line_start = match line_idx {
+            0 => byte_order_mark(&self.inner.text).min(offset),
+            _ => self.inner.line_starts[line_idx] as usize,
+        };
         let column = self
             .inner
             .text
@@ -105,6 +109,14 @@ impl SourceFile {
             line: line_idx + 1,
             column: column + 1,
         }
+    }
+}
+
+/// Length in bytes of the byte order mark at the start of `text`, 0 without one.
+pub(crate) fn byte_order_mark(text: &str) -> usize {
+    match text.starts_with('\u{feff}') {
+        true => '\u{feff}'.len_utf8(),
+        false => 0,
     }
 }
 
@@ -124,6 +136,15 @@ mod tests {
             SourceFile::new("e", "").position(0),
             Position { line: 1, column: 1 }
         );
+    }
+
+    #[test]
+    fn a_byte_order_mark_takes_no_column() {
+        let source = SourceFile::new("x.json", "\u{feff}{\n}");
+        assert_eq!(source.position(0), Position { line: 1, column: 1 });
+        assert_eq!(source.position(3), Position { line: 1, column: 1 });
+        assert_eq!(source.position(4), Position { line: 1, column: 2 });
+        assert_eq!(source.position(5), Position { line: 2, column: 1 });
     }
 
     #[test]

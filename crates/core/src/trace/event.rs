@@ -118,7 +118,7 @@ impl Serialize for Event {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("event_id", &self.event_id)?;
         map.serialize_entry("seq", &self.seq)?;
-        map.serialize_entry("ts", &format_args!("{:.3}", self.ts))?;
+        map.serialize_entry("ts", &Milliseconds(self.ts))?;
         map.serialize_entry("type", self.data.type_name())?;
         map.serialize_entry("actor", self.data.actor())?;
         let belongings = [
@@ -136,6 +136,55 @@ impl Serialize for Event {
         map.serialize_entry("data", &DataOnly(&self.data))?;
         map.end()
     }
+}
+
+/// A time to the millisecond, `2026-11-22T02:28:47.518Z`. Every event has one, and writing it by hand is
+/// several times faster than a general formatter.
+struct Milliseconds(Timestamp);
+
+impl Serialize for Milliseconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const DAY: i64 = 86_400_000;
+        let milliseconds = self.0.as_millisecond();
+        let (year, month, day) = civil_date(milliseconds.div_euclid(DAY));
+        if !(0..=9999).contains(&year) {
+            return serializer.collect_str(&format_args!("{:.3}", self.0));
+        }
+        let time = milliseconds.rem_euclid(DAY);
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        let fields = [
+            (0..4, year),
+            (5..7, month),
+            (8..10, day),
+            (11..13, time / 3_600_000),
+            (14..16, time / 60_000 % 60),
+            (17..19, time / 1000 % 60),
+            (20..23, time % 1000),
+        ];
+        for (place, mut number) in fields {
+            for digit in text[place].iter_mut().rev() {
+                // One decimal digit.
+                *digit = b'0' + (number % 10) as u8;
+                number /= 10;
+            }
+        }
+        serializer.serialize_str(std::str::from_utf8(&text).unwrap_or_default())
+    }
+}
+
+/// Year, month and day of the day `days` after 1970-01-01, in the proleptic Gregorian calendar: the days are
+/// counted in 400-year eras that begin on the first of March, so that leap days come last.
+fn civil_date(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
 impl<'de> Deserialize<'de> for Event {
@@ -173,5 +222,20 @@ impl<'de> Deserialize<'de> for Event {
             data: EventData::from_parts(parts.kind, parts.actor, parts.data)
                 .map_err(de::Error::custom)?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn times_are_written_as_the_library_writes_them(milliseconds in -62_167_219_200_000_i64..253_402_300_799_999) {
+            let ts = Timestamp::from_millisecond(milliseconds).expect("in range");
+            let written = serde_json::to_string(&Milliseconds(ts)).expect("text");
+            prop_assert_eq!(written, format!("\"{ts:.3}\""));
+        }
     }
 }

@@ -88,11 +88,9 @@ pub async fn play(
                 }
             }
             Effect::Call(request) => {
-                let outcome = tokio::select! {
-                    biased;
-                    () = stop.cancelled() => None,
-                    outcome = toolbox.call(&request, recorder) => Some(outcome),
-                };
+                let outcome = stop
+                    .run_until_cancelled(toolbox.call(&request, recorder))
+                    .await;
                 match outcome {
                     Some(outcome) => script.returned(clock.now(), outcome),
                     None => script.interrupt(clock.now()),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_core::scenario::ToolName;
+use cuecard_core::scenario::{BuiltinTool, ToolName};
 use cuecard_core::script::{CallOutcome, CallRequest, Failure, FailureKind};
 use cuecard_core::trace::{ErrorHappened, EventData, ToolCall, ToolResult};
 use serde_json::Value as Json;
@@ -103,7 +103,10 @@ impl Toolbox {
                 attempt: Some(request.attempt),
             }),
         );
-        recorder.settle();
+        // Writing a line into the log has no effect that a crash could separate from its record.
+        if request.tool != ToolName::Builtin(BuiltinTool::Log) {
+            recorder.settle();
+        }
         let answer = self.within_timeout(request, recorder).await;
         let ended = recorder.clock().now();
         let (outcome, success, result, text) = match answer {
@@ -168,7 +171,8 @@ impl Toolbox {
                 let value = builtin::call(self, *tool, request, recorder).await?;
                 Ok(Answer { value, text: None })
             }
-            ToolName::Mcp(_) => mcp_call::call(self, request, recorder).await,
+            // Boxed, so that a call of a small tool doesn't carry the room that a large one needs.
+            ToolName::Mcp(_) => Box::pin(mcp_call::call(self, request, recorder)).await,
         }
     }
 

@@ -9,6 +9,10 @@ use cuecard_core::value::{Json, Redactor, find_credentials};
 
 use super::clock::Clock;
 
+/// Events wait in memory for the next settling up to this many bytes; then they are written first and shown
+/// after, as always.
+const MOST_UNSETTLED: usize = 32 << 10;
+
 /// Somebody who looks at events as they happen.
 pub trait Listener {
     /// An event happened.
@@ -25,6 +29,8 @@ pub struct Recorder<'a> {
     redactor: Redactor,
     trace: Option<TraceWriter<io::BufWriter<Box<dyn Write + 'a>>>>,
     line: Vec<u8>,
+    /// Bytes of events since everything was last settled.
+    unsettled: usize,
     listeners: Vec<Box<dyn Listener + 'a>>,
     error: Option<io::Error>,
 }
@@ -38,6 +44,7 @@ impl<'a> Recorder<'a> {
             redactor,
             trace: None,
             line: Vec::new(),
+            unsettled: 0,
             listeners: Vec::new(),
             error: None,
         }
@@ -106,6 +113,10 @@ impl<'a> Recorder<'a> {
         for listener in &mut self.listeners {
             listener.event(&event);
         }
+        self.unsettled += self.line.len();
+        if self.unsettled > MOST_UNSETTLED {
+            self.settle();
+        }
     }
 
     /// What stands below a key such as `password` is a secret from here on.
@@ -163,6 +174,7 @@ impl<'a> Recorder<'a> {
     /// Everything recorded so far is on its way to the disk, then shown. To be called before anything that
     /// takes time or has an effect, so that a crash loses nothing that was reported.
     pub fn settle(&mut self) {
+        self.unsettled = 0;
         if let Some(trace) = &mut self.trace
             && let Err(error) = trace.flush()
         {

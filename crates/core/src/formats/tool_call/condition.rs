@@ -29,20 +29,10 @@ pub(super) fn parse(
     };
     let result = parser.any(0).and_then(|condition| {
         parser.skip_spaces();
-        if parser.at < text.len() {
-            let help = match parser.word() {
-                "and" => "write `&&` for and",
-                "or" => "write `||` for or",
-                "is" | "=" | "===" => "write `==` to compare",
-                _ => "conditions know == != < <= > >= contains matches && || ! and parentheses",
-            };
-            return Err(Problem::new(
-                parser.at..text.len(),
-                "nothing can follow here",
-                help,
-            ));
+        match parser.at < text.len() {
+            true => Err(parser.unreadable_rest()),
+            false => Ok(condition),
         }
-        Ok(condition)
     });
     match result {
         Ok(condition) => Some(condition),
@@ -118,6 +108,9 @@ impl Parser<'_, '_> {
             self.at += 1;
             let inner = self.any(depth + 1)?;
             if !self.eat(")") {
+                if self.at < self.text.len() {
+                    return Err(self.unreadable_rest());
+                }
                 return Err(Problem::new(
                     open..open + 1,
                     "this parenthesis is not closed",
@@ -131,7 +124,7 @@ impl Parser<'_, '_> {
 
     fn comparison(&mut self) -> Result<Condition, Problem> {
         let left = self.operand()?;
-        let Some(comparison) = self.operator() else {
+        let Some(comparison) = self.operator()? else {
             return Ok(Condition::Truth(left));
         };
         self.skip_spaces();
@@ -161,7 +154,19 @@ impl Parser<'_, '_> {
         })
     }
 
-    fn operator(&mut self) -> Option<Comparison> {
+    /// What can't be read after a whole expression.
+    fn unreadable_rest(&self) -> Problem {
+        let help = match self.word() {
+            "and" => "write `&&` for and",
+            "or" => "write `||` for or",
+            "is" => "write `==` to compare",
+            _ if self.rest().starts_with('=') => "write `==` to compare",
+            _ => "conditions know == != < <= > >= contains matches && || ! and parentheses",
+        };
+        Problem::new(self.at..self.text.len(), "nothing can follow here", help)
+    }
+
+    fn operator(&mut self) -> Result<Option<Comparison>, Problem> {
         const SYMBOLS: [(&str, Comparison); 6] = [
             ("==", Comparison::Equal),
             ("!=", Comparison::NotEqual),
@@ -175,16 +180,28 @@ impl Parser<'_, '_> {
             .iter()
             .find(|(symbol, _)| self.rest().starts_with(symbol))
         {
+            let start = self.at;
             self.at += symbol.len();
-            return Some(comparison);
+            if self.rest().starts_with('=') {
+                let written = format!("{symbol}=");
+                return Err(Problem::new(
+                    start..self.at + 1,
+                    format!("there is no comparison `{written}`"),
+                    match written.as_str() {
+                        "===" => "write `==` to compare".to_owned(),
+                        _ => format!("write `{symbol}`"),
+                    },
+                ));
+            }
+            return Ok(Some(comparison));
         }
         let comparison = match self.word() {
             "contains" => Comparison::Contains,
             "matches" => Comparison::Matches,
-            _ => return None,
+            _ => return Ok(None),
         };
         self.at += comparison.symbol().len();
-        Some(comparison)
+        Ok(Some(comparison))
     }
 
     /// References, quoted texts and bare words that stand next to each other without a space are one side.
@@ -451,12 +468,29 @@ mod tests {
         assert!(error("({{a}}").contains("not closed"));
         assert!(error("{{a}} == \"x").contains("not closed"));
         assert!(error("{{a}} and {{b}}").contains("nothing can follow"));
-        assert!(
-            error("{{a}} = 1").contains("nothing can follow")
-                || error("{{a}} = 1").contains("expected")
-        );
+        assert!(error("{{a}} = 1").contains("nothing can follow"));
         assert!(error("{{a}} matches \"(\"").contains("no regular expression"));
         assert!(error("").contains("missing"));
         assert!(error(&"(".repeat(100)).contains("nests deeper"));
+    }
+
+    #[test]
+    fn comparisons_of_other_languages_are_translated() {
+        let help = |text: &str| read_condition(text).expect_err(text)[0].help.clone();
+        for (text, wanted) in [
+            ("{{a}} === 1", "write `==` to compare"),
+            ("{{a}} !== 1", "write `!=`"),
+            ("{{a}} = 1", "write `==` to compare"),
+            ("{{a}}=1", "write `==` to compare"),
+            ("{{a}} is 1", "write `==` to compare"),
+            ("{{a}} and {{b}}", "write `&&` for and"),
+            ("({{a}} or {{b}})", "write `||` for or"),
+        ] {
+            assert_eq!(help(text).as_deref(), Some(wanted), "{text}");
+        }
+        assert_eq!(
+            error("{{a}} === 1"),
+            "the condition can't be read: there is no comparison `===`"
+        );
     }
 }

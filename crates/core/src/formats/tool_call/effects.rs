@@ -1,5 +1,7 @@
 //! What a scenario would do: servers, commands, paths and hosts, for `check`.
 
+use std::ops::RangeInclusive;
+
 use crate::scenario::{
     BuiltinTool, MemberRef, Step, Template, TextPart, ToolCallScenario, ToolName,
 };
@@ -21,29 +23,34 @@ pub struct Effects {
     pub urls: Vec<String>,
 }
 
-/// What `scenario` would do. `is_known` tells configured servers, since a server's name may hold `__`.
-pub fn effects(scenario: &ToolCallScenario, is_known: impl Fn(&str) -> bool) -> Effects {
+/// What the steps of `scenario` in `range` would do. `is_known` tells configured servers, since a server's
+/// name may hold `__`.
+pub fn effects(
+    scenario: &ToolCallScenario,
+    range: &RangeInclusive<u64>,
+    is_known: impl Fn(&str) -> bool,
+) -> Effects {
     let mut effects = Effects::default();
-    for step in &scenario.steps {
-        if let Some((server, _)) = step.tool.server_and_tool(&is_known) {
-            push(&mut effects.servers, server.to_owned());
-        }
+    for step in scenario
+        .steps
+        .iter()
+        .filter(|step| range.contains(&step.number))
+    {
+        effects
+            .servers
+            .extend_new(server_of(scenario, step, &is_known));
         let ToolName::Builtin(tool) = step.tool else {
             continue;
         };
         let param = |name: &str| param(scenario, step, name);
         match tool {
-            BuiltinTool::Wait | BuiltinTool::Log => {}
-            BuiltinTool::WaitForElement | BuiltinTool::WaitUntil => {
-                push(
-                    &mut effects.servers,
-                    param("mcp_server").unwrap_or_else(|| "chrome-devtools".to_owned()),
-                );
-            }
+            BuiltinTool::Wait
+            | BuiltinTool::Log
+            | BuiltinTool::WaitForElement
+            | BuiltinTool::WaitUntil => {}
             BuiltinTool::AppendFile => effects.writes.extend_new(param("path")),
             BuiltinTool::Read => effects.reads.extend_new(param("file_path")),
-            BuiltinTool::Write => effects.writes.extend_new(param("file_path")),
-            BuiltinTool::Edit => effects.writes.extend_new(param("file_path")),
+            BuiltinTool::Write | BuiltinTool::Edit => effects.writes.extend_new(param("file_path")),
             BuiltinTool::NotebookEdit => effects.writes.extend_new(param("notebook_path")),
             BuiltinTool::Glob | BuiltinTool::Grep => {
                 effects
@@ -55,6 +62,24 @@ pub fn effects(scenario: &ToolCallScenario, is_known: impl Fn(&str) -> bool) -> 
         }
     }
     effects
+}
+
+/// The MCP server that a step talks to, if it talks to one.
+pub fn server_of(
+    scenario: &ToolCallScenario,
+    step: &Step,
+    is_known: impl Fn(&str) -> bool,
+) -> Option<String> {
+    match step.tool {
+        ToolName::Mcp(_) => step
+            .tool
+            .server_and_tool(is_known)
+            .map(|(server, _)| server.to_owned()),
+        ToolName::Builtin(BuiltinTool::WaitForElement | BuiltinTool::WaitUntil) => Some(
+            param(scenario, step, "mcp_server").unwrap_or_else(|| "chrome-devtools".to_owned()),
+        ),
+        ToolName::Builtin(_) => None,
+    }
 }
 
 trait ExtendNew {

@@ -10,9 +10,10 @@ mod read;
 mod reader;
 mod references;
 mod schema;
+mod step;
 mod template;
 
-pub use effects::{Effects, effects};
+pub use effects::{Effects, effects, server_of};
 pub use lint::lint;
 pub use read::{Reading, read};
 pub use references::{Scope, check_references};

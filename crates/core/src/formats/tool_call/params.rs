@@ -6,6 +6,7 @@ use crate::scenario::{BuiltinTool, ParamKind, ParamSpec};
 use crate::source::json::{Node, NodeKind};
 
 pub(super) fn check(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'_>) {
+    let mut mistyped: Vec<&str> = Vec::new();
     for member in object.node.members() {
         if member.key.contains("{{") {
             continue;
@@ -16,6 +17,7 @@ pub(super) fn check(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'
             None => {
                 let names: Vec<&str> = tool.params().iter().map(|param| param.name).collect();
                 let proposal = did_you_mean(&member.key, names.iter().copied());
+                mistyped.extend(proposal);
                 let diagnostic = reader.error(
                     codes::PARAM_UNKNOWN,
                     member.key_span,
@@ -38,56 +40,57 @@ pub(super) fn check(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'
         return;
     }
     for param in tool.params().iter().filter(|param| param.required) {
-        if object.get(param.name).is_none() {
+        // A mistyped name was reported with the right one.
+        if object.get(param.name).is_none() && !mistyped.contains(&param.name) {
             missing(
                 reader,
-                tool,
                 object,
-                &format!("`{}` ({})", param.name, param.meaning),
+                format!("{} needs `{}` ({})", tool.name(), param.name, param.meaning),
             );
         }
     }
     match tool {
         BuiltinTool::Wait
-            if object.get("duration").is_none() && object.get("seconds").is_none() =>
+            if ["duration", "seconds"]
+                .iter()
+                .all(|name| object.get(name).is_none() && !mistyped.contains(name)) =>
         {
-            missing(reader, tool, object, "`duration` (seconds to wait)");
+            let message = format!("{} needs `duration` (seconds to wait)", tool.name());
+            missing(reader, object, message);
         }
-        BuiltinTool::NotebookEdit => notebook(reader, tool, object),
+        BuiltinTool::NotebookEdit => notebook(reader, tool, object, &mistyped),
         _ => {}
     }
 }
 
-fn notebook(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'_>) {
-    let needed: &[&str] = match object
+fn notebook(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'_>, mistyped: &[&str]) {
+    let mode = object
         .get("edit_mode")
-        .and_then(Node::as_str)
-        .unwrap_or("replace")
-    {
+        .map_or("replace", |node| node.as_str().unwrap_or_default());
+    let default = match object.get("edit_mode") {
+        Some(_) => "",
+        None => " (the default)",
+    };
+    let needed: &[&str] = match mode {
         "replace" => &["cell_id", "new_source"],
         "insert" => &["cell_type", "new_source"],
         "delete" => &["cell_id"],
         _ => &[],
     };
     for name in needed {
-        if object.get(name).is_none() {
-            missing(
-                reader,
-                tool,
-                object,
-                &format!("`{name}`, which this `edit_mode` needs"),
+        if object.get(name).is_none() && !mistyped.contains(name) {
+            let message = format!(
+                "{}: `edit_mode` \"{mode}\"{default} needs `{name}`",
+                tool.name()
             );
+            missing(reader, object, message);
         }
     }
 }
 
-fn missing(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'_>, what: &str) {
+fn missing(reader: &mut Reader<'_>, object: Object<'_>, message: String) {
     let span = object.node.span;
-    let diagnostic = reader.error(
-        codes::PARAM_MISSING,
-        span,
-        format!("{} needs {what}", tool.name()),
-    );
+    let diagnostic = reader.error(codes::PARAM_MISSING, span, message);
     diagnostic.pointer = Some(object.pointer.to_owned());
 }
 
@@ -131,10 +134,11 @@ fn kind(reader: &mut Reader<'_>, tool: BuiltinTool, param: &ParamSpec, node: &No
                     codes::PARAM_TYPE,
                     node.span,
                     format!(
-                        "`{}` of {} is one of {}, not `{text}`",
+                        "`{}` of {} is one of {}, not `{}`",
                         param.name,
                         tool.name(),
-                        words.join(", ")
+                        words.join(", "),
+                        crate::value::cut(text, 40)
                     ),
                 );
                 diagnostic.pointer = Some(pointer.to_owned());
@@ -144,10 +148,7 @@ fn kind(reader: &mut Reader<'_>, tool: BuiltinTool, param: &ParamSpec, node: &No
             None => "a string",
         },
     };
-    let found = match text {
-        Some(text) => format!("`{}`", crate::value::cut(text, 40)),
-        None => super::reader::article(node.kind_name()),
-    };
+    let found = super::reader::found(node);
     let diagnostic = reader.error(
         codes::PARAM_TYPE,
         node.span,

@@ -1,22 +1,17 @@
 //! Reads a whole file.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
-use super::expect::{expectations, outputs};
 use super::fields;
-use super::params::{check as check_params, maybe_milliseconds};
 use super::reader::{Object, Reader};
-use super::template::{from_node, from_string, is_name};
-use crate::diagnostic::{Diagnostic, any_error, codes, did_you_mean};
+use super::step::{ReadStep, step};
+use super::template::is_name;
+use crate::diagnostic::{Diagnostic, any_error, codes};
 use crate::formats::detect::{FileKind, detect, version_text};
-use crate::scenario::{
-    Backoff, BuiltinTool, Condition, OnError, Parse, RetryRule, RetryThen, Step, Template,
-    ToolCallScenario, ToolName, Variable,
-};
-use crate::source::json::{self, JsonErrorKind, Limits, Node, NodeKind, string_span};
+use crate::scenario::{Step, ToolCallScenario, Variable};
+use crate::source::json::{self, JsonError, JsonErrorKind, Limits, Node, NodeKind};
 use crate::source::{SourceFile, Span};
-use crate::value::Json;
+use crate::value::{Json, cut};
 
 /// A scenario has at most this many steps.
 const MAX_STEPS: usize = 1_000_000;
@@ -35,15 +30,10 @@ pub fn read(source: &SourceFile) -> Reading {
     let mut reader = Reader::new(source);
     let parsed = json::parse(source.text(), &Limits::default());
     for error in &parsed.errors {
-        let code = if matches!(error.kind, JsonErrorKind::DuplicateKey { .. }) {
-            codes::JSON_DUPLICATE
-        } else {
-            codes::JSON_SYNTAX
-        };
-        reader.error(code, error.span, error.message()).help = error.help();
+        report(&mut reader, error);
     }
     let scenario = match parsed.root {
-        Some(root) if parsed.errors.is_empty() => scenario(&mut reader, &root),
+        Some(root) if !any_error(&reader.diagnostics) => scenario(&mut reader, &root),
         _ => None,
     };
     let mut diagnostics = reader.diagnostics;
@@ -59,6 +49,31 @@ pub fn read(source: &SourceFile) -> Reading {
     }
 }
 
+fn report(reader: &mut Reader<'_>, error: &JsonError) {
+    match &error.kind {
+        // Some editors write one; the text after it is what was meant.
+        JsonErrorKind::ByteOrderMark => {
+            reader.warning(codes::JSON_SYNTAX, error.span, error.message())
+        }
+        JsonErrorKind::Empty if is_blank(reader.source.text()) => {
+            let diagnostic = reader.error(codes::JSON_SYNTAX, error.span, "the file is empty");
+            diagnostic.help = Some(SHAPE.to_owned());
+            return;
+        }
+        JsonErrorKind::DuplicateKey { .. } => {
+            reader.error(codes::JSON_DUPLICATE, error.span, error.message())
+        }
+        _ => reader.error(codes::JSON_SYNTAX, error.span, error.message()),
+    }
+    .help = error.help();
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim().is_empty()
+}
+
+const SHAPE: &str = "a scenario is an object with \"version\": \"2.1\", \"metadata\" and \"steps\"";
+
 fn scenario(reader: &mut Reader<'_>, root: &Node) -> Option<ToolCallScenario> {
     let object = Object {
         node: root,
@@ -71,9 +86,7 @@ fn scenario(reader: &mut Reader<'_>, root: &Node) -> Option<ToolCallScenario> {
     if !is_tool_call(reader, root) {
         return None;
     }
-    let mut known = fields::names(fields::ROOT);
-    known.extend(fields::LATER_ROOT);
-    reader.unknown_keys(object, &known, "the scenario");
+    reader.unknown_keys(object, fields::ROOT, fields::LATER_ROOT, "the scenario");
     later(reader, object, fields::LATER_ROOT);
     version(reader, object);
     let (name, metadata) = metadata(reader, object);
@@ -81,14 +94,11 @@ fn scenario(reader: &mut Reader<'_>, root: &Node) -> Option<ToolCallScenario> {
     let environment = object.get("environment");
     if let Some(node) = environment {
         if matches!(node.kind, NodeKind::Object(_)) {
-            near_misses(
-                reader,
-                Object {
-                    node,
-                    pointer: "/environment",
-                },
-                &fields::names(fields::ENVIRONMENT),
-            );
+            let below = Object {
+                node,
+                pointer: "/environment",
+            };
+            reader.near_misses(below, fields::ENVIRONMENT);
         } else {
             reader.wrong_type(node, "/environment", "`environment`", "an object");
         }
@@ -119,7 +129,23 @@ fn scenario(reader: &mut Reader<'_>, root: &Node) -> Option<ToolCallScenario> {
 fn is_tool_call(reader: &mut Reader<'_>, root: &Node) -> bool {
     let at = Span::new(root.span.start as usize, root.span.start as usize + 1);
     match detect(root) {
-        Some(FileKind::ToolCall) | None => true,
+        Some(FileKind::ToolCall) => true,
+        None => {
+            let says_so = root.get("metadata").is_some()
+                || root
+                    .get("version")
+                    .is_some_and(|node| version_text(node).starts_with('2'));
+            if !says_so {
+                reader
+                    .error(
+                        codes::FILE_KIND,
+                        at,
+                        "this is no scenario: it has neither `steps` nor `metadata`",
+                    )
+                    .help = Some(SHAPE.to_owned());
+            }
+            says_so
+        }
         Some(FileKind::ToolCallLegacy) => {
             let span = root.get("version").map_or(at, |node| node.span);
             reader
@@ -133,17 +159,22 @@ fn is_tool_call(reader: &mut Reader<'_>, root: &Node) -> bool {
             false
         }
         Some(kind) => {
-            reader.error(
-                codes::FILE_KIND,
-                at,
-                format!("this is {}, not a tool-call scenario", kind.description()),
-            );
+            reader
+                .error(
+                    codes::FILE_KIND,
+                    at,
+                    format!("this is {}, not a tool-call scenario", kind.description()),
+                )
+                .help = Some(match kind {
+                FileKind::Config => "give it with --config".to_owned(),
+                _ => "this release plays tool-call scenarios".to_owned(),
+            });
             false
         }
     }
 }
 
-fn later(reader: &mut Reader<'_>, object: Object<'_>, keys: &[&str]) {
+pub(super) fn later(reader: &mut Reader<'_>, object: Object<'_>, keys: &[&str]) {
     for member in object.node.members() {
         if keys.contains(&member.key.as_str()) {
             let pointer = object.child_pointer(&member.key);
@@ -170,11 +201,11 @@ fn version(reader: &mut Reader<'_>, object: Object<'_>) {
     match text.as_str() {
         "2.1" if written_as_text => {}
         "2.1" | "2.0" | "2" => {
-            let diagnostic = reader.warning(
-                codes::VERSION,
-                node.span,
-                format!("version {text} is read as \"2.1\""),
-            );
+            let written = match written_as_text {
+                true => format!("version \"{text}\" is read as \"2.1\""),
+                false => format!("the number {text} is read as the text \"2.1\""),
+            };
+            let diagnostic = reader.warning(codes::VERSION, node.span, written);
             diagnostic.help = Some("write \"version\": \"2.1\"".to_owned());
         }
         "" => reader.wrong_type(node, "/version", "`version`", "the string \"2.1\""),
@@ -182,7 +213,7 @@ fn version(reader: &mut Reader<'_>, object: Object<'_>) {
             let diagnostic = reader.error(
                 codes::VERSION,
                 node.span,
-                format!("this release doesn't play version `{text}`"),
+                format!("this release doesn't play version `{}`", cut(&text, 40)),
             );
             diagnostic.pointer = Some("/version".to_owned());
             diagnostic.help = Some("it plays version \"2.1\"".to_owned());
@@ -207,31 +238,12 @@ fn metadata(reader: &mut Reader<'_>, object: Object<'_>) -> (String, Json) {
         node,
         pointer: "/metadata",
     };
-    near_misses(reader, below, &fields::names(fields::METADATA));
+    reader.near_misses(below, fields::METADATA);
     reader.required(below, "name", "`metadata`", "a \"name\": \"…\" for people");
     let name = reader
         .text(below, "name", "`metadata.name`")
         .map(|(text, _)| text.to_owned());
     (name.unwrap_or_default(), node.to_value())
-}
-
-/// Free-form objects: only a key that looks like a slip is worth a word.
-fn near_misses(reader: &mut Reader<'_>, object: Object<'_>, known: &[&str]) {
-    for member in object.node.members() {
-        if known.contains(&member.key.as_str()) {
-            continue;
-        }
-        if let Some(proposal) = did_you_mean(&member.key, known.iter().copied()) {
-            let pointer = object.child_pointer(&member.key);
-            let diagnostic = reader.warning(
-                codes::FIELD_UNKNOWN,
-                member.key_span,
-                format!("nothing reads the key `{}`", member.key),
-            );
-            diagnostic.pointer = Some(pointer);
-            diagnostic.label = Some(format!("did you mean `{proposal}`?"));
-        }
-    }
 }
 
 fn variables(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Variable> {
@@ -251,11 +263,14 @@ fn variables(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Variable> {
         .iter()
         .map(|member| {
             if member.key.is_empty() || !member.key.chars().all(is_name) {
-                let diagnostic = reader.error(
-                    codes::ID_INVALID,
-                    member.key_span,
-                    format!("no reference can name the variable `{}`", member.key),
-                );
+                let message = match member.key.is_empty() {
+                    true => "the variable's name is empty".to_owned(),
+                    false => format!(
+                        "no reference can name the variable `{}`",
+                        cut(&member.key, 100)
+                    ),
+                };
+                let diagnostic = reader.error(codes::ID_INVALID, member.key_span, message);
                 diagnostic.help = Some("use letters, digits, `_` and `-`".to_owned());
             }
             Variable {
@@ -287,402 +302,254 @@ fn steps(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Step> {
         reader.error(codes::STEP_NONE, node.span, message);
         return Vec::new();
     }
-    let mut steps: Vec<(Step, Span)> = items
+    let mut steps: Vec<ReadStep> = items
         .iter()
         .enumerate()
         .filter_map(|(index, item)| step(reader, item, &format!("/steps/{index}")))
         .collect();
     order(reader, &mut steps);
     ids(reader, &steps);
-    steps.into_iter().map(|(step, _)| step).collect()
+    steps.into_iter().map(|read| read.step).collect()
 }
 
 /// Sorts by number and says what is equal or out of order.
-fn order(reader: &mut Reader<'_>, steps: &mut [(Step, Span)]) {
+fn order(reader: &mut Reader<'_>, steps: &mut [ReadStep]) {
     for pair in 1..steps.len() {
-        let (before, after) = (&steps[pair - 1].0, &steps[pair].0);
+        let (before, after) = (&steps[pair - 1].step, &steps[pair].step);
         if after.number < before.number {
             let message = format!("step {} stands after step {}", after.number, before.number);
             reader
-                .warning(codes::STEP_ORDER, steps[pair].1, message)
+                .warning(codes::STEP_ORDER, steps[pair].number_span, message)
                 .help =
                 Some("steps are played in the order of their numbers, not of the file".to_owned());
         }
     }
-    steps.sort_by_key(|(step, _)| step.number);
+    steps.sort_by_key(|read| read.step.number);
     for pair in 1..steps.len() {
-        let number = steps[pair].0.number;
-        if number == steps[pair - 1].0.number {
-            let first = reader.source.position(steps[pair - 1].1.start);
+        let number = steps[pair].step.number;
+        if number == steps[pair - 1].step.number {
+            let note = the_other_one(reader, steps[pair - 1].number_span);
             let diagnostic = reader.error(
                 codes::STEP_DUPLICATE,
-                steps[pair].1,
-                format!("there are two steps {number}"),
+                steps[pair].number_span,
+                format!("two steps have the number {number}"),
             );
-            diagnostic
-                .notes
-                .push(format!("the other one stands at line {}", first.line));
+            diagnostic.notes.push(note);
             diagnostic.help = Some("give every step a number of its own".to_owned());
         }
     }
 }
 
-fn ids(reader: &mut Reader<'_>, steps: &[(Step, Span)]) {
-    let mut seen: HashMap<&str, u64> = HashMap::new();
-    for (step, number_span) in steps {
-        let Some(id) = step.id.as_deref() else {
+fn ids(reader: &mut Reader<'_>, steps: &[ReadStep]) {
+    let mut seen: HashMap<&str, (u64, Span)> = HashMap::new();
+    for read in steps {
+        let number = read.step.number;
+        let (Some(id), Some(span)) = (read.step.id.as_deref(), read.id_span) else {
             continue;
         };
-        if let Some(first) = seen.insert(id, step.number) {
+        if let Some((first, first_span)) = seen.insert(id, (number, span)) {
+            let note = the_other_one(reader, first_span);
             let diagnostic = reader.error(
                 codes::ID_DUPLICATE,
-                *number_span,
-                format!("steps {first} and {} have the same id `{id}`", step.number),
+                span,
+                format!(
+                    "steps {first} and {number} have the same id `{}`",
+                    cut(id, 100)
+                ),
             );
+            diagnostic.notes.push(note);
             diagnostic.help =
                 Some("give every step an id of its own: references go by it".to_owned());
         }
     }
 }
 
-fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<(Step, Span)> {
-    if !matches!(node.kind, NodeKind::Object(_)) {
-        reader.wrong_type(node, pointer, "a step", "an object");
-        return None;
+fn the_other_one(reader: &Reader<'_>, span: Span) -> String {
+    let line = reader.source.position(span.start).line;
+    format!("the other one is at line {line}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::{Code, Severity};
+
+    fn findings(text: &str) -> Vec<Diagnostic> {
+        read(&SourceFile::new("scenario.json", text)).diagnostics
     }
-    let object = Object { node, pointer };
-    let mut known = fields::names(fields::STEP);
-    known.extend(fields::LATER_STEP);
-    known.extend(fields::INERT_STEP);
-    reader.unknown_keys(object, &known, "this step");
-    later(reader, object, fields::LATER_STEP);
-    let number = number(reader, object);
-    let tool = tool(reader, object);
-    let params = params(reader, object, tool.as_ref().map(|(tool, _)| tool));
-    let rules = outputs(reader, object);
-    let id = id(
-        reader,
-        object,
-        tool.as_ref().map(|(tool, _)| tool),
-        !rules.is_empty(),
-    );
-    let on_error = reader.one_of(
-        object,
-        "on_error",
-        &[
-            ("stop", OnError::Stop),
-            ("skip", OnError::Skip),
-            ("retry", OnError::Retry),
-        ],
-    );
-    let retry = retry(reader, object, on_error.unwrap_or_default());
-    let step = Step {
-        number: number.map_or(0, |(number, _)| number),
-        id,
-        description: template_text(reader, object, "description"),
-        wait_after: seconds_template(reader, object, "wait_after"),
-        on_error: on_error.unwrap_or_default(),
-        retry,
-        condition: condition(reader, object),
-        expectations: expectations(reader, object),
-        timeout: timeout(reader, object),
-        parse: reader
-            .one_of(
-                object,
-                "parse",
-                &[
-                    ("auto", Parse::Auto),
-                    ("json", Parse::Json),
-                    ("text", Parse::Text),
-                ],
+
+    /// Reads a scenario with this one step and gives what is wrong with it: code, message, marked text.
+    fn step_findings(step: &str) -> Vec<(Code, String, String)> {
+        let text =
+            format!(r#"{{"version": "2.1", "metadata": {{"name": "x"}}, "steps": [{step}]}}"#);
+        findings(&text).iter().map(finding).collect()
+    }
+
+    fn finding(diagnostic: &Diagnostic) -> (Code, String, String) {
+        let place = diagnostic.place.as_ref().expect("a place");
+        (
+            diagnostic.code,
+            diagnostic.message.clone(),
+            place.source.slice(place.span).to_owned(),
+        )
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_a_warning_and_places_stay_right() {
+        let text = "\u{feff}{\"version\": \"2.1\", \"metadata\": {\"name\": \"x\"}, \"steps\": [{\"step\": 1, \"tool\": \"sandy__log\", \"params\": {\"message\": \"{{A}}\"}}]}";
+        let reading = read(&SourceFile::new("scenario.json", text));
+        let scenario = reading.scenario.expect("it is read");
+        assert_eq!(reading.diagnostics.len(), 1);
+        assert_eq!(reading.diagnostics[0].severity, Severity::Warning);
+        assert_eq!(
+            scenario.source.slice(scenario.steps[0].tool_span),
+            "\"sandy__log\""
+        );
+        let broken = findings("\u{feff}{\"version\": }");
+        assert_eq!(broken.len(), 2, "{broken:?}");
+        assert!(any_error(&broken));
+    }
+
+    #[test]
+    fn an_empty_file_is_called_empty() {
+        for text in ["", " \n", "\u{feff}\n"] {
+            let found = findings(text);
+            let error = found.last().expect("an error");
+            assert_eq!(error.message, "the file is empty", "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_scenario_gives_one_error() {
+        for (text, message) in [
+            (
+                r#"{"name": "shop", "version": "1.0.0", "scripts": {}}"#,
+                "this is no scenario: it has neither `steps` nor `metadata`",
+            ),
+            (
+                "{}",
+                "this is no scenario: it has neither `steps` nor `metadata`",
+            ),
+            (
+                r#"{"mcpServers": {}}"#,
+                "this is an MCP config, not a tool-call scenario",
+            ),
+        ] {
+            let found = findings(text);
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert_eq!(found[0].code, codes::FILE_KIND);
+            assert_eq!(found[0].message, message);
+            assert!(found[0].help.is_some());
+        }
+        let started = findings(r#"{"version": "2.1"}"#);
+        assert_eq!(started.len(), 2, "{started:?}");
+    }
+
+    #[test]
+    fn a_duplicate_id_is_marked_where_it_stands() {
+        let found = findings(
+            "{\"version\": \"2.1\", \"metadata\": {\"name\": \"x\"}, \"steps\": [\n{\"step\": 1, \"id\": \"a\", \"tool\": \"mcp__s__t\", \"params\": {}},\n{\"step\": 2, \"id\":  \"a\", \"tool\": \"mcp__s__t\", \"params\": {}}]}",
+        );
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].code, codes::ID_DUPLICATE);
+        assert_eq!(found[0].notes, ["the other one is at line 2"]);
+        let place = found[0].place.as_ref().expect("a place");
+        assert_eq!(place.source.slice(place.span), "\"a\"");
+        assert_eq!(place.source.position(place.span.start).line, 3);
+    }
+
+    #[test]
+    fn a_mistyped_key_is_one_finding() {
+        let found = step_findings(r#"{"step": 1, "tol": "mcp__s__t", "params": {}}"#);
+        assert_eq!(
+            found,
+            [(
+                codes::FIELD_MISSING,
+                "this step has no `tool`".to_owned(),
+                "\"tol\"".to_owned()
+            )]
+        );
+        let two = step_findings(r#"{"step": 1, "tol": "x", "toool": "y", "params": {}}"#);
+        let codes_found: Vec<Code> = two.iter().map(|(code, ..)| *code).collect();
+        assert_eq!(codes_found, [codes::FIELD_MISSING, codes::FIELD_UNKNOWN]);
+        let param =
+            step_findings(r#"{"step": 1, "tool": "sandy__log", "params": {"mesage": "hi"}}"#);
+        assert_eq!(param.len(), 1, "{param:?}");
+        assert_eq!(param[0].0, codes::PARAM_UNKNOWN);
+        let name = findings(
+            r#"{"version": "2.1", "metadata": {"nam": "x"}, "steps": [{"step": 1, "tool": "mcp__s__t", "params": {}}]}"#,
+        );
+        assert_eq!(name.len(), 1, "{name:?}");
+        assert_eq!(name[0].label.as_deref(), Some("did you mean `name`?"));
+    }
+
+    #[test]
+    fn values_that_do_not_fit_are_shown() {
+        for (step, message) in [
+            (
+                r#"{"step": -1, "tool": "mcp__s__t", "params": {}}"#,
+                "`step` must be a whole number from 0, not -1",
+            ),
+            (
+                r#"{"step": 1, "tool": "sandy__wait", "params": {"duration": -2}}"#,
+                "`duration` of sandy__wait must be a number from 0, not -2",
+            ),
+            (
+                r#"{"step": 1, "tool": "claude__read", "params": {"file_path": "x", "limit": 1.5}}"#,
+                "`limit` of claude__read must be a whole number from 0, not 1.5",
+            ),
+            (
+                r#"{"step": 1, "tool": "mcp__s__t", "params": {}, "on_error": "retry", "retry": {"delay": -1}}"#,
+                "`retry.delay` must be a number from 0, not -1",
+            ),
+            (
+                r#"{"step": 1, "tool": "mcp__s__t", "params": {}, "on_error": "retry", "retry": {"then": "go"}}"#,
+                "`retry.then` is `stop` or `skip`, not `go`",
+            ),
+            (
+                r#"{"step": 1, "id": "", "tool": "mcp__s__t", "params": {}}"#,
+                "the id is empty",
+            ),
+            (
+                r#"{"step": 1, "tool": "", "params": {}}"#,
+                "the tool's name is empty",
+            ),
+            (
+                r#"{"step": 1, "tool": "claude__notebook_edit", "params": {"notebook_path": "n", "new_source": "", "edit_mode": "insert"}}"#,
+                "claude__notebook_edit: `edit_mode` \"insert\" needs `cell_type`",
+            ),
+        ] {
+            let found = step_findings(step);
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert_eq!(found[0].1, message);
+        }
+    }
+
+    #[test]
+    fn a_step_of_version_1_among_others_is_translated() {
+        let text = |more: &str| {
+            format!(
+                r#"{{"version": "2.1", "metadata": {{"name": "x"}}, "steps": [{{"step": 1, "tool": "mcp__s__t", "params": {{}}}}, {{"step": 2, {more} "action": "click", "params": {{}}}}]}}"#
             )
-            .unwrap_or_default(),
-        output_optional: reader
-            .flag(object, "output_optional", "`output_optional`")
-            .unwrap_or_default(),
-        outputs: rules,
-        span: node.span,
-        tool_span: tool.as_ref().map_or(node.span, |(_, span)| *span),
-        tool: tool?.0,
-        params_span: object.get("params").map_or(node.span, |node| node.span),
-        params: params?,
-    };
-    number.map(|(_, span)| (step, span))
-}
-
-fn number(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(u64, Span)> {
-    let node = reader.required(object, "step", "this step", "its number: \"step\": 1")?;
-    match node.to_value().as_u64() {
-        Some(number) => Some((number, node.span)),
-        None => {
-            reader.wrong_type(
-                node,
-                &object.child_pointer("step"),
-                "`step`",
-                "a whole number from 0",
-            );
-            None
-        }
-    }
-}
-
-fn tool(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(ToolName, Span)> {
-    reader.required(
-        object,
-        "tool",
-        "this step",
-        "\"tool\": \"mcp__server__tool\"",
-    )?;
-    let (name, node) = reader.text(object, "tool", "`tool`")?;
-    let pointer = object.child_pointer("tool");
-    if let Some(tool) = BuiltinTool::find(name) {
-        return Some((ToolName::Builtin(tool), node.span));
-    }
-    if name.starts_with("sandy__") || name.starts_with("claude__") {
-        let proposal = did_you_mean(name, BuiltinTool::ALL.iter().map(|tool| tool.name()));
-        let diagnostic = reader.error(
-            codes::TOOL_UNKNOWN,
-            node.span,
-            format!("there is no built-in tool `{name}`"),
+        };
+        let found = findings(&text(""));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].code, codes::FIELD_MISSING);
+        assert_eq!(
+            found[0].help.as_deref(),
+            Some("write \"tool\": \"mcp__chrome-devtools__click\"")
         );
-        diagnostic.pointer = Some(pointer);
-        diagnostic.label = proposal.map(|name| format!("did you mean `{name}`?"));
-        let names: Vec<_> = BuiltinTool::ALL.iter().map(|tool| tool.name()).collect();
-        diagnostic
-            .notes
-            .push(format!("the built-in tools are {}", names.join(", ")));
-        return None;
+        let found = findings(&text(r#""tool": "mcp__s__t","#));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].severity, Severity::Warning);
     }
-    let tool = name
-        .strip_prefix("mcp__")
-        .map(|rest| ToolName::Mcp(rest.to_owned()));
-    match tool {
-        Some(tool) if tool.server_and_tool(|_| false).is_some() => Some((tool, node.span)),
-        _ => {
-            let proposal = did_you_mean(name, BuiltinTool::ALL.iter().map(|tool| tool.name()));
-            let diagnostic = reader.error(
-                codes::TOOL_NAME,
-                node.span,
-                format!("`{name}` is not the name of a tool"),
-            );
-            diagnostic.pointer = Some(pointer);
-            diagnostic.label = proposal.map(|name| format!("did you mean `{name}`?"));
-            diagnostic.help = Some(
-                "an MCP tool is mcp__server__tool; built-in tools start with sandy__ or claude__"
-                    .to_owned(),
-            );
-            None
-        }
-    }
-}
 
-fn params(
-    reader: &mut Reader<'_>,
-    object: Object<'_>,
-    tool: Option<&ToolName>,
-) -> Option<Template> {
-    let node = reader.required(object, "params", "this step", "\"params\": {}")?;
-    let pointer = object.child_pointer("params");
-    if !matches!(node.kind, NodeKind::Object(_)) {
-        reader.wrong_type(node, &pointer, "`params`", "an object");
-        return None;
-    }
-    if let Some(ToolName::Builtin(tool)) = tool {
-        check_params(
-            reader,
-            *tool,
-            Object {
-                node,
-                pointer: &pointer,
-            },
-        );
-    }
-    Some(from_node(reader, node, &pointer))
-}
-
-fn id(
-    reader: &mut Reader<'_>,
-    object: Object<'_>,
-    tool: Option<&ToolName>,
-    has_outputs: bool,
-) -> Option<String> {
-    let Some((text, node)) = reader.text(object, "id", "`id`") else {
-        if has_outputs && object.get("id").is_none() {
-            let proposal = tool.map_or("result".to_owned(), |tool| match tool {
-                ToolName::Builtin(tool) => tool
-                    .name()
-                    .rsplit("__")
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned(),
-                ToolName::Mcp(rest) => rest.rsplit("__").next().unwrap_or_default().to_owned(),
-            });
-            let span = object
-                .node
-                .members()
-                .iter()
-                .find(|member| member.key == "output")
-                .map_or(object.node.span, |member| member.key_span);
-            let diagnostic = reader.error(
-                codes::ID_MISSING,
-                span,
-                "`output` needs an `id`, or nothing can refer to it",
-            );
-            diagnostic.pointer = Some(object.child_pointer("output"));
-            diagnostic.help = Some(format!("add \"id\": \"{proposal}\""));
-        }
-        return None;
-    };
-    if text.is_empty() || !text.chars().all(is_name) {
-        let pointer = object.child_pointer("id");
-        let diagnostic = reader.error(
-            codes::ID_INVALID,
-            node.span,
-            format!("no reference can name the id `{text}`"),
-        );
-        diagnostic.pointer = Some(pointer);
-        diagnostic.help = Some("use letters, digits, `_` and `-`".to_owned());
-    }
-    Some(text.to_owned())
-}
-
-fn template_text(reader: &mut Reader<'_>, object: Object<'_>, key: &str) -> Option<Template> {
-    let (text, node) = reader.text(object, key, &format!("`{key}`"))?;
-    Some(from_string(
-        reader,
-        text,
-        node.span,
-        &object.child_pointer(key),
-    ))
-}
-
-/// A number from 0, or text with a reference.
-fn number_template(
-    reader: &mut Reader<'_>,
-    object: Object<'_>,
-    key: &str,
-) -> Option<(Template, Option<f64>)> {
-    let node = object.get(key)?;
-    let pointer = object.child_pointer(key);
-    let literal = match &node.kind {
-        NodeKind::Number(_) => node.to_value().as_f64(),
-        NodeKind::String(text) if text.contains("{{") => {
-            return Some((from_node(reader, node, &pointer), None));
-        }
-        NodeKind::String(text) => text.trim().parse().ok(),
-        _ => None,
-    };
-    match literal {
-        Some(number) if number >= 0.0 && number.is_finite() => {
-            Some((Template::Literal(Json::from(number)), Some(number)))
-        }
-        _ => {
-            reader.wrong_type(node, &pointer, &format!("`{key}`"), "a number from 0");
-            None
-        }
-    }
-}
-
-fn seconds_template(reader: &mut Reader<'_>, object: Object<'_>, key: &str) -> Option<Template> {
-    let (template, literal) = number_template(reader, object, key)?;
-    if let (Some(seconds), Some(node)) = (literal, object.get(key)) {
-        maybe_milliseconds(reader, key, node, seconds);
-    }
-    Some(template)
-}
-
-fn timeout(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Duration> {
-    let node = object.get("timeout")?;
-    let seconds = match node.kind {
-        NodeKind::Number(_) => node.to_value().as_f64(),
-        _ => None,
-    };
-    let duration = seconds
-        .filter(|&seconds| seconds > 0.0)
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    if duration.is_none() {
-        reader.wrong_type(
-            node,
-            &object.child_pointer("timeout"),
-            "`timeout`",
-            "a number of seconds above 0",
-        );
-    }
-    maybe_milliseconds(reader, "timeout", node, seconds.unwrap_or_default());
-    duration
-}
-
-fn condition(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(Condition, Span)> {
-    let node = object.get("condition")?;
-    if matches!(node.kind, NodeKind::Null) {
-        return None;
-    }
-    let (text, node) = reader.text(object, "condition", "`condition`")?;
-    let source = reader.source.clone();
-    let literal = node.span;
-    let locate = move |range: std::ops::Range<usize>| string_span(source.text(), literal, range);
-    let condition =
-        super::condition::parse(reader, text, &locate, &object.child_pointer("condition"))?;
-    Some((condition, node.span))
-}
-
-fn retry(reader: &mut Reader<'_>, object: Object<'_>, on_error: OnError) -> RetryRule {
-    let default = RetryRule::default();
-    let Some(node) = object.get("retry") else {
-        return default;
-    };
-    let pointer = object.child_pointer("retry");
-    if !matches!(node.kind, NodeKind::Object(_)) {
-        reader.wrong_type(node, &pointer, "`retry`", "an object");
-        return default;
-    }
-    let below = Object {
-        node,
-        pointer: &pointer,
-    };
-    reader.unknown_keys(below, &fields::names(fields::RETRY), "`retry`");
-    if on_error != OnError::Retry {
-        let diagnostic =
-            reader.warning(codes::RETRY_UNUSED, node.span, "this `retry` never happens");
-        diagnostic.pointer = Some(pointer.clone());
-        diagnostic.help = Some("add \"on_error\": \"retry\"".to_owned());
-    }
-    let count = number_template(reader, below, "count");
-    if let (Some((_, Some(count))), Some(node)) = (&count, below.get("count"))
-        && (count.fract() != 0.0 || *count > 1000.0)
-    {
-        reader.wrong_type(
-            node,
-            &below.child_pointer("count"),
-            "`retry.count`",
-            "a whole number up to 1000",
-        );
-    }
-    let condition = match below.get("condition").map(|node| &node.kind) {
-        None | Some(NodeKind::Null) => None,
-        Some(_) => template_text(reader, below, "condition"),
-    };
-    RetryRule {
-        count: count.map_or(default.count, |(template, _)| template),
-        delay: number_template(reader, below, "delay")
-            .map_or(default.delay, |(template, _)| template),
-        condition,
-        backoff: reader
-            .one_of(
-                below,
-                "backoff",
-                &[
-                    ("exponential", Backoff::Exponential),
-                    ("constant", Backoff::Constant),
-                ],
-            )
-            .unwrap_or_default(),
-        then: reader
-            .one_of(
-                below,
-                "then",
-                &[("stop", RetryThen::Stop), ("skip", RetryThen::Skip)],
-            )
-            .unwrap_or_default(),
+    #[test]
+    fn a_version_names_the_type_it_was_written_in() {
+        let message = |version: &str| {
+            findings(&format!(r#"{{"version": {version}, "metadata": {{"name": "x"}}, "steps": [{{"step": 1, "tool": "mcp__s__t", "params": {{}}}}]}}"#))[0].message.clone()
+        };
+        assert_eq!(message("2.1"), "the number 2.1 is read as the text \"2.1\"");
+        assert_eq!(message("\"2.0\""), "version \"2.0\" is read as \"2.1\"");
     }
 }

@@ -1,13 +1,23 @@
 //! What every part of the reader shares: the source, the findings so far, and typed access to fields.
 
+use super::fields::{self, Field};
 use crate::diagnostic::{Code, Diagnostic, codes, did_you_mean};
 use crate::source::json::{Node, NodeKind};
 use crate::source::{SourceFile, Span};
+use crate::value::cut;
 
 /// Collects findings while a file is read.
 pub(super) struct Reader<'a> {
     pub source: &'a SourceFile,
     pub diagnostics: Vec<Diagnostic>,
+    slips: Vec<Slip>,
+}
+
+/// A key that stands in for a required one which is missing: one finding, reported with the missing one.
+struct Slip {
+    object: Span,
+    wanted: &'static str,
+    key_span: Span,
 }
 
 /// An object of the file with the pointer to it.
@@ -34,6 +44,7 @@ impl<'a> Reader<'a> {
         Self {
             source,
             diagnostics: Vec::new(),
+            slips: Vec::new(),
         }
     }
 
@@ -62,7 +73,7 @@ impl<'a> Reader<'a> {
         self.diagnostics.last_mut().expect("one was just pushed")
     }
 
-    /// A field that must be there.
+    /// A field that must be there. The keys of the object were looked at before, so that a mistyped one is known.
     pub(super) fn required<'n>(
         &mut self,
         object: Object<'n>,
@@ -72,15 +83,22 @@ impl<'a> Reader<'a> {
     ) -> Option<&'n Node> {
         let found = object.get(key);
         if found.is_none() {
-            let at = Span::new(
-                object.node.span.start as usize,
-                object.node.span.start as usize + 1,
+            let slip = self.slip(object, key).map(|at| self.slips.swap_remove(at));
+            let at = slip.as_ref().map_or_else(
+                || {
+                    let start = object.node.span.start as usize;
+                    Span::new(start, start + 1)
+                },
+                |slip| slip.key_span,
             );
             let pointer = object.child_pointer(key);
             let diagnostic =
                 self.error(codes::FIELD_MISSING, at, format!("{whose} has no `{key}`"));
             diagnostic.pointer = Some(pointer);
-            diagnostic.help = Some(format!("add {example}"));
+            match slip {
+                Some(_) => diagnostic.label = Some(format!("did you mean `{key}`?")),
+                None => diagnostic.help = Some(format!("add {example}")),
+            }
         }
         found
     }
@@ -89,7 +107,7 @@ impl<'a> Reader<'a> {
         let diagnostic = self.error(
             codes::FIELD_TYPE,
             node.span,
-            format!("{what} must be {wanted}, not {}", article(node.kind_name())),
+            format!("{what} must be {wanted}, not {}", found(node)),
         );
         diagnostic.pointer = Some(pointer.to_owned());
     }
@@ -128,9 +146,10 @@ impl<'a> Reader<'a> {
         &mut self,
         object: Object<'_>,
         key: &str,
+        what: &str,
         words: &[(&str, T)],
     ) -> Option<T> {
-        let (text, node) = self.text(object, key, &format!("`{key}`"))?;
+        let (text, node) = self.text(object, key, what)?;
         let found = words.iter().find(|(word, _)| *word == text);
         if found.is_none() {
             let listed: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
@@ -139,7 +158,7 @@ impl<'a> Reader<'a> {
             let diagnostic = self.error(
                 codes::FIELD_VALUE,
                 node.span,
-                format!("`{key}` is {}, not `{text}`", either(&listed)),
+                format!("{what} is {}, not `{}`", either(&listed), cut(text, 40)),
             );
             diagnostic.pointer = Some(pointer);
             diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
@@ -148,17 +167,28 @@ impl<'a> Reader<'a> {
     }
 
     /// Warns about keys that nothing reads. Keys for other tools (`$schema`, `_…`, `x-…`) pass.
-    pub(super) fn unknown_keys(&mut self, object: Object<'_>, known: &[&str], whose: &str) {
+    pub(super) fn unknown_keys(
+        &mut self,
+        object: Object<'_>,
+        fields: &'static [Field],
+        more: &[&'static str],
+        whose: &str,
+    ) {
         for member in object.node.members() {
             let key = member.key.as_str();
-            if known.contains(&key)
+            if fields.iter().any(|field| field.name == key)
+                || more.contains(&key)
                 || key.starts_with("x-")
                 || key.starts_with('_')
                 || key.starts_with('$')
             {
                 continue;
             }
-            let proposal = did_you_mean(key, known.iter().copied());
+            let names = fields::names(fields);
+            let proposal = did_you_mean(key, names.into_iter().chain(more.iter().copied()));
+            if self.is_slip(object, fields, proposal, member.key_span) {
+                continue;
+            }
             let pointer = object.child_pointer(key);
             let diagnostic = self.warning(
                 codes::FIELD_UNKNOWN,
@@ -174,12 +204,81 @@ impl<'a> Reader<'a> {
             }
         }
     }
+
+    /// Warns about keys of a free-form object that look like a slip.
+    pub(super) fn near_misses(&mut self, object: Object<'_>, fields: &'static [Field]) {
+        for member in object.node.members() {
+            let key = member.key.as_str();
+            if fields.iter().any(|field| field.name == key) {
+                continue;
+            }
+            let proposal = did_you_mean(key, fields::names(fields));
+            if proposal.is_none() || self.is_slip(object, fields, proposal, member.key_span) {
+                continue;
+            }
+            let pointer = object.child_pointer(key);
+            let diagnostic = self.warning(
+                codes::FIELD_UNKNOWN,
+                member.key_span,
+                format!("nothing reads the key `{key}`"),
+            );
+            diagnostic.pointer = Some(pointer);
+            diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
+        }
+    }
+
+    /// Whether a key is left to [`Reader::required`], which reports it with the missing one it was meant to be.
+    fn is_slip(
+        &mut self,
+        object: Object<'_>,
+        fields: &'static [Field],
+        proposal: Option<&str>,
+        key_span: Span,
+    ) -> bool {
+        let Some(field) = fields
+            .iter()
+            .find(|field| field.required && Some(field.name) == proposal)
+        else {
+            return false;
+        };
+        if self.slip(object, field.name).is_some() || object.get(field.name).is_some() {
+            return false;
+        }
+        self.slips.push(Slip {
+            object: object.node.span,
+            wanted: field.name,
+            key_span,
+        });
+        true
+    }
+
+    /// Whether a mistyped key stands in for a missing one.
+    pub(super) fn is_mistyped(&self, object: Object<'_>, wanted: &str) -> bool {
+        self.slip(object, wanted).is_some()
+    }
+
+    fn slip(&self, object: Object<'_>, wanted: &str) -> Option<usize> {
+        self.slips
+            .iter()
+            .position(|slip| slip.object == object.node.span && slip.wanted == wanted)
+    }
+}
+
+/// What stands there instead of what should: a scalar with its value, anything else by its kind.
+pub(super) fn found(node: &Node) -> String {
+    match &node.kind {
+        NodeKind::Number(text) => cut(text, 40).into_owned(),
+        NodeKind::String(text) if text.is_empty() => "an empty string".to_owned(),
+        NodeKind::String(text) => format!("the string `{}`", cut(text, 40)),
+        NodeKind::Null => "null".to_owned(),
+        NodeKind::Bool(flag) => flag.to_string(),
+        NodeKind::Array(_) | NodeKind::Object(_) => article(node.kind_name()),
+    }
 }
 
 /// A kind of JSON with its article.
-pub(super) fn article(kind: &str) -> String {
+fn article(kind: &str) -> String {
     match kind {
-        "null" => "null".to_owned(),
         kind if kind.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {kind}"),
         kind => format!("a {kind}"),
     }

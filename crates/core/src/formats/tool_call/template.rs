@@ -108,6 +108,7 @@ pub(super) fn from_text(
     let mut parts: Vec<TextPart> = Vec::new();
     let mut literal = String::new();
     let mut at = 0;
+    let mut is_unclosed = false;
     while let Some(found) = text[at..].find("{{") {
         let start = at + found;
         literal.push_str(&text[at..start]);
@@ -128,7 +129,20 @@ pub(super) fn from_text(
                 at = end;
             }
             Err(reason) => {
-                let end = report_unreadable(reader, text, start, locate, pointer, &reason);
+                let end = match closing(text, start) {
+                    Some(end) => {
+                        report_unreadable(reader, text, start..end, locate, pointer, &reason);
+                        end
+                    }
+                    None => {
+                        // One word about it is enough: a text may hold any number of braces.
+                        if !is_unclosed {
+                            report_unclosed(reader, text, start, locate, pointer);
+                        }
+                        is_unclosed = true;
+                        start + 2
+                    }
+                };
                 literal.push_str(&text[start..end]);
                 at = end;
             }
@@ -147,21 +161,54 @@ pub(super) fn from_text(
     Template::Text(parts)
 }
 
-/// Says that double braces hold no reference: an error when they were meant to, else a warning, since
-/// scripts and other template languages have double braces too. Gives where to read on.
-fn report_unreadable(
+/// Where the double braces that open at `start` end, if they are closed before others open.
+fn closing(text: &str, start: usize) -> Option<usize> {
+    let inside = start + 2;
+    let next = text[inside..]
+        .as_bytes()
+        .windows(2)
+        .position(|pair| pair == b"}}" || pair == b"{{")?;
+    (text.as_bytes()[inside + next] == b'}').then_some(inside + next + 2)
+}
+
+/// Says that double braces are not closed. Scripts have such braces too, so it is a warning.
+fn report_unclosed(
     reader: &mut Reader<'_>,
     text: &str,
     start: usize,
     locate: Locate<'_>,
     pointer: &str,
+) {
+    let rest = &text[start + 2..];
+    let end = rest
+        .find("{{")
+        .into_iter()
+        .chain(rest.find(char::is_control))
+        .min()
+        .unwrap_or(rest.len());
+    let shown = rest[..end].trim_end();
+    let diagnostic = reader.warning(
+        codes::REFERENCE_LITERAL,
+        locate(start..start + 2 + shown.len()),
+        format!("`{{{{{}` is not closed and stays as it is", cut(shown, 40)),
+    );
+    diagnostic.help = Some(format!("close it with `}}}}`; {BRACES_MEANT}"));
+    diagnostic.pointer = Some(pointer.to_owned());
+}
+
+const BRACES_MEANT: &str = "if the braces are meant, write {{\"{{\"}}";
+
+/// Says that double braces hold no reference: an error when they were meant to, else a warning, since
+/// scripts and other template languages have double braces too.
+fn report_unreadable(
+    reader: &mut Reader<'_>,
+    text: &str,
+    range: Range<usize>,
+    locate: Locate<'_>,
+    pointer: &str,
     reason: &str,
-) -> usize {
-    let Some(length) = text[start + 2..].find("}}") else {
-        return start + 2;
-    };
-    let end = start + 2 + length + 2;
-    let inside = text[start + 2..end - 2].trim();
+) {
+    let inside = text[range.start + 2..range.end - 2].trim();
     let reads_like_a_reference = inside
         .starts_with(|first: char| first.is_alphanumeric() || first == '_')
         && inside.chars().all(|character| {
@@ -175,7 +222,7 @@ fn report_unreadable(
     let diagnostic = if reads_like_a_reference {
         let diagnostic = reader.error(
             codes::REFERENCE_SYNTAX,
-            locate(start..end),
+            locate(range),
             format!("`{{{{{shown}}}}}` can't be read: {reason}"),
         );
         diagnostic.help = Some("a reference is {{NAME}}, {{step_id.output}} or {{step_id.output.a[0].b}}, perhaps with | default(\"…\")".to_owned());
@@ -183,15 +230,13 @@ fn report_unreadable(
     } else {
         let diagnostic = reader.warning(
             codes::REFERENCE_LITERAL,
-            locate(start..end),
+            locate(range),
             format!("`{{{{{shown}}}}}` is no reference and stays as it is"),
         );
-        diagnostic.help =
-            Some("write {{\"{{\"}} for two braces to say that you mean them".to_owned());
+        diagnostic.help = Some(BRACES_MEANT.to_owned());
         diagnostic
     };
     diagnostic.pointer = Some(pointer.to_owned());
-    end
 }
 
 enum Inner {
@@ -234,7 +279,11 @@ fn placeholder(text: &str, start: usize) -> Result<(Inner, usize), String> {
         path,
         text: Arc::from(&text[reference_start..cursor.at]),
     };
+    let name_end = cursor.at;
     cursor.skip_spaces();
+    if cursor.at > name_end && cursor.peek().is_some_and(is_name) {
+        return Err("a name has no spaces".to_owned());
+    }
     let mut default = None;
     if cursor.peek() == Some('|') {
         cursor.at += 1;
@@ -434,9 +483,51 @@ mod tests {
             );
             assert_eq!(diagnostics[0].severity, Severity::Warning, "{script}");
         }
-        let (template, diagnostics) = parse("a {{ b");
-        assert_eq!(template, Template::Literal(Json::String("a {{ b".into())));
-        assert!(diagnostics.is_empty());
+    }
+
+    #[test]
+    fn braces_that_are_not_closed_stay_and_are_named_once() {
+        for (text, message) in [
+            ("{{A", "`{{A` is not closed and stays as it is"),
+            ("a {{ b", "`{{ b` is not closed and stays as it is"),
+            ("{{A} b", "`{{A} b` is not closed and stays as it is"),
+            ("x {{", "`{{` is not closed and stays as it is"),
+        ] {
+            let (template, diagnostics) = parse(text);
+            assert_eq!(template, Template::Literal(Json::String(text.into())));
+            assert_eq!(diagnostics.len(), 1, "{text}");
+            assert_eq!(diagnostics[0].severity, Severity::Warning);
+            assert_eq!(diagnostics[0].message, message);
+        }
+        let many = "{{ ".repeat(1000);
+        let (template, diagnostics) = parse(&many);
+        assert_eq!(template, Template::Literal(Json::String(many)));
+        assert_eq!(diagnostics.len(), 1);
+    }
+
+    #[test]
+    fn a_reference_after_braces_that_are_not_closed_is_read() {
+        let (template, diagnostics) = parse("{{A} {{B}}");
+        let Template::Text(parts) = template else {
+            panic!("text")
+        };
+        assert_eq!(parts[0], TextPart::Literal("{{A} ".into()));
+        assert!(matches!(&parts[1], TextPart::Reference(found) if found.reference.name == "B"));
+        assert_eq!(
+            diagnostics[0].message,
+            "`{{A}` is not closed and stays as it is"
+        );
+        let place = diagnostics[0].place.as_ref().expect("a place");
+        assert_eq!(place.span.range(), 0..4);
+    }
+
+    #[test]
+    fn a_space_in_a_name_is_named() {
+        let (_, diagnostics) = parse("{{A B}}");
+        assert_eq!(
+            diagnostics[0].message,
+            "`{{A B}}` can't be read: a name has no spaces"
+        );
     }
 
     proptest! {

@@ -38,17 +38,17 @@ pub(super) async fn call(
             Ok(logged)
         }
         BuiltinTool::WaitForElement | BuiltinTool::WaitUntil => {
-            waits::wait(toolbox, tool, &arguments, request, recorder).await
+            Box::pin(waits::wait(toolbox, tool, &arguments, request, recorder)).await
         }
         BuiltinTool::AppendFile => files::append(toolbox, &arguments, recorder),
         BuiltinTool::Read => files::read(toolbox, &arguments, recorder),
         BuiltinTool::Write => files::write(toolbox, &arguments),
         BuiltinTool::Edit => files::edit(toolbox, &arguments),
         BuiltinTool::NotebookEdit => files::notebook_edit(toolbox, &arguments),
-        BuiltinTool::Glob => search::glob(toolbox, &arguments, request.timeout).await,
-        BuiltinTool::Grep => search::grep(toolbox, &arguments, request.timeout).await,
-        BuiltinTool::Bash => shell::run(toolbox, &arguments, request.timeout).await,
-        BuiltinTool::WebFetch => web::fetch(toolbox, &arguments, request.timeout).await,
+        BuiltinTool::Glob => Box::pin(search::glob(toolbox, &arguments, request.timeout)).await,
+        BuiltinTool::Grep => Box::pin(search::grep(toolbox, &arguments, request.timeout)).await,
+        BuiltinTool::Bash => Box::pin(shell::run(toolbox, &arguments, request.timeout)).await,
+        BuiltinTool::WebFetch => Box::pin(web::fetch(toolbox, &arguments, request.timeout)).await,
     }
 }
 

@@ -121,21 +121,28 @@ fn started(lexed: &Lexed) -> Result<Vec<Program<'_>>, String> {
     if let Some((_, why)) = unreadable.iter().find(|(is_so, _)| *is_so) {
         return Err((*why).to_owned());
     }
+    let hides = |word: &Word| word.text.contains("$(") || word.text.contains('`');
     let words = || {
         lexed
             .commands
             .iter()
             .flat_map(|command| command.words.iter().chain(&command.assignments))
     };
-    if facts.evaluates_variables
-        && words().any(|word| word.text.contains("$(") || word.text.contains('`'))
-    {
+    if facts.evaluates_variables && words().any(hides) {
         return Err(
             "it evaluates variables, and there is a command in one of its words".to_owned(),
         );
     }
     let mut programs = Vec::new();
     for command in &lexed.commands {
+        let name = command
+            .words
+            .first()
+            .and_then(programs::base_name)
+            .unwrap_or_default();
+        if programs::evaluates_names(name) && command.words.iter().any(hides) {
+            return Err(format!("`{name}` may run the command in its arguments"));
+        }
         add(&command.words, &mut programs)?;
     }
     Ok(programs)

@@ -182,7 +182,7 @@ impl<'source> Lexer<'source> {
             '$' => self.dollar(is_in_double),
             '`' => self.backticks(is_in_double),
             '<' | '>' if self.peek() == Some('(') => {
-                self.doubt("there is a process substitution in a `${…}`")
+                self.doubt("there is a process substitution in a `${…}`");
             }
             '\n' => self.check_line_break(),
             _ => {}
@@ -268,7 +268,7 @@ impl<'source> Lexer<'source> {
                 // The quotes come next.
                 '"' if !is_in_double => self.word().expand(),
                 '\\' if self.peek_at(1) == Some('\n') => {
-                    self.doubt("a `$` stands before a joined line")
+                    self.doubt("a `$` stands before a joined line");
                 }
                 '_' | 'a'..='z' | 'A'..='Z' => {
                     let start = self.at;
@@ -338,10 +338,10 @@ impl<'source> Lexer<'source> {
                 Some(Symbol::Char('`')) => break,
                 Some(Symbol::Char('\\')) => match self.bump() {
                     Some(Symbol::Char(escaped @ ('`' | '\\' | '$'))) => {
-                        content.push(Symbol::Char(escaped))
+                        content.push(Symbol::Char(escaped));
                     }
                     Some(Symbol::Char(other)) => {
-                        content.extend([Symbol::Char('\\'), Symbol::Char(other)])
+                        content.extend([Symbol::Char('\\'), Symbol::Char(other)]);
                     }
                     Some(Symbol::Data(piece)) => self.misplace(piece, Place::Backticks),
                     None => {}
@@ -399,7 +399,7 @@ impl<'source> Lexer<'source> {
                     None | Some(Frame::List) => self.word().is_quoted = true,
                     // In quotes a backslash means itself before most characters.
                     Some(Frame::Double) if !matches!(character, '$' | '`' | '"' | '\\') => {
-                        self.quoted('\\')
+                        self.quoted('\\');
                     }
                     _ => {}
                 }
@@ -427,7 +427,7 @@ impl<'source> Lexer<'source> {
         let word = self.word();
         match character {
             '=' if word.assignment.is_none() && is_assignable(word) => {
-                word.assignment = Some(word.text.len())
+                word.assignment = Some(word.text.len());
             }
             '*' | '?' | '[' | '{' => word.is_pattern = true,
             '~' if word.text.is_empty() && word.is_literal() => word.has_tilde = true,
@@ -461,7 +461,7 @@ impl<'source> Lexer<'source> {
             Quotes::None => output.push_str(&format!("\"${{{variable}}}\"")),
             Quotes::Single => output.push_str(&format!("'\"${{{variable}}}\"'")),
             Quotes::Double if is_directly_in_arithmetic => {
-                output.push_str(&format!("(${{{variable}}})"))
+                output.push_str(&format!("(${{{variable}}})"));
             }
             Quotes::Double => output.push_str(&format!("${{{variable}}}")),
         }

@@ -245,6 +245,16 @@ pub(super) fn evaluates_commands(name: &str) -> bool {
     )
 }
 
+/// Whether a command of this name takes names of variables, whose subscripts are evaluated.
+pub(super) fn evaluates_names(name: &str) -> bool {
+    name == "let"
+        || name == "printf"
+        || matches!(
+            kind(name),
+            Kind::Declares | Kind::Names | Kind::Reads | Kind::Test | Kind::DoubleBrackets
+        )
+}
+
 /// Whether an evaluator with `arguments` arguments runs what it reads.
 pub(super) fn evaluates_input(name: &str, arguments: usize) -> bool {
     match name {
@@ -316,6 +326,10 @@ impl Interpreter {
                 let letter = (!word.text.starts_with("--"))
                     .then(|| word.text[1..].find(|letter| self.letters.contains(letter)))
                     .flatten();
+                if self.is_shell() && with_value.is_none() && !name.starts_with("--") {
+                    // `-euo pipefail`
+                    at += word.text.matches(['o', 'O']).count();
+                }
                 if let Some(&(_, count)) = with_value {
                     at += count;
                 } else if self.long.contains(&name) || letter.is_some() {

@@ -99,17 +99,18 @@ impl<'a> Rules<'a> {
             )?;
         }
         let start = resolved.program + 1;
-        let mut first_operand = start;
+        // What a shell's own code has as arguments is no option, nor a program's name.
+        let mut operands = words.len();
         match programs::kind(resolved.name) {
             Kind::Evaluator => self.evaluator(&resolved, words, command)?,
             Kind::Interpreter(interpreter) => {
-                first_operand =
+                operands =
                     self.interpreter(interpreter, resolved.name, words, start, Some(command))?;
             }
             Kind::Declares => return self.declares(&words[start..]),
             Kind::Names | Kind::Reads => {
                 self.moves_data |= !matches!(programs::kind(resolved.name), Kind::Names);
-                self.evaluates |= words[start..].iter().any(|word| word.expansions.is_some());
+                self.evaluates |= words[start..].iter().any(may_evaluate);
                 self.refuse_all(
                     &words[start..],
                     "stands where the shell expects a name",
@@ -123,9 +124,7 @@ impl<'a> Rules<'a> {
             Kind::DoubleBrackets => return self.test(&words[start..], true),
             Kind::Printf => {
                 if words.get(start).is_some_and(|word| word.is("-v")) {
-                    self.evaluates |= words
-                        .get(start + 1)
-                        .is_some_and(|word| word.expansions.is_some());
+                    self.evaluates |= words.get(start + 1).is_some_and(may_evaluate);
                     self.refuse_all(
                         words.get(start + 1..start + 2).unwrap_or_default(),
                         "stands where the shell expects a name",
@@ -148,8 +147,8 @@ impl<'a> Rules<'a> {
             }
             Kind::Plain | Kind::Find | Kind::Echo | Kind::Ignores | Kind::ChangesDirectory => {}
         }
-        self.embedded(words, start)?;
-        self.options(words, &resolved, first_operand)
+        self.embedded(&words[..operands], start)?;
+        self.options(&words[..operands], &resolved)
     }
 
     /// After the last command: what only shows in all of them together.
@@ -221,7 +220,7 @@ impl<'a> Rules<'a> {
         )
     }
 
-    /// Returns where the words begin that are no options of the interpreter, nor of its program.
+    /// Returns where the arguments of shell code begin; the number of words if there are none.
     fn interpreter(
         &mut self,
         interpreter: &'static Interpreter,
@@ -276,7 +275,7 @@ impl<'a> Rules<'a> {
         if let (Some(arguments), Some(&code)) = (roles.arguments, roles.code.last()) {
             self.shell_arguments(&words[code], words.get(arguments..).unwrap_or_default())?;
         }
-        Ok(roles.arguments.unwrap_or(start))
+        Ok(roles.arguments.unwrap_or(words.len()).min(words.len()))
     }
 
     /// The arguments of `sh -c CODE`, which the code has as `$1` and so on.
@@ -365,12 +364,11 @@ impl<'a> Rules<'a> {
                 "let the step answer a plain integer",
             )?;
         }
-        self.evaluates |= word.expansions.is_some_and(|(first, _)| is_before(first));
-        let name = target
-            .trim_end_matches('+')
-            .split('[')
-            .next()
-            .unwrap_or_default();
+        let target = target.trim_end_matches('+');
+        let (name, subscript) = target.split_once('[').unwrap_or((target, "0]"));
+        // `a[x]=1` evaluates `x`.
+        self.evaluates |= word.expansions.is_some_and(|(first, _)| is_before(first))
+            || !is_integer(subscript.trim_end_matches(']'));
         if is_special(name) {
             self.refuse_any(
                 word,
@@ -383,10 +381,11 @@ impl<'a> Rules<'a> {
     }
 
     fn declares(&mut self, arguments: &[Word]) -> Result<(), Refusal> {
-        let has_integers = arguments
-            .iter()
-            .any(|word| word.text.starts_with(['-', '+']) && word.text.contains(['i', 'n']));
-        self.evaluates |= has_integers;
+        // Integers are evaluated, references name other variables, and arrays are taken apart.
+        let has_types = arguments.iter().any(|word| {
+            word.text.starts_with(['-', '+']) && word.text.contains(['i', 'n', 'a', 'A'])
+        });
+        self.evaluates |= has_types;
         for word in arguments {
             // Here quotes don't matter: `export "NAME=value"` is an assignment too.
             let equals = word
@@ -394,8 +393,9 @@ impl<'a> Rules<'a> {
                 .find('=')
                 .filter(|&at| lexer::is_name(&word.text[..at]));
             let is_after = |at: usize| equals.is_some_and(|equals| at > equals);
-            self.evaluates |= word.expansions.is_some_and(|(first, _)| !is_after(first));
-            if has_integers || !word.data.iter().all(|&(_, at)| is_after(at)) || equals.is_none() {
+            self.evaluates |= word.expansions.is_some_and(|(first, _)| !is_after(first))
+                || (equals.is_none() && word.text.contains('['));
+            if has_types || !word.data.iter().all(|&(_, at)| is_after(at)) || equals.is_none() {
                 self.refuse_all(
                     std::slice::from_ref(word),
                     "stands where the shell expects a name or a number",
@@ -487,12 +487,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Data that begins with `-` and stands where a program expects an option.
-    fn options(
-        &self,
-        words: &[Word],
-        resolved: &Resolved<'_>,
-        first_operand: usize,
-    ) -> Result<(), Refusal> {
+    fn options(&self, words: &[Word], resolved: &Resolved<'_>) -> Result<(), Refusal> {
         let kind = programs::kind(resolved.name);
         let mut is_shielded = false;
         let format = (resolved.program + 1..words.len()).find(|&at| !words[at].is("--"));
@@ -508,9 +503,6 @@ impl<'a> Rules<'a> {
                     Kind::Ignores => true,
                     Kind::Echo => !self.is_option_of_echo(word),
                     Kind::Printf => format.is_some_and(|format| at > format),
-                    Kind::Interpreter(interpreter) if interpreter.is_shell() => {
-                        first_operand > resolved.program + 1 && at >= first_operand
-                    }
                     _ => false,
                 };
             if !is_exempt {
@@ -622,6 +614,11 @@ fn refusal(piece: &Piece, why: &str, help: &str) -> Refusal {
         format!("the data of `{}` {why}", reference(piece)),
         help,
     )
+}
+
+/// Whether a word where the shell expects a name makes it evaluate something.
+fn may_evaluate(word: &Word) -> bool {
+    word.expansions.is_some() || word.text.contains('[')
 }
 
 fn base_name_of_argument(word: &Word) -> Option<&str> {

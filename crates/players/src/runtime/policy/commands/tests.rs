@@ -293,6 +293,15 @@ fn data_in_a_variable_is_not_evaluated() {
         "x={{a.b}}; echo ${y:x:1}",
         "x={{a.b}}; echo ${x@P}",
         "x={{a.b}}; test -v \"$x\"",
+        "x={{a.b}}; test -v a[x]",
+        "x={{a.b}}; a[x]=1",
+        "x={{a.b}}; a[$x]+=1",
+        "x={{a.b}}; a=([x]=1)",
+        "x={{a.b}}; read a[x]",
+        "x={{a.b}}; unset 'a[x]'",
+        "x={{a.b}}; printf -v a[x] y",
+        "x={{a.b}}; declare a[x]=1",
+        "x={{a.b}}; declare -a a=\"$x\"",
         "x={{a.b}}; read \"$x\"",
         "x={{a.b}}; export \"$x\"",
         "x=$(echo {{a.b}}); echo $((x))",
@@ -309,7 +318,7 @@ fn data_in_a_variable_is_not_evaluated() {
     ] {
         refused(template, "x");
         // A plain integer evaluates to itself.
-        command(template, &[("a.b", "-12")])
+        command(template, &[("a.b", "12")])
             .unwrap_or_else(|refusal| panic!("{template}: {refusal}"));
     }
 }
@@ -353,6 +362,7 @@ fn the_usual_ways_to_use_data_work() {
         "python3 -c 'import sys; print(sys.argv[1])' {{a.b}}",
         "node tool.js --name={{a.b}}",
         "sh -c 'printf %s \"$1\"' sh {{a.b}}",
+        "sh -c 'echo \"$@\"' sh $x {{a.b}}",
         "bash -c 'for f in \"$@\"; do rm -- \"$f\"; done' bash {{a.b}}",
         "printf %s {{a.b}} | ssh host 'cat > f'",
         "printf %s {{a.b}} | python3 -c 'import sys; sys.stdin.read()'",

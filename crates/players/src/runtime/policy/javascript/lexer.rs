@@ -98,7 +98,7 @@ impl Lexer<'_> {
             self.read.ends_in_comment = false;
             match symbol {
                 Symbol::Char(character) if self.frames.last() == Some(&Frame::Template) => {
-                    self.template(character)
+                    self.template(character);
                 }
                 Symbol::Data(piece) if self.frames.last() == Some(&Frame::Template) => {
                     // A substitution is text here and stays data for a tag function.
@@ -199,7 +199,7 @@ impl Lexer<'_> {
             Previous::Operator(_) | Previous::Keyword => {}
             Previous::Property | Previous::Declaration => self.misplace(piece, Place::Name),
             Previous::Head | Previous::Value | Previous::Either => {
-                self.misplace(piece, Place::AfterValue)
+                self.misplace(piece, Place::AfterValue);
             }
         }
         let literal = literal::expression(&self.source.data[piece].text);
@@ -276,7 +276,7 @@ impl Lexer<'_> {
         loop {
             match self.bump() {
                 Some(Symbol::Char(character)) if is_line_end(character) => {
-                    self.is_line_start = true
+                    self.is_line_start = true;
                 }
                 Some(Symbol::Char('*')) if self.peek() == Some('/') => {
                     self.bump();

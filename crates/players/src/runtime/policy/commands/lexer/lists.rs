@@ -160,7 +160,7 @@ impl Lexer<'_> {
                 // A subscript is arithmetic.
                 if word.text.starts_with('[') {
                     self.misplace_in(&word, Place::Arithmetic);
-                    self.lexed.facts.evaluates_variables |= word.expansions.is_some();
+                    self.lexed.facts.evaluates_variables = true;
                 }
             }
         }

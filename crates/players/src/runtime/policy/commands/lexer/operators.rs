@@ -11,8 +11,9 @@ impl Lexer<'_> {
         self.end_word();
         match self.list().position {
             Position::Test => {
-                if character == ';' || !self.bump_if(character) {
-                    self.doubt("there is a single `&`, `|` or `;` in `[[ … ]]`");
+                // A single `|` may stand in a regular expression.
+                if !self.bump_if(character) && character != '|' {
+                    self.doubt("there is a single `&` or `;` in `[[ … ]]`");
                 }
                 return;
             }
@@ -90,7 +91,7 @@ impl Lexer<'_> {
         match position {
             Position::Pattern | Position::Test => {}
             Position::Command if !self.list().command.is_empty() => {
-                self.doubt("there is a stray `(`")
+                self.doubt("there is a stray `(`");
             }
             Position::Command => {
                 if self.bump_if('(') {

@@ -10,11 +10,15 @@ use std::process::{Command, Stdio};
 
 pub(super) const SHELLS: &[&str] = &["/bin/sh", "/bin/bash"];
 
-/// Standard output of the command, or the error of the system if it can't be started.
+/// Standard output of the command. A limit of processor time ends one that loops.
 pub(super) fn run(shell: &str, command: &BoundCommand, dir: &Path, path: &str) -> String {
-    let output = Command::new(shell)
-        .arg("-c")
-        .arg(&command.script)
+    let output = Command::new("/bin/sh")
+        .args([
+            "-c",
+            "ulimit -t 10; exec \"$0\" -c \"$1\"",
+            shell,
+            &command.script,
+        ])
         .env_clear()
         .env("PATH", path)
         .envs(command.env.iter().map(|(name, value)| (name, value)))
@@ -37,7 +41,7 @@ const TEMPLATES: &[(&str, bool)] = &[
     ("printf '%s>' \"$(printf '<%s' \"{{a.b}}.\")\"", false),
     ("printf '%s>' \"$(printf '<%s' '{{a.b}}.')\"", false),
     (
-        "printf '%s>' \"$(echo \"$(printf '<%s' {{a.b}}.)\")\"",
+        "printf '%s>' \"$(printf %s \"$(printf '<%s' {{a.b}}.)\")\"",
         false,
     ),
     ("x={{a.b}}; printf '<%s>' \"$x\"", false),

@@ -1,0 +1,5 @@
+def total(items):
+    return sum(items)
+
+def average(items):
+    return sum(items) / len(items)
