@@ -1,7 +1,9 @@
 //! The one integration binary: the program from outside, and the source tree as text.
 
 mod append_kill;
+mod browser;
 mod dependencies;
+mod documents;
 mod examples;
 mod golden;
 // It looks for processes in `/proc`.
