@@ -250,7 +250,7 @@ fn explain_prints_the_page_of_every_code() {
         for written in [code.clone(), code.to_lowercase()] {
             let explained = program::run(&scratch, &["explain", &written]);
             assert_eq!(explained.code(), Some(0), "{}", program::told(&explained));
-            assert_eq!(explained.stdout.trim_end(), page.trim_end());
+            assert_eq!(explained.stdout.trim_end(), as_shown(&page).trim_end());
         }
     }
 }
@@ -404,6 +404,13 @@ fn options_named_in_the_documents_exist() {
         }
     }
     assert_none(&problems);
+}
+
+/// The page as people see it: without what the tests read behind the language of an example.
+fn as_shown(page: &str) -> String {
+    page.lines()
+        .map(|line| if line.starts_with("```json ") { "```json\n".to_owned() } else { format!("{line}\n") })
+        .collect()
 }
 
 #[test]

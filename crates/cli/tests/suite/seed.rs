@@ -37,7 +37,7 @@ fn every_example_checks_without_errors() {
     let checked = program::run(&scratch, &args);
     assert_eq!(checked.code(), Some(0), "{}", program::told(&checked));
     let checked: Value = serde_json::from_str(&checked.stdout).expect("one JSON document");
-    let checked = checked.as_array().expect("an entry for each file");
+    let checked = checked["files"].as_array().expect("an entry for each file");
     assert_eq!(checked.len(), files.len());
     for entry in checked {
         assert_eq!(entry["errors"], 0, "{entry:#}");
@@ -78,7 +78,7 @@ fn metadata_and_environment_are_kept_and_shown() {
         let checked: Value = serde_json::from_str(&checked.stdout).expect("JSON");
         for key in ["metadata", "environment"] {
             assert_eq!(
-                checked[key],
+                checked["files"][0][key],
                 *source.get(key).unwrap_or(&Value::Null),
                 "{checked:#}"
             );

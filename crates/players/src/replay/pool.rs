@@ -233,9 +233,11 @@ pub(super) fn last_words_note(lines: &[String]) -> Option<String> {
     }
 }
 
-/// What a server said unasked, for the trace.
-pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recorder<'_>) {
-    for notice in session.drain_notices() {
+/// Records what a server said unasked, and gives how much it was.
+pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recorder<'_>) -> usize {
+    let notices = session.drain_notices();
+    let count = notices.len();
+    for notice in notices {
         let level = match &notice {
             Notice::Log { level, .. } => level.clone(),
             Notice::Refused { .. } | Notice::BadFrame { .. } => "warning".to_owned(),
@@ -247,6 +249,7 @@ pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recor
             stream: Some(name.to_owned()),
         }));
     }
+    count
 }
 
 pub(super) fn log(level: &str, message: String) -> EventData {

@@ -107,7 +107,14 @@ impl Toolbox {
         if request.tool != ToolName::Builtin(BuiltinTool::Log) {
             recorder.settle();
         }
-        let answer = self.within_timeout(request, recorder).await;
+        // A call that the trace doesn't show must not have an effect.
+        let answer = match recorder.error() {
+            Some(error) => Err(Failure::new(
+                FailureKind::RunFile,
+                format!("the trace can't be written: {error}"),
+            )),
+            None => self.within_timeout(request, recorder).await,
+        };
         let ended = recorder.clock().now();
         let (outcome, success, result, text) = match answer {
             Ok(Answer { value, text }) => (CallOutcome::Returned(value.clone()), true, value, text),
