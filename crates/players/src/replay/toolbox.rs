@@ -68,6 +68,9 @@ pub(super) struct Answer {
 /// How long a call may take when nobody says: a minute.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// A tool's own message about its time is the better one, so it gets this much longer.
+const GRACE: Duration = Duration::from_secs(1);
+
 impl Toolbox {
     /// Tools that stand on `options`.
     pub fn new(options: ToolboxOptions) -> Self {
@@ -142,22 +145,25 @@ impl Toolbox {
         outcome
     }
 
-    /// A step's own timeout caps everything else; a dropped call is cancelled by its tool.
+    /// A step's own timeout caps everything else but the start of a server, which has a time of its own: calls
+    /// that may start one keep the step's time themselves.
     async fn within_timeout(
         &mut self,
         request: &CallRequest,
         recorder: &mut Recorder<'_>,
     ) -> Result<Answer, Failure> {
+        let keeps_time = matches!(
+            request.tool,
+            ToolName::Mcp(_)
+                | ToolName::Builtin(BuiltinTool::WaitForElement | BuiltinTool::WaitUntil)
+        );
         let call = self.route(request, recorder);
         match request.timeout {
-            // The tool's own message about its time is the better one, so it gets a moment longer.
-            Some(limit) => {
-                match tokio::time::timeout(limit + Duration::from_millis(50), call).await {
-                    Ok(answer) => answer,
-                    Err(_) => Err(timed_out(limit)),
-                }
-            }
-            None => call.await,
+            Some(limit) if !keeps_time => match tokio::time::timeout(limit + GRACE, call).await {
+                Ok(answer) => answer,
+                Err(_) => Err(timed_out(limit)),
+            },
+            _ => call.await,
         }
     }
 
