@@ -10,7 +10,7 @@ use cuecard_core::value::{Value, push_pointer};
 use serde_json::{Map, Value as Json};
 
 use super::pool::{last_words_note, log, record_notices};
-use super::toolbox::{Answer, DEFAULT_TIMEOUT, Toolbox};
+use super::toolbox::{Answer, DEFAULT_TIMEOUT, Toolbox, timed_out};
 use super::{builtin, page};
 use crate::mcp::result::{self, Extracted};
 use crate::mcp::{CallError, CallErrorKind, Session, ToolInfo, ToolReply};
@@ -43,14 +43,21 @@ pub(super) async fn call(
     let arguments = bind_scripts(toolbox, tool, &request.params)?;
     let session = toolbox.pool.session(server, recorder).await?;
     toolbox.last_server = Some(server.to_owned());
-    page::resize(toolbox, server, &session, timeout, recorder).await;
-    let info = tool_info(&session, tool, &arguments).await;
-    let arguments = match &info {
-        Some(info) => {
-            let arguments = fit(arguments, &info.input_schema, recorder);
-            page::complete(toolbox, server, &session, info, arguments, timeout).await
+    let preparing = async {
+        page::resize(toolbox, server, &session, timeout, recorder).await;
+        match tool_info(&session, tool, &arguments).await {
+            Some(info) => {
+                let arguments = fit(arguments, &info.input_schema, recorder);
+                page::complete(toolbox, server, &session, &info, arguments, timeout).await
+            }
+            None => arguments,
         }
-        None => arguments,
+    };
+    let arguments = match request.timeout {
+        Some(limit) => tokio::time::timeout(limit, preparing)
+            .await
+            .map_err(|_| timed_out(limit))?,
+        None => preparing.await,
     };
     let reply = call_and_listen(server, &session, tool, arguments, timeout, recorder).await;
     let reply = match reply {

@@ -68,6 +68,12 @@ pub(super) struct Answer {
 /// How long a call may take when nobody says: a minute.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// A tool's own message about its time is the better one, so it gets this much longer.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// What a command gets beside its own time: to be killed, and for the rest of its output.
+const COMMAND_GRACE: Duration = Duration::from_secs(2);
+
 impl Toolbox {
     /// Tools that stand on `options`.
     pub fn new(options: ToolboxOptions) -> Self {
@@ -149,24 +155,25 @@ impl Toolbox {
         outcome
     }
 
-    /// A step's own timeout caps everything else; a dropped call is cancelled by its tool.
+    /// A step's own timeout caps everything else but the start of a server, which has a time of its own: calls
+    /// that may start one keep the step's time themselves.
     async fn within_timeout(
         &mut self,
         request: &CallRequest,
         recorder: &mut Recorder<'_>,
     ) -> Result<Answer, Failure> {
-        let is_command = matches!(request.tool, ToolName::Builtin(BuiltinTool::Bash));
+        use BuiltinTool::{Bash, WaitForElement, WaitUntil};
+        let is_command = request.tool == ToolName::Builtin(Bash);
+        let keeps_time = matches!(
+            request.tool,
+            ToolName::Mcp(_) | ToolName::Builtin(WaitForElement | WaitUntil)
+        );
         let call = self.route(request, recorder);
-        let Some(limit) = request.timeout else {
+        let Some(limit) = request.timeout.filter(|_| !keeps_time) else {
             return call.await;
         };
-        // The tool's own message about its time is the better one, so it gets a moment longer. A command
-        // keeps its time itself, and still has to be killed and its last output to be read.
-        let grace = if is_command {
-            Duration::from_secs(2)
-        } else {
-            Duration::from_millis(50)
-        };
+        // A command keeps its time too, and still has to be killed and its last output to be read.
+        let grace = if is_command { COMMAND_GRACE } else { GRACE };
         match tokio::time::timeout(limit + grace, call).await {
             Ok(answer) => answer,
             Err(_) if is_command => Err(command_timed_out(limit)),

@@ -69,6 +69,18 @@ fn a_demo_server_that_crashes_is_started_again_and_has_forgotten() {
 }
 
 #[test]
+fn the_time_of_a_step_does_not_run_while_its_server_starts() {
+    let slow_to_start = format!("sleep 3; exec '{PROGRAM}' mcp demo");
+    let scratch = with_server(&json!({"command": "sh", "args": ["-c", slow_to_start]}));
+    let steps = json!([
+        {"tool": "mcp__peer__echo", "params": {"message": "hello"}, "timeout": 2, "expect": {"equals": "hello"}},
+    ]);
+    let played = play(&scratch, &steps, 0);
+    let took = played.step(1)["duration"].as_f64().expect("a number");
+    assert!((3.0..HARD_LIMIT).contains(&took), "{took}");
+}
+
+#[test]
 fn the_demo_server_over_http() {
     let server = HttpServer::start(Path::new(PROGRAM), &[], &["mcp", "demo", "--http"]);
     let scratch = with_server(&json!({"url": server.url}));
