@@ -254,18 +254,13 @@ fn place_file(value: &mut Json, index: usize, saved: &Json, bytes: usize) {
         Json::Array(items) => items
             .iter_mut()
             .for_each(|item| place_file(item, index, saved, bytes)),
-        Json::Object(members) => {
-            if members
-                .get("blob")
-                .and_then(Json::as_u64)
-                .and_then(|blob| usize::try_from(blob).ok())
-                == Some(index)
-                && members.contains_key("media_type")
-            {
-                members.remove("blob");
-                members.insert("path".to_owned(), saved.clone());
-                members.insert("bytes".to_owned(), bytes.into());
-            }
+        Json::Object(members)
+            if members.contains_key("media_type")
+                && members.get("blob").and_then(Json::as_u64) == u64::try_from(index).ok() =>
+        {
+            members.remove("blob");
+            members.insert("path".to_owned(), saved.clone());
+            members.insert("bytes".to_owned(), bytes.into());
         }
         _ => {}
     }

@@ -214,6 +214,10 @@ pub(super) fn check_size(path: &Path, record: usize) -> Result<(), WorkspaceErro
 }
 
 /// Takes an advisory lock. File systems without locks are used without.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a lock that another process holds can only be asked for again: waiting for it has no bound"
+)]
 pub(super) fn lock(file: &File) -> Result<(), ()> {
     for _ in 0..LOCK_ATTEMPTS {
         match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
