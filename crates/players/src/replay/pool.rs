@@ -10,7 +10,9 @@ use cuecard_core::script::{Failure, FailureKind};
 use cuecard_core::trace::{EventData, Log};
 
 use crate::mcp::config::Config;
-use crate::mcp::{Notice, Protocol, ServerSpec, Session, StartError, TransportSpec, demo};
+use crate::mcp::{
+    Notice, Protocol, ServerSpec, Session, StartError, StartErrorKind, TransportSpec, demo,
+};
 use crate::runtime::tap::Recorder;
 
 /// The server that the binary brings itself; it needs no config.
@@ -210,9 +212,14 @@ pub fn unknown_server(config: &Config, name: &str) -> Diagnostic {
 }
 
 fn start_failure(error: &StartError, transport: &TransportSpec) -> Failure {
-    let how = match transport {
-        TransportSpec::Http { .. } => "its address is",
-        TransportSpec::Stdio { .. } | TransportSpec::InProcess(_) => "it was started as",
+    use StartErrorKind as Kind;
+    let how = match (transport, &error.kind) {
+        (TransportSpec::Http { .. }, _) => "its address is",
+        (
+            _,
+            Kind::CommandNotFound { .. } | Kind::NoSuchDirectory { .. } | Kind::NotExecuted { .. },
+        ) => "it would be started as",
+        _ => "it was started as",
     };
     let mut failure = Failure::new(FailureKind::ServerStart, error.to_string());
     failure.notes.push(format!(
@@ -265,7 +272,7 @@ mod tests {
     use cuecard_core::value::Redactor;
 
     use super::*;
-    use crate::mcp::{Exit, ServerFacts, StartErrorKind};
+    use crate::mcp::{Exit, ServerFacts};
     use crate::runtime::clock::Clock;
     use crate::runtime::tap::Listener;
 
@@ -301,6 +308,14 @@ mod tests {
                 "it was started as: npx -y server (from .mcp.json)",
                 "its last words: Error: TOKEN is not set",
             ]
+        );
+        let mut missing = error("npxx -y server");
+        missing.kind = StartErrorKind::CommandNotFound {
+            command: "npxx".to_owned(),
+        };
+        assert_eq!(
+            start_failure(&missing, &program).notes[0],
+            "it would be started as: npxx -y server (from .mcp.json)"
         );
         let address = TransportSpec::Http {
             url: "http://h/mcp".to_owned(),

@@ -90,6 +90,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_step_s_timeout_is_said_in_its_seconds() {
+        let failure = command_timed_out(Duration::from_millis(200));
+        assert_eq!(failure.kind, FailureKind::Timeout);
+        assert_eq!(failure.message, "the command did not end within 0.2 s");
+    }
+
+    #[test]
     fn an_end_that_was_not_expected_says_which_and_why() {
         let own = Duration::from_millis(200);
         let failure = unexpected_end(Some(3), own, 0);

@@ -385,7 +385,11 @@ mod tests {
             error.to_string().ends_with("no such file or folder"),
             "{error}"
         );
+        fs::write(&path, "one\n  two\n").unwrap();
+        let error = edit(&path, "one\ntwo", "b", false).unwrap_err();
+        assert_eq!(error.notes(), ["lines 1 to 2:\n  1 │ one\n  2 │   two"]);
         let error = edit(&path, "a", "a", false).unwrap_err();
+        assert_eq!(error.notes(), [""; 0]);
         assert!(error.to_string().ends_with("are the same"), "{error}");
     }
 

@@ -310,6 +310,13 @@ mod tests {
         let limits = Limits::default();
         let missing = glob(&folder.path().join("no"), "*", &limits).expect_err("missing");
         assert!(matches!(missing, SearchError::NotFound { .. }), "{missing}");
+        let near = glob(&folder.path().join("fiel"), "*", &limits).expect_err("missing");
+        assert!(near.help().is_some_and(|help| help.ends_with("/file`?")));
+        let below = glob(&folder.path().join("file/a/b"), "*", &limits).expect_err("below a file");
+        assert!(
+            below.to_string().ends_with("/file` is not a folder"),
+            "{below}"
+        );
         let file = glob(&folder.path().join("file"), "*", &limits).expect_err("a file");
         assert!(matches!(file, SearchError::NotAFolder { .. }), "{file}");
         for pattern in ["../*", "a/../../b", "/etc/*"] {
