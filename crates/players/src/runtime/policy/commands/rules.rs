@@ -192,7 +192,8 @@ impl<'a> Rules<'a> {
                 "write the name of the program out",
             )?;
             // `$program` is whatever a variable says, and `a[x == 1]=2` only looks like a program.
-            self.evaluates |= may_evaluate(word);
+            self.evaluates |= may_evaluate(word) || word.is_any_name();
+            self.moves_data |= word.is_any_name();
         }
         words.iter().try_for_each(|word| {
             self.refuse_any(
@@ -210,8 +211,9 @@ impl<'a> Rules<'a> {
         command: &SimpleCommand,
     ) -> Result<(), Refusal> {
         let arguments = &words[resolved.program + 1..];
-        self.evaluates |=
-            resolved.name == "let" || arguments.iter().any(|word| word.expansions.is_some());
+        let is_open = |word: &Word| word.expansions.is_some() || word.is_any_name();
+        self.evaluates |= resolved.name == "let" || arguments.iter().any(is_open);
+        self.moves_data |= arguments.iter().any(Word::is_any_name);
         if programs::evaluates_input(resolved.name, arguments.len()) {
             self.runs_input(resolved.name, command)?;
         }
@@ -237,6 +239,7 @@ impl<'a> Rules<'a> {
         let roles = interpreter.roles(words, start);
         if let Some(unknown) = roles.unknown {
             self.evaluates = true;
+            self.moves_data |= words[unknown].is_any_name();
             self.refuse_all(
                 &words[unknown..],
                 &format!(
