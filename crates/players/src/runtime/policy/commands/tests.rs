@@ -556,7 +556,10 @@ fn long_commands_are_read_in_one_pass() {
         "` ",
     ] {
         let long = format!("find a{} {{{{a.b}}}}", part.repeat(250_000 / part.len()));
-        let _ = command(&long, &[("a.b", "x")]);
+        match command(&long, &[("a.b", "x")]) {
+            Ok(bound) => assert!(bound.script.ends_with("\"${CUECARD_ARG_1}\""), "{part}"),
+            Err(refusal) => assert_eq!(refusal.kind, RefusalKind::Data, "{part}: {refusal}"),
+        }
     }
 }
 
