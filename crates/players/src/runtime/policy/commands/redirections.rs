@@ -13,6 +13,7 @@ pub(super) fn check_data(
     source: &Source<'_>,
     places: &Places,
 ) -> Result<(), Refusal> {
+    let changes_directory = changes_directory(lexed);
     for redirection in all(lexed) {
         let target = &redirection.target;
         let Some(&piece) = lexed.uses[target.uses.clone()].first() else {
@@ -43,7 +44,7 @@ pub(super) fn check_data(
             );
         }
         let path = path(target, lexed, source);
-        if changes_directory(lexed) && !path.to_string().starts_with('/') {
+        if changes_directory && !path.to_string().starts_with('/') {
             return refuse(
                 ", and the command changes the directory it starts at",
                 "write an absolute path, or change the directory in a step before",
@@ -56,6 +57,7 @@ pub(super) fn check_data(
 
 /// Under `confine` and `read_only` the shell itself opens only what a step may open.
 pub(super) fn check_all(lexed: &Lexed, places: &Places) -> Result<(), Refusal> {
+    let changes_directory = changes_directory(lexed);
     for redirection in all(lexed) {
         let target = &redirection.target;
         let writes = match redirection.operator {
@@ -79,7 +81,7 @@ pub(super) fn check_all(lexed: &Lexed, places: &Places) -> Result<(), Refusal> {
         }
         let is_known = target.is_literal() && !target.is_pattern && !target.has_tilde;
         let is_relative = !target.text.starts_with('/');
-        if !is_known || (is_relative && changes_directory(lexed)) {
+        if !is_known || (is_relative && changes_directory) {
             return Err(Refusal::new(
                 RefusalKind::Command,
                 "it can't be told where a redirection of the command leads",

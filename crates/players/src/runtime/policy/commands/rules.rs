@@ -1,5 +1,8 @@
 //! Where data in a command would act as code although its quotes are right.
 
+mod builtins;
+mod options;
+
 use super::super::paths::Places;
 use super::super::source::{Source, is_integer, reference};
 use super::super::{Refusal, RefusalKind};
@@ -7,6 +10,7 @@ use super::lexer;
 use super::programs::{self, Interpreter, Kind, Resolved};
 use super::redirections;
 use super::words::{Lexed, Operator, SimpleCommand, Word};
+use builtins::may_evaluate;
 use cuecard_core::value::Piece;
 
 /// Judges all data of a command.
@@ -136,13 +140,14 @@ impl<'a> Rules<'a> {
                 }
             }
             Kind::Find if is_whole => {
-                for (at, word) in words.iter().enumerate().skip(start) {
-                    if word.is_literal()
-                        && programs::starts_command(&word.text)
-                        && at + 1 < words.len()
-                    {
-                        self.simple(&words[at + 1..], command, false)?;
-                    }
+                let starts =
+                    |word: &Word| word.is_literal() && programs::starts_command(&word.text);
+                for inner in words[start..]
+                    .split(starts)
+                    .skip(1)
+                    .filter(|inner| !inner.is_empty())
+                {
+                    self.simple(inner, command, false)?;
                 }
             }
             Kind::Plain | Kind::Find | Kind::Echo | Kind::Ignores | Kind::ChangesDirectory => {}
@@ -186,8 +191,9 @@ impl<'a> Rules<'a> {
                 "stands in the name of the program",
                 "write the name of the program out",
             )?;
-            // `$program` is whatever a variable says.
-            self.evaluates |= word.expansions.is_some();
+            // `$program` is whatever a variable says, and `a[x == 1]=2` only looks like a program.
+            self.evaluates |= may_evaluate(word) || word.is_any_name();
+            self.moves_data |= word.is_any_name();
         }
         words.iter().try_for_each(|word| {
             self.refuse_any(
@@ -205,8 +211,9 @@ impl<'a> Rules<'a> {
         command: &SimpleCommand,
     ) -> Result<(), Refusal> {
         let arguments = &words[resolved.program + 1..];
-        self.evaluates |=
-            resolved.name == "let" || arguments.iter().any(|word| word.expansions.is_some());
+        let is_open = |word: &Word| word.expansions.is_some() || word.is_any_name();
+        self.evaluates |= resolved.name == "let" || arguments.iter().any(is_open);
+        self.moves_data |= arguments.iter().any(Word::is_any_name);
         if programs::evaluates_input(resolved.name, arguments.len()) {
             self.runs_input(resolved.name, command)?;
         }
@@ -232,6 +239,7 @@ impl<'a> Rules<'a> {
         let roles = interpreter.roles(words, start);
         if let Some(unknown) = roles.unknown {
             self.evaluates = true;
+            self.moves_data |= words[unknown].is_any_name();
             self.refuse_all(
                 &words[unknown..],
                 &format!(
@@ -353,230 +361,6 @@ impl<'a> Rules<'a> {
         Ok(())
     }
 
-    fn assignment(&mut self, word: &Word) -> Result<(), Refusal> {
-        let equals = word.assignment.unwrap_or_default();
-        let target = &word.text[..equals];
-        let is_before = |at: usize| at < equals;
-        if word.data.iter().any(|&(_, at)| is_before(at)) {
-            self.refuse_all(
-                std::slice::from_ref(word),
-                "stands in a subscript, where it would be evaluated",
-                "let the step answer a plain integer",
-            )?;
-        }
-        let target = target.trim_end_matches('+');
-        let (name, subscript) = target.split_once('[').unwrap_or((target, "0]"));
-        // `a[x]=1` evaluates `x`.
-        self.evaluates |= word.expansions.is_some_and(|(first, _)| is_before(first))
-            || !is_integer(subscript.trim_end_matches(']'));
-        if is_special(name) {
-            self.refuse_any(
-                word,
-                &format!("is put into `{name}`, which decides what runs or how the shell reads"),
-                "use another variable, or write its value out",
-            )?;
-        }
-        self.carried.extend(word.uses.clone());
-        Ok(())
-    }
-
-    fn declares(&mut self, arguments: &[Word]) -> Result<(), Refusal> {
-        // Integers are evaluated, references name other variables, and arrays are taken apart.
-        let has_types = arguments.iter().any(|word| {
-            word.text.starts_with(['-', '+']) && word.text.contains(['i', 'n', 'a', 'A'])
-        });
-        self.evaluates |= has_types;
-        for word in arguments {
-            // Here quotes don't matter: `export "NAME=value"` is an assignment too.
-            let equals = word
-                .text
-                .find('=')
-                .filter(|&at| lexer::is_name(&word.text[..at]));
-            let is_after = |at: usize| equals.is_some_and(|equals| at > equals);
-            self.evaluates |= word.expansions.is_some_and(|(first, _)| !is_after(first))
-                || (equals.is_none() && word.text.contains('['));
-            if has_types || !word.data.iter().all(|&(_, at)| is_after(at)) || equals.is_none() {
-                self.refuse_all(
-                    std::slice::from_ref(word),
-                    "stands where the shell expects a name or a number",
-                    "write the name out: `NAME=value`",
-                )?;
-            }
-            if let Some(equals) = equals
-                && is_special(&word.text[..equals])
-            {
-                self.refuse_any(
-                    word,
-                    "is put into a variable that decides what runs",
-                    "use another variable",
-                )?;
-            }
-            self.carried.extend(word.uses.clone());
-        }
-        Ok(())
-    }
-
-    /// `[ … ]` or `[[ … ]]`.
-    fn test(&mut self, words: &[Word], is_double: bool) -> Result<(), Refusal> {
-        let is_numeric = |word: Option<&Word>| {
-            word.is_some_and(|word| {
-                ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]
-                    .iter()
-                    .any(|operator| word.is(operator))
-            })
-        };
-        let takes_name =
-            |word: Option<&Word>| word.is_some_and(|word| word.is("-v") || word.is("-R"));
-        let mut evaluates = false;
-        for (at, word) in words.iter().enumerate() {
-            let before = at.checked_sub(1).and_then(|before| words.get(before));
-            let after = words.get(at + 1);
-            let is_evaluated =
-                takes_name(before) || (is_double && (is_numeric(before) || is_numeric(after)));
-            let is_number =
-                word.expansions.is_none() && (word.text.is_empty() || is_integer(&word.text));
-            evaluates |= is_evaluated && !is_number;
-            if word.uses.is_empty() {
-                continue;
-            }
-            let one = std::slice::from_ref(word);
-            if takes_name(before) || is_numeric(before) || is_numeric(after) {
-                self.refuse_all(
-                    one,
-                    "is no plain integer, and the comparison would evaluate it",
-                    "compare text with `=`, or let the step answer a plain integer",
-                )?;
-            }
-            let is_order =
-                |word: Option<&Word>| word.is_some_and(|word| word.is("<") || word.is(">"));
-            if is_double && (is_order(before) || is_order(after)) {
-                self.refuse_all(
-                    one,
-                    "stands beside `<` or `>`, which some shells read as a redirection",
-                    "compare with `=` or `-lt`",
-                )?;
-            }
-            let is_operator = |word: Option<&Word>, operators: &[&str]| {
-                word.is_some_and(|word| operators.iter().any(|operator| word.is(operator)))
-            };
-            let compares = ["=", "==", "!=", "-ef", "-nt", "-ot"];
-            let unary = [
-                "-n", "-z", "-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h",
-            ];
-            let is_operand = is_double
-                || is_operator(before, &compares)
-                || is_operator(after, &compares)
-                || is_operator(before, &unary)
-                || is_numeric(before)
-                || is_numeric(after);
-            if !is_operand {
-                self.option(word)?;
-                if before
-                    .is_some_and(|before| before.expansions.is_some() && before.text.is_empty())
-                {
-                    self.refuse_all(
-                        one,
-                        "stands beside an operator that can't be told",
-                        "write the operator out",
-                    )?;
-                }
-            }
-        }
-        self.evaluates |= evaluates;
-        Ok(())
-    }
-
-    /// Data that begins with `-` and stands where a program expects an option.
-    fn options(&self, words: &[Word], resolved: &Resolved<'_>) -> Result<(), Refusal> {
-        let kind = programs::kind(resolved.name);
-        let mut is_shielded = false;
-        let format = (resolved.program + 1..words.len()).find(|&at| !words[at].is("--"));
-        for (at, word) in words.iter().enumerate() {
-            if at > resolved.program && word.is("--") {
-                is_shielded = true;
-            }
-            if at == resolved.program || is_shielded || word.data.is_empty() {
-                continue;
-            }
-            let is_exempt = at > resolved.program
-                && match kind {
-                    Kind::Ignores => true,
-                    Kind::Echo => !self.is_option_of_echo(word),
-                    Kind::Printf => format.is_some_and(|format| at > format),
-                    _ => false,
-                };
-            if !is_exempt {
-                self.option(word)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn is_option_of_echo(&self, word: &Word) -> bool {
-        let value: String = self
-            .beginning(word)
-            .map(|(character, _)| character)
-            .collect();
-        value.strip_prefix('-').is_some_and(|letters| {
-            !letters.is_empty()
-                && letters
-                    .chars()
-                    .all(|letter| matches!(letter, 'n' | 'e' | 'E'))
-        })
-    }
-
-    fn option(&self, word: &Word) -> Result<(), Refusal> {
-        let value: Vec<(char, Option<usize>)> = self.beginning(word).collect();
-        let [('-', dash), (second, _), ..] = value[..] else {
-            return Ok(());
-        };
-        // No program has an option that is a blank: this is a list item, or a sentence.
-        if second.is_whitespace() {
-            return Ok(());
-        }
-        let name_end = match second {
-            '-' => value
-                .iter()
-                .position(|&(character, _)| character == '=')
-                .unwrap_or(value.len()),
-            _ => 2,
-        };
-        let is_number = dash.is_none()
-            && value[1..]
-                .iter()
-                .all(|(character, _)| character.is_ascii_digit());
-        match value[..name_end].iter().find_map(|&(_, number)| number) {
-            Some(number) if !is_number => {
-                let piece = self.piece(number);
-                let it = reference(piece);
-                Err(refusal(
-                    piece,
-                    "begins with `-` where it would be an option",
-                    &format!(
-                        "write `--` before it, `./{it}` for a path, or `--name={it}` for the value of an option"
-                    ),
-                ))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The first characters that a word will have, each with the use it came from. What is expanded counts as empty.
-    fn beginning(&self, word: &'a Word) -> impl Iterator<Item = (char, Option<usize>)> {
-        let mut done = 0;
-        let mut parts: Vec<(&str, Option<usize>)> = Vec::new();
-        for &(number, at) in &word.data {
-            parts.push((&word.text[done..at], None));
-            parts.push((&self.piece(number).text, Some(number)));
-            done = at;
-        }
-        parts.push((&word.text[done..], None));
-        parts
-            .into_iter()
-            .flat_map(|(text, number)| text.chars().map(move |character| (character, number)))
-            .take(256)
-    }
-
     fn piece(&self, number: usize) -> &'a Piece {
         self.source.data[self.lexed.uses[number]]
     }
@@ -616,60 +400,6 @@ fn refusal(piece: &Piece, why: &str, help: &str) -> Refusal {
     )
 }
 
-/// Whether a word where the shell expects a name makes it evaluate something.
-fn may_evaluate(word: &Word) -> bool {
-    word.expansions.is_some() || word.text.contains('[')
-}
-
 fn base_name_of_argument(word: &Word) -> Option<&str> {
     programs::base_name(word).filter(|_| !word.text.starts_with('-'))
-}
-
-/// Variables that the shell, the loader or common programs take orders from.
-fn is_special(name: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "PATH",
-        "ENV",
-        "IFS",
-        "SHELL",
-        "EDITOR",
-        "VISUAL",
-        "PAGER",
-        "BROWSER",
-        "BASH_ENV",
-        "BASHOPTS",
-        "SHELLOPTS",
-        "PROMPT_COMMAND",
-        "RANDOM",
-        "SECONDS",
-        "LINENO",
-        "OPTIND",
-        "HISTCMD",
-        "JAVA_TOOL_OPTIONS",
-        "PERL5OPT",
-        "PERL5LIB",
-        "RUBYOPT",
-        "RUBYLIB",
-        "LESSOPEN",
-        "LESSCLOSE",
-        "MAKEFLAGS",
-        "TAR_OPTIONS",
-        "HOME",
-        "PS0",
-        "PS1",
-        "PS2",
-        "PS3",
-        "PS4",
-    ];
-    const PREFIXES: &[&str] = &[
-        "LD_",
-        "DYLD_",
-        "GIT_",
-        "PYTHON",
-        "NODE_",
-        "npm_config_",
-        "NPM_CONFIG_",
-        "CUECARD_",
-    ];
-    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }

@@ -267,6 +267,10 @@ fn data_that_would_be_code_is_refused() {
         "$tool {{a.b}}",
         "\"$(which x)\" {{a.b}}",
         "bash $flags -c {{a.b}}",
+        "bash -o $option -c x {{a.b}}",
+        "python3 -c $code {{a.b}}",
+        "sudo -u $user cat {{a.b}}",
+        "timeout $limit cat {{a.b}}",
         "sudo --unknown x {{a.b}}",
         "sh -c 'eval \"$1\"' sh {{a.b}}",
         "sh -c '\"$@\"' sh {{a.b}}",
@@ -297,6 +301,11 @@ fn data_in_a_variable_is_not_evaluated() {
         "x={{a.b}}; a[x]=1",
         "x={{a.b}}; a[$x]+=1",
         "x={{a.b}}; a=([x]=1)",
+        "x={{a.b}}; a[x==1]=2",
+        "echo x > {{a.b}}; sh -c *",
+        "touch ./{{a.b}}; bash * x",
+        "touch ./{{a.b}}; eval *",
+        "touch ./{{a.b}}; ?*",
         "x={{a.b}}; read a[x]",
         "x={{a.b}}; unset 'a[x]'",
         "x={{a.b}}; printf -v a[x] y",
@@ -378,6 +387,7 @@ fn the_usual_ways_to_use_data_work() {
         "grep -F -- {{a.b}} file | wc -l",
         "find . -name {{a.b}} -exec cat {} +",
         "sudo -u bob cat {{a.b}}",
+        "sudo -u \"$user\" cat {{a.b}}",
         "timeout 5 cat {{a.b}}",
         "docker run --rm box tool {{a.b}}",
         "npx -y tool {{a.b}}",
@@ -521,6 +531,36 @@ fn a_nul_byte_is_refused() {
         command("echo \0", &[]).expect_err("NUL").kind,
         RefusalKind::Command
     );
+}
+
+#[test]
+fn long_commands_are_read_in_one_pass() {
+    // Each of these would take hours if a part of it were read again for every character or word.
+    for part in [
+        "=",
+        "a",
+        "a=b ",
+        "> f;",
+        "sh ",
+        "-exec sh ",
+        "python -c ",
+        "[ a ] ",
+        "$x",
+        "a[",
+        "'a'",
+        "\\\n",
+        "\n",
+        "(",
+        "))",
+        "<<E\n",
+        "` ",
+    ] {
+        let long = format!("find a{} {{{{a.b}}}}", part.repeat(250_000 / part.len()));
+        match command(&long, &[("a.b", "x")]) {
+            Ok(bound) => assert!(bound.script.ends_with("\"${CUECARD_ARG_1}\""), "{part}"),
+            Err(refusal) => assert_eq!(refusal.kind, RefusalKind::Data, "{part}: {refusal}"),
+        }
+    }
 }
 
 #[test]

@@ -102,7 +102,9 @@ pub(super) struct Word {
     pub(super) is_pattern: bool,
     /// It begins with an unquoted `~`.
     pub(super) has_tilde: bool,
-    /// The length of `text` before the `=`, if it has the form of an assignment.
+    /// It holds an unquoted `=`.
+    pub(super) has_equals: bool,
+    /// The length of `text` before the first `=`, if it has the form of an assignment.
     pub(super) assignment: Option<usize>,
 }
 
@@ -122,6 +124,16 @@ impl Word {
     /// Whether nothing in it changes at run time.
     pub(super) fn is_literal(&self) -> bool {
         self.expansions.is_none() && self.data.is_empty()
+    }
+
+    /// Whether it may become no word at all, or several: `$x` without quotes, `*`.
+    pub(super) fn may_vanish(&self) -> bool {
+        (self.expansions.is_some() && !self.is_quoted) || self.is_any_name()
+    }
+
+    /// Whether it may become the name of any file, and so of one that is named by data.
+    pub(super) fn is_any_name(&self) -> bool {
+        self.is_pattern && self.text.starts_with(['*', '?', '['])
     }
 
     /// Whether it is this literal word, whatever its quotes.

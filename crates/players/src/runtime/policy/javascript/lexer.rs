@@ -3,9 +3,14 @@
 //! It reads only as much as that takes. Where the language needs a full parser to go on (a `/` after `}` is a division
 //! or a regular expression), it says so instead of guessing, and data is refused.
 
+mod tokens;
+
 use super::super::source::{Source, Symbol};
 use super::Place;
 use super::literal;
+
+/// How deeply brackets and templates may be nested.
+const MAX_DEPTH: usize = 500;
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -95,6 +100,9 @@ impl Lexer<'_> {
             self.doubt("it begins with `#!`");
         }
         while let Some(symbol) = self.bump() {
+            if self.frames.len() > MAX_DEPTH {
+                self.doubt("its brackets are nested too deeply");
+            }
             self.read.ends_in_comment = false;
             match symbol {
                 Symbol::Char(character) if self.frames.last() == Some(&Frame::Template) => {
@@ -229,97 +237,6 @@ impl Lexer<'_> {
         }
     }
 
-    fn string(&mut self, quote: char) {
-        let mut escape = Escape::None;
-        loop {
-            match self.bump() {
-                Some(Symbol::Char('\\')) if escape != Escape::Start => escape = Escape::Start,
-                Some(Symbol::Char(character)) if character == quote && escape != Escape::Start => {
-                    break;
-                }
-                Some(Symbol::Char('\n')) if escape == Escape::Return => escape = Escape::None,
-                Some(Symbol::Char('\n' | '\r')) if escape != Escape::Start => {
-                    return self.doubt("a string goes over the end of its line");
-                }
-                Some(Symbol::Char(character)) => escape = escape.next(character),
-                Some(Symbol::Data(piece)) => {
-                    if escape != Escape::None {
-                        self.misplace(piece, Place::Escape);
-                    }
-                    escape = Escape::None;
-                    let literal = literal::in_quotes(&self.source.data[piece].text);
-                    self.bind(piece, &literal);
-                }
-                None => return self.doubt("a string isn't closed"),
-            }
-        }
-        self.previous = Previous::Value;
-    }
-
-    fn line_comment(&mut self) {
-        self.read.ends_in_comment = true;
-        while let Some(&symbol) = self.source.symbols.get(self.at) {
-            match symbol {
-                Symbol::Char(character) if is_line_end(character) => return,
-                Symbol::Char(_) => drop(self.bump()),
-                Symbol::Data(piece) => {
-                    self.bump();
-                    self.misplace(piece, Place::Comment);
-                }
-            }
-        }
-    }
-
-    fn block_comment(&mut self, was_line_start: bool) {
-        self.is_line_start = was_line_start;
-        self.bump();
-        loop {
-            match self.bump() {
-                Some(Symbol::Char(character)) if is_line_end(character) => {
-                    self.is_line_start = true;
-                }
-                Some(Symbol::Char('*')) if self.peek() == Some('/') => {
-                    self.bump();
-                    return;
-                }
-                Some(Symbol::Char(_)) => {}
-                Some(Symbol::Data(piece)) => self.misplace(piece, Place::Comment),
-                None => return self.doubt("a comment isn't closed"),
-            }
-        }
-    }
-
-    /// A division or a regular expression.
-    fn slash(&mut self) {
-        match self.previous {
-            Previous::Value => return self.previous = Previous::Operator('/'),
-            Previous::Operator(_) | Previous::Keyword => {}
-            Previous::Head | Previous::Property | Previous::Declaration | Previous::Either => {
-                return self.doubt("a `/` may begin a regular expression or divide");
-            }
-        }
-        let mut is_in_class = false;
-        loop {
-            match self.bump() {
-                Some(Symbol::Char('\\')) => match self.bump() {
-                    Some(Symbol::Data(piece)) => self.misplace(piece, Place::Regex),
-                    Some(Symbol::Char(character)) if !is_line_end(character) => {}
-                    _ => return self.doubt("a regular expression isn't closed"),
-                },
-                Some(Symbol::Char('[')) => is_in_class = true,
-                Some(Symbol::Char(']')) => is_in_class = false,
-                Some(Symbol::Char('/')) if !is_in_class => break,
-                Some(Symbol::Char(character)) if !is_line_end(character) => {}
-                Some(Symbol::Data(piece)) => self.misplace(piece, Place::Regex),
-                _ => return self.doubt("a regular expression isn't closed"),
-            }
-        }
-        while self.peek().is_some_and(is_name) {
-            self.bump();
-        }
-        self.previous = Previous::Value;
-    }
-
     fn open(&mut self, frame: Frame, character: char) {
         self.frames.push(frame);
         self.previous = Previous::Operator(character);
@@ -336,72 +253,9 @@ impl Lexer<'_> {
         };
     }
 
-    fn number(&mut self, first: char) {
-        let is_hex = first == '0' && matches!(self.peek(), Some('x' | 'X'));
-        let mut last = first;
-        while let Some(next) = self.peek() {
-            let is_exponent_sign =
-                !is_hex && matches!(last, 'e' | 'E') && matches!(next, '+' | '-');
-            if !is_name(next) && next != '.' && !is_exponent_sign {
-                break;
-            }
-            self.bump();
-            last = next;
-        }
-        self.previous = Previous::Value;
-    }
-
-    fn dot(&mut self) {
-        if self.peek().is_some_and(|next| next.is_ascii_digit()) && self.previous != Previous::Value
-        {
-            self.number('.');
-        } else if self.starts_with("..") {
-            self.bump();
-            self.bump();
-            self.previous = Previous::Operator('.');
-        } else {
-            self.previous = Previous::Property;
-        }
-    }
-
-    fn word(&mut self, first: char) {
-        let mut word = String::from(first);
-        while let Some(next) = self.peek().filter(|&next| is_name(next)) {
-            self.bump();
-            // Longer words are no keywords.
-            if word.len() < 32 {
-                word.push(next);
-            }
-        }
-        self.callee = match word.as_str() {
-            "eval" | "Function" | "import" | "execScript" | "importScripts" => Some(Callee::Code),
-            "setTimeout" | "setInterval" => Some(Callee::Timer),
-            _ => None,
-        };
-        self.previous = match word.as_str() {
-            _ if self.previous == Previous::Property => Previous::Value,
-            "return" | "typeof" | "instanceof" | "in" | "void" | "delete" | "throw" | "case"
-            | "do" | "else" | "default" | "new" | "extends" => Previous::Keyword,
-            "if" | "while" | "for" | "with" => Previous::Head,
-            // `for await (…)` is a head still.
-            "await" if self.previous == Previous::Head => Previous::Head,
-            "await" | "yield" | "of" => {
-                if self.next_is_data() {
-                    Previous::Keyword
-                } else {
-                    Previous::Either
-                }
-            }
-            "const" | "let" | "var" | "function" | "class" | "import" | "export" => {
-                Previous::Declaration
-            }
-            _ => Previous::Value,
-        };
-    }
-
     /// Writes `literal` for a piece of data, unless it would be run.
     fn bind(&mut self, piece: usize, literal: &str) {
-        let is_inside_code = self.frames.iter().any(|frame| {
+        let is_inside_code = self.frames.iter().take(MAX_DEPTH).any(|frame| {
             matches!(
                 frame,
                 Frame::Parenthesis {
@@ -414,6 +268,7 @@ impl Lexer<'_> {
             .frames
             .iter()
             .rev()
+            .take(MAX_DEPTH)
             .find(|frame| !matches!(frame, Frame::Template | Frame::Substitution));
         let is_timer_text = matches!(
             nearest,
@@ -481,41 +336,6 @@ impl Lexer<'_> {
         {
             Some(Symbol::Char(character)) => Some(*character),
             _ => None,
-        }
-    }
-}
-
-/// How much of an escape in a string was read, since what follows could still belong to it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Escape {
-    None,
-    /// The backslash.
-    Start,
-    /// `\0` to `\7`, which old JavaScript continues with up to two more digits.
-    Octal(u8),
-    /// `\x` or `\u` that lacks this many digits.
-    Hex(u8),
-    /// `\u`, before a digit or a brace.
-    Unicode,
-    /// `\u{`.
-    Braced,
-    /// A backslash before a carriage return, which takes the line feed too.
-    Return,
-}
-
-impl Escape {
-    fn next(self, character: char) -> Self {
-        match (self, character) {
-            (Self::Start, '0'..='7') => Self::Octal(2),
-            (Self::Start, 'x') => Self::Hex(2),
-            (Self::Start, 'u') => Self::Unicode,
-            (Self::Start, '\r') => Self::Return,
-            (Self::Octal(2), '0'..='7') => Self::Octal(1),
-            (Self::Unicode, '{') => Self::Braced,
-            (Self::Unicode, _) => Self::Hex(3),
-            (Self::Hex(missing), _) if missing > 1 => Self::Hex(missing - 1),
-            (Self::Braced, character) if character != '}' => Self::Braced,
-            _ => Self::None,
         }
     }
 }

@@ -29,53 +29,112 @@ pub(super) fn run(shell: &str, command: &BoundCommand, dir: &Path, path: &str) -
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Commands that print the data between angle brackets. The second is for bash only.
-const TEMPLATES: &[(&str, bool)] = &[
-    ("printf '<%s>' {{a.b}}", false),
-    ("printf '<%s>' \"{{a.b}}\"", false),
-    ("printf '<%s>' '{{a.b}}'", false),
-    ("printf '<'%s'>' ''{{a.b}}\"\"", false),
-    ("printf '%s' \"<{{a.b}}>\"", false),
-    ("printf '%s' '<{{a.b}}>'", false),
-    ("printf %s \\<{{a.b}}\\>", false),
-    ("printf '%s>' \"$(printf '<%s' \"{{a.b}}.\")\"", false),
-    ("printf '%s>' \"$(printf '<%s' '{{a.b}}.')\"", false),
+/// A command that prints the data, what stands before and after it, and whether only bash understands it.
+type Template = (&'static str, &'static str, &'static str, bool);
+
+const TEMPLATES: &[Template] = &[
+    ("printf '<%s>' {{a.b}}", "<", ">", false),
+    ("printf '<%s>' \"{{a.b}}\"", "<", ">", false),
+    ("printf '<%s>' '{{a.b}}'", "<", ">", false),
+    ("printf '<'%s'>' ''{{a.b}}\"\"", "<", ">", false),
+    ("printf '%s' \"<{{a.b}}>\"", "<", ">", false),
+    ("printf '%s' '<{{a.b}}>'", "<", ">", false),
+    ("printf %s \\<{{a.b}}\\>", "<", ">", false),
     (
-        "printf '%s>' \"$(printf %s \"$(printf '<%s' {{a.b}}.)\")\"",
+        "printf '%s>' \"$(printf '<%s' \"{{a.b}}.\")\"",
+        "<",
+        ".>",
         false,
     ),
-    ("x={{a.b}}; printf '<%s>' \"$x\"", false),
-    ("x='{{a.b}}'\"\" y=\"{{a.b}}\"; printf '<%s>' \"$y\"", false),
-    ("for v in {{a.b}}; do printf '<%s>' \"$v\"; done", false),
+    (
+        "printf '%s>' \"$(printf '<%s' '{{a.b}}.')\"",
+        "<",
+        ".>",
+        false,
+    ),
+    (
+        "printf '%s>' \"$(printf %s \"$(printf '<%s' {{a.b}}.)\")\"",
+        "<",
+        ".>",
+        false,
+    ),
+    ("x={{a.b}}; printf '<%s>' \"$x\"", "<", ">", false),
+    (
+        "x='{{a.b}}'\"\" y=\"{{a.b}}\"; printf '<%s>' \"$y\"",
+        "<",
+        ">",
+        false,
+    ),
+    (
+        "for v in {{a.b}}; do printf '<%s>' \"$v\"; done",
+        "<",
+        ">",
+        false,
+    ),
     (
         "case {{a.b}} in {{a.b}}) printf '<%s>' {{a.b}};; *) printf no; esac",
+        "<",
+        ">",
         false,
     ),
     (
         "if [ {{a.b}} = \"{{a.b}}\" ]; then printf '<%s>' '{{a.b}}'; fi",
+        "<",
+        ">",
         false,
     ),
-    ("# it's \"\nprintf '<%s>' '{{a.b}}' # '", false),
+    ("# it's \"\nprintf '<%s>' '{{a.b}}' # '", "<", ">", false),
     (
         "cat <<'E' >/dev/null; printf '<%s>' {{a.b}}\nit's \"$(\nE\n:",
+        "<",
+        ">",
         false,
     ),
     (
         ": `echo \"'\" \"$(:)\"` \"it's\" \\' ${x:-\"'\"} $((1 + (2)))\nprintf '<%s>' {{a.b}}",
+        "<",
+        ">",
         false,
     ),
-    ("sh -c 'printf \"<%s>\" \"$1\"' sh {{a.b}}", false),
-    ("env X={{a.b}} sh -c 'printf \"<%s>\" \"$X\"'", false),
-    ("f() { printf '<%s>' \"$1\"; }; f {{a.b}}", false),
-    ("(printf '<%s' {{a.b}}; { printf '%s' '>'; }) | cat", false),
-    ("set -- {{a.b}}; printf '<%s>' \"$@\"", false),
-    ("[[ {{a.b}} == {{a.b}} ]] && printf '<%s>' {{a.b}}", true),
+    ("sh -c 'printf \"<%s>\" \"$1\"' sh {{a.b}}", "<", ">", false),
     (
-        "a=(x {{a.b}} y); IFS= ; printf '<%s>' \"$(printf '%s' {{a.b}}.)\"",
+        "env X={{a.b}} sh -c 'printf \"<%s>\" \"$X\"'",
+        "<",
+        ">",
+        false,
+    ),
+    (
+        "f() { printf '<%s>' \"$1\"; }; f x{{a.b}}",
+        "<x",
+        ">",
+        false,
+    ),
+    (
+        "(printf '<%s' {{a.b}}; { printf '%s' '>'; }) | cat",
+        "<",
+        ">",
+        false,
+    ),
+    ("set -- {{a.b}}; printf '<%s>' \"$@\"", "<", ">", false),
+    (
+        "[[ {{a.b}} == {{a.b}} ]] && printf '<%s>' {{a.b}}",
+        "<",
+        ">",
         true,
     ),
-    ("cat <<< '<'{{a.b}}'>'", true),
-    ("printf '<%s>' \"$(cat <(printf %s {{a.b}}.))\"", true),
+    (
+        "a=(x {{a.b}} y); IFS= ; printf '<%s>' \"$(printf '%s' {{a.b}}.)\"",
+        "<",
+        ".>",
+        true,
+    ),
+    ("cat <<< '<'{{a.b}}'>'", "<", ">\n", true),
+    (
+        "printf '<%s>' \"$(cat <(printf %s {{a.b}}.))\"",
+        "<",
+        ".>",
+        true,
+    ),
 ];
 
 fn nasty() -> impl Strategy<Value = String> {
@@ -152,19 +211,14 @@ proptest! {
 
     #[test]
     fn the_data_arrives_exactly_and_nothing_else_happens(value in nasty(), template in 0..TEMPLATES.len()) {
-        let (template, is_for_bash) = TEMPLATES[template];
+        let (template, before, after, is_for_bash) = TEMPLATES[template];
         let dir = tempfile::tempdir().expect("a folder");
-        // An option is refused where a function would get one.
-        let value = if template.contains("; f {{") { format!("x{value}") } else { value };
-        let value = if template.starts_with("set --") || !value.is_empty() { value } else { "0".to_owned() };
         let command = policy(|_| {})
             .command(&text(template, &[("a.b", &value)]))
             .unwrap_or_else(|refusal| panic!("{template} with {value:?}: {refusal}"));
-        let dot = if template.contains(".\")\"") || template.contains(".')\"") || template.contains("}}.)") { "." } else { "" };
-        let line = if template.starts_with("cat <<<") { "\n" } else { "" };
         for shell in SHELLS.iter().filter(|shell| !is_for_bash || shell.ends_with("bash")) {
             let printed = run(shell, &command, dir.path(), "/bin:/usr/bin");
-            prop_assert_eq!(&printed, &format!("<{value}{dot}>{line}"), "{} {}", shell, template);
+            prop_assert_eq!(printed, format!("{before}{value}{after}"), "{} {}", shell, template);
             prop_assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 0, "{}", template);
         }
     }

@@ -1,0 +1,195 @@
+//! Assignments and the commands of the shell itself that do more with their arguments than to take them.
+
+use super::super::super::Refusal;
+use super::super::lexer;
+use super::super::words::Word;
+use super::{Rules, is_integer};
+
+impl Rules<'_> {
+    pub(super) fn assignment(&mut self, word: &Word) -> Result<(), Refusal> {
+        let equals = word.assignment.unwrap_or_default();
+        let target = &word.text[..equals];
+        let is_before = |at: usize| at < equals;
+        if word.data.iter().any(|&(_, at)| is_before(at)) {
+            self.refuse_all(
+                std::slice::from_ref(word),
+                "stands in a subscript, where it would be evaluated",
+                "let the step answer a plain integer",
+            )?;
+        }
+        let target = target.trim_end_matches('+');
+        let (name, subscript) = target.split_once('[').unwrap_or((target, "0]"));
+        // `a[x]=1` evaluates `x`.
+        self.evaluates |= word.expansions.is_some_and(|(first, _)| is_before(first))
+            || !is_integer(subscript.trim_end_matches(']'));
+        if is_special(name) {
+            self.refuse_any(
+                word,
+                &format!("is put into `{name}`, which decides what runs or how the shell reads"),
+                "use another variable, or write its value out",
+            )?;
+        }
+        self.carried.extend(word.uses.clone());
+        Ok(())
+    }
+
+    pub(super) fn declares(&mut self, arguments: &[Word]) -> Result<(), Refusal> {
+        // Integers are evaluated, references name other variables, and arrays are taken apart.
+        let has_types = arguments.iter().any(|word| {
+            word.text.starts_with(['-', '+']) && word.text.contains(['i', 'n', 'a', 'A'])
+        });
+        self.evaluates |= has_types;
+        for word in arguments {
+            // Here quotes don't matter: `export "NAME=value"` is an assignment too.
+            let equals = word
+                .text
+                .find('=')
+                .filter(|&at| lexer::is_name(&word.text[..at]));
+            let is_after = |at: usize| equals.is_some_and(|equals| at > equals);
+            self.evaluates |= word.expansions.is_some_and(|(first, _)| !is_after(first))
+                || (equals.is_none() && word.text.contains('['));
+            if has_types || !word.data.iter().all(|&(_, at)| is_after(at)) || equals.is_none() {
+                self.refuse_all(
+                    std::slice::from_ref(word),
+                    "stands where the shell expects a name or a number",
+                    "write the name out: `NAME=value`",
+                )?;
+            }
+            if let Some(equals) = equals
+                && is_special(&word.text[..equals])
+            {
+                self.refuse_any(
+                    word,
+                    "is put into a variable that decides what runs",
+                    "use another variable",
+                )?;
+            }
+            self.carried.extend(word.uses.clone());
+        }
+        Ok(())
+    }
+
+    /// `[ … ]` or `[[ … ]]`.
+    pub(super) fn test(&mut self, words: &[Word], is_double: bool) -> Result<(), Refusal> {
+        let is_numeric = |word: Option<&Word>| {
+            word.is_some_and(|word| {
+                ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]
+                    .iter()
+                    .any(|operator| word.is(operator))
+            })
+        };
+        let takes_name =
+            |word: Option<&Word>| word.is_some_and(|word| word.is("-v") || word.is("-R"));
+        let mut evaluates = false;
+        for (at, word) in words.iter().enumerate() {
+            let before = at.checked_sub(1).and_then(|before| words.get(before));
+            let after = words.get(at + 1);
+            let is_evaluated =
+                takes_name(before) || (is_double && (is_numeric(before) || is_numeric(after)));
+            let is_number =
+                word.expansions.is_none() && (word.text.is_empty() || is_integer(&word.text));
+            evaluates |= is_evaluated && !is_number;
+            if word.uses.is_empty() {
+                continue;
+            }
+            let one = std::slice::from_ref(word);
+            if takes_name(before) || is_numeric(before) || is_numeric(after) {
+                self.refuse_all(
+                    one,
+                    "is no plain integer, and the comparison would evaluate it",
+                    "compare text with `=`, or let the step answer a plain integer",
+                )?;
+            }
+            let is_order =
+                |word: Option<&Word>| word.is_some_and(|word| word.is("<") || word.is(">"));
+            if is_double && (is_order(before) || is_order(after)) {
+                self.refuse_all(
+                    one,
+                    "stands beside `<` or `>`, which some shells read as a redirection",
+                    "compare with `=` or `-lt`",
+                )?;
+            }
+            let is_operator = |word: Option<&Word>, operators: &[&str]| {
+                word.is_some_and(|word| operators.iter().any(|operator| word.is(operator)))
+            };
+            let compares = ["=", "==", "!=", "-ef", "-nt", "-ot"];
+            let unary = [
+                "-n", "-z", "-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h",
+            ];
+            let is_operand = is_double
+                || is_operator(before, &compares)
+                || is_operator(after, &compares)
+                || is_operator(before, &unary)
+                || is_numeric(before)
+                || is_numeric(after);
+            if !is_operand {
+                self.option(word)?;
+                if before
+                    .is_some_and(|before| before.expansions.is_some() && before.text.is_empty())
+                {
+                    self.refuse_all(
+                        one,
+                        "stands beside an operator that can't be told",
+                        "write the operator out",
+                    )?;
+                }
+            }
+        }
+        self.evaluates |= evaluates;
+        Ok(())
+    }
+}
+
+/// Whether a word where the shell expects a name makes it evaluate something.
+pub(super) fn may_evaluate(word: &Word) -> bool {
+    word.expansions.is_some() || word.text.contains('[')
+}
+
+/// Variables that the shell, the loader or common programs take orders from.
+fn is_special(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "PATH",
+        "ENV",
+        "IFS",
+        "SHELL",
+        "EDITOR",
+        "VISUAL",
+        "PAGER",
+        "BROWSER",
+        "BASH_ENV",
+        "BASHOPTS",
+        "SHELLOPTS",
+        "PROMPT_COMMAND",
+        "RANDOM",
+        "SECONDS",
+        "LINENO",
+        "OPTIND",
+        "HISTCMD",
+        "JAVA_TOOL_OPTIONS",
+        "PERL5OPT",
+        "PERL5LIB",
+        "RUBYOPT",
+        "RUBYLIB",
+        "LESSOPEN",
+        "LESSCLOSE",
+        "MAKEFLAGS",
+        "TAR_OPTIONS",
+        "HOME",
+        "PS0",
+        "PS1",
+        "PS2",
+        "PS3",
+        "PS4",
+    ];
+    const PREFIXES: &[&str] = &[
+        "LD_",
+        "DYLD_",
+        "GIT_",
+        "PYTHON",
+        "NODE_",
+        "npm_config_",
+        "NPM_CONFIG_",
+        "CUECARD_",
+    ];
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
