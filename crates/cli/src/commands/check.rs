@@ -106,6 +106,15 @@ fn check(path: &Path, strict: bool, config: &Config) -> Checked {
         diagnostics.extend(tool_call::check_references(scenario, &Scope::default()));
         diagnostics.extend(tool_call::lint(scenario));
         diagnostics.extend(environment_server(scenario, config));
+        // The scenario may be meant for another machine: here its server is only a warning.
+        for name in would_do(scenario, config).servers {
+            if let Some(Err(broken)) = config.server(&name).map(|server| &server.spec) {
+                diagnostics.push(Diagnostic {
+                    severity: Severity::Warning,
+                    ..broken.clone()
+                });
+            }
+        }
     }
     diagnostics.sort_by_key(|diagnostic| {
         diagnostic
