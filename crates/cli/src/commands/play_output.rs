@@ -20,7 +20,7 @@ use cuecard_core::value::{Redactor, cut};
 use cuecard_players::mcp::config::Config;
 use cuecard_players::replay::{DEMO_SERVER, Played};
 use cuecard_players::runtime::tap::Listener;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::play::create;
 use crate::args::{self, PlayArgs};
@@ -29,6 +29,9 @@ use crate::output::{Output, stderr, stderr_line, stdout};
 
 /// `--debug` shows this much of parameters and results.
 const DEBUG_CUT: usize = 500;
+
+/// After this long a running step says what it waits for.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The first lines: the scenario, its servers, and the configs that define them.
 pub(super) fn header(
@@ -144,8 +147,17 @@ impl Terminal {
             } else {
                 "|/-\\ "
             };
-            if let Ok(template) = ProgressStyle::with_template("{prefix} {spinner} {wide_msg}") {
-                bar.set_style(template.tick_chars(ticks));
+            if let Ok(template) = ProgressStyle::with_template("{prefix} {spinner} {msg}{took}") {
+                // Writing into a string can't fail.
+                let took = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                    let waiting = if state.elapsed() > PATIENCE {
+                        ", waiting for its answer"
+                    } else {
+                        ""
+                    };
+                    let _ = write!(out, "  {}{waiting}", duration(state.elapsed()));
+                };
+                bar.set_style(template.tick_chars(ticks).with_key("took", took));
             }
             bar
         });
