@@ -50,7 +50,7 @@ while IFS= read -r line; do
             ;;
         *'"method":"tools/list"'*)
             list=
-            for tool in ok chatter hang die flood huge; do
+            for tool in ok chatter announce hang die flood huge; do
                 list+="${list:+,}{\"name\":\"$tool\",\"inputSchema\":{\"type\":\"object\"}}"
             done
             answer "{\"tools\":[$list]}"
@@ -63,6 +63,10 @@ while IFS= read -r line; do
             echo "noise on standard output"
             printf '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","data":"a message of the server"}}\n'
             text said
+            ;;
+        *'"name":"announce"'*) # says that there will be no answer
+            printf '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","data":"this may take a while"}}\n'
+            wait_forever
             ;;
         *'"name":"hang"'*) # no answer
             wait_forever

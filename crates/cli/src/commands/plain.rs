@@ -41,7 +41,9 @@ pub(crate) fn explain(code: Option<&str>, output: &Output) -> ExitCode {
             ExitCode::Passed
         }
         None => {
-            let names: Vec<&str> = catalogue().map(|code| code.name()).collect();
+            let names: Vec<&str> = catalogue()
+                .map(cuecard_core::diagnostic::Code::name)
+                .collect();
             let mut error =
                 Diagnostic::error(codes::ARGUMENT, format!("there is no code `{name}`"));
             error.help = Some(match did_you_mean(&name.to_uppercase(), names) {

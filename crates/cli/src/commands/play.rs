@@ -464,7 +464,11 @@ async fn play(
     if let Some(failure) = &played.failure {
         play_output::failure(output, failure, &shown_run_dir, args.json, &redactor);
     }
-    if let Some(error) = trace_error {
+    let is_told = played
+        .failure
+        .as_ref()
+        .is_some_and(|failure| failure.code == codes::FILE_WRITE);
+    if let Some(error) = trace_error.filter(|_| !is_told) {
         let diagnostic = Diagnostic::error(
             codes::FILE_WRITE,
             format!("the trace can't be written: {}", io_reason(&error)),

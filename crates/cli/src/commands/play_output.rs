@@ -380,8 +380,14 @@ impl Reports {
         Ok(Self {
             shared: Rc::new(RefCell::new(Shared {
                 json,
-                junit: (!junit_files.is_empty())
-                    .then(|| JunitReport::new(&scenario.name, scenario.source.name())),
+                junit: (!junit_files.is_empty()).then(|| {
+                    let range = args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX);
+                    let steps = scenario
+                        .steps
+                        .iter()
+                        .filter(|step| range.contains(&step.number));
+                    JunitReport::new(&scenario.name, scenario.source.name(), steps)
+                }),
                 error: None,
             })),
             to_stdout: args.json,

@@ -16,15 +16,17 @@ use crate::program::{self, read, scratch, told, trace_lines};
 const FORMATS: [&str; 3] = ["jsonl", "csv", "json"];
 
 /// How many runs are killed.
-const KILLS: u64 = 10;
+const KILLS: u64 = 8;
 /// Steps of a run, a third for each format.
 const STEPS: u64 = 600;
 /// The kill comes after fewer steps than this, long before the run would be over.
-const LATEST: u64 = 80;
+const LATEST: u64 = 60;
 /// Records of one step.
 const PARTS: u64 = 3;
 /// Bytes that make a record larger than what a pipe or a page takes at once.
 const PADDING: usize = 12_000;
+/// A JSON file is written anew by each append, so its records are short.
+const SHORT: &str = "short";
 
 #[test]
 fn killed_at_any_moment_every_reported_record_is_whole() {
@@ -208,6 +210,36 @@ fn a_step_that_finds_no_room_stops_the_run_and_says_why() {
     assert_eq!(read(&place, &file), before);
 }
 
+#[test]
+fn without_room_for_its_trace_the_run_ends_before_the_next_effect() {
+    let (place, _, _) = nearly_full("jsonl");
+    let steps: Vec<Value> = (1..=10)
+        .map(|number| {
+            json!({
+                "step": number,
+                "tool": "claude__write",
+                "params": {"file_path": format!("out/{number}.txt"), "content": "{{PADDING}}"},
+            })
+        })
+        .collect();
+    write_scenario(&place, &steps, 20_000);
+    with_limit(&place, "", 2);
+    let stderr = read(&place, "stderr.txt");
+    let told = stderr.matches("error[X-IO-02]: the trace can't be written");
+    assert_eq!(told.count(), 1, "{stderr}");
+    let run = program::run_dirs(&place).pop().expect("a run");
+    let trace = std::fs::read_to_string(run.join("trace.jsonl")).expect("a trace");
+    let called = trace_lines(&trace)
+        .iter()
+        .filter(|line| line["type"] == "tool_call")
+        .count();
+    assert!((1..10).contains(&called), "{called}");
+    for number in 1..=10 {
+        let written = place.work().join(format!("out/{number}.txt")).exists();
+        assert_eq!(written, number <= called, "step {number} of {called} calls");
+    }
+}
+
 /// Run, step and part of a record.
 type Record = (u64, u64, u64);
 
@@ -227,13 +259,13 @@ fn records(place: &Scratch, format: &str) -> Vec<Record> {
         "json" => serde_json::from_str::<Vec<Value>>(&text)
             .unwrap_or_else(|error| panic!("`{path}` is not valid any more: {error}"))
             .iter()
-            .map(record)
+            .map(|value| record(value, SHORT.len()))
             .collect(),
         "jsonl" => whole()
             .map(|line| {
                 let value = serde_json::from_str(line)
                     .unwrap_or_else(|error| panic!("a line of `{path}`: {error}\n{line}"));
-                record(&value)
+                record(&value, PADDING)
             })
             .collect(),
         _ => {
@@ -253,9 +285,9 @@ fn records(place: &Scratch, format: &str) -> Vec<Record> {
 }
 
 #[track_caller]
-fn record(value: &Value) -> Record {
+fn record(value: &Value, padding: usize) -> Record {
     let number = |key: &str| value[key].as_u64().expect("a number");
-    assert_eq!(value["padding"].as_str().map(str::len), Some(PADDING));
+    assert_eq!(value["padding"].as_str().map(str::len), Some(padding));
     (number("run"), number("step"), number("part"))
 }
 
@@ -269,8 +301,13 @@ fn format_of(step: u64) -> &'static str {
 
 fn append(run: u64, step: u64) -> Value {
     let format = format_of(step);
+    let padding = if format == "json" {
+        SHORT
+    } else {
+        "{{PADDING}}"
+    };
     let data: Vec<Value> = (0..PARTS)
-        .map(|part| json!({"run": run, "step": step, "part": part, "padding": "{{PADDING}}"}))
+        .map(|part| json!({"run": run, "step": step, "part": part, "padding": padding}))
         .collect();
     json!({
         "step": step,

@@ -10,5 +10,6 @@ mod golden;
 #[cfg(target_os = "linux")]
 mod processes;
 mod program;
+mod seed;
 mod servers;
 mod tidy;

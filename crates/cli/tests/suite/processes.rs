@@ -301,6 +301,24 @@ fn standard_output_is_one_document_whatever_is_said_meanwhile() {
 }
 
 #[test]
+fn what_a_server_says_during_a_call_is_shown_and_kept_at_once() {
+    let place = with_server(&[]);
+    write_scenario(&place, &[call(1, "announce", json!({"timeout": 1800}))]);
+    let running = start(&place, &["--json", "-v"]);
+    let shown = running.wait_for(|_, stderr| stderr.contains("this may take a while"));
+    running.kill();
+    let finished = running.finish();
+    assert!(shown, "{}", told(&finished));
+    let trace = only_trace(&place);
+    assert!(
+        trace_lines(&trace)
+            .iter()
+            .any(|line| line["data"]["message"] == "this may take a while"),
+        "{trace}"
+    );
+}
+
+#[test]
 fn two_runs_at_once_in_one_folder_keep_apart() {
     let place = shell();
     // Each run waits for a word of the other, so both go on at the same time or neither ends.

@@ -124,10 +124,10 @@ fn order(left: &Json, right: &Json) -> Result<Ordering, Incomparable> {
 
 fn described(json: &Json) -> String {
     match json {
-        Json::Array(_) | Json::Object(_) => kind_name(json).to_owned(),
+        Json::Array(_) | Json::Object(_) | Json::Null => kind_name(json).to_owned(),
         _ => format!(
-            "{} `{}`",
-            kind_name(json),
+            "the {} `{}`",
+            kind_name(json).trim_start_matches("a "),
             crate::value::cut(&json.to_string(), 40)
         ),
     }
@@ -214,7 +214,10 @@ mod tests {
             json!(9007199254740992_u64)
         ));
         let error = compare(&json!([1]), Comparison::Less, &json!(2), None).expect_err("no order");
-        assert_eq!(error.to_string(), "an array and a number `2` have no order");
+        assert_eq!(
+            error.to_string(),
+            "an array and the number `2` have no order"
+        );
     }
 
     #[test]

@@ -4,4 +4,4 @@ mod compare;
 mod predicate;
 
 pub use compare::{Incomparable, compare, equal, is_true};
-pub use predicate::{Predicate, regex_reason};
+pub use predicate::{MOST_MISFITS, Misfit, Predicate, regex_reason};

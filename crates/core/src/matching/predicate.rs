@@ -32,37 +32,129 @@ impl Predicate<'_> {
         }
     }
 
-    /// `None` if it holds; else what was expected and what was there.
-    pub fn failure(&self, subject: &Json) -> Option<String> {
+    /// Where it does not hold and why; empty if it does. At most [`MOST_MISFITS`].
+    pub fn misfits(&self, subject: &Json) -> Vec<Misfit> {
         match self {
-            Self::Equals(wanted) => (!equal(subject, wanted))
-                .then(|| format!("expected {}, got {}", shown(wanted), shown(subject))),
-            Self::Contains(part) => (!contains(subject, part)).then(|| {
+            Self::Equals(wanted) => differences(wanted, subject),
+            Self::Contains(part) => only((!contains(subject, part)).then(|| {
                 format!(
                     "expected something that contains {}, got {}",
                     shown(part),
                     shown(subject)
                 )
-            }),
-            Self::Matches(regex) => (!regex.is_match(&as_text(subject)))
-                .then(|| format!("expected a match of /{regex}/, got {}", shown(subject))),
+            })),
+            Self::Matches(regex) => only(
+                (!regex.is_match(&as_text(subject)))
+                    .then(|| format!("expected a match of /{regex}/, got {}", shown(subject))),
+            ),
             Self::JsonSchema(schema) => match jsonschema::validator_for(schema) {
-                Ok(validator) => validator.iter_errors(subject).next().map(|error| {
-                    let place = error.instance_path().to_string();
-                    let place = if place.is_empty() {
-                        "it".to_owned()
-                    } else {
-                        format!("`{place}`")
-                    };
-                    format!("{place} does not fit the schema: {error}")
-                }),
-                Err(error) => Some(format!("the schema can't be used: {error}")),
+                Ok(validator) => validator
+                    .iter_errors(subject)
+                    .take(MOST_MISFITS)
+                    .map(|error| Misfit {
+                        place: place(subject, error.instance_path().as_str()),
+                        reason: cut(&error.to_string(), 300).into_owned(),
+                    })
+                    .collect(),
+                Err(error) => only(Some(format!("the schema can't be used: {error}"))),
             },
-            Self::MaxMilliseconds(limit) => match subject.as_f64() {
+            Self::MaxMilliseconds(limit) => only(match subject.as_f64() {
                 Some(took) if took <= *limit => None,
-                _ => Some(format!("expected {limit} ms at most, took {subject} ms")),
-            },
+                Some(took) => Some(format!(
+                    "expected {limit} ms at most, took {} ms",
+                    rounded(took, *limit)
+                )),
+                None => Some(format!("expected {limit} ms at most, took {subject}")),
+            }),
         }
+    }
+}
+
+/// One place where a value is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// The way from the value that was looked at, as a JSONPath without its `$`; empty for that value itself.
+    pub place: String,
+    /// What was expected and what was there.
+    pub reason: String,
+}
+
+/// So many misfits of one predicate are told.
+pub const MOST_MISFITS: usize = 5;
+
+fn only(reason: Option<String>) -> Vec<Misfit> {
+    let at_root = |reason| Misfit {
+        place: String::new(),
+        reason,
+    };
+    reason.map(at_root).into_iter().collect()
+}
+
+/// Where two values differ: the smallest parts that do, and the keys that only one has.
+fn differences(wanted: &Json, got: &Json) -> Vec<Misfit> {
+    let mut found = Vec::new();
+    compare_parts(wanted, got, &mut String::new(), &mut found);
+    found
+}
+
+fn compare_parts(wanted: &Json, got: &Json, place: &mut String, found: &mut Vec<Misfit>) {
+    if found.len() >= MOST_MISFITS || equal(got, wanted) {
+        return;
+    }
+    let length = place.len();
+    let reason = match (wanted, got) {
+        (Json::Object(wanted), Json::Object(got)) => {
+            for (key, wanted) in wanted {
+                if let Some(got) = got.get(key) {
+                    push_key(place, key);
+                    compare_parts(wanted, got, place, found);
+                    place.truncate(length);
+                }
+            }
+            let missing = names(
+                wanted.keys().filter(|key| !got.contains_key(*key)),
+                ["is", "are"],
+            );
+            let extra = names(
+                got.keys().filter(|key| !wanted.contains_key(*key)),
+                ["was", "were"],
+            );
+            match (missing, extra) {
+                (None, None) => return,
+                (Some(missing), None) => format!("{missing} missing"),
+                (None, Some(extra)) => format!("{extra} not expected"),
+                (Some(missing), Some(extra)) => {
+                    format!("{missing} missing, and {extra} not expected")
+                }
+            }
+        }
+        (Json::Array(wanted), Json::Array(got)) => {
+            for (index, (wanted, got)) in wanted.iter().zip(got).enumerate() {
+                place.push_str(&format!("[{index}]"));
+                compare_parts(wanted, got, place, found);
+                place.truncate(length);
+            }
+            if wanted.len() == got.len() {
+                return;
+            }
+            let elements = |count: usize| match count {
+                0 => "no elements".to_owned(),
+                1 => "1 element".to_owned(),
+                count => format!("{count} elements"),
+            };
+            format!(
+                "expected {}, got {}",
+                elements(wanted.len()),
+                elements(got.len())
+            )
+        }
+        _ => format!("expected {}, got {}", shown(wanted), shown(got)),
+    };
+    if found.len() < MOST_MISFITS {
+        found.push(Misfit {
+            place: place.clone(),
+            reason,
+        });
     }
 }
 
@@ -73,6 +165,74 @@ fn shown(json: &Json) -> String {
             format!("{} {}", kind_name(json), cut(&text, 200))
         }
         _ => cut(&text, 200).into_owned(),
+    }
+}
+
+/// A JSON pointer into `subject` as the rest of a JSONPath.
+fn place(subject: &Json, pointer: &str) -> String {
+    let mut place = String::new();
+    let mut at = Some(subject);
+    for token in pointer.split('/').skip(1) {
+        let key = token.replace("~1", "/").replace("~0", "~");
+        match at {
+            Some(Json::Array(items)) => {
+                place.push_str(&format!("[{key}]"));
+                at = key.parse().ok().and_then(|index: usize| items.get(index));
+            }
+            other => {
+                push_key(&mut place, &key);
+                at = other.and_then(|json| json.get(&key));
+            }
+        }
+    }
+    place
+}
+
+fn push_key(place: &mut String, key: &str) {
+    let is_plain = key
+        .chars()
+        .all(|character| character.is_alphanumeric() || character == '_')
+        && key.starts_with(|first: char| first.is_alphabetic() || first == '_');
+    if is_plain {
+        place.push('.');
+        place.push_str(key);
+    } else {
+        let escaped = key.replace('\\', "\\\\").replace('\'', "\\'");
+        place.push_str(&format!("['{escaped}']"));
+    }
+}
+
+/// ``the key `a` is``, ``the keys `a`, `b` are``, with the verb for one or many; `None` without a key.
+fn names<'a>(keys: impl Iterator<Item = &'a String>, verb: [&str; 2]) -> Option<String> {
+    const SHOWN: usize = 8;
+    let mut listed = Vec::new();
+    let mut count = 0;
+    for key in keys {
+        count += 1;
+        if count <= SHOWN {
+            listed.push(format!("`{}`", cut(key, 60)));
+        }
+    }
+    let listed = listed.join(", ");
+    let [one, many] = verb;
+    match count {
+        0 => None,
+        1 => Some(format!("the key {listed} {one}")),
+        count if count > SHOWN => Some(format!(
+            "the keys {listed} and {} more {many}",
+            count - SHOWN
+        )),
+        _ => Some(format!("the keys {listed} {many}")),
+    }
+}
+
+/// To the millisecond where that is exact enough to be above the limit, since nobody can act on more.
+fn rounded(took: f64, limit: f64) -> f64 {
+    let whole = took.round();
+    if took >= 10.0 && whole > limit {
+        whole
+    } else {
+        took
     }
 }
 
@@ -90,34 +250,94 @@ mod tests {
 
     #[test]
     fn failures_say_what_was_expected_and_what_was_there() {
-        assert_eq!(Predicate::Equals(&json!(3)).failure(&json!("3")), None);
+        let told = |predicate: Predicate<'_>, subject: Json| -> Vec<String> {
+            predicate
+                .misfits(&subject)
+                .into_iter()
+                .map(|misfit| format!("{}: {}", misfit.place, misfit.reason))
+                .collect()
+        };
+        assert!(told(Predicate::Equals(&json!(3)), json!("3")).is_empty());
         assert_eq!(
-            Predicate::Equals(&json!(3)).failure(&json!("x")).as_deref(),
-            Some("expected 3, got \"x\"")
+            told(Predicate::Equals(&json!(3)), json!("x")),
+            [": expected 3, got \"x\""]
         );
-        assert!(
-            Predicate::Contains(&json!("b"))
-                .failure(&json!("abc"))
-                .is_none()
-        );
+        assert!(told(Predicate::Contains(&json!("b")), json!("abc")).is_empty());
         let regex = Regex::new("^a").expect("valid");
-        assert!(
-            Predicate::Matches(&regex)
-                .failure(&json!("ba"))
-                .is_some_and(|text| text.contains("/^a/"))
+        assert_eq!(
+            told(Predicate::Matches(&regex), json!("ba")),
+            [": expected a match of /^a/, got \"ba\""]
         );
-        let schema = json!({"type": "object", "required": ["id"]});
-        assert!(
-            Predicate::JsonSchema(&schema)
-                .failure(&json!({"id": 1}))
-                .is_none()
+        let schema = json!({"type": "object", "required": ["id"], "additionalProperties": {"type": "integer"}});
+        assert!(told(Predicate::JsonSchema(&schema), json!({"id": 1})).is_empty());
+        let broken = told(
+            Predicate::JsonSchema(&schema),
+            json!({"a~/b": "x", "c": "y"}),
         );
+        assert_eq!(broken.len(), 3, "{broken:?}");
         assert!(
-            Predicate::JsonSchema(&schema)
-                .failure(&json!({}))
-                .is_some_and(|text| text.contains("id"))
+            broken
+                .iter()
+                .any(|text| text.starts_with("['a~/b']: \"x\" is not of type"))
         );
-        assert!(Predicate::MaxMilliseconds(5.0).failure(&json!(6)).is_some());
+    }
+
+    #[test]
+    fn a_difference_deep_inside_is_named_by_its_place() {
+        let told = |wanted: Json, got: Json| -> Vec<(String, String)> {
+            Predicate::Equals(&wanted)
+                .misfits(&got)
+                .into_iter()
+                .map(|misfit| (misfit.place, misfit.reason))
+                .collect()
+        };
+        let one = |place: &str, reason: &str| vec![(place.to_owned(), reason.to_owned())];
+        assert_eq!(
+            told(json!({"b": {"c": [1, 3]}}), json!({"b": {"c": [1, 2]}})),
+            one(".b.c[1]", "expected 3, got 2")
+        );
+        assert_eq!(
+            told(json!({"a b": {"n": 1}}), json!({"a b": {"n": 1, "x": 2}})),
+            one("['a b']", "the key `x` was not expected")
+        );
+        assert_eq!(
+            told(json!({"a": 1, "b": 2, "c": 3}), json!({"c": 3, "d": 4})),
+            one(
+                "",
+                "the keys `a`, `b` are missing, and the key `d` was not expected"
+            )
+        );
+        assert_eq!(
+            told(json!([1, 2]), json!([1])),
+            one("", "expected 2 elements, got 1 element")
+        );
+        assert_eq!(told(json!([{"a": "1"}]), json!([{"a": 1}])), []);
+        let many: Vec<Json> = (0..100).map(Json::from).collect();
+        let other: Vec<Json> = (1..101).map(Json::from).collect();
+        assert_eq!(told(many.into(), other.into()).len(), MOST_MISFITS);
+    }
+
+    #[test]
+    fn a_time_is_rounded_unless_that_hides_the_excess() {
+        let told = |limit: f64, took: f64| {
+            Predicate::MaxMilliseconds(limit)
+                .misfits(&json!(took))
+                .pop()
+                .map(|misfit| misfit.reason)
+        };
+        assert_eq!(told(5.0, 5.0), None);
+        assert_eq!(
+            told(5.0, 227.006).as_deref(),
+            Some("expected 5 ms at most, took 227 ms")
+        );
+        assert_eq!(
+            told(227.0, 227.006).as_deref(),
+            Some("expected 227 ms at most, took 227.006 ms")
+        );
+        assert_eq!(
+            told(5.0, 6.25).as_deref(),
+            Some("expected 5 ms at most, took 6.25 ms")
+        );
     }
 
     #[test]

@@ -1,32 +1,48 @@
 //! JUnit XML: one suite a scenario, one case a step.
 
+use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
+use crate::scenario::{Step, Template};
 use crate::trace::{StepFinished, StepStatus};
+use crate::value::Json;
 
 /// Collects steps and writes the report at the end.
 #[derive(Debug)]
 pub struct JunitReport {
     suite: TestSuite,
     name: String,
+    /// Steps that did not end yet, in order.
+    open: VecDeque<OpenStep>,
+}
+
+#[derive(Debug)]
+struct OpenStep {
+    number: u64,
+    label: String,
+    tool: String,
 }
 
 impl JunitReport {
-    /// A report on the scenario called `name`, read from `file`.
-    pub fn new(name: &str, file: &str) -> Self {
+    /// A report on the scenario called `name`, read from `file`; `steps` are those in range, in order.
+    pub fn new<'a>(name: &str, file: &str, steps: impl IntoIterator<Item = &'a Step>) -> Self {
         let mut suite = TestSuite::new(name);
         suite.add_property(Property::new("file", file));
         Self {
             suite,
             name: name.to_owned(),
+            open: steps.into_iter().map(OpenStep::of).collect(),
         }
     }
 
-    /// Takes note of a step.
+    /// Takes note of a step that ended.
     pub fn step(&mut self, step: &StepFinished) {
+        if let Some(at) = self.open.iter().position(|open| open.number == step.step) {
+            self.open.remove(at);
+        }
         let error = step.error.as_ref();
         let mut status = match step.status {
             StepStatus::Passed | StepStatus::Tolerated => TestCaseStatus::success(),
@@ -65,17 +81,23 @@ impl JunitReport {
             .as_deref()
             .or(step.id.as_deref())
             .unwrap_or(&step.tool);
-        let mut case = TestCase::new(format!("{} {label}", step.step), status);
-        case.set_classname(self.name.as_str());
+        let mut case = self.case(step.step, label, &step.tool, status);
         case.set_time(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
-        case.add_property(Property::new("tool", step.tool.as_str()));
         if let (StepStatus::Tolerated, Some(error)) = (step.status, error) {
             case.set_system_out(format!("tolerated failure: {}", error.message));
         }
         self.suite.add_test_case(case);
     }
 
-    /// Writes the report. A run that could not go on without a step to blame is an error of the suite.
+    fn case(&self, number: u64, label: &str, tool: &str, status: TestCaseStatus) -> TestCase {
+        let mut case = TestCase::new(format!("{number} {label}"), status);
+        case.set_classname(self.name.as_str());
+        case.add_property(Property::new("tool", tool));
+        case
+    }
+
+    /// Writes the report. Steps that were not reached are skipped ones; a run that could not go on without a step to
+    /// blame is an error of the suite.
     ///
     /// # Errors
     /// Those of `out`.
@@ -85,6 +107,12 @@ impl JunitReport {
         blocked: Option<&str>,
         out: impl Write,
     ) -> io::Result<()> {
+        for step in std::mem::take(&mut self.open) {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message("not reached");
+            let case = self.case(step.number, &step.label, &step.tool, status);
+            self.suite.add_test_case(case);
+        }
         if let Some(reason) = blocked {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
             status.set_message(reason);
@@ -95,5 +123,66 @@ impl JunitReport {
         report.set_time(took);
         report.add_test_suite(self.suite);
         report.serialize(out).map_err(io::Error::other)
+    }
+}
+
+impl OpenStep {
+    fn of(step: &Step) -> Self {
+        let tool = step.tool.to_string();
+        let label = match (&step.description, &step.id) {
+            (Some(Template::Literal(Json::String(text))), _) => text.clone(),
+            (_, Some(id)) => id.clone(),
+            (_, None) => tool.clone(),
+        };
+        Self {
+            number: step.number,
+            label,
+            tool,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::tool_call::read;
+    use crate::source::SourceFile;
+
+    #[test]
+    fn steps_that_were_not_reached_are_skipped_ones() {
+        let text = r#"{"version": "2.1", "metadata": {"name": "x"}, "steps": [
+            {"step": 1, "tool": "mcp__s__t", "params": {}},
+            {"step": 2, "tool": "mcp__s__t", "params": {}, "description": "post it"},
+            {"step": 3, "id": "last", "tool": "mcp__s__u", "params": {}}]}"#;
+        let scenario = read(&SourceFile::new("x.json", text))
+            .scenario
+            .expect("valid");
+        let mut report = JunitReport::new("x", "x.json", &scenario.steps);
+        report.step(&StepFinished {
+            step: 1,
+            id: None,
+            tool: "mcp__s__t".into(),
+            description: None,
+            status: StepStatus::Failed,
+            duration_ms: 1.0,
+            attempts: Vec::new(),
+            error: None,
+            skipped_by: None,
+            outputs: serde_json::Map::new(),
+        });
+        let mut bytes = Vec::new();
+        report
+            .write(Duration::from_secs(1), None, &mut bytes)
+            .expect("written");
+        let written = String::from_utf8(bytes).expect("text");
+        assert!(written.contains(r#"tests="3""#), "{written}");
+        assert!(written.contains(r#"failures="1""#), "{written}");
+        assert_eq!(
+            written.matches(r#"<skipped message="not reached""#).count(),
+            2,
+            "{written}"
+        );
+        assert!(written.contains(r#"name="2 post it""#), "{written}");
+        assert!(written.contains(r#"name="3 last""#), "{written}");
     }
 }

@@ -72,7 +72,8 @@ impl StepList {
         match step.attempts.len() {
             0 | 1 => line.push_str("              "),
             count => {
-                let _ = write!(line, "  {:<10}  ", format_args!("{count} attempts"));
+                let attempts = format!("{count} attempts");
+                let _ = write!(line, "  {attempts:<10}  ");
             }
         }
         let mut tool = String::with_capacity(self.tool);

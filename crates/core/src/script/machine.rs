@@ -12,7 +12,7 @@ use crate::scenario::{
     Backoff, OnError, Parse, RetryThen, Step, Template, ToolCallScenario, ToolName,
 };
 use crate::trace::{Attempt, EventData, StepError, StepFinished, StepStarted, StepStatus};
-use crate::value::{Json, Value};
+use crate::value::{Json, Value, cut};
 
 /// The longest wait between two attempts.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
@@ -62,8 +62,8 @@ pub struct CallRequest {
     pub attempt: u32,
     /// The tool.
     pub tool: ToolName,
-    /// Its parameters: an object.
-    pub params: Value,
+    /// Its parameters: an object. Shared with the step, which may call again.
+    pub params: Arc<Value>,
     /// The step's own timeout, which caps every other.
     pub timeout: Option<Duration>,
     /// How the answer's text becomes a value.
@@ -144,7 +144,7 @@ enum State {
 struct Current {
     idx: usize,
     description: Option<String>,
-    params: Value,
+    params: Arc<Value>,
     started: Duration,
     call_started: Duration,
     attempts: Vec<Attempt>,
@@ -289,7 +289,7 @@ impl Script {
                 .description
                 .as_ref()
                 .and_then(|template| self.describe(template)),
-            params: Value::default(),
+            params: Arc::default(),
             started: now,
             call_started: now,
             attempts: Vec::new(),
@@ -314,7 +314,13 @@ impl Script {
                             tool: step.tool.to_string(),
                             description: current.description.clone(),
                         })));
-                    self.call(now, Current { params, ..current });
+                    self.call(
+                        now,
+                        Current {
+                            params: Arc::new(params),
+                            ..current
+                        },
+                    );
                 }
                 Err(failure) => self.failed(now, current, step, failure),
             },
@@ -381,6 +387,7 @@ impl Script {
                         && self.is_retried(step, &failure).unwrap_or(false)
                 }
             };
+        failure.notes.extend(self.why_not_retried(step, &failure));
         failure.notes.extend(self.resolver.explain(&step.params, 5));
         let status = if tolerated {
             StepStatus::Tolerated
@@ -448,6 +455,20 @@ impl Script {
             None => Ok(true),
             Some(template) => Ok(failure.message.contains(&self.resolver.text(template)?)),
         }
+    }
+
+    /// Says that an error is not one of those that the retry rule is for.
+    fn why_not_retried(&self, step: &Step, failure: &Failure) -> Option<String> {
+        if step.on_error != OnError::Retry || !failure.kind.is_retryable() {
+            return None;
+        }
+        let wanted = self.resolver.text(step.retry.condition.as_ref()?).ok()?;
+        (!failure.message.contains(&wanted)).then(|| {
+            format!(
+                "not retried: the error doesn't contain `{}`",
+                cut(&wanted, 100)
+            )
+        })
     }
 
     /// When to call again, or `None` if that was the last attempt.

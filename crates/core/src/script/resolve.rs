@@ -316,12 +316,13 @@ impl Resolver {
                     .get(&placeholder.reference.name)
                     .map_or(String::new(), |bound| format!(" ({})", bound.from)),
             };
-            let shown = if origin == Origin::Secret {
-                "secret".to_owned()
-            } else {
-                cut(&value.to_string(), 120).into_owned()
+            let note = match origin {
+                Origin::Secret => format!("`{{{{{text}}}}}` is a secret{from}"),
+                _ => format!(
+                    "`{{{{{text}}}}}` was {}{from}",
+                    cut(&value.to_string(), 120)
+                ),
             };
-            let note = format!("`{{{{{text}}}}}` was {shown}{from}");
             if notes.len() < limit && !notes.contains(&note) {
                 notes.push(note);
             }
@@ -346,30 +347,45 @@ fn descend<'a>(
             _ => None,
         };
         value = next.ok_or_else(|| {
-            let wanted = match segment {
-                PathSegment::Key(key) => format!("no `{key}`"),
-                PathSegment::Index(index) => format!("no element {index}"),
+            let wanted = match (segment, value) {
+                (PathSegment::Key(key), Json::Array(_))
+                    if key.bytes().all(|byte| byte.is_ascii_digit()) =>
+                {
+                    format!("no element {key}")
+                }
+                (PathSegment::Key(key), _) => format!("no `{key}`"),
+                (PathSegment::Index(index), _) => format!("no element {index}"),
+            };
+            let whole = match value {
+                Json::Array(_) => "the array",
+                Json::Object(_) => "the object",
+                other => kind_name(other),
             };
             let mut failure = Failure::new(
                 FailureKind::Reference,
-                format!(
-                    "`{}` has no value: {} has {wanted}",
-                    reference.text,
-                    kind_name(value)
-                ),
+                format!("`{}` has no value: {whole} has {wanted}", reference.text),
             );
             match value {
                 Json::Object(members) => {
-                    let keys: Vec<&str> = members.keys().map(String::as_str).take(12).collect();
-                    failure.notes.push(format!("it has: {}", keys.join(", ")));
+                    const SHOWN: usize = 12;
+                    let keys: Vec<&str> = members.keys().map(String::as_str).take(SHOWN).collect();
+                    failure.notes.push(match members.len() {
+                        0 => "it is empty".to_owned(),
+                        count if count > SHOWN => {
+                            format!("it has: {} and {} more", keys.join(", "), count - SHOWN)
+                        }
+                        _ => format!("it has: {}", keys.join(", ")),
+                    });
                     if let PathSegment::Key(key) = segment {
                         failure.help =
                             did_you_mean(key, keys).map(|key| format!("did you mean `{key}`?"));
                     }
                 }
-                Json::Array(items) => failure
-                    .notes
-                    .push(format!("it has {} elements, counted from 0", items.len())),
+                Json::Array(items) => failure.notes.push(match items.len() {
+                    0 => "it is empty".to_owned(),
+                    1 => "it has 1 element, number 0".to_owned(),
+                    count => format!("it has {count} elements, counted from 0"),
+                }),
                 _ => {}
             }
             failure

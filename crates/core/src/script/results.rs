@@ -1,11 +1,13 @@
 //! Looks at a step's result: its expectations, and the outputs it gives to later steps.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use super::resolve::Resolver;
 use super::{Failure, FailureKind};
 use crate::matching::Predicate;
-use crate::scenario::{ExpectedTest, OutputRule, Step};
+use crate::scenario::{Expectation, ExpectedTest, OutputRule, Step};
+use crate::source::Span;
 use crate::trace::Assertion;
 use crate::value::{Json, cut};
 
@@ -36,9 +38,7 @@ pub(super) fn outputs(step: &Step, result: &Json) -> Result<Vec<Option<Json>>, F
                     ),
                 )
                 .at(rule.span);
-                failure
-                    .notes
-                    .push(format!("the result was {}", cut(&result.to_string(), 300)));
+                failure.notes.push(result_was(result));
                 failure.result = Some(result.clone());
                 failure.help =
                     Some("correct the path, or set \"output_optional\": true".to_owned());
@@ -48,7 +48,10 @@ pub(super) fn outputs(step: &Step, result: &Json) -> Result<Vec<Option<Json>>, F
         .collect()
 }
 
-/// Evaluates every expectation; the first failure is the step's.
+/// Notes about further checks that failed, beside the first.
+const MOST_NOTES: usize = 10;
+
+/// Evaluates every expectation; the first that fails is the step's message, the others are its notes.
 pub(super) fn expectations(
     step: &Step,
     resolver: &Resolver,
@@ -56,54 +59,134 @@ pub(super) fn expectations(
     took: Duration,
     record: &mut impl FnMut(Assertion),
 ) -> Result<(), Failure> {
-    let mut first_failure = None;
+    let mut misses: Option<Misses> = None;
     for (number, expectation) in (1..).zip(&step.expectations) {
-        let subject = match &expectation.json_path {
-            None => Some(result.clone()),
-            Some(rule) => select(rule, result),
-        };
+        let subject = Subject::of(expectation, result);
         for test in &expectation.tests {
-            let (name, observed, reason) = evaluate(
-                test,
-                resolver,
-                subject.as_ref(),
-                took,
-                expectation.json_path.as_ref(),
-            )?;
+            let checked = check(test, resolver, &subject, took)?;
             record(Assertion {
-                id: format!("step{}.expect{number}.{name}", step.number),
-                kind: name.to_owned(),
-                status: if reason.is_none() { "pass" } else { "fail" }.to_owned(),
-                observed,
-                evidence: reason.clone(),
+                id: format!("step{}.expect{number}.{}", step.number, checked.name),
+                kind: checked.name.to_owned(),
+                status: match checked.misses.is_empty() {
+                    true => "pass",
+                    false => "fail",
+                }
+                .to_owned(),
+                observed: checked.observed,
+                evidence: (!checked.misses.is_empty()).then(|| checked.misses.join("; ")),
             });
-            if let Some(reason) = reason {
-                let place = expectation
-                    .json_path
-                    .as_ref()
-                    .map_or(String::new(), |rule| format!(" at `{}`", rule.path));
-                first_failure.get_or_insert_with(|| {
-                    let mut failure = Failure::new(
-                        FailureKind::Expectation,
-                        format!("`{name}`{place}: {reason}"),
-                    )
-                    .at(expectation.span);
-                    failure.result = Some(result.clone());
-                    failure
-                });
+            for miss in checked.misses {
+                let misses = misses.get_or_insert_with(|| Misses::at(expectation.span));
+                misses.add(miss, checked.hides_result);
             }
         }
     }
-    first_failure.map_or(Ok(()), Err)
+    match misses {
+        Some(misses) => Err(misses.into_failure(result)),
+        None => Ok(()),
+    }
 }
 
-fn evaluate(
+/// What the expectations of a step found wrong.
+struct Misses {
+    texts: Vec<String>,
+    /// Those that were not kept.
+    more: usize,
+    /// Whether the texts leave open what the whole result was.
+    hides_result: bool,
+    span: Span,
+}
+
+impl Misses {
+    fn at(span: Span) -> Self {
+        Self {
+            texts: Vec::new(),
+            more: 0,
+            hides_result: false,
+            span,
+        }
+    }
+
+    fn add(&mut self, text: String, hides_result: bool) {
+        self.hides_result |= hides_result;
+        if self.texts.contains(&text) {
+            return;
+        }
+        if self.texts.len() > MOST_NOTES {
+            self.more += 1;
+        } else {
+            self.texts.push(text);
+        }
+    }
+
+    fn into_failure(self, result: &Json) -> Failure {
+        let mut texts = self.texts.into_iter();
+        let message = texts.next().unwrap_or_default();
+        let mut failure = Failure::new(FailureKind::Expectation, message).at(self.span);
+        failure
+            .notes
+            .extend(texts.map(|text| format!("also {text}")));
+        if self.more > 0 {
+            failure.notes.push(format!("and {} more", self.more));
+        }
+        if self.hides_result {
+            failure.notes.push(result_was(result));
+        }
+        failure.result = Some(result.clone());
+        failure
+    }
+}
+
+fn result_was(result: &Json) -> String {
+    format!("the result was {}", cut(&result.to_string(), 300))
+}
+
+/// What an expectation looks at.
+struct Subject<'a> {
+    rule: Option<&'a OutputRule>,
+    value: Option<Cow<'a, Json>>,
+}
+
+impl<'a> Subject<'a> {
+    fn of(expectation: &'a Expectation, result: &'a Json) -> Self {
+        match &expectation.json_path {
+            None => Self {
+                rule: None,
+                value: Some(Cow::Borrowed(result)),
+            },
+            Some(rule) => Self {
+                rule: Some(rule),
+                value: select(rule, result).map(Cow::Owned),
+            },
+        }
+    }
+
+    /// `` at `$.a[0]` `` for a place inside it, or nothing if that is the whole result.
+    fn place(&self, inside: &str) -> String {
+        match self.rule {
+            None if inside.is_empty() => String::new(),
+            None => format!(" at `${inside}`"),
+            Some(rule) if rule.singular => format!(" at `{}{inside}`", rule.name.trim()),
+            Some(rule) if inside.is_empty() => format!(" at `{}`", rule.name.trim()),
+            Some(rule) => format!(" at `{}`, at `{inside}` of its matches", rule.name.trim()),
+        }
+    }
+}
+
+/// What came of one check.
+struct Checked {
+    name: &'static str,
+    observed: Json,
+    misses: Vec<String>,
+    hides_result: bool,
+}
+
+fn check(
     test: &ExpectedTest,
     resolver: &Resolver,
-    subject: Option<&Json>,
+    subject: &Subject<'_>,
     took: Duration,
-    path: Option<&OutputRule>,
-) -> Result<(&'static str, Json, Option<String>), Failure> {
+) -> Result<Checked, Failure> {
     let wanted;
     let predicate = match test {
         ExpectedTest::Equals(template) => {
@@ -118,22 +201,47 @@ fn evaluate(
         ExpectedTest::JsonSchema(schema) => Predicate::JsonSchema(schema),
         ExpectedTest::MaxMilliseconds(limit) => Predicate::MaxMilliseconds(*limit),
     };
+    let name = predicate.name();
     if let Predicate::MaxMilliseconds(_) = predicate {
         let took = Json::from(took.as_micros() as f64 / 1000.0);
-        let reason = predicate.failure(&took);
-        return Ok((predicate.name(), took, reason));
+        let misses = predicate.misfits(&took);
+        return Ok(Checked {
+            name,
+            misses: misses
+                .into_iter()
+                .map(|misfit| format!("`{name}`: {}", misfit.reason))
+                .collect(),
+            observed: took,
+            hides_result: false,
+        });
     }
-    let Some(subject) = subject else {
-        let path = path.map_or(String::new(), |rule| format!("`{}` ", rule.path));
-        return Ok((
-            predicate.name(),
-            Json::Null,
-            Some(format!("{path}matched nothing")),
-        ));
+    let Some(value) = subject.value.as_deref() else {
+        let path = subject.rule.map_or("", |rule| rule.name.trim());
+        return Ok(Checked {
+            name,
+            observed: Json::Null,
+            misses: vec![format!("`{path}` matched nothing")],
+            hides_result: true,
+        });
     };
-    Ok((
-        predicate.name(),
-        subject.clone(),
-        predicate.failure(subject),
-    ))
+    let misfits = predicate.misfits(value);
+    let shows_result = subject.rule.is_none()
+        && !matches!(predicate, Predicate::JsonSchema(_))
+        && misfits.iter().all(|misfit| misfit.place.is_empty())
+        && !matches!(value, Json::Array(_) | Json::Object(_));
+    Ok(Checked {
+        name,
+        observed: value.clone(),
+        hides_result: !misfits.is_empty() && !shows_result,
+        misses: misfits
+            .into_iter()
+            .map(|misfit| {
+                format!(
+                    "`{name}`{}: {}",
+                    subject.place(&misfit.place),
+                    misfit.reason
+                )
+            })
+            .collect(),
+    })
 }

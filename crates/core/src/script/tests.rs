@@ -215,10 +215,72 @@ fn a_missing_part_of_a_value_names_what_is_there() {
     let error = run.steps[1].error.as_ref().expect("failed");
     assert_eq!(
         error.message,
-        "`a.v.nubmer` has no value: an object has no `nubmer`"
+        "`a.v.nubmer` has no value: the object has no `nubmer`"
     );
     assert_eq!(error.notes[0], "it has: number, title");
     assert_eq!(error.help.as_deref(), Some("did you mean `number`?"));
+}
+
+#[test]
+fn a_missing_element_says_how_many_there_are() {
+    let part = |reference: &str, value: Json| {
+        let run = play(
+            json!([
+                {"step": 1, "id": "a", "tool": "mcp__s__t", "params": {}, "output": {"v": "$"}},
+                {"step": 2, "tool": "mcp__s__t", "params": {"x": reference}}
+            ]),
+            |_| returned(value.clone()),
+        );
+        let error = run.steps[1].error.as_ref().expect("failed");
+        (error.message.clone(), error.notes[0].clone())
+    };
+    for (reference, value, message, note) in [
+        (
+            "{{a.v[1]}}",
+            json!(["x"]),
+            "`a.v[1]` has no value: the array has no element 1",
+            "it has 1 element, number 0",
+        ),
+        (
+            "{{a.v.2}}",
+            json!([1, 2]),
+            "`a.v.2` has no value: the array has no element 2",
+            "it has 2 elements, counted from 0",
+        ),
+        (
+            "{{a.v[0]}}",
+            json!([]),
+            "`a.v[0]` has no value: the array has no element 0",
+            "it is empty",
+        ),
+        (
+            "{{a.v.k}}",
+            json!({}),
+            "`a.v.k` has no value: the object has no `k`",
+            "it is empty",
+        ),
+    ] {
+        assert_eq!(
+            part(reference, value),
+            (message.to_owned(), note.to_owned()),
+            "{reference}"
+        );
+    }
+}
+
+#[test]
+fn a_note_names_a_secret_without_its_value() {
+    let scenario = scenario(
+        json!([{"step": 1, "tool": "mcp__s__t", "params": {"x": "{{TOKEN}}"}}]),
+        json!({"TOKEN": ""}),
+    );
+    let secret = Given {
+        secret: true,
+        ..given("TOKEN", json!("hush"))
+    };
+    let run = play_with(&scenario, &[secret], Options::default(), |_| fails("no"));
+    let error = run.steps[0].error.as_ref().expect("failed");
+    assert_eq!(error.notes, ["`{{TOKEN}}` is a secret (--var)"]);
 }
 
 #[test]
@@ -338,6 +400,11 @@ fn retry_looks_at_its_condition_and_at_what_follows() {
         (Verdict::Failed, 1),
         "another error stops at once"
     );
+    let error = run.steps[0].error.as_ref().expect("failed");
+    assert_eq!(
+        error.notes,
+        ["not retried: the error doesn't contain `not found`"]
+    );
     let run = play(steps("skip"), |_| fails("network down"));
     assert_eq!(
         run.verdict,
@@ -400,12 +467,84 @@ fn expectations_are_checked_retried_and_recorded() {
 }
 
 #[test]
+fn every_check_that_fails_is_told() {
+    let failed = |expect: Json, result: Json| {
+        let run = play(
+            json!([{"step": 1, "tool": "mcp__s__t", "params": {}, "expect": expect}]),
+            |_| returned(result.clone()),
+        );
+        let error = run.steps[0].error.clone().expect("failed");
+        (error.message, error.notes)
+    };
+    let (message, notes) = failed(
+        json!([{"equals": 1, "contains": "x"}, {"matches": "^y"}]),
+        json!("abc"),
+    );
+    assert_eq!(message, "`equals`: expected 1, got \"abc\"");
+    assert_eq!(
+        notes,
+        [
+            "also `contains`: expected something that contains \"x\", got \"abc\"",
+            "also `matches`: expected a match of /^y/, got \"abc\""
+        ]
+    );
+    let (message, notes) = failed(
+        json!({"json_path": "$.user", "equals": {"a": 1, "b": {"c": [1, 3]}, "d": 0}}),
+        json!({"user": {"a": 1, "b": {"c": [1, 2]}, "e": 0}}),
+    );
+    assert_eq!(message, "`equals` at `$.user.b.c[1]`: expected 3, got 2");
+    assert_eq!(
+        notes,
+        [
+            "also `equals` at `$.user`: the key `d` is missing, and the key `e` was not expected",
+            "the result was {\"user\":{\"a\":1,\"b\":{\"c\":[1,2]},\"e\":0}}"
+        ]
+    );
+    let (message, notes) = failed(
+        json!({"json_path": "$.items[*].id", "equals": [1, 3]}),
+        json!({"items": [{"id": 1}, {"id": 2}]}),
+    );
+    assert_eq!(
+        message,
+        "`equals` at `$.items[*].id`, at `[1]` of its matches: expected 3, got 2"
+    );
+    assert_eq!(notes.len(), 1);
+    let (message, notes) = failed(
+        json!({"json_path": "$.name", "equals": "x", "matches": "y"}),
+        json!({"id": 1}),
+    );
+    assert_eq!(message, "`$.name` matched nothing");
+    assert_eq!(notes, ["the result was {\"id\":1}"]);
+    let (message, notes) = failed(
+        json!({"json_schema": {"properties": {"id": {"type": "string"}}, "required": ["name"]}}),
+        json!({"id": 1}),
+    );
+    assert!(
+        [&message, &notes[0]]
+            .iter()
+            .any(|text| text.contains("`json_schema` at `$.id`: 1 is not of type \"string\"")),
+        "{message} {notes:?}"
+    );
+    assert_eq!(notes.len(), 2);
+    let many: Vec<Json> = (0..50).map(|number| json!({"equals": number})).collect();
+    let (_, notes) = failed(many.into(), json!(-1));
+    assert_eq!(notes.len(), 11, "{notes:?}");
+    assert_eq!(notes[10], "and 39 more");
+}
+
+#[test]
 fn a_tool_that_is_too_slow_breaks_max_ms() {
     let run = play(
         json!([{"step": 1, "tool": "mcp__s__t", "params": {}, "expect": {"max_ms": 5}}]),
         |_| returned(json!(1)),
     );
-    assert_eq!(run.error(), "`max_ms`: expected 5 ms at most, took 10.0 ms");
+    assert_eq!(run.error(), "`max_ms`: expected 5 ms at most, took 10 ms");
+    assert!(
+        run.steps[0]
+            .error
+            .as_ref()
+            .is_some_and(|error| error.notes.is_empty())
+    );
 }
 
 #[test]

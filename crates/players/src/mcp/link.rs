@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use super::exit::Exit;
 use super::notice::{Notice, Notices};
@@ -31,6 +31,7 @@ pub(super) struct Link {
     pub(super) began: Stopwatch,
     mask: Mask,
     notices: Mutex<Notices>,
+    noticed: Notify,
     errors: Mutex<Tail>,
     stray: Mutex<Option<String>>,
     faults: Mutex<HashMap<i64, String>>,
@@ -69,6 +70,7 @@ impl Link {
             began: Stopwatch::start(),
             mask,
             notices: Mutex::default(),
+            noticed: Notify::new(),
             errors: Mutex::default(),
             stray: Mutex::default(),
             faults: Mutex::default(),
@@ -90,6 +92,12 @@ impl Link {
 
     pub(super) fn notice(&self, notice: Notice) {
         lock(&self.notices).push(notice);
+        self.noticed.notify_one();
+    }
+
+    /// Returns when a notice came since this was called last.
+    pub(super) async fn noticed(&self) {
+        self.noticed.notified().await;
     }
 
     pub(super) fn drain_notices(&self) -> Vec<Notice> {

@@ -181,6 +181,11 @@ impl Session {
         self.link.drain_notices()
     }
 
+    /// Waits until the server says something unasked. May return once more for what was drained already.
+    pub async fn noticed(&self) {
+        self.link.noticed().await;
+    }
+
     /// The last lines of the server's standard error, oldest first, at most 20.
     pub fn last_words(&self) -> Vec<String> {
         self.link.last_words()

@@ -4,6 +4,8 @@ use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_core::scenario::{Step, Template, TextPart, ToolCallScenario};
 use cuecard_core::script::{Bindings, Failure};
 use cuecard_core::value::push_pointer;
+use jsonschema::ValidationError;
+use jsonschema::error::ValidationErrorKind;
 use serde_json::Value as Json;
 
 use super::mcp_call::fit;
@@ -114,50 +116,123 @@ fn check(
         Ok(validator) => validator,
         Err(_) => return Vec::new(),
     };
+    let misnamed = Misnamed::find(&schema, &arguments);
     let mut diagnostics: Vec<Diagnostic> = validator
         .iter_errors(&arguments)
         .filter(|error| {
             let place = error.instance_path().to_string();
-            !unknown
-                .iter()
-                .any(|pointer| place == *pointer || place.starts_with(&format!("{pointer}/")))
+            !misnamed.explain(error)
+                && !unknown
+                    .iter()
+                    .any(|pointer| place == *pointer || place.starts_with(&format!("{pointer}/")))
         })
         .map(|error| {
             let place = error.instance_path().to_string();
-            let place = if place.is_empty() {
-                "the parameters".to_owned()
+            let step_label = step.label();
+            let what = if place.is_empty() {
+                format!("the parameters of {step_label} don't fit")
             } else {
-                format!("`{}`", place.trim_start_matches('/').replace('/', "."))
+                let place = place.trim_start_matches('/').replace('/', ".");
+                format!("`{place}` of {step_label} doesn't fit")
             };
             Diagnostic::error(
                 codes::PARAM_TYPE,
-                format!(
-                    "{place} of {} don't fit the tool's schema: {error}",
-                    step.label()
-                ),
+                format!("{what} the tool's schema: {error}"),
             )
             .at(&scenario.source, step.params_span)
         })
         .collect();
-    if let (Some(properties), Json::Object(given)) = (
-        schema.get("properties").and_then(Json::as_object),
-        &arguments,
-    ) {
-        for name in given.keys().filter(|name| !properties.contains_key(*name)) {
-            if schema.get("additionalProperties") == Some(&Json::Bool(false)) {
-                continue;
-            }
-            let mut warning = Diagnostic::warning(
-                codes::PARAM_UNKNOWN,
-                format!("the tool `{tool}` of `{server}` names no parameter `{name}`"),
-            )
-            .at(&scenario.source, step.params_span);
-            warning.label = did_you_mean(name, properties.keys().map(String::as_str))
-                .map(|name| format!("did you mean `{name}`?"));
-            diagnostics.push(warning);
-        }
+    for name in &misnamed.names {
+        let message =
+            |verb| format!("the tool `{tool}` of `{server}` {verb} no parameter `{name}`");
+        let diagnostic = if misnamed.is_error(name) {
+            Diagnostic::error(codes::PARAM_UNKNOWN, message("has"))
+        } else {
+            Diagnostic::warning(codes::PARAM_UNKNOWN, message("names"))
+        };
+        let mut diagnostic = diagnostic.at(&scenario.source, step.params_span);
+        diagnostic.label = misnamed
+            .meant(name)
+            .map(|name| format!("did you mean `{name}`?"));
+        diagnostics.push(diagnostic);
     }
     diagnostics
+}
+
+/// Parameters whose names a tool's schema doesn't hold.
+struct Misnamed<'a> {
+    names: Vec<&'a str>,
+    /// The names that the schema does hold, and that are not given: what a wrong one may stand for.
+    free: Vec<&'a str>,
+    required: Vec<&'a str>,
+    /// Whether the schema refuses all other names.
+    is_closed: bool,
+}
+
+impl<'a> Misnamed<'a> {
+    fn find(schema: &'a Json, arguments: &'a Json) -> Self {
+        let properties = schema.get("properties").and_then(Json::as_object);
+        let is_closed = schema.get("additionalProperties") == Some(&Json::Bool(false));
+        // Without a list of names, or with patterns for them, only the schema itself can tell.
+        let can_tell =
+            (properties.is_some() || is_closed) && schema.get("patternProperties").is_none();
+        let is_known = |name: &str| properties.is_some_and(|known| known.contains_key(name));
+        let given = arguments.as_object();
+        let names = given
+            .into_iter()
+            .flat_map(serde_json::Map::keys)
+            .map(String::as_str)
+            .filter(|name| can_tell && !is_known(name))
+            .collect();
+        let free = properties
+            .into_iter()
+            .flat_map(serde_json::Map::keys)
+            .map(String::as_str)
+            .filter(|name| given.is_none_or(|given| !given.contains_key(*name)))
+            .collect();
+        let required = schema
+            .get("required")
+            .and_then(Json::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Json::as_str)
+            .collect();
+        Self {
+            names,
+            free,
+            required,
+            is_closed,
+        }
+    }
+
+    fn meant(&self, name: &str) -> Option<&'a str> {
+        did_you_mean(name, self.free.iter().copied())
+    }
+
+    /// Whether a call with it would be refused: for its name, or for lack of the one that was meant.
+    fn is_error(&self, name: &str) -> bool {
+        self.is_closed
+            || self
+                .meant(name)
+                .is_some_and(|meant| self.required.contains(&meant))
+    }
+
+    /// Whether an error of the schema is told by what is said about these names.
+    fn explain(&self, error: &ValidationError<'_>) -> bool {
+        if !error.instance_path().to_string().is_empty() {
+            return false;
+        }
+        match error.kind() {
+            ValidationErrorKind::AdditionalProperties { unexpected } => unexpected
+                .iter()
+                .all(|name| self.names.contains(&name.as_str())),
+            ValidationErrorKind::Required { property } => self
+                .names
+                .iter()
+                .any(|name| property.as_str().is_some() && self.meant(name) == property.as_str()),
+            _ => false,
+        }
+    }
 }
 
 /// The player adds a page's id where a browser asks for one.
@@ -225,5 +300,105 @@ fn known_part(
             }
             Json::Object(known)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cuecard_core::diagnostic::Severity;
+    use cuecard_core::source::SourceFile;
+    use cuecard_core::value::Redactor;
+    use serde_json::json;
+
+    use super::*;
+    use crate::runtime::clock::Clock;
+
+    /// What is said about a call with `params` of a tool with `schema`, with the label.
+    fn findings(schema: Json, params: &Json) -> Vec<(Severity, String, Option<String>)> {
+        let text = json!({
+            "version": "2.1",
+            "metadata": {"name": "x"},
+            "steps": [{"step": 1, "tool": "mcp__s__t", "params": params}],
+        });
+        let source = SourceFile::new("x.json", text.to_string());
+        let scenario = cuecard_core::formats::tool_call::read(&source)
+            .scenario
+            .expect("it is valid");
+        let (bindings, _) = cuecard_core::script::bind_variables(&scenario, &[]);
+        let tools = [ToolInfo {
+            name: "t".to_owned(),
+            description: None,
+            input_schema: schema,
+        }];
+        let mut recorder = Recorder::new(Clock::start(), Redactor::default());
+        check(
+            &scenario,
+            &bindings,
+            &scenario.steps[0],
+            "s",
+            "t",
+            &tools,
+            &mut recorder,
+        )
+        .into_iter()
+        .map(|found| (found.severity, found.message, found.label))
+        .collect()
+    }
+
+    fn schema(closed: bool) -> Json {
+        json!({
+            "type": "object",
+            "properties": {"title": {"type": "string"}, "count": {"enum": ["words"]}},
+            "required": ["title"],
+            "additionalProperties": !closed,
+        })
+    }
+
+    #[test]
+    fn a_value_that_does_not_fit_is_one_thing() {
+        let found = findings(schema(true), &json!({"title": "x", "count": "many"}));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0]
+                .1
+                .starts_with("`count` of step 1 doesn't fit the tool's schema: "),
+            "{found:?}"
+        );
+        let found = findings(schema(true), &json!({}));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0]
+                .1
+                .starts_with("the parameters of step 1 don't fit the tool's schema: "),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_mistyped_name_is_one_error_with_the_right_name() {
+        for closed in [true, false] {
+            assert_eq!(
+                findings(schema(closed), &json!({"titel": "x"})),
+                [(
+                    Severity::Error,
+                    "the tool `t` of `s` has no parameter `titel`".to_owned(),
+                    Some("did you mean `title`?".to_owned())
+                )]
+            );
+        }
+    }
+
+    #[test]
+    fn another_name_is_as_bad_as_the_schema_says() {
+        let params = json!({"title": "x", "zebra": 1});
+        let zebra = |closed| findings(schema(closed), &params);
+        let told = |severity, verb: &str| {
+            let message = format!("the tool `t` of `s` {verb} no parameter `zebra`");
+            vec![(severity, message, None)]
+        };
+        assert_eq!(zebra(true), told(Severity::Error, "has"));
+        assert_eq!(zebra(false), told(Severity::Warning, "names"));
+        let free = json!({"type": "object", "patternProperties": {"^z": {}}, "additionalProperties": false});
+        assert_eq!(findings(free, &json!({"zebra": 1})), []);
     }
 }

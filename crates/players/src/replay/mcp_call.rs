@@ -1,5 +1,6 @@
 //! Calls of MCP tools: arguments fitted to the tool's schema, data bound in scripts, answers made values.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -15,6 +16,9 @@ use crate::mcp::result::{self, Extracted};
 use crate::mcp::{CallError, CallErrorKind, Session, ToolInfo, ToolReply};
 use crate::runtime::policy::ScriptShape;
 use crate::runtime::tap::Recorder;
+
+/// How many notices of a server are recorded while its call is open.
+const MOST_HEARD: usize = 1_000;
 
 /// Makes a call to an MCP tool and gives its value.
 pub(super) async fn call(
@@ -55,14 +59,40 @@ pub(super) async fn call(
             .map_err(|_| timed_out(limit))?,
         None => preparing.await,
     };
-    let reply = session.call(tool, arguments, timeout).await;
-    record_notices(server, &session, recorder);
+    let reply = call_and_listen(server, &session, tool, arguments, timeout, recorder).await;
     let reply = match reply {
         Ok(reply) => reply,
         Err(error) => return Err(call_failure(&session, tool, &error).await),
     };
     page::follow(toolbox, server, tool, &reply);
     value_of(toolbox, request, &session, tool, &reply).await
+}
+
+/// Calls the tool, and records what the server says meanwhile when it says it: a call may take long, or be
+/// interrupted.
+async fn call_and_listen(
+    server: &str,
+    session: &Session,
+    tool: &str,
+    arguments: Map<String, Json>,
+    timeout: Duration,
+    recorder: &mut Recorder<'_>,
+) -> Result<ToolReply, CallError> {
+    let mut call = pin!(session.call(tool, arguments, timeout));
+    let mut heard = 0;
+    let reply = loop {
+        tokio::select! {
+            biased;
+            reply = &mut call => break reply,
+            // Of a server that never stops talking, the last words before its answer come beside these.
+            () = session.noticed(), if heard < MOST_HEARD => {
+                heard += record_notices(server, session, recorder);
+                recorder.settle();
+            }
+        }
+    };
+    record_notices(server, session, recorder);
+    reply
 }
 
 /// The tool's description, if it is needed: to fit arguments that may not fit as they are.
@@ -261,21 +291,19 @@ fn place_file(value: &mut Json, index: usize, saved: &Json, bytes: usize) {
         Json::Array(items) => items
             .iter_mut()
             .for_each(|item| place_file(item, index, saved, bytes)),
-        Json::Object(members) => {
-            if members
-                .get("blob")
-                .and_then(Json::as_u64)
-                .and_then(|blob| usize::try_from(blob).ok())
-                == Some(index)
-                && members.contains_key("media_type")
-            {
-                members.remove("blob");
-                members.insert("path".to_owned(), saved.clone());
-                members.insert("bytes".to_owned(), bytes.into());
-            }
+        Json::Object(members) if is_file(members, index) => {
+            members.remove("blob");
+            members.insert("path".to_owned(), saved.clone());
+            members.insert("bytes".to_owned(), bytes.into());
         }
         _ => {}
     }
+}
+
+fn is_file(members: &Map<String, Json>, index: usize) -> bool {
+    let blob = members.get("blob").and_then(Json::as_u64);
+    blob.and_then(|blob| usize::try_from(blob).ok()) == Some(index)
+        && members.contains_key("media_type")
 }
 
 pub(super) fn extension(media_type: &str) -> &'static str {

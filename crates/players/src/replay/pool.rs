@@ -129,19 +129,17 @@ impl Pool {
         recorder.settle();
         let session = Session::start(&spec, &self.environment)
             .await
-            .map_err(|error| start_failure(&error))?;
+            .map_err(|error| start_failure(&error, &spec.transport))?;
         let info = session.info();
-        recorder.record(log(
-            "debug",
-            format!(
-                "server `{name}` ({} {}) is up: {}, protocol {}, from {}",
-                info.server_name,
-                info.server_version,
-                info.transport,
-                info.protocol_version,
-                spec.source
-            ),
-        ));
+        let mut message = format!(
+            "server `{name}` ({} {}) is up: {}, protocol {}",
+            info.server_name, info.server_version, info.transport, info.protocol_version
+        );
+        // What is built in comes from nowhere else.
+        if info.transport != spec.source {
+            message.push_str(&format!(", from {}", spec.source));
+        }
+        recorder.record(log("debug", message));
         let session = Arc::new(session);
         self.sessions.insert(name.to_owned(), session.clone());
         Ok(session)
@@ -211,8 +209,16 @@ pub fn unknown_server(config: &Config, name: &str) -> Diagnostic {
     diagnostic.with_help(format!("add it to .mcp.json: {{ \"mcpServers\": {{ \"{name}\": {{ \"command\": \"…\" }} }} }}, or name a config with --config FILE"))
 }
 
-fn start_failure(error: &StartError) -> Failure {
+fn start_failure(error: &StartError, transport: &TransportSpec) -> Failure {
+    let how = match transport {
+        TransportSpec::Http { .. } => "its address is",
+        TransportSpec::Stdio { .. } | TransportSpec::InProcess(_) => "it was started as",
+    };
     let mut failure = Failure::new(FailureKind::ServerStart, error.to_string());
+    failure.notes.push(format!(
+        "{how}: {} (from {})",
+        error.facts.started_as, error.facts.source
+    ));
     failure.notes.extend(last_words_note(error.last_words()));
     failure.help = error.help();
     failure
@@ -227,9 +233,11 @@ pub(super) fn last_words_note(lines: &[String]) -> Option<String> {
     }
 }
 
-/// What a server said unasked, for the trace.
-pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recorder<'_>) {
-    for notice in session.drain_notices() {
+/// Records what a server said unasked, and gives how much it was.
+pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recorder<'_>) -> usize {
+    let notices = session.drain_notices();
+    let count = notices.len();
+    for notice in notices {
         let level = match &notice {
             Notice::Log { level, .. } => level.clone(),
             Notice::Refused { .. } | Notice::BadFrame { .. } => "warning".to_owned(),
@@ -241,6 +249,7 @@ pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recor
             stream: Some(name.to_owned()),
         }));
     }
+    count
 }
 
 pub(super) fn log(level: &str, message: String) -> EventData {
@@ -249,4 +258,85 @@ pub(super) fn log(level: &str, message: String) -> EventData {
         message,
         stream: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use cuecard_core::value::Redactor;
+
+    use super::*;
+    use crate::mcp::{Exit, ServerFacts, StartErrorKind};
+    use crate::runtime::clock::Clock;
+    use crate::runtime::tap::Listener;
+
+    fn error(started_as: &str) -> StartError {
+        StartError {
+            kind: StartErrorKind::Exited {
+                exit: Exit::Code(1),
+                after: Duration::from_millis(300),
+            },
+            facts: Box::new(ServerFacts {
+                server: "github".to_owned(),
+                started_as: started_as.to_owned(),
+                source: ".mcp.json".to_owned(),
+                protocol: Protocol::Auto,
+                elapsed: Duration::from_millis(300),
+                last_words: vec!["Error: TOKEN is not set".to_owned()],
+                stray_output: None,
+            }),
+        }
+    }
+
+    #[test]
+    fn a_server_that_did_not_start_is_told_with_its_command_line() {
+        let program = TransportSpec::Stdio {
+            command: "npx".to_owned(),
+            args: Vec::new(),
+            env: Vec::new(),
+            cwd: None,
+        };
+        assert_eq!(
+            start_failure(&error("npx -y server"), &program).notes,
+            [
+                "it was started as: npx -y server (from .mcp.json)",
+                "its last words: Error: TOKEN is not set",
+            ]
+        );
+        let address = TransportSpec::Http {
+            url: "http://h/mcp".to_owned(),
+            headers: Vec::new(),
+        };
+        assert_eq!(
+            start_failure(&error("http://h/mcp"), &address).notes[0],
+            "its address is: http://h/mcp (from .mcp.json)"
+        );
+    }
+
+    #[tokio::test]
+    async fn what_is_built_in_is_said_once() {
+        struct Heard(std::rc::Rc<std::cell::RefCell<Vec<String>>>);
+        impl Listener for Heard {
+            fn event(&mut self, event: &cuecard_core::trace::Event) {
+                if let EventData::Log(log) = &event.data {
+                    self.0.borrow_mut().push(log.message.clone());
+                }
+            }
+        }
+        let heard = std::rc::Rc::default();
+        let mut recorder = Recorder::new(Clock::start(), Redactor::default());
+        recorder.tell(Box::new(Heard(std::rc::Rc::clone(&heard))));
+        let mut pool = Pool::new(Config::empty(), Vec::new(), None);
+        pool.session(DEMO_SERVER, &mut recorder)
+            .await
+            .expect("it starts");
+        pool.shut_down().await;
+        recorder.settle();
+        drop(recorder);
+        let heard = heard.borrow();
+        let line = heard
+            .iter()
+            .find(|line| line.contains("is up"))
+            .expect("it is said");
+        assert_eq!(line.matches("built in").count(), 1, "{line}");
+    }
 }

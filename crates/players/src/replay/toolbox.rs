@@ -68,8 +68,8 @@ pub(super) struct Answer {
 /// How long a call may take when nobody says: a minute.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A tool's own message about its time is the better one, so it gets this much longer.
-const GRACE: Duration = Duration::from_secs(1);
+/// How much longer than the step's time a tool has that keeps this time itself.
+const GRACE: Duration = Duration::from_secs(2);
 
 impl Toolbox {
     /// Tools that stand on `options`.
@@ -110,7 +110,14 @@ impl Toolbox {
         if request.tool != ToolName::Builtin(BuiltinTool::Log) {
             recorder.settle();
         }
-        let answer = self.within_timeout(request, recorder).await;
+        // A call that the trace doesn't show must not have an effect.
+        let answer = match recorder.error() {
+            Some(error) => Err(Failure::new(
+                FailureKind::RunFile,
+                format!("the trace can't be written: {error}"),
+            )),
+            None => self.within_timeout(request, recorder).await,
+        };
         let ended = recorder.clock().now();
         let (outcome, success, result, text) = match answer {
             Ok(Answer { value, text }) => (CallOutcome::Returned(value.clone()), true, value, text),
@@ -152,18 +159,31 @@ impl Toolbox {
         request: &CallRequest,
         recorder: &mut Recorder<'_>,
     ) -> Result<Answer, Failure> {
-        let keeps_time = matches!(
-            request.tool,
+        let tool = match &request.tool {
             ToolName::Mcp(_)
-                | ToolName::Builtin(BuiltinTool::WaitForElement | BuiltinTool::WaitUntil)
-        );
+            | ToolName::Builtin(BuiltinTool::WaitForElement | BuiltinTool::WaitUntil) => {
+                return self.route(request, recorder).await;
+            }
+            ToolName::Builtin(tool) => *tool,
+        };
         let call = self.route(request, recorder);
-        match request.timeout {
-            Some(limit) if !keeps_time => match tokio::time::timeout(limit + GRACE, call).await {
-                Ok(answer) => answer,
-                Err(_) => Err(timed_out(limit)),
-            },
-            _ => call.await,
+        let Some(limit) = request.timeout else {
+            return call.await;
+        };
+        // A tool that keeps its time has the better message about it, and a command still has to be killed and
+        // its last output to be read.
+        let grace = match tool {
+            BuiltinTool::Wait
+            | BuiltinTool::Glob
+            | BuiltinTool::Grep
+            | BuiltinTool::Bash
+            | BuiltinTool::WebFetch => GRACE,
+            _ => Duration::ZERO,
+        };
+        match tokio::time::timeout(limit + grace, call).await {
+            Ok(answer) => answer,
+            Err(_) if tool == BuiltinTool::Bash => Err(command_timed_out(limit)),
+            Err(_) => Err(timed_out(limit)),
         }
     }
 
@@ -200,12 +220,18 @@ impl Toolbox {
 
 /// The call took longer than `limit`.
 pub(super) fn timed_out(limit: Duration) -> Failure {
-    Failure::new(
-        FailureKind::Timeout,
-        format!(
-            "no answer within {}",
-            cuecard_core::reports::duration(limit)
-        ),
-    )
-    .with_help("give the step more time: \"timeout\": SECONDS, or --timeout for all")
+    let limit = cuecard_core::reports::duration(limit);
+    too_late(format!("no answer within {limit}"))
+}
+
+/// A command took longer than the step's `limit`.
+pub(super) fn command_timed_out(limit: Duration) -> Failure {
+    // In seconds, as the step says it.
+    let limit = limit.as_secs_f64();
+    too_late(format!("the command did not end within {limit} s"))
+}
+
+fn too_late(message: String) -> Failure {
+    Failure::new(FailureKind::Timeout, message)
+        .with_help("give the step more time: \"timeout\": SECONDS, or --timeout for all")
 }

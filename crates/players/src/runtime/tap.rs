@@ -185,6 +185,11 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// What is wrong with the trace, until it is taken.
+    pub fn error(&self) -> Option<&io::Error> {
+        self.error.as_ref()
+    }
+
     /// The first thing that went wrong with the trace, once.
     pub fn take_error(&mut self) -> Option<io::Error> {
         self.error.take()

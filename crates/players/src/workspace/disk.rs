@@ -12,7 +12,7 @@ use rustix::fs::{Access, Gid, OFlags, Uid};
 use rustix::io::Errno;
 use tempfile::TempPath;
 
-use super::missing_path::missing_path_hint;
+use super::missing_path::{blocking_part, missing_path_hint};
 use super::{FOLDER, WorkspaceError};
 
 /// As many links as Linux follows in one path.
@@ -107,9 +107,21 @@ pub(super) fn refuse_special(
     action: &'static str,
     metadata: &Metadata,
 ) -> Result<(), WorkspaceError> {
-    let kind = metadata.file_type();
-    let found = if kind.is_file() {
+    if metadata.is_file() {
         return Ok(());
+    }
+    Err(WorkspaceError::NotAFile {
+        path: path.to_owned(),
+        action,
+        found: kind_of(metadata),
+    })
+}
+
+/// What something is, with its article.
+pub(super) fn kind_of(metadata: &Metadata) -> &'static str {
+    let kind = metadata.file_type();
+    if kind.is_file() {
+        "a file"
     } else if kind.is_dir() {
         FOLDER
     } else if kind.is_fifo() {
@@ -118,16 +130,21 @@ pub(super) fn refuse_special(
         "a socket"
     } else {
         "a device"
-    };
-    Err(WorkspaceError::NotAFile {
-        path: path.to_owned(),
-        action,
-        found,
-    })
+    }
 }
 
-/// An I/O error about `path`, with a hint if it is missing.
+/// An I/O error about `path`, with a hint if it is missing, and with what stands in its way.
 pub(super) fn io_failure(path: &Path, action: &'static str, source: io::Error) -> WorkspaceError {
+    if source.kind() == io::ErrorKind::NotADirectory
+        && let Some((part, found)) = blocking_part(path)
+    {
+        return WorkspaceError::Blocked {
+            path: path.to_owned(),
+            action,
+            part,
+            found,
+        };
+    }
     let hint = match source.kind() {
         io::ErrorKind::NotFound => missing_path_hint(path),
         _ => None,
@@ -450,11 +467,15 @@ pub(super) mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("file"), "").unwrap();
         let error = replace(&RealDisk, &folder.path().join("file/below"), b"").unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .ends_with("a part of the path is not a folder"),
-            "{error}"
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "cannot write `{0}/file/below`: `{0}/file` is a file, not a folder",
+                folder.path().display()
+            )
         );
+        let error = open_for_reading(&folder.path().join("file/a/b")).unwrap_err();
+        assert!(matches!(error, WorkspaceError::Blocked { .. }), "{error}");
+        assert!(error.help().unwrap().contains("/file`"), "{error}");
     }
 }

@@ -5,14 +5,53 @@
 
 use std::ops::Range;
 
+use cuecard_core::source::json::{self, JsonErrorKind, Limits};
 use serde::de::IgnoredAny;
+
+/// The largest text whose mistake is looked for by the reader that explains mistakes, in bytes: it builds
+/// a tree.
+const LARGEST_EXPLAINED: usize = 16 << 20;
 
 /// Whether `text` is one JSON value.
 ///
 /// # Errors
-/// The reader's, with line and column.
-pub(super) fn validate(text: &str) -> Result<(), serde_json::Error> {
-    serde_json::from_str::<IgnoredAny>(text).map(drop)
+/// What is wrong with it, with line and column: a lowercase fragment.
+pub(super) fn validate(text: &str) -> Result<(), String> {
+    match serde_json::from_str::<IgnoredAny>(text) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(explained(text).unwrap_or_else(|| error.to_string())),
+    }
+}
+
+/// The first mistake in the words of the reader of scenarios, if it finds the one that matters here: what
+/// it refuses beyond the grammar is no reason to refuse a file that others wrote.
+fn explained(text: &str) -> Option<String> {
+    let limits = Limits {
+        max_depth: Limits::DEEPEST,
+        max_bytes: LARGEST_EXPLAINED,
+        ..Limits::default()
+    };
+    let parsed = json::parse(text, &limits);
+    let error = parsed.errors.iter().find(|error| {
+        !matches!(
+            error.kind,
+            JsonErrorKind::DuplicateKey { .. } | JsonErrorKind::NumberOutOfRange { .. }
+        )
+    })?;
+    if matches!(
+        error.kind,
+        JsonErrorKind::TooLarge { .. } | JsonErrorKind::TooDeep { .. }
+    ) {
+        return None;
+    }
+    let before = text.get(..error.span.start as usize)?;
+    let line = before.matches('\n').count() + 1;
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let column = before[line_start..].chars().count() + 1;
+    Some(format!(
+        "{} (line {line}, column {column})",
+        error.message()
+    ))
 }
 
 /// The span of the one value in `text`, without the white space around it.
@@ -190,6 +229,25 @@ pub(super) mod tests {
                 _ => {}
             }
         }
+    }
+
+    #[test]
+    fn mistakes_are_told_in_the_words_of_the_scenario_reader() {
+        let problem = |text: &str| validate(text).unwrap_err();
+        assert_eq!(
+            problem("[1,\n {\"é\": 2 \"b\": 3}]"),
+            "a `,` is missing here (line 2, column 9)"
+        );
+        // A key that stands twice is no mistake here, so it must not hide the one that is.
+        assert!(problem("{\"a\": 1, \"a\": 2").ends_with("(line 1, column 1)"));
+        assert!(validate("{\"a\": 1, \"a\": 1e999}").is_ok());
+        // Too deep for the tree of the one reader, and broken for the other.
+        let deep = "[".repeat(10_000);
+        assert!(
+            problem(&deep).contains("line 1 column 10000"),
+            "{}",
+            problem(&deep)
+        );
     }
 
     #[test]

@@ -47,6 +47,17 @@ pub enum WorkspaceError {
         /// What the operating system said.
         source: io::Error,
     },
+    /// Something that is no folder stands in the middle of the path.
+    Blocked {
+        /// The path as it was asked for.
+        path: PathBuf,
+        /// What was tried, as a verb.
+        action: &'static str,
+        /// The part of the path that is no folder.
+        part: PathBuf,
+        /// What is there: `a file`, `a named pipe`, …
+        found: &'static str,
+    },
     /// The path leads to something that is not a regular file.
     NotAFile {
         /// The path as it was asked for.
@@ -100,6 +111,9 @@ impl WorkspaceError {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Io { hint, .. } => hint.clone(),
+            Self::Blocked { part, .. } => {
+                Some(format!("give another path, or rename `{}`", part.display()))
+            }
             Self::NotAFile { action, found, .. } => match (*action, *found) {
                 ("read", FOLDER) => Some("list its files with `claude__glob`".to_owned()),
                 (_, FOLDER) => Some("give the path of a file inside it".to_owned()),
@@ -113,10 +127,20 @@ impl WorkspaceError {
         }
     }
 
+    /// Facts that are too long for the message, such as the lines of a file that come nearest to a text
+    /// that is not in it. A note may have several lines.
+    pub fn notes(&self) -> Vec<String> {
+        match self {
+            Self::Edit { problem, .. } => problem.note().into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The path that was asked for.
     pub fn path(&self) -> &std::path::Path {
         match self {
             Self::Io { path, .. }
+            | Self::Blocked { path, .. }
             | Self::NotAFile { path, .. }
             | Self::TooLarge { path, .. }
             | Self::Read { path, .. }
@@ -134,6 +158,16 @@ impl fmt::Display for WorkspaceError {
             Self::Io { action, source, .. } => {
                 write!(f, "cannot {action} `{shown}`: {}", io_reason(source))
             }
+            Self::Blocked {
+                action,
+                part,
+                found,
+                ..
+            } => write!(
+                f,
+                "cannot {action} `{shown}`: `{}` is {found}, not a folder",
+                part.display()
+            ),
             Self::NotAFile { action, found, .. } => {
                 write!(f, "cannot {action} `{shown}`: it is {found}")
             }

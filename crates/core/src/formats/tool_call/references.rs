@@ -47,6 +47,18 @@ pub fn check_references(scenario: &ToolCallScenario, scope: &Scope<'_>) -> Vec<D
     diagnostics
 }
 
+/// The path of the part of a result that is probably meant by the name of an output.
+fn path_of(output: &str) -> String {
+    let is_plain = output
+        .chars()
+        .all(|character| character.is_alphanumeric() || character == '_')
+        && !output.starts_with(|first: char| first.is_numeric());
+    match is_plain {
+        true => format!("$.{output}"),
+        false => format!("$['{output}']"),
+    }
+}
+
 struct Checker<'a> {
     scenario: &'a ToolCallScenario,
     scope: &'a Scope<'a>,
@@ -76,11 +88,26 @@ impl Checker<'_> {
                     ));
                 }
                 if !step.outputs.iter().any(|rule| rule.name == *output) {
-                    return Some(self.unknown(
+                    let mut unknown = self.unknown(
                         idx,
                         placeholder,
                         &format!("{} has no output `{output}`", step.label()),
-                    ));
+                    );
+                    if unknown.label.is_none() {
+                        unknown.help = Some(match step.outputs.is_empty() {
+                            true => format!(
+                                "add \"output\": {{\"{output}\": \"{}\"}} to step {}",
+                                path_of(output),
+                                step.number
+                            ),
+                            false => format!(
+                                "add \"{output}\": \"{}\" to the output of step {}",
+                                path_of(output),
+                                step.number
+                            ),
+                        });
+                    }
+                    return Some(unknown);
                 }
                 if !self.scope.range.contains(&step.number) && !has_default {
                     let help = format!(

@@ -164,8 +164,7 @@ pub(super) fn from_text(
 /// Where the double braces that open at `start` end, if they are closed before others open.
 fn closing(text: &str, start: usize) -> Option<usize> {
     let inside = start + 2;
-    let next = text[inside..]
-        .as_bytes()
+    let next = text.as_bytes()[inside..]
         .windows(2)
         .position(|pair| pair == b"}}" || pair == b"{{")?;
     (text.as_bytes()[inside + next] == b'}').then_some(inside + next + 2)

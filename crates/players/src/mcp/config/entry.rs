@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use cuecard_core::diagnostic::{Severity, codes};
+use cuecard_core::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_core::source::Span;
 use cuecard_core::source::json::{Member, Node};
 use cuecard_core::value::Redactor;
 use reqwest::header::HeaderName;
 
 use super::fields::{Field, MAX_PROPOSED, article, cut, json};
-use super::findings::{Findings, Located};
+use super::findings::{Findings, Located, Problems};
 use super::keys::{Kind, PROTOCOLS, TYPES};
 use crate::mcp::Protocol;
 
@@ -50,25 +50,55 @@ pub(super) enum Reach<'n> {
     },
 }
 
-/// Reads the entry of the server called like the key of `member`, which stands in `list`. `None` if its
-/// shape is wrong; the findings say how.
+/// Reads the entry of the server called like the key of `member`, which stands in `list`.
+///
+/// # Errors
+/// What is wrong with its shape, all in one. It concerns nobody but those who use the server, so it is
+/// none of the findings, and neither are the warnings that came with it.
 pub(super) fn read<'n>(
     findings: &mut Findings<'_>,
     redactor: &Redactor,
     list: &Located<'n>,
     member: &'n Member,
-) -> Option<Entry<'n>> {
+) -> Result<Entry<'n>, Box<Diagnostic>> {
     let here = list.child(&member.key, &member.value);
     let mut reader = EntryReader {
-        findings,
+        findings: &mut *findings,
         redactor,
         name: &member.key,
         name_span: member.key_span,
         here,
-        is_wrong: false,
+        problems: Problems::default(),
+        warnings: Vec::new(),
     };
     let entry = reader.entry();
-    entry.filter(|_| !reader.is_wrong)
+    let EntryReader {
+        mut problems,
+        warnings,
+        ..
+    } = reader;
+    if problems.is_empty() {
+        for warning in warnings {
+            findings.add(warning);
+        }
+        return Ok(entry);
+    }
+    for warning in warnings {
+        problems.add(|| warning);
+    }
+    match problems.into_one(in_words) {
+        Some(problem) => Err(Box::new(problem)),
+        None => Ok(entry),
+    }
+}
+
+/// A further problem of an entry, as a note.
+fn in_words(problem: Diagnostic) -> String {
+    match problem.label.or(problem.help) {
+        Some(more) if problem.message.ends_with('?') => format!("{} {more}", problem.message),
+        Some(more) => format!("{}: {more}", problem.message),
+        None => problem.message,
+    }
 }
 
 /// Reads one entry; what it is made of is spread over the files beside this one.
@@ -78,22 +108,14 @@ pub(super) struct EntryReader<'f, 's, 'n> {
     pub name: &'n str,
     pub name_span: Span,
     pub here: Located<'n>,
-    pub is_wrong: bool,
+    pub problems: Problems,
+    pub warnings: Vec<Diagnostic>,
 }
 
 impl<'n> EntryReader<'_, '_, 'n> {
-    fn entry(&mut self) -> Option<Entry<'n>> {
+    /// The entry, as far as it can be read; `problems` says how far that is.
+    fn entry(&mut self) -> Entry<'n> {
         self.check_name();
-        if self.here.node.as_object().is_none() {
-            let message = format!(
-                "{} must be an object, not {}",
-                self.whose(),
-                article(self.here.node)
-            );
-            let help = r#"write { "command": "npx", "args": ["…"] } for a program, { "url": "https://…" } for an address"#;
-            self.error(self.findings.invalid(&self.here, message).with_help(help));
-            return None;
-        }
         let mut entry = Entry {
             name: self.name,
             pointer: self.here.pointer.clone(),
@@ -102,20 +124,31 @@ impl<'n> EntryReader<'_, '_, 'n> {
             tools: None,
             protocol: Protocol::Auto,
         };
+        if self.here.node.as_object().is_none() {
+            let message = format!(
+                "{} must be an object, not {}",
+                self.whose(),
+                article(self.here.node)
+            );
+            let help = r#"write { "command": "npx", "args": ["…"] } for a program, { "url": "https://…" } for an address"#;
+            self.error(self.findings.invalid(&self.here, message).with_help(help));
+            return entry;
+        }
         if let Some(span) = self.disabled() {
             // Nothing else is looked at: a server is often disabled because its entry isn't finished.
             entry.reach = Reach::Disabled(span);
-            return Some(entry);
+            return entry;
         }
         self.warn_of_unknown_keys();
-        let reach = self.reach();
+        if let Some(reach) = self.reach() {
+            entry.reach = reach;
+        }
         entry.timeout = self.timeout();
         entry.tools = self.tools();
         entry.protocol = self
             .word("protocol", PROTOCOLS)
             .map_or(Protocol::Auto, |(protocol, _)| protocol);
-        entry.reach = reach?;
-        Some(entry)
+        entry
     }
 
     fn check_name(&mut self) {
@@ -130,7 +163,9 @@ impl<'n> EntryReader<'_, '_, 'n> {
             _ => return,
         };
         let help = "scenarios use the name: NAME in `mcp__NAME__tool`";
-        self.error(self.found_at(self.name_span, problem).with_help(help));
+        // Nobody can use such a server, so this would never be told if it waited for that.
+        let error = self.found_at(self.name_span, problem).with_help(help);
+        self.findings.add(error);
     }
 
     fn disabled(&mut self) -> Option<Span> {
@@ -141,6 +176,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
         (value.node.as_bool() == Some(true)).then_some(value.node.span)
     }
 
+    /// `None` only if there is a problem with it.
     fn reach(&mut self) -> Option<Reach<'n>> {
         let command = self.here.get("command");
         let address = self.here.get("url").map(|url| ("url", url));
@@ -247,7 +283,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
                     message,
                 )
                 .with_help(self.split_command(program, &args));
-            self.findings.add(warning);
+            self.warn(warning);
         }
     }
 
@@ -334,7 +370,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
                     "`timeout` is in seconds: {} if you meant milliseconds",
                     seconds / 1000.0
                 ));
-            self.findings.add(warning);
+            self.warn(warning);
         }
         Some(duration)
     }

@@ -5,7 +5,7 @@ use cuecard_core::source::Span;
 use cuecard_core::source::json::{Member, Node, NodeKind};
 
 use super::entry::EntryReader;
-use super::findings::Located;
+use super::findings::{Located, MAX_FINDINGS};
 use crate::mcp::text;
 
 /// How much of a name or word a message repeats, in characters.
@@ -177,9 +177,15 @@ impl<'n> EntryReader<'_, '_, 'n> {
         self.error(error);
     }
 
+    /// What keeps the server from being used.
     pub(super) fn error(&mut self, error: Diagnostic) {
-        self.is_wrong = true;
-        self.findings.add(error);
+        self.problems.add(|| error);
+    }
+
+    pub(super) fn warn(&mut self, warning: Diagnostic) {
+        if self.warnings.len() < MAX_FINDINGS {
+            self.warnings.push(warning);
+        }
     }
 
     pub(super) fn found(&self, field: &Field<'_>, message: String) -> Diagnostic {

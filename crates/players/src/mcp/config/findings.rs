@@ -1,12 +1,17 @@
 //! What is found while a config is read.
 
+use std::cmp::Reverse;
+
 use cuecard_core::diagnostic::{Code, Diagnostic, Severity, codes};
 use cuecard_core::source::json::Node;
 use cuecard_core::source::{SourceFile, Span};
 use cuecard_core::value::push_pointer;
 
+/// How many problems of one server are told.
+const MAX_PROBLEMS: usize = 10;
+
 /// After this many findings of a file the rest is only counted.
-const MAX_FINDINGS: usize = 100;
+pub(super) const MAX_FINDINGS: usize = 100;
 
 /// The findings of one file.
 pub(super) struct Findings<'a> {
@@ -101,5 +106,42 @@ impl<'a> Findings<'a> {
             );
         }
         list
+    }
+}
+
+/// What keeps one server from being used. It waits until somebody asks for that server.
+#[derive(Default)]
+pub(super) struct Problems {
+    list: Vec<Diagnostic>,
+    left_off: usize,
+}
+
+impl Problems {
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(super) fn add(&mut self, problem: impl FnOnce() -> Diagnostic) {
+        if self.list.len() < MAX_PROBLEMS {
+            self.list.push(problem());
+        } else {
+            self.left_off += 1;
+        }
+    }
+
+    /// All problems as one, if there are any: the first error in the file, with what `tell` says of the
+    /// others.
+    pub(super) fn into_one(mut self, tell: impl Fn(Diagnostic) -> String) -> Option<Diagnostic> {
+        self.list.sort_by_key(|problem| {
+            let start = problem.place.as_ref().map_or(0, |place| place.span.start);
+            (Reverse(problem.severity), start)
+        });
+        let mut problems = self.list.into_iter();
+        let mut first = problems.next()?;
+        first.notes.extend(problems.map(tell));
+        if self.left_off > 0 {
+            first.notes.push(format!("and {} more", self.left_off));
+        }
+        Some(first)
     }
 }

@@ -90,7 +90,7 @@ impl EntryReader<'_, '_, '_> {
                         Some("remove it, if it isn't there for another client".to_owned());
                 }
             }
-            self.findings.add(warning);
+            self.warn(warning);
         }
     }
 
@@ -103,7 +103,7 @@ impl EntryReader<'_, '_, '_> {
                     self.whose()
                 );
                 let warning = self.warning_at(member, message).with_help("remove it");
-                self.findings.add(warning);
+                self.warn(warning);
             }
         }
     }

@@ -1,9 +1,10 @@
 //! Which MCP servers there are: the config files, the places where they are looked for, and what an entry
 //! means.
 //!
-//! A file that is not JSON or has the wrong shape is an error, whichever of its servers is used. What
-//! concerns one server only, such as a variable that is not set or a transport that this release doesn't
-//! play, waits in [`ConfiguredServer::spec`] until somebody asks for that server.
+//! A file that is not JSON or lists no servers where it should is an error, whichever of its servers is
+//! used. What concerns one server only, such as an entry of the wrong shape, a variable that is not set or
+//! a transport that this release doesn't play, waits in [`ConfiguredServer::spec`] until somebody asks for
+//! that server: files are shared with other programs, whose entries nobody here may need.
 //!
 //! A relative `cwd` starts at the project's folder: the one that holds the config file, or that holds the
 //! `.cuecard` or `.sandy` folder it lies in. A `command` with a relative path (`./server`) is looked up in
@@ -71,7 +72,7 @@ pub struct ConfigFile {
 pub struct ConfiguredServer {
     /// The name that scenarios use.
     pub name: String,
-    /// How to start or reach it, or why that can't be done.
+    /// How to start or reach it, or why that can't be done: one error, with notes where there are more.
     pub spec: Result<ServerSpec, Diagnostic>,
     /// The file that defines it, as [`ConfigFile::shown`].
     pub from: PathBuf,
@@ -90,7 +91,7 @@ impl Config {
     ///
     /// # Errors
     /// All errors of all files, with their warnings: a named file that doesn't exist, a file that can't be
-    /// read, is not JSON or has the wrong shape.
+    /// read, is not JSON or has the wrong shape around its servers.
     pub fn find(search: &ConfigSearch<'_>) -> Result<Self, Vec<Diagnostic>> {
         let mut config = Self::empty();
         let mut names = HashSet::new();

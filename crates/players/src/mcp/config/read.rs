@@ -20,7 +20,7 @@ const MAX_SERVERS: usize = 1000;
 
 /// What reading gave.
 pub(super) struct Reading {
-    /// The servers in the order of the file; those whose entries have the wrong shape are left out.
+    /// The servers in the order of the file, also those that can't be used.
     pub servers: Vec<ConfiguredServer>,
     /// All findings, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
@@ -67,9 +67,11 @@ pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> 
                     too_many(&mut findings, list, member);
                     break 'lists;
                 }
-                if let Some(entry) = entry::read(&mut findings, &shown.redactor, list, member) {
-                    servers.push(resolver.resolve(&entry, &mut findings));
-                }
+                let entry = entry::read(&mut findings, &shown.redactor, list, member);
+                servers.push(match entry {
+                    Ok(entry) => resolver.resolve(&entry, &mut findings),
+                    Err(problem) => resolver.unusable(&member.key, *problem),
+                });
             }
         }
     }

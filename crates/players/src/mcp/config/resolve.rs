@@ -13,7 +13,7 @@ use reqwest::header::HeaderValue;
 use super::entry::{Entry, Reach};
 use super::expand::expand;
 use super::fields::Field;
-use super::findings::Findings;
+use super::findings::{Findings, Problems};
 use super::keys::Kind;
 use super::secrets::Secrets;
 use super::{ConfigFile, ConfigSearch, ConfiguredServer, places};
@@ -23,8 +23,6 @@ use crate::mcp::{ServerSpec, TransportSpec};
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// How many bytes of variables are filled into one file.
 const BUDGET: usize = 16 * 1024 * 1024;
-/// How many problems of one server are told.
-const MAX_PROBLEMS: usize = 10;
 
 /// Makes servers of the entries of one file.
 pub(super) struct Resolver<'a> {
@@ -42,8 +40,7 @@ pub(super) struct Resolver<'a> {
 #[derive(Default)]
 struct Gathering {
     secrets: Secrets,
-    problems: Vec<Diagnostic>,
-    problems_left_off: usize,
+    problems: Problems,
 }
 
 impl<'a> Resolver<'a> {
@@ -59,6 +56,19 @@ impl<'a> Resolver<'a> {
             file,
             search,
             budget: BUDGET,
+        }
+    }
+
+    /// The server called `name`, whose entry has the wrong shape.
+    pub(super) fn unusable(&self, name: &str, problem: Diagnostic) -> ConfiguredServer {
+        ConfiguredServer {
+            name: name.to_owned(),
+            spec: Err(problem),
+            from: self.file.shown.clone(),
+            project_local: self.file.project_local,
+            // Nothing of such an entry is ever used, and its findings show a text without secrets.
+            secrets: Vec::new(),
+            timeout: None,
         }
     }
 
@@ -181,7 +191,7 @@ impl<'a> Resolver<'a> {
     ) -> String {
         let value = self.fill(entry, field, gathering, findings);
         if HeaderValue::from_str(&value).is_err() {
-            gathering.add(|| self.bad_header(entry, field));
+            gathering.problems.add(|| self.bad_header(entry, field));
         }
         value
     }
@@ -199,10 +209,12 @@ impl<'a> Resolver<'a> {
             gathering.secrets.add_variable(name, value);
         }
         for missing in &expansion.missing {
-            gathering.add(|| self.missing(entry, field, missing));
+            gathering
+                .problems
+                .add(|| self.missing(entry, field, missing));
         }
         if expansion.is_too_long {
-            gathering.add(|| self.too_long(entry, field));
+            gathering.problems.add(|| self.too_long(entry, field));
         }
         if let Some(first) = expansion.unread.first() {
             let more = expansion.unread.len() - 1;
@@ -227,24 +239,7 @@ impl<'a> Resolver<'a> {
 }
 
 impl Gathering {
-    fn add(&mut self, problem: impl FnOnce() -> Diagnostic) {
-        if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(problem());
-        } else {
-            self.problems_left_off += 1;
-        }
-    }
-
-    /// All problems as one, if there are any: the first, with what the others say.
     fn problem(&mut self) -> Option<Diagnostic> {
-        let mut problems = std::mem::take(&mut self.problems).into_iter();
-        let mut first = problems.next()?;
-        first.notes.extend(problems.map(|problem| problem.message));
-        if self.problems_left_off > 0 {
-            first
-                .notes
-                .push(format!("and {} more", self.problems_left_off));
-        }
-        Some(first)
+        std::mem::take(&mut self.problems).into_one(|problem| problem.message)
     }
 }

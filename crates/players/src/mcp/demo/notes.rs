@@ -121,7 +121,7 @@ impl Notes {
             more => format!(" and {more} more"),
         };
         format!(
-            "there is no note {id}; there are {}{more}",
+            "there is no note {id}; the notes are: {}{more}",
             shown.join(", ")
         )
     }
@@ -158,7 +158,7 @@ mod tests {
         let error = notes.get(70).expect_err("only 12");
         assert_eq!(
             error,
-            "there is no note 70; there are 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more"
+            "there is no note 70; the notes are: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more"
         );
     }
 

@@ -141,7 +141,7 @@ async fn tour(client: &Client) {
         json!({ "id": 1, "count": 1 })
     );
     let error = failure(client, "delete_note", json!({ "id": 1 })).await;
-    assert_eq!(error, "there is no note 1; there are 2");
+    assert_eq!(error, "there is no note 1; the notes are: 2");
 
     assert_eq!(
         value(client, "count", json!({})).await,

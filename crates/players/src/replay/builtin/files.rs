@@ -111,6 +111,7 @@ pub(super) fn append(
 /// A failed tool, in words.
 fn failed(error: &WorkspaceError) -> Failure {
     let mut failure = Failure::new(FailureKind::ToolError, error.to_string());
+    failure.notes = error.notes();
     failure.help = error.help();
     failure
 }

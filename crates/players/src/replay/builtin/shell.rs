@@ -5,7 +5,7 @@ use std::time::Duration;
 use cuecard_core::script::{Failure, FailureKind};
 use serde_json::Value as Json;
 
-use super::super::toolbox::{Toolbox, timed_out};
+use super::super::toolbox::{Toolbox, command_timed_out};
 use super::arguments::Arguments;
 use super::files::to_json;
 use super::refused;
@@ -52,19 +52,12 @@ pub(super) async fn run(
         Err(failure)
     };
     if let (Some(limit), true) = (capped, outcome.timed_out) {
-        return failed(timed_out(limit));
+        return failed(command_timed_out(limit));
     }
     if let Some(wanted) = arguments.count("expect_exit")?
         && outcome.exit_code.and_then(|code| u64::try_from(code).ok()) != Some(wanted)
     {
-        let ended = match outcome.exit_code {
-            Some(code) => format!("exit code {code}"),
-            None => "its timeout".to_owned(),
-        };
-        let mut failure = Failure::new(
-            FailureKind::ToolError,
-            format!("the command ended with {ended}, expected {wanted}"),
-        );
+        let mut failure = unexpected_end(outcome.exit_code, own, wanted);
         let last = outcome.stderr.trim_end();
         if !last.is_empty() {
             let from = last.char_indices().rev().nth(999).map_or(0, |(at, _)| at);
@@ -75,4 +68,44 @@ pub(super) async fn run(
         return failed(failure);
     }
     Ok(result)
+}
+
+/// The command did not end with the exit code that the step expects; without one its own time ran out.
+fn unexpected_end(exit_code: Option<i32>, own: Duration, wanted: u64) -> Failure {
+    let failure = |message| Failure::new(FailureKind::ToolError, message);
+    match exit_code {
+        Some(code) => failure(format!(
+            "the command ended with exit code {code}, expected {wanted}"
+        )),
+        None => failure(format!(
+            "the command was ended at its timeout of {} s; expected exit code {wanted}",
+            own.as_secs_f64()
+        ))
+        .with_help("give it more time: \"timeout\": MILLISECONDS in its params"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_that_was_not_expected_says_which_and_why() {
+        let own = Duration::from_millis(200);
+        let failure = unexpected_end(Some(3), own, 0);
+        assert_eq!(
+            (failure.message.as_str(), failure.help),
+            ("the command ended with exit code 3, expected 0", None)
+        );
+        let failure = unexpected_end(None, own, 0);
+        assert_eq!(
+            failure.message,
+            "the command was ended at its timeout of 0.2 s; expected exit code 0"
+        );
+        assert!(
+            failure
+                .help
+                .is_some_and(|help| help.contains("MILLISECONDS"))
+        );
+    }
 }

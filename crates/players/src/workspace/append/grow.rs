@@ -214,6 +214,10 @@ pub(super) fn check_size(path: &Path, record: usize) -> Result<(), WorkspaceErro
 }
 
 /// Takes an advisory lock. File systems without locks are used without.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "another process that lets go of a lock sends no event, and waiting in flock has no time-out"
+)]
 pub(super) fn lock(file: &File) -> Result<(), ()> {
     for _ in 0..LOCK_ATTEMPTS {
         match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {

@@ -74,9 +74,7 @@ fn extended(old: &str, items: &[Value]) -> Result<(String, u64), AppendProblem> 
             items.len() as u64,
         ));
     }
-    json_spans::validate(text).map_err(|error| AppendProblem::NotJson {
-        reason: error.to_string(),
-    })?;
+    json_spans::validate(text).map_err(|reason| AppendProblem::NotJson { reason })?;
     let root = json_spans::root(text);
     if let Some(found) = other_than_array(&text[root.clone()]) {
         return Err(AppendProblem::NotAnArray { found });
@@ -255,7 +253,7 @@ mod tests {
         );
         assert_eq!(
             problem("[1,\n2"),
-            "the file is no JSON array: EOF while parsing a list at line 2 column 1"
+            "the file is no JSON array: this `[` is never closed (line 1, column 1)"
         );
     }
 

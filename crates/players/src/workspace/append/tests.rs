@@ -307,7 +307,7 @@ fn a_json_array_grows_and_anything_else_is_refused_untouched() {
         ("{}", "holds an object"),
         (
             "[1",
-            "is no JSON array: EOF while parsing a list at line 1 column 2",
+            "is no JSON array: this `[` is never closed (line 1, column 1)",
         ),
     ] {
         let (_folder, path) = file(content);

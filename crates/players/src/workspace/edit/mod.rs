@@ -71,16 +71,33 @@ impl EditProblem {
                 "`old_string` starts with line numbers as `claude__read` prints them: leave them out"
                     .to_owned(),
             ),
-            Self::NotFound { nearest, .. } => match nearest.as_ref()?.difference {
-                Difference::WhiteSpace => Some("only white space differs".to_owned()),
-                Difference::Quotes => {
-                    Some("only quotation marks and white space differ".to_owned())
-                }
-                Difference::Words => None,
-            },
+            Self::NotFound { nearest, .. } => {
+                let help = match nearest.as_ref().map(|nearest| nearest.difference) {
+                    Some(Difference::WhiteSpace) => "only white space differs",
+                    Some(Difference::Quotes) => "only quotation marks and white space differ",
+                    Some(Difference::Words) => {
+                        "give `old_string` as it stands in the file, letter for letter"
+                    }
+                    None => "nothing in the file comes near; is it the right one?",
+                };
+                Some(help.to_owned())
+            }
             Self::NotUnique { .. } => Some(
                 "add lines around it to `old_string`, or set `replace_all` to true".to_owned(),
             ),
+        }
+    }
+}
+
+impl EditProblem {
+    /// The lines that come nearest, if they are several; one stands in the message.
+    pub fn note(&self) -> Option<String> {
+        match self {
+            Self::NotFound {
+                nearest: Some(nearest),
+                ..
+            } => nearest.block(),
+            _ => None,
         }
     }
 }
@@ -299,10 +316,16 @@ mod tests {
             problem.to_string(),
             "`old_string` does not occur; line 3 comes nearest: `def old_functions():`"
         );
+        assert_eq!(problem.note(), None);
+        assert!(problem.help().unwrap().contains("letter for letter"));
         let problem = apply(text, "def old_functions():\n  pass", "x").unwrap_err();
         assert_eq!(
             problem.to_string(),
-            "`old_string` does not occur; lines 3 to 4 come nearest:\n  3 │ def old_functions():\n  4 │     pass"
+            "`old_string` does not occur; lines 3 to 4 come nearest"
+        );
+        assert_eq!(
+            problem.note().as_deref(),
+            Some("lines 3 to 4:\n  3 │ def old_functions():\n  4 │     pass")
         );
         assert_eq!(problem.help().as_deref(), Some("only white space differs"));
         let problem = apply(text, "     3\tdef old_functions():", "x").unwrap_err();

@@ -52,15 +52,26 @@ impl fmt::Display for Nearest {
             return write!(f, "line {} comes nearest: `{line}`", self.line);
         }
         let last = self.line + self.line_count - 1;
-        write!(f, "lines {} to {last} come nearest:", self.line)?;
+        write!(f, "lines {} to {last} come nearest", self.line)
+    }
+}
+
+impl Nearest {
+    /// The lines with their numbers, below each other; `None` if it is one line only.
+    pub(super) fn block(&self) -> Option<String> {
+        if self.line_count < 2 {
+            return None;
+        }
+        let last = self.line + self.line_count - 1;
         let width = last.to_string().len();
+        let mut block = format!("lines {} to {last}:", self.line);
         for (number, line) in (self.line..).zip(&self.lines) {
-            write!(f, "\n  {number:>width$} │ {line}")?;
+            block.push_str(&format!("\n  {number:>width$} │ {line}"));
         }
         if self.line_count > self.lines.len() as u64 {
-            write!(f, "\n  {:>width$} │ …", "")?;
+            block.push_str(&format!("\n  {:>width$} │ …", ""));
         }
-        Ok(())
+        Some(block)
     }
 }
 
@@ -238,9 +249,10 @@ mod tests {
         assert_eq!((nearest.line, nearest.line_count), (5, 3));
         assert_eq!(nearest.difference, Difference::Words);
         assert_eq!(
-            nearest.to_string(),
-            "lines 5 to 7 come nearest:\n  5 │ fn b() {\n  6 │     two(1, 2);\n  7 │ }"
+            nearest.block().unwrap(),
+            "lines 5 to 7:\n  5 │ fn b() {\n  6 │     two(1, 2);\n  7 │ }"
         );
+        assert_eq!(nearest.to_string(), "lines 5 to 7 come nearest");
     }
 
     #[test]

@@ -38,8 +38,8 @@ impl Document {
                 "it starts with a byte order mark, which JSON does not allow",
             ));
         }
-        json_spans::validate(&text).map_err(|error| NotebookProblem::NotANotebook {
-            reason: format!("it is not JSON: {error}"),
+        json_spans::validate(&text).map_err(|reason| NotebookProblem::NotANotebook {
+            reason: format!("it is not JSON: {reason}"),
         })?;
         let root = json_spans::root(&text);
         if !text[root.clone()].starts_with('{') {

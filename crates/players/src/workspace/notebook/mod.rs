@@ -188,7 +188,7 @@ impl fmt::Display for NotebookProblem {
             }
             Self::UnknownCell { wanted, existing } => write!(
                 f,
-                "there is no cell `{wanted}`; there are {}",
+                "there is no cell `{wanted}`; the cells are: {}",
                 listed(existing.iter().map(|id| format!("`{id}`")), CELLS_NAMED)
             ),
             Self::SameId { id, places } => write!(

@@ -232,7 +232,7 @@ fn unknown_cells_are_named_with_those_there_are() {
     let problem = apply(NOTEBOOK, &change(Some("code"), "", EditMode::Delete)).unwrap_err();
     assert_eq!(
         problem.to_string(),
-        "there is no cell `code`; there are `intro` and `c0de`"
+        "there is no cell `code`; the cells are: `intro` and `c0de`"
     );
     assert_eq!(problem.help().as_deref(), Some("did you mean `c0de`?"));
     for wanted in ["cell-2", "cell-+1", "cell-", "cell-99999999999999999999"] {
@@ -260,7 +260,7 @@ fn what_is_no_notebook_says_why() {
     };
     assert_eq!(
         reason("{]"),
-        "this is no notebook: it is not JSON: key must be a string at line 1 column 2"
+        "this is no notebook: it is not JSON: `]` can't close the object that `{` opened (line 1, column 2)"
     );
     assert_eq!(
         reason("[]"),

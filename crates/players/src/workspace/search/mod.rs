@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::io_reason;
+use super::missing_path::{blocking_part, missing_path_hint};
+
 pub use glob::{Globbed, glob, split_absolute};
 pub use grep::{Grep, GrepMatch, GrepOutcome, OutputMode, grep};
 
@@ -106,6 +109,8 @@ pub enum SearchError {
     NotFound {
         /// The path.
         path: PathBuf,
+        /// What was probably meant.
+        hint: Option<String>,
     },
     /// A folder is needed and this isn't one.
     NotAFolder {
@@ -130,15 +135,17 @@ pub enum SearchError {
 
 impl SearchError {
     fn of_path(path: &Path, source: io::Error) -> Self {
-        if source.kind() == io::ErrorKind::NotFound {
-            Self::NotFound {
-                path: path.to_owned(),
-            }
-        } else {
-            Self::Unreadable {
-                path: path.to_owned(),
-                source,
-            }
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::NotFound {
+                hint: missing_path_hint(&path),
+                path,
+            },
+            io::ErrorKind::NotADirectory => match blocking_part(&path) {
+                Some((part, _)) => Self::NotAFolder { path: part },
+                None => Self::Unreadable { path, source },
+            },
+            _ => Self::Unreadable { path, source },
         }
     }
 
@@ -159,8 +166,8 @@ impl SearchError {
             Self::NotAFolder { path } => path
                 .parent()
                 .map(|parent| format!("the folder it is in is `{}`", parent.display())),
+            Self::NotFound { hint, .. } => hint.clone(),
             Self::TooLong { .. }
-            | Self::NotFound { .. }
             | Self::NotSearchable { .. }
             | Self::Unreadable { .. }
             | Self::Cancelled => None,
@@ -200,13 +207,18 @@ impl fmt::Display for SearchError {
                     root.display()
                 )
             }
-            Self::NotFound { path } => write!(f, "there is nothing at `{}`", path.display()),
+            Self::NotFound { path, .. } => write!(f, "there is nothing at `{}`", path.display()),
             Self::NotAFolder { path } => write!(f, "`{}` is not a folder", path.display()),
             Self::NotSearchable { path } => {
                 write!(f, "`{}` is neither a file nor a folder", path.display())
             }
             Self::Unreadable { path, source } => {
-                write!(f, "cannot look at `{}`: {source}", path.display())
+                write!(
+                    f,
+                    "cannot look at `{}`: {}",
+                    path.display(),
+                    io_reason(source)
+                )
             }
             Self::Cancelled => f.write_str("the search was cancelled"),
         }

@@ -98,89 +98,99 @@ fn relative_folders_start_at_the_projects() {
 #[test]
 fn the_shape_decides_what_a_server_is() {
     assert_eq!(
-        findings("{}"),
-        [
-            "error[X-CFG-02] .mcp.json:2:2-5 /mcpServers/s server `s` has no `command` or `url`\n\
+        wrong("{}"),
+        "error[X-CFG-02] .mcp.json:2:2-5 /mcpServers/s server `s` has no `command` or `url`\n\
           help: add \"command\": \"…\" for a program, \"url\": \"https://…\" for an address"
-        ]
     );
     assert_eq!(
-        findings(r#"{"type":"stdio"}"#),
-        [
-            "error[X-CFG-02] .mcp.json:2:14-21 /mcpServers/s server `s` has no `command`\n\
+        wrong(r#"{"type":"stdio"}"#),
+        "error[X-CFG-02] .mcp.json:2:14-21 /mcpServers/s server `s` has no `command`\n\
           | this type needs it\nhelp: add \"command\": \"…\""
-        ]
     );
     assert_eq!(
-        findings(r#"{"type":"stdio","url":"http://h"}"#),
-        [
-            "error[X-CFG-02] .mcp.json:2:14-21 /mcpServers/s server `s` has no `command`\n\
+        wrong(r#"{"type":"stdio","url":"http://h"}"#),
+        "error[X-CFG-02] .mcp.json:2:14-21 /mcpServers/s server `s` has no `command`\n\
           | this type needs it\nhelp: add \"command\": \"…\", or remove `type`"
-        ]
     );
     assert_eq!(
-        findings(r#"{"type":"sse","command":"x"}"#),
-        [
-            "error[X-CFG-02] .mcp.json:2:14-19 /mcpServers/s server `s` has no `url`\n\
+        wrong(r#"{"type":"sse","command":"x"}"#),
+        "error[X-CFG-02] .mcp.json:2:14-19 /mcpServers/s server `s` has no `url`\n\
           | this type needs it\nhelp: add \"url\": \"https://…\", or remove `type`"
-        ]
     );
     assert_eq!(
-        findings(r#"{"type":"http"}"#),
-        [
-            "error[X-CFG-02] .mcp.json:2:14-20 /mcpServers/s server `s` has no `url`\n\
+        wrong(r#"{"type":"http"}"#),
+        "error[X-CFG-02] .mcp.json:2:14-20 /mcpServers/s server `s` has no `url`\n\
           | this type needs it\nhelp: add \"url\": \"https://…\""
-        ]
     );
     assert_eq!(
-        findings(r#"{"command":"x","endpoint":"http://h"}"#),
-        [
-            "error[X-CFG-02] .mcp.json:2:32-42 /mcpServers/s/endpoint server `s` has both `command` and `endpoint`\n\
+        wrong(r#"{"command":"x","endpoint":"http://h"}"#),
+        "error[X-CFG-02] .mcp.json:2:32-42 /mcpServers/s/endpoint server `s` has both `command` and `endpoint`\n\
           help: keep `command` for a program to start, or `endpoint` for one that runs already"
-        ]
     );
     assert_eq!(
-        findings(r#"{"url":"http://h","endpoint":"http://h"}"#),
-        [
-            "error[X-CFG-02] .mcp.json:2:35-45 /mcpServers/s/endpoint server `s` has both `url` and `endpoint`, which mean the same\n\
+        wrong(r#"{"url":"http://h","endpoint":"http://h"}"#),
+        "error[X-CFG-02] .mcp.json:2:35-45 /mcpServers/s/endpoint server `s` has both `url` and `endpoint`, which mean the same\n\
           help: remove one of them"
-        ]
+    );
+}
+
+#[test]
+fn a_wrong_entry_concerns_those_who_use_the_server() {
+    let list = r#"{"good":{"command":"x","zebra":1},"s":{"comand":"npx","timeout":30000},"n":2}"#;
+    let config = config(list, &[]).expect("the file is of the right shape");
+    assert_eq!(config.names().collect::<Vec<_>>(), ["good", "s", "n"]);
+    // The warnings of the wrong one wait with it.
+    let warnings: Vec<_> = config.warnings.iter().map(|found| &found.message).collect();
+    assert_eq!(warnings, ["`zebra` of server `good` is not read"]);
+    let problem = |name: &str| {
+        let server = config.server(name).expect("it is there");
+        shown(server.spec.as_ref().expect_err("it can't be used"))
+    };
+    assert_eq!(
+        problem("s"),
+        "error[X-CFG-02] .mcp.json:2:35-38 /mcpServers/s server `s` has no `command` or `url`\n\
+         = `comand` of server `s` is not read: did you mean `command`?\n\
+         = `timeout` of server `s` is 30000 seconds, more than an hour: milliseconds? `timeout` is in seconds: 30 if you meant milliseconds\n\
+         help: add \"command\": \"…\" for a program, \"url\": \"https://…\" for an address"
+    );
+    assert_eq!(
+        problem("n"),
+        "error[X-CFG-02] .mcp.json:2:76-77 /mcpServers/n server `n` must be an object, not a number\n\
+         help: write { \"command\": \"npx\", \"args\": [\"…\"] } for a program, { \"url\": \"https://…\" } for an address"
+    );
+    let numbers = vec!["1"; 1000].join(",");
+    let many = wrong(&format!("{{\"command\":\"x\",\"args\":[{numbers}]}}"));
+    assert!(
+        many.contains("\n= and 990 more\n") && many.lines().count() == 12,
+        "{many}"
     );
 }
 
 #[test]
 fn words_are_those_of_a_list() {
     assert_eq!(
-        findings(r#"{"command":"x","type":"STDIO","protocol":"new"}"#),
-        [
-            "error[X-CFG-02] .mcp.json:2:28-35 /mcpServers/s/type `type` of server `s` is `stdio`, `http`, `streamable-http`, `streamableHttp`, `sse`, `ws`, `websocket` or `unix`, not `STDIO`\n\
-             | did you mean `stdio`?",
-            "error[X-CFG-02] .mcp.json:2:47-52 /mcpServers/s/protocol `protocol` of server `s` is `auto`, `legacy` or `modern`, not `new`",
-        ]
+        wrong(r#"{"command":"x","type":"STDIO","protocol":"new"}"#),
+        "error[X-CFG-02] .mcp.json:2:28-35 /mcpServers/s/type `type` of server `s` is `stdio`, `http`, `streamable-http`, `streamableHttp`, `sse`, `ws`, `websocket` or `unix`, not `STDIO`\n\
+             | did you mean `stdio`?\n\
+             = `protocol` of server `s` is `auto`, `legacy` or `modern`, not `new`"
     );
     assert_eq!(
-        findings(r#"{"command":"x","protocol":1}"#),
-        [
-            "error[X-CFG-02] .mcp.json:2:32-33 /mcpServers/s/protocol `protocol` of server `s` must be `auto`, `legacy` or `modern`, not a number"
-        ]
+        wrong(r#"{"command":"x","protocol":1}"#),
+        "error[X-CFG-02] .mcp.json:2:32-33 /mcpServers/s/protocol `protocol` of server `s` must be `auto`, `legacy` or `modern`, not a number"
     );
 }
 
 #[test]
 fn a_command_is_one_string() {
     assert_eq!(
-        findings(r#"{"command":["npx","-y","x"]}"#),
-        [
-            "error[X-CFG-02] .mcp.json:2:17-33 /mcpServers/s/command `command` of server `s` must be a string, not an array\n\
+        wrong(r#"{"command":["npx","-y","x"]}"#),
+        "error[X-CFG-02] .mcp.json:2:17-33 /mcpServers/s/command `command` of server `s` must be a string, not an array\n\
           help: write \"command\": \"npx\", \"args\": [\"-y\",\"x\"]"
-        ]
     );
     assert_eq!(
-        findings(r#"{"command":["x","--token","abcdefgh"]}"#),
-        [
-            "error[X-CFG-02] .mcp.json:2:17-43 /mcpServers/s/command `command` of server `s` must be a string, not an array\n\
+        wrong(r#"{"command":["x","--token","abcdefgh"]}"#),
+        "error[X-CFG-02] .mcp.json:2:17-43 /mcpServers/s/command `command` of server `s` must be a string, not an array\n\
           help: write \"command\": \"x\", \"args\": [\"--token\",\"[redacted]\"]"
-        ]
     );
     assert_eq!(
         findings(r#"{"command":"x --token=abcdefgh"}"#),
@@ -190,11 +200,9 @@ fn a_command_is_one_string() {
         ]
     );
     assert_eq!(
-        findings(r#"{"command":[1]}"#),
-        [
-            "error[X-CFG-02] .mcp.json:2:17-20 /mcpServers/s/command `command` of server `s` must be a string, not an array\n\
+        wrong(r#"{"command":[1]}"#),
+        "error[X-CFG-02] .mcp.json:2:17-20 /mcpServers/s/command `command` of server `s` must be a string, not an array\n\
           help: write \"command\": \"npx\", \"args\": [\"…\"]"
-        ]
     );
     assert_eq!(
         findings(r#"{"command":"npx -y x"}"#),
@@ -215,63 +223,42 @@ fn a_command_is_one_string() {
 #[test]
 fn kinds_of_values_are_checked_all_at_once() {
     assert_eq!(
-        findings(
-            r#"{"command":1,"args":"-y \"x","env":{"A":1,"B":null,"C":[],"":"x","D=":"x"},"cwd":true,"tools":{},"timeout":"30","disabled":0}"#
+        wrong(
+            r#"{"command":1,"args":"-y \"x","env":{"A":1,"B":null,"C":[],"":"x"},"cwd":true,"tools":{},"timeout":"30","disabled":0}"#
         ),
-        [
-            "error[X-CFG-02] .mcp.json:2:17-18 /mcpServers/s/command `command` of server `s` must be a string, not a number\n\
-             help: write it in quotes",
-            "error[X-CFG-02] .mcp.json:2:26-34 /mcpServers/s/args `args` of server `s` must be an array of strings, not a string\n\
-             help: write \"args\": [\"-y\",\"\\\"x\"]",
-            "error[X-CFG-02] .mcp.json:2:46-47 /mcpServers/s/env/A `env.A` of server `s` must be a string, not a number\n\
-             help: write it in quotes",
-            "error[X-CFG-02] .mcp.json:2:52-56 /mcpServers/s/env/B `env.B` of server `s` must be a string, not null\n\
-             help: remove it, or write \"\"",
-            "error[X-CFG-02] .mcp.json:2:61-63 /mcpServers/s/env/C `env.C` of server `s` must be a string, not an array\n\
-             help: write a text in quotes",
-            "error[X-CFG-02] .mcp.json:2:64-66 /mcpServers/s `` of server `s` can't be the name of a variable\n\
-             help: names hold letters, digits and `_`",
-            "error[X-CFG-02] .mcp.json:2:71-75 /mcpServers/s `D=` of server `s` can't be the name of a variable\n\
-             help: names hold letters, digits and `_`",
-            "error[X-CFG-02] .mcp.json:2:87-91 /mcpServers/s/cwd `cwd` of server `s` must be a string, not a boolean\n\
-             help: write it in quotes",
-            "error[X-CFG-02] .mcp.json:2:100-102 /mcpServers/s/tools `tools` of server `s` must be an array of strings, not an object\n\
-             help: write \"tools\": [\"…\"]",
-            "error[X-CFG-02] .mcp.json:2:113-117 /mcpServers/s/timeout `timeout` of server `s` must be a number of seconds above 0, not a string\n\
-             help: write it without quotes",
-            "error[X-CFG-02] .mcp.json:2:129-130 /mcpServers/s/disabled `disabled` of server `s` must be true or false, not a number",
-        ]
+        "error[X-CFG-02] .mcp.json:2:17-18 /mcpServers/s/command `command` of server `s` must be a string, not a number\n\
+             = `args` of server `s` must be an array of strings, not a string: write \"args\": [\"-y\",\"\\\"x\"]\n\
+             = `env.A` of server `s` must be a string, not a number: write it in quotes\n\
+             = `env.B` of server `s` must be a string, not null: remove it, or write \"\"\n\
+             = `env.C` of server `s` must be a string, not an array: write a text in quotes\n\
+             = `` of server `s` can't be the name of a variable: names hold letters, digits and `_`\n\
+             = `cwd` of server `s` must be a string, not a boolean: write it in quotes\n\
+             = `tools` of server `s` must be an array of strings, not an object: write \"tools\": [\"…\"]\n\
+             = `timeout` of server `s` must be a number of seconds above 0, not a string: write it without quotes\n\
+             = `disabled` of server `s` must be true or false, not a number\n\
+             help: write it in quotes"
     );
     assert_eq!(
-        findings(r#"{"url":2,"headers":[]}"#),
-        [
-            "error[X-CFG-02] .mcp.json:2:13-14 /mcpServers/s/url `url` of server `s` must be a string, not a number\n\
-             help: write it in quotes",
-            "error[X-CFG-02] .mcp.json:2:25-27 /mcpServers/s/headers `headers` of server `s` must be an object of strings, not an array\n\
-             help: write \"headers\": { \"NAME\": \"value\" }",
-        ]
+        wrong(r#"{"url":2,"headers":[]}"#),
+        "error[X-CFG-02] .mcp.json:2:13-14 /mcpServers/s/url `url` of server `s` must be a string, not a number\n\
+             = `headers` of server `s` must be an object of strings, not an array: write \"headers\": { \"NAME\": \"value\" }\n\
+             help: write it in quotes"
     );
     assert_eq!(
-        findings(r#"{"command":"x","args":["a\u0000b",8080]}"#),
-        [
-            "error[X-CFG-02] .mcp.json:2:29-39 /mcpServers/s/args/0 `args[0]` of server `s` can't hold the character U+0000\n\
-             help: remove it",
-            "error[X-CFG-02] .mcp.json:2:40-44 /mcpServers/s/args/1 `args[1]` of server `s` must be a string, not a number\n\
-             help: write it in quotes",
-        ]
+        wrong(r#"{"command":"x","args":["a\u0000b",8080]}"#),
+        "error[X-CFG-02] .mcp.json:2:29-39 /mcpServers/s/args/0 `args[0]` of server `s` can't hold the character U+0000\n\
+             = `args[1]` of server `s` must be a string, not a number: write it in quotes\n\
+             help: remove it"
     );
 }
 
 #[test]
 fn headers_have_names_of_their_own() {
     assert_eq!(
-        findings(r#"{"url":"http://h","headers":{"a b":"1","X-A":"1","x-a":"2"}}"#),
-        [
-            "error[X-CFG-02] .mcp.json:2:41-44 /mcpServers/s/headers/a b `a b` of server `s` is not the name of a header\n\
-             help: headers look like this: \"Authorization\": \"Bearer ${TOKEN}\"",
-            "error[X-CFG-02] .mcp.json:2:61-64 /mcpServers/s/headers/x-a server `s` has header `x-a` twice\n\
-             help: headers look like this: \"Authorization\": \"Bearer ${TOKEN}\"",
-        ]
+        wrong(r#"{"url":"http://h","headers":{"a b":"1","X-A":"1","x-a":"2"}}"#),
+        "error[X-CFG-02] .mcp.json:2:41-44 /mcpServers/s/headers/a b `a b` of server `s` is not the name of a header\n\
+             = server `s` has header `x-a` twice: headers look like this: \"Authorization\": \"Bearer ${TOKEN}\"\n\
+             help: headers look like this: \"Authorization\": \"Bearer ${TOKEN}\""
     );
 }
 
@@ -292,12 +279,12 @@ fn timeouts_are_seconds() {
     );
     for bad in ["0", "-1", "1e10", "1e-20"] {
         assert_eq!(
-            findings(&format!(r#"{{"command":"x","timeout":{bad}}}"#)),
-            [format!(
+            wrong(&format!(r#"{{"command":"x","timeout":{bad}}}"#)),
+            format!(
                 "error[X-CFG-02] .mcp.json:2:31-{} /mcpServers/s/timeout `timeout` of server `s` must be a number of seconds above 0, not {bad}\n\
                  help: write seconds, such as 30 or 0.5; without a timeout a call may take 60",
                 31 + bad.len()
-            )]
+            )
         );
     }
 }

@@ -144,6 +144,12 @@ fn refusal(entry: &str, environment: &[(&str, &str)]) -> String {
     )
 }
 
+/// What is wrong with the shape of the entry of the server `s`, which only those who use it are told.
+fn wrong(entry: &str) -> String {
+    assert_eq!(findings(entry), [""; 0], "{entry}");
+    refusal(entry, &[])
+}
+
 /// The findings about the entry of the server `s`.
 fn findings(entry: &str) -> Vec<String> {
     let found = match config(&format!("{{\"s\":{entry}}}"), &[]) {

@@ -52,16 +52,17 @@ fn a_file_that_is_not_json_has_all_its_errors() {
         [
             "error[X-CFG-02] .mcp.json:3:5-12 JSON has no comments\n\
              help: remove it; what people should know can go into a description",
-            "error[X-CFG-02] .mcp.json:4:25-26 nothing follows this `,` before `}`\nhelp: remove the comma",
+            "error[X-CFG-02] .mcp.json:4:25-26 this `,` stands right before `}`\nhelp: remove the comma",
         ]
     );
 }
 
 #[test]
 fn the_errors_of_all_files_come_together() {
-    let project = Project::new()
-        .with(".cuecard/config.json", "[]")
-        .with(".mcp.json", r#"{"servers": 1, "mcpServers": {"a": 2}}"#);
+    let project = Project::new().with(".cuecard/config.json", "[]").with(
+        ".mcp.json",
+        r#"{"servers": 1, "mcpServers": {"a": 2, "": {}}}"#,
+    );
     assert_eq!(
         project.errors(None),
         [
@@ -69,8 +70,8 @@ fn the_errors_of_all_files_come_together() {
              help: write { \"mcpServers\": { \"NAME\": { \"command\": \"…\" } } }",
             "error[X-CFG-02] .mcp.json:1:13-14 /servers `servers` must be an object, not a number\n\
              help: write \"servers\": { \"NAME\": { \"command\": \"…\" } }",
-            "error[X-CFG-02] .mcp.json:1:36-37 /mcpServers/a server `a` must be an object, not a number\n\
-             help: write { \"command\": \"npx\", \"args\": [\"…\"] } for a program, { \"url\": \"https://…\" } for an address",
+            "error[X-CFG-02] .mcp.json:1:39-41 /mcpServers/ the name of a server is empty\n\
+             help: scenarios use the name: NAME in `mcp__NAME__tool`",
         ]
     );
 }
@@ -151,7 +152,16 @@ fn servers_and_findings_are_bounded() {
     );
     let found = servers(1001, r#"{"command":"x"}"#).expect_err("one too many");
     assert_eq!(found[0].message, "the file lists more than 1000 servers");
-    let found = servers(150, "1").expect_err("none is an object");
+    assert_eq!(servers(150, "1").expect("they wait").servers().len(), 150);
+    let list: Vec<_> = (0..150)
+        .map(|number| format!("\"s{number}\":{{\"command\":\"x\"}}"))
+        .collect();
+    let list = list.join(",");
+    let content = format!("{{\"servers\":{{{list}}},\"mcpServers\":{{{list}}}}}");
+    let found = Project::new()
+        .with(".mcp.json", &content)
+        .find()
+        .expect_err("each stands twice");
     assert_eq!(found.len(), 101);
     assert_eq!(found[100].message, "the file has 50 more errors");
 }
