@@ -250,19 +250,9 @@ fn explain_prints_the_page_of_every_code() {
         for written in [code.clone(), code.to_lowercase()] {
             let explained = program::run(&scratch, &["explain", &written]);
             assert_eq!(explained.code(), Some(0), "{}", program::told(&explained));
-            assert_eq!(explained.stdout.trim_end(), without_marks(&page));
+            assert_eq!(explained.stdout.trim_end(), as_shown(&page).trim_end());
         }
     }
-}
-
-/// A page as a reader sees it: what stands behind `json` at a fence is for these tests.
-fn without_marks(page: &str) -> String {
-    let shown = |line| match str::strip_prefix(line, "```json ") {
-        Some(_) => "```json",
-        None => line,
-    };
-    let lines: Vec<&str> = page.trim_end().lines().map(shown).collect();
-    lines.join("\n")
 }
 
 #[test]
@@ -414,6 +404,19 @@ fn options_named_in_the_documents_exist() {
         }
     }
     assert_none(&problems);
+}
+
+/// The page as people see it: without what the tests read behind the language of an example.
+fn as_shown(page: &str) -> String {
+    page.lines()
+        .map(|line| {
+            if line.starts_with("```json ") {
+                "```json\n".to_owned()
+            } else {
+                format!("{line}\n")
+            }
+        })
+        .collect()
 }
 
 #[test]

@@ -68,11 +68,8 @@ pub(super) struct Answer {
 /// How long a call may take when nobody says: a minute.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A tool's own message about its time is the better one, so it gets this much longer.
-const GRACE: Duration = Duration::from_secs(1);
-
-/// What a command gets beside its own time: to be killed, and for the rest of its output.
-const COMMAND_GRACE: Duration = Duration::from_secs(2);
+/// How much longer than the step's time a tool has that keeps this time itself.
+const GRACE: Duration = Duration::from_secs(2);
 
 impl Toolbox {
     /// Tools that stand on `options`.
@@ -162,21 +159,30 @@ impl Toolbox {
         request: &CallRequest,
         recorder: &mut Recorder<'_>,
     ) -> Result<Answer, Failure> {
-        use BuiltinTool::{Bash, WaitForElement, WaitUntil};
-        let is_command = request.tool == ToolName::Builtin(Bash);
-        let keeps_time = matches!(
-            request.tool,
-            ToolName::Mcp(_) | ToolName::Builtin(WaitForElement | WaitUntil)
-        );
+        let tool = match &request.tool {
+            ToolName::Mcp(_)
+            | ToolName::Builtin(BuiltinTool::WaitForElement | BuiltinTool::WaitUntil) => {
+                return self.route(request, recorder).await;
+            }
+            ToolName::Builtin(tool) => *tool,
+        };
         let call = self.route(request, recorder);
-        let Some(limit) = request.timeout.filter(|_| !keeps_time) else {
+        let Some(limit) = request.timeout else {
             return call.await;
         };
-        // A command keeps its time too, and still has to be killed and its last output to be read.
-        let grace = if is_command { COMMAND_GRACE } else { GRACE };
+        // A tool that keeps its time has the better message about it, and a command still has to be killed and
+        // its last output to be read.
+        let grace = match tool {
+            BuiltinTool::Wait
+            | BuiltinTool::Glob
+            | BuiltinTool::Grep
+            | BuiltinTool::Bash
+            | BuiltinTool::WebFetch => GRACE,
+            _ => Duration::ZERO,
+        };
         match tokio::time::timeout(limit + grace, call).await {
             Ok(answer) => answer,
-            Err(_) if is_command => Err(command_timed_out(limit)),
+            Err(_) if tool == BuiltinTool::Bash => Err(command_timed_out(limit)),
             Err(_) => Err(timed_out(limit)),
         }
     }

@@ -162,7 +162,7 @@ fn a_dry_run_tells_unknown_tools_and_parameters_that_do_not_fit() {
             {"tool": "mcp__peer__get-sum", "params": {"a": "two", "b": 3}},
             {"tool": "mcp__peer__get-structured-content", "params": {"location": "Nowhere"}},
             {"tool": "mcp__peer__echo", "params": {}},
-            {"tool": "mcp__peer__echo", "params": {"message": "yes", "mesage": "no"}},
+            {"tool": "mcp__peer__get-resource-links", "params": {"cuont": 2}},
         ]),
         3,
     );
@@ -182,7 +182,7 @@ fn a_dry_run_tells_unknown_tools_and_parameters_that_do_not_fit() {
         diagnostics[0]["label"],
         "did you mean `mcp__peer__get-sum`?"
     );
-    assert_eq!(diagnostics[4]["label"], "did you mean `message`?");
+    assert_eq!(diagnostics[4]["label"], "did you mean `count`?");
     for (index, words) in [(1, "`a`"), (2, "`location`"), (3, "\"message\"")] {
         let message = diagnostics[index]["message"].as_str().expect("a message");
         assert!(message.contains(words), "{message}");
