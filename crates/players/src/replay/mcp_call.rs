@@ -1,5 +1,6 @@
 //! Calls of MCP tools: arguments fitted to the tool's schema, data bound in scripts, answers made values.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -9,12 +10,15 @@ use cuecard_core::value::{Value, push_pointer};
 use serde_json::{Map, Value as Json};
 
 use super::pool::{last_words_note, log, record_notices};
-use super::toolbox::{Answer, DEFAULT_TIMEOUT, Toolbox};
+use super::toolbox::{Answer, DEFAULT_TIMEOUT, Toolbox, timed_out};
 use super::{builtin, page};
 use crate::mcp::result::{self, Extracted};
 use crate::mcp::{CallError, CallErrorKind, Session, ToolInfo, ToolReply};
 use crate::runtime::policy::ScriptShape;
 use crate::runtime::tap::Recorder;
+
+/// How many notices of a server are recorded while its call is open.
+const MOST_HEARD: usize = 1_000;
 
 /// Makes a call to an MCP tool and gives its value.
 pub(super) async fn call(
@@ -39,23 +43,56 @@ pub(super) async fn call(
     let arguments = bind_scripts(toolbox, tool, &request.params)?;
     let session = toolbox.pool.session(server, recorder).await?;
     toolbox.last_server = Some(server.to_owned());
-    page::resize(toolbox, server, &session, timeout, recorder).await;
-    let info = tool_info(&session, tool, &arguments).await;
-    let arguments = match &info {
-        Some(info) => {
-            let arguments = fit(arguments, &info.input_schema, recorder);
-            page::complete(toolbox, server, &session, info, arguments, timeout).await
+    let preparing = async {
+        page::resize(toolbox, server, &session, timeout, recorder).await;
+        match tool_info(&session, tool, &arguments).await {
+            Some(info) => {
+                let arguments = fit(arguments, &info.input_schema, recorder);
+                page::complete(toolbox, server, &session, &info, arguments, timeout).await
+            }
+            None => arguments,
         }
-        None => arguments,
     };
-    let reply = session.call(tool, arguments, timeout).await;
-    record_notices(server, &session, recorder);
+    let arguments = match request.timeout {
+        Some(limit) => tokio::time::timeout(limit, preparing)
+            .await
+            .map_err(|_| timed_out(limit))?,
+        None => preparing.await,
+    };
+    let reply = call_and_listen(server, &session, tool, arguments, timeout, recorder).await;
     let reply = match reply {
         Ok(reply) => reply,
         Err(error) => return Err(call_failure(&session, tool, &error).await),
     };
     page::follow(toolbox, server, tool, &reply);
     value_of(toolbox, request, &session, tool, &reply).await
+}
+
+/// Calls the tool, and records what the server says meanwhile when it says it: a call may take long, or be
+/// interrupted.
+async fn call_and_listen(
+    server: &str,
+    session: &Session,
+    tool: &str,
+    arguments: Map<String, Json>,
+    timeout: Duration,
+    recorder: &mut Recorder<'_>,
+) -> Result<ToolReply, CallError> {
+    let mut call = pin!(session.call(tool, arguments, timeout));
+    let mut heard = 0;
+    let reply = loop {
+        tokio::select! {
+            biased;
+            reply = &mut call => break reply,
+            // Of a server that never stops talking, the last words before its answer come beside these.
+            () = session.noticed(), if heard < MOST_HEARD => {
+                heard += record_notices(server, session, recorder);
+                recorder.settle();
+            }
+        }
+    };
+    record_notices(server, session, recorder);
+    reply
 }
 
 /// The tool's description, if it is needed: to fit arguments that may not fit as they are.
@@ -254,16 +291,19 @@ fn place_file(value: &mut Json, index: usize, saved: &Json, bytes: usize) {
         Json::Array(items) => items
             .iter_mut()
             .for_each(|item| place_file(item, index, saved, bytes)),
-        Json::Object(members)
-            if members.contains_key("media_type")
-                && members.get("blob").and_then(Json::as_u64) == u64::try_from(index).ok() =>
-        {
+        Json::Object(members) if is_file(members, index) => {
             members.remove("blob");
             members.insert("path".to_owned(), saved.clone());
             members.insert("bytes".to_owned(), bytes.into());
         }
         _ => {}
     }
+}
+
+fn is_file(members: &Map<String, Json>, index: usize) -> bool {
+    let blob = members.get("blob").and_then(Json::as_u64);
+    blob.and_then(|blob| usize::try_from(blob).ok()) == Some(index)
+        && members.contains_key("media_type")
 }
 
 pub(super) fn extension(media_type: &str) -> &'static str {
