@@ -780,3 +780,87 @@ proptest! {
         }
     }
 }
+
+/// A condition as a tree, with what it must come to.
+#[derive(Debug, Clone)]
+enum Wanted {
+    Compare(i64, &'static str, i64),
+    Truth(bool),
+    Not(Box<Wanted>),
+    And(Box<Wanted>, Box<Wanted>),
+    Or(Box<Wanted>, Box<Wanted>),
+}
+
+impl Wanted {
+    fn holds(&self) -> bool {
+        match self {
+            Self::Compare(left, operator, right) => match *operator {
+                "==" => left == right,
+                "!=" => left != right,
+                "<" => left < right,
+                "<=" => left <= right,
+                ">" => left > right,
+                _ => left >= right,
+            },
+            Self::Truth(truth) => *truth,
+            Self::Not(inner) => !inner.holds(),
+            Self::And(left, right) => left.holds() && right.holds(),
+            Self::Or(left, right) => left.holds() || right.holds(),
+        }
+    }
+
+    /// With as few parentheses as the grammar needs: `!` binds closest, then `&&`, then `||`.
+    fn written(&self, outer: u8) -> String {
+        let (own, text) = match self {
+            // One side is a number, the other a reference to a text that spells one.
+            Self::Compare(left, operator, right) => {
+                (3, format!("{left} {operator} {{{{N{right}}}}}"))
+            }
+            Self::Truth(truth) => (3, truth.to_string()),
+            Self::Not(inner) => (3, format!("!{}", inner.written(4))),
+            Self::And(left, right) => (2, format!("{} && {}", left.written(2), right.written(3))),
+            Self::Or(left, right) => (1, format!("{}||{}", left.written(1), right.written(2))),
+        };
+        if own < outer {
+            format!("( {text})")
+        } else {
+            text
+        }
+    }
+}
+
+fn wanted() -> impl Strategy<Value = Wanted> {
+    let operator = prop::sample::select(vec!["==", "!=", "<", "<=", ">", ">="]);
+    let leaf = prop_oneof![
+        (0..4_i64, operator, 0..4_i64)
+            .prop_map(|(left, operator, right)| Wanted::Compare(left, operator, right)),
+        any::<bool>().prop_map(Wanted::Truth),
+    ];
+    leaf.prop_recursive(5, 40, 2, |inner| {
+        prop_oneof![
+            inner.clone().prop_map(|inner| Wanted::Not(Box::new(inner))),
+            (inner.clone(), inner.clone())
+                .prop_map(|(left, right)| Wanted::And(Box::new(left), Box::new(right))),
+            (inner.clone(), inner)
+                .prop_map(|(left, right)| Wanted::Or(Box::new(left), Box::new(right))),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_condition_means_what_its_tree_means(wanted in wanted()) {
+        let variables = json!({"N0": "0", "N1": "1.0", "N2": 2, "N3": "3"});
+        let steps = json!([{"step": 1, "tool": "mcp__s__t", "params": {}, "condition": wanted.written(0)}]);
+        let run = play_with(&scenario(steps, variables), &[], Options::default(), |_| returned(json!(1)));
+        prop_assert_eq!(run.calls.len() == 1, wanted.holds(), "{}", wanted.written(0));
+    }
+
+    #[test]
+    fn any_text_is_a_condition_or_an_error(text in "[a-z0-9 {}()!=<>&|\"'\\\\.é-]{0,30}") {
+        // It must not panic, and what is wrong must have words.
+        if let Err(diagnostics) = crate::formats::tool_call::read_condition(&text) {
+            prop_assert!(any_error(&diagnostics));
+        }
+    }
+}
