@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use crate::script::{Summary, Verdict};
-use crate::trace::{Event, EventData, StepFinished, StepStatus};
+use crate::trace::{Attempt, Event, EventData, Milliseconds, StepFinished, StepStatus};
 use crate::value::Json;
 
 /// Which results stand in the document.
@@ -136,7 +136,7 @@ impl<W: Write> PlayJson<W> {
             status: step.status.word(),
             success: matches!(step.status, StepStatus::Passed | StepStatus::Skipped),
             skipped: step.status == StepStatus::Skipped,
-            started_at: format!("{started:.3}"),
+            started_at: Milliseconds(started),
             duration: seconds(step.duration_ms),
             params: std::mem::take(&mut self.params),
             result: included.then_some(&result),
@@ -145,17 +145,7 @@ impl<W: Write> PlayJson<W> {
             error,
             code: step.error.as_ref().map(|error| error.code.as_str()),
             retries: step.attempts.len().saturating_sub(1),
-            attempts: step
-                .attempts
-                .iter()
-                .map(|attempt| {
-                    json!({
-                        "attempt": attempt.attempt,
-                        "duration": seconds(attempt.duration_ms),
-                        "error": attempt.error,
-                    })
-                })
-                .collect(),
+            attempts: step.attempts.iter().map(AttemptEntry::of).collect(),
         };
         self.out.write_all(if self.steps == 0 {
             b"\n    "
@@ -240,7 +230,7 @@ struct StepEntry<'a> {
     status: &'a str,
     success: bool,
     skipped: bool,
-    started_at: String,
+    started_at: Milliseconds,
     duration: f64,
     params: Json,
     result: Option<&'a Json>,
@@ -250,7 +240,24 @@ struct StepEntry<'a> {
     error: Option<&'a str>,
     code: Option<&'a str>,
     retries: usize,
-    attempts: Vec<Json>,
+    attempts: Vec<AttemptEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct AttemptEntry<'a> {
+    attempt: u32,
+    duration: f64,
+    error: Option<&'a str>,
+}
+
+impl<'a> AttemptEntry<'a> {
+    fn of(attempt: &'a Attempt) -> Self {
+        Self {
+            attempt: attempt.attempt,
+            duration: seconds(attempt.duration_ms),
+            error: attempt.error.as_deref(),
+        }
+    }
 }
 
 /// Seconds to the microsecond.

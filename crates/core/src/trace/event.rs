@@ -140,7 +140,11 @@ impl Serialize for Event {
 
 /// A time to the millisecond, `2026-11-22T02:28:47.518Z`. Every event has one, and writing it by hand is
 /// several times faster than a general formatter.
-struct Milliseconds(Timestamp);
+#[derive(Debug, Clone, Copy)]
+pub struct Milliseconds(
+    /// The time.
+    pub Timestamp,
+);
 
 impl Serialize for Milliseconds {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -9,7 +9,7 @@ pub use data::{
     MemoryWrite, Message, MessageReceived, Other, Permission, Plan, Screenshot, StepError,
     StepFinished, StepStarted, StepStatus, Terminal, Thought, ToolCall, ToolResult,
 };
-pub use event::{Event, EventData};
+pub use event::{Event, EventData, Milliseconds};
 pub use file::{
     Adapter, End, Header, Line, Metrics, RunStatus, SCHEMA_VERSION, TraceError, TraceReader,
     TraceWriter,
