@@ -82,6 +82,14 @@ pub(crate) struct Variables {
     pub environment: BTreeMap<String, String>,
 }
 
+/// The variables of the environment that are text.
+pub(crate) fn text_environment(environment: &[(OsString, OsString)]) -> BTreeMap<String, String> {
+    environment
+        .iter()
+        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())))
+        .collect()
+}
+
 /// Collects variables: environment file < `CUECARD_VAR_*` < `--var` and `--var-json`.
 pub(crate) fn variables(
     args: &PlayArgs,
@@ -89,12 +97,7 @@ pub(crate) fn variables(
     environment: &[(OsString, OsString)],
 ) -> Variables {
     let mut variables = Variables {
-        environment: environment
-            .iter()
-            .filter_map(|(name, value)| {
-                Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
-            })
-            .collect(),
+        environment: text_environment(environment),
         ..Variables::default()
     };
     let is_secret = |name: &str| args.secrets.iter().any(|secret| secret == name);

@@ -1,6 +1,5 @@
 //! `cuecard check`: errors, lint, and what a scenario would do. Runs nothing.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -13,7 +12,7 @@ use cuecard_players::mcp::config::{Config, ConfigSearch};
 use cuecard_players::replay::known_servers;
 use serde_json::{Value as Json, json};
 
-use super::play::{effects_line, effects_list, environment_server};
+use super::play::{effects_json, effects_line, effects_list, environment_server};
 use crate::args::CheckArgs;
 use crate::exit_code::ExitCode;
 use crate::inputs;
@@ -67,10 +66,7 @@ fn config(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> (Config, ExitCode) {
-    let environment: BTreeMap<String, String> = environment
-        .iter()
-        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())))
-        .collect();
+    let environment = inputs::text_environment(environment);
     let Ok(working_directory) = std::env::current_dir() else {
         return (Config::empty(), ExitCode::Passed);
     };
@@ -171,13 +167,7 @@ fn would_do(scenario: &ToolCallScenario, config: &Config) -> Effects {
 fn document(checked: &Checked, config: &Config) -> Json {
     let effects = checked.scenario.as_ref().map(|scenario| {
         let effects = would_do(scenario, config);
-        json!({
-            "servers": effects.servers,
-            "commands": effects.commands,
-            "reads": effects.reads,
-            "writes": effects.writes,
-            "urls": effects.urls,
-        })
+        effects_json(&effects)
     });
     json!({
         "file": checked.file,

@@ -12,7 +12,7 @@ use cuecard_players::runtime::tap::Recorder;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::play::{Prepared, effects_line, effects_list};
+use super::play::{Prepared, effects_json, effects_line, effects_list};
 use super::play_output;
 use crate::args::PlayArgs;
 use crate::exit_code::ExitCode;
@@ -97,13 +97,7 @@ pub(super) async fn run(
                 let step = &scenario.steps[idx];
                 json!({"step": step.number, "id": step.id, "tool": step.tool.to_string()})
             }).collect::<Vec<_>>(),
-            "effects": {
-                "servers": would_do.servers,
-                "commands": would_do.commands,
-                "reads": would_do.reads,
-                "writes": would_do.writes,
-                "urls": would_do.urls,
-            },
+            "effects": effects_json(&would_do),
             "connected": connected.iter().map(|server| json!({
                 "server": server.server, "transport": server.transport, "protocol": server.protocol, "tools": server.tools,
             })).collect::<Vec<_>>(),

@@ -614,6 +614,17 @@ pub(super) fn effects_list(effects: &Effects) -> String {
     list
 }
 
+/// The same for machines.
+pub(super) fn effects_json(effects: &Effects) -> serde_json::Value {
+    json!({
+        "servers": effects.servers,
+        "commands": effects.commands,
+        "reads": effects.reads,
+        "writes": effects.writes,
+        "urls": effects.urls,
+    })
+}
+
 /// Opens a file that a result goes to.
 pub(super) fn create(path: &Path) -> Result<File, Diagnostic> {
     if let Some(folder) = path

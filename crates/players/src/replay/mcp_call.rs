@@ -323,6 +323,15 @@ pub(super) fn extension(media_type: &str) -> &'static str {
 }
 
 async fn call_failure(session: &Session, tool: &str, error: &CallError) -> Failure {
+    let mut failure = failed_call(error);
+    if matches!(error.kind, CallErrorKind::RpcError { .. }) {
+        explain_unknown_tool(session, tool, &mut failure).await;
+    }
+    failure
+}
+
+/// A call that got no answer, as a step's failure.
+pub(super) fn failed_call(error: &CallError) -> Failure {
     let kind = match &error.kind {
         CallErrorKind::Timeout { .. } => FailureKind::Timeout,
         _ => FailureKind::CallFailed,
@@ -330,9 +339,6 @@ async fn call_failure(session: &Session, tool: &str, error: &CallError) -> Failu
     let mut failure = Failure::new(kind, error.to_string());
     failure.notes.extend(last_words_note(error.last_words()));
     failure.help = error.help();
-    if matches!(error.kind, CallErrorKind::RpcError { .. }) {
-        explain_unknown_tool(session, tool, &mut failure).await;
-    }
     failure
 }
 

@@ -1,6 +1,5 @@
 //! The tap: the one way into the trace. Secrets are taken out here, before anything is written or shown.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -80,11 +79,6 @@ impl<'a> Recorder<'a> {
     /// The secrets known so far.
     pub fn redactor(&self) -> &Redactor {
         &self.redactor
-    }
-
-    /// `text` without secrets.
-    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.redactor.text(text)
     }
 
     /// Something happened.

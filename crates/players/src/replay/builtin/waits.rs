@@ -8,6 +8,7 @@ use cuecard_core::script::{CallRequest, Failure, FailureKind};
 use cuecard_core::value::cut;
 use serde_json::{Map, Value as Json, json};
 
+use super::super::mcp_call::failed_call;
 use super::super::page;
 use super::super::pool::{last_words_note, record_notices};
 use super::super::toolbox::Toolbox;
@@ -180,12 +181,7 @@ async fn ask(
         Err(error) if matches!(error.kind, CallErrorKind::Timeout { .. }) => {
             return Ok(Answer::Late);
         }
-        Err(error) => {
-            let mut failure = Failure::new(FailureKind::CallFailed, error.to_string());
-            failure.notes.extend(last_words_note(error.last_words()));
-            failure.help = error.help();
-            return Err(failure);
-        }
+        Err(error) => return Err(failed_call(&error)),
     };
     page::follow(toolbox, server, &evaluate.name, &reply);
     if reply.is_error {
