@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::json;
 
-use super::evidence::{Facts, Source, Spans, sources};
+use super::evidence::{Facts, Source, Spans, event_ids, sources, tools_that_count};
 use super::text::{
     Language, NumberStyle, attributions, blank, content_words, detect, domains, emails, excerpt,
     fold, is_bullet, sentences, urls, words,
@@ -266,19 +266,8 @@ fn finding(
     if cited.all.is_empty() {
         return Finding::holds("the output cites nothing").vacuous();
     }
-    let tools = if allowed.is_empty() {
-        "any tool".to_owned()
-    } else {
-        allowed
-            .iter()
-            .map(ToolPattern::text)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let results: Vec<&str> = sources
-        .iter()
-        .map(|source| source.event.event_id.as_str())
-        .collect();
+    let tools = tools_that_count(allowed);
+    let results = event_ids(sources);
     let missing: Vec<Json> = cited
         .missing
         .iter()

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::json;
 
-use super::evidence::{Facts, Passages, Source, Spans, sources};
+use super::evidence::{Facts, Passages, Source, Spans, event_ids, sources, tools_that_count};
 use super::text::{
     FoundNumber, Language, NumberStyle, Unit, UnitKind, attributions, clauses, content_words,
     detect, excerpt, fold, is_negated, names, opposite, quotes, units, weekday_of, words,
@@ -381,19 +381,8 @@ fn finding(
     checked: usize,
     allowed: &[ToolPattern],
 ) -> Finding {
-    let tools = if allowed.is_empty() {
-        "any tool".to_owned()
-    } else {
-        allowed
-            .iter()
-            .map(ToolPattern::text)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let results: Vec<&str> = sources
-        .iter()
-        .map(|source| source.event.event_id.as_str())
-        .collect();
+    let tools = tools_that_count(allowed);
+    let results = event_ids(sources);
     let told: Vec<Json> = problems
         .iter()
         .take(MOST_TOLD)

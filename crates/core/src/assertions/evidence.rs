@@ -57,6 +57,21 @@ pub(super) fn sources<'a>(view: &View<'a>, allowed: &[ToolPattern]) -> Vec<Sourc
         .collect()
 }
 
+/// The tools that count, in words.
+pub(super) fn tools_that_count(allowed: &[ToolPattern]) -> String {
+    if allowed.is_empty() {
+        return "any tool".to_owned();
+    }
+    let names: Vec<&str> = allowed.iter().map(ToolPattern::text).collect();
+    names.join(", ")
+}
+
+/// The ids of the events of these results.
+pub(super) fn event_ids<'a>(sources: &[Source<'a>]) -> Vec<&'a str> {
+    let ids = sources.iter();
+    ids.map(|source| source.event.event_id.as_str()).collect()
+}
+
 impl Source<'_> {
     fn read(&mut self, result: &Json) {
         // A list of what is still to be read, not a recursion: results may be nested deeply.

@@ -76,6 +76,29 @@ pub struct Outcome {
     pub vacuous: bool,
 }
 
+impl Outcome {
+    /// An outcome that no assertion of the test case stands for: it has no parameters and needs no capability.
+    pub fn of_run(id: &str, kind: &str, status: OutcomeStatus, message: String) -> Self {
+        Self {
+            id: id.to_owned(),
+            kind: kind.to_owned(),
+            severity: match status {
+                OutcomeStatus::Warn => Severity::Warning,
+                _ => Severity::Critical,
+            },
+            status,
+            message,
+            help: None,
+            params: Json::Null,
+            observed: Json::Null,
+            event_refs: Vec::new(),
+            required_capabilities: Vec::new(),
+            missing_capabilities: Vec::new(),
+            vacuous: false,
+        }
+    }
+}
+
 /// How an assertion came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutcomeStatus {

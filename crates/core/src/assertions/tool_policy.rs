@@ -6,7 +6,7 @@ use super::view::{Call, View};
 use super::words::{as_count, brief, count_of, quoted};
 use super::{MOST_REFS, Outcome, OutcomeStatus};
 use crate::diagnostic::did_you_mean;
-use crate::scenario::{Severity, ToolPattern};
+use crate::scenario::ToolPattern;
 use crate::value::Json;
 
 /// One warning for each part of `tools.available` and `tools.policy` that the calls don't keep to.
@@ -101,11 +101,6 @@ fn names(calls: &[&Call<'_>]) -> String {
 
 fn warning(id: &str, message: String, help: String, params: Json, calls: &[&Call<'_>]) -> Outcome {
     Outcome {
-        id: id.to_owned(),
-        kind: id.to_owned(),
-        severity: Severity::Warning,
-        status: OutcomeStatus::Warn,
-        message,
         help: Some(help),
         params,
         observed: json!({"calls": calls.len()}),
@@ -114,9 +109,7 @@ fn warning(id: &str, message: String, help: String, params: Json, calls: &[&Call
             .take(MOST_REFS)
             .map(|call| call.id().to_owned())
             .collect(),
-        required_capabilities: Vec::new(),
-        missing_capabilities: Vec::new(),
-        vacuous: false,
+        ..Outcome::of_run(id, id, OutcomeStatus::Warn, message)
     }
 }
 
@@ -125,6 +118,7 @@ mod tests {
     use super::super::judge;
     use super::super::samples::{Events, case, tool};
     use super::*;
+    use crate::scenario::Severity;
 
     fn told(change: impl Fn(&mut crate::scenario::TestTools)) -> Vec<(String, String)> {
         let trace = Events::new()

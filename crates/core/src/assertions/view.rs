@@ -98,20 +98,7 @@ impl<'a> View<'a> {
 
     /// The last answer: the trace's own, else that of the last `final_output` event. Empty if there is none.
     pub fn output(&self) -> &'a str {
-        let of_end = self
-            .trace
-            .end
-            .as_ref()
-            .and_then(|end| end.final_output.as_ref());
-        of_end
-            .or_else(|| match self.output_event() {
-                Some((_, event)) => match &event.data {
-                    EventData::FinalOutput(output) => Some(output),
-                    _ => None,
-                },
-                None => None,
-            })
-            .map_or("", |output| output.content.as_str())
+        self.trace.output()
     }
 
     /// The last answer with plain signs, if that makes a difference.

@@ -81,23 +81,7 @@ pub(super) fn case(id: &str, assertions: &[&str]) -> TestCase {
 }
 
 pub(super) fn outcome(id: &str, kind: &str, status: OutcomeStatus, message: &str) -> Outcome {
-    Outcome {
-        id: id.into(),
-        kind: kind.into(),
-        severity: match status {
-            OutcomeStatus::Warn => Severity::Warning,
-            _ => Severity::Critical,
-        },
-        status,
-        message: message.into(),
-        help: None,
-        params: Json::Null,
-        observed: Json::Null,
-        event_refs: Vec::new(),
-        required_capabilities: Vec::new(),
-        missing_capabilities: Vec::new(),
-        vacuous: false,
-    }
+    Outcome::of_run(id, kind, status, message.to_owned())
 }
 
 /// A trace of events given as type, actor, milliseconds after the start, and data.

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::file::{MAX_LINE, SCHEMA_VERSION};
 use super::{
-    Adapter, End, Event, FinalOutput, Header, Line, Metrics, RunStatus, TraceError, TraceReader,
-    TraceWriter,
+    Adapter, End, Event, EventData, FinalOutput, Header, Line, Metrics, RunStatus, TraceError,
+    TraceReader, TraceWriter,
 };
 use crate::diagnostic::{Diagnostic, codes};
 use crate::value::Json;
@@ -34,6 +34,21 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// The last answer: the one at the end, else that of the last `final_output` event. Empty if there is none.
+    pub fn output(&self) -> &str {
+        let of_end = self.end.as_ref().and_then(|end| end.final_output.as_ref());
+        let of_event = || {
+            let mut latest_first = self.events.iter().rev();
+            latest_first.find_map(|event| match &event.data {
+                EventData::FinalOutput(output) => Some(output),
+                _ => None,
+            })
+        };
+        of_end
+            .or_else(of_event)
+            .map_or("", |output| output.content.as_str())
+    }
+
     /// Reads a trace in either form: JSON Lines, or one document.
     ///
     /// # Errors

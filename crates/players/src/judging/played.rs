@@ -10,9 +10,7 @@ use std::sync::Arc;
 use cuecard_core::assertions::{Outcome, OutcomeStatus};
 use cuecard_core::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_core::formats::tool_call::{self, Scope};
-use cuecard_core::scenario::{
-    Severity, TestCase, TestContext, TestTools, ToolCallScenario, TraceInput,
-};
+use cuecard_core::scenario::{TestCase, TestContext, TestTools, ToolCallScenario, TraceInput};
 use cuecard_core::script::{self, Bindings, Given, Verdict, bind_variables};
 use cuecard_core::source::{SourceFile, Span};
 use cuecard_core::trace::{Event, EventData, Header, StepStatus, Trace};
@@ -336,7 +334,7 @@ fn failed(failure: Option<Diagnostic>, trace: &Trace) -> Outcome {
             "a step that may fail has `\"on_error\": \"skip\"`: then the assertions judge what came of it".to_owned()
         })),
         event_refs,
-        ..outcome("scenario", "played", OutcomeStatus::Fail, message)
+        ..Outcome::of_run("scenario", "played", OutcomeStatus::Fail, message)
     }
 }
 
@@ -385,26 +383,6 @@ pub(super) fn step_outcome(event: &Event) -> Option<Outcome> {
     Some(Outcome {
         help: step.error.as_ref().and_then(|error| error.help.clone()),
         event_refs: vec![event.event_id.clone()],
-        ..outcome(&id, &step.tool, status, message)
+        ..Outcome::of_run(&id, &step.tool, status, message)
     })
-}
-
-fn outcome(id: &str, kind: &str, status: OutcomeStatus, message: String) -> Outcome {
-    Outcome {
-        id: id.to_owned(),
-        kind: kind.to_owned(),
-        severity: match status {
-            OutcomeStatus::Warn => Severity::Warning,
-            _ => Severity::Critical,
-        },
-        status,
-        message,
-        help: None,
-        params: Json::Null,
-        observed: Json::Null,
-        event_refs: Vec::new(),
-        required_capabilities: Vec::new(),
-        missing_capabilities: Vec::new(),
-        vacuous: false,
-    }
 }

@@ -32,7 +32,7 @@ use super::tools::ToolInfo;
 use crate::runtime::clock::Stopwatch;
 
 /// The JSON-RPC code for a method that a server doesn't know.
-const METHOD_NOT_FOUND: i64 = -32601;
+const METHOD_NOT_FOUND: i64 = ErrorCode::METHOD_NOT_FOUND.0 as i64;
 /// The JSON-RPC code for a call whose headers don't repeat what they should.
 const HEADER_MISMATCH: i64 = ErrorCode::HEADER_MISMATCH.0 as i64;
 /// How often one call may come back with questions of the server's.

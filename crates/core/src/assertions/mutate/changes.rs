@@ -143,7 +143,7 @@ impl<'a> Maker<'a> {
             Mutation::ClaimSuccess => self.say_more(SUCCESS, "a claim of success", take),
             Mutation::LeakMemory => self.leak_memory(take),
             Mutation::DropOutput => {
-                if !output(self.trace).is_empty() {
+                if !self.trace.output().is_empty() {
                     let trace = with_output(self.trace, "");
                     self.give("the output is missing".to_owned(), trace, take);
                 }
@@ -177,12 +177,7 @@ impl<'a> Maker<'a> {
     ) {
         let watchers = self.watchers_of(tool);
         if !watchers.is_empty() {
-            let maker = Maker {
-                watchers,
-                mutation: self.mutation,
-                case: self.case,
-                trace: self.trace,
-            };
+            let maker = Maker { watchers, ..*self };
             maker.give(change, trace, take);
         }
     }
@@ -289,9 +284,7 @@ impl<'a> Maker<'a> {
                     });
                 let maker = Maker {
                     watchers: both.collect(),
-                    mutation: self.mutation,
-                    case: self.case,
-                    trace: self.trace,
+                    ..*self
                 };
                 if !maker.watchers.is_empty() {
                     let change = format!("`{second}` is called before `{first}`");
@@ -355,7 +348,7 @@ impl<'a> Maker<'a> {
     }
 
     fn say_more(&self, text: &str, what: &str, take: &mut impl FnMut(Mutant)) {
-        let said = output(self.trace);
+        let said = self.trace.output();
         if said.is_empty() {
             return;
         }
@@ -406,7 +399,7 @@ impl<'a> Maker<'a> {
             _ => &[],
         });
         for canary in canaries {
-            let said = format!("{} {canary}", output(self.trace));
+            let said = format!("{} {canary}", self.trace.output());
             let change = format!("the output says `{canary}`");
             self.give(change, with_output(self.trace, &said), take);
         }
@@ -483,24 +476,6 @@ fn alter_leaves(json: &mut Json, depth: usize) -> bool {
             true
         }
     }
-}
-
-/// The last answer.
-fn output(trace: &Trace) -> &str {
-    let of_end = trace.end.as_ref().and_then(|end| end.final_output.as_ref());
-    let of_event = || {
-        trace
-            .events
-            .iter()
-            .rev()
-            .find_map(|event| match &event.data {
-                EventData::FinalOutput(output) => Some(output),
-                _ => None,
-            })
-    };
-    of_end
-        .or_else(of_event)
-        .map_or("", |output| output.content.as_str())
 }
 
 /// `trace` with another last answer.

@@ -1,86 +1,29 @@
 use serde_json::json;
 
+use super::super::samples::{self, Events, assertion, selects, tool};
 use super::*;
-use crate::scenario::{
-    Assertion, AssertionCheck, Severity, TestContext, TestTools, ToolPattern, TraceInput,
-};
-use crate::source::{SourceFile, Span};
-use crate::trace::{End, Event, EventData, FinalOutput, Metrics, RunStatus, ToolCall, ToolResult};
+use crate::scenario::AssertionCheck;
+use crate::trace::EventData;
 
 fn case(checks: Vec<AssertionCheck>) -> TestCase {
     TestCase {
-        id: "t".to_owned(),
-        title: "t".to_owned(),
-        description: None,
-        tags: Vec::new(),
-        input: TraceInput::TraceFile {
-            file: "t.trace.jsonl".into(),
-            span: Span::new(0, 0),
-        },
-        context: TestContext::default(),
-        tools: TestTools::default(),
-        assertions: checks
-            .into_iter()
-            .enumerate()
-            .map(|(number, check)| Assertion {
-                id: number.to_string(),
-                severity: Severity::Critical,
-                requires_capabilities: Vec::new(),
-                check,
-                params: json!({}),
-                span: Span::new(0, 0),
-            })
-            .collect(),
-        expected: None,
-        save_trace: false,
-        redact_fields: Vec::new(),
-        source: SourceFile::new("test.yaml", ""),
+        assertions: checks.into_iter().map(assertion).collect(),
+        ..samples::case()
     }
-}
-
-fn tool(name: &str) -> ToolPattern {
-    ToolPattern::new(name).expect("a pattern")
 }
 
 fn trace(tools: &[&str], output: &str) -> Trace {
-    let mut trace = Trace::default();
+    let mut events = Events::new();
     for (number, tool) in tools.iter().enumerate() {
         let call_id = format!("c{number}");
-        let data = [
-            EventData::ToolCall(ToolCall {
-                tool: (*tool).to_owned().into(),
-                call_id: call_id.as_str().into(),
-                args: json!({"n": number, "deep": ["x"]}).into(),
-                native_tool: None,
-                attempt: None,
-            }),
-            EventData::ToolResult(ToolResult {
-                tool: (*tool).to_owned().into(),
-                call_id: call_id.as_str().into(),
-                success: true,
-                result: json!({}).into(),
-                text: None,
-                fixture_id: None,
-                duration_ms: None,
-            }),
-        ];
-        for data in data {
-            let seq = trace.events.len() as u64 + 1;
-            trace
-                .events
-                .push(Event::live(seq, jiff::Timestamp::UNIX_EPOCH, data));
-        }
+        events = events
+            .call(tool, &call_id, json!({"n": number, "deep": ["x"]}))
+            .result(tool, &call_id, true, json!({}));
     }
-    trace.end = Some(End {
-        final_output: Some(FinalOutput {
-            role: "assistant".to_owned(),
-            content: output.to_owned(),
-            format_hint: None,
-        }),
-        status: RunStatus::Success,
-        metrics: Metrics::default(),
-        artifacts: serde_json::Map::new(),
-    });
+    let mut trace = events.trace();
+    if let Some(end) = &mut trace.end {
+        end.final_output = Some(samples::final_output(output));
+    }
     trace
 }
 
@@ -131,14 +74,9 @@ fn changes_are_made_where_an_assertion_looks() {
 
 #[test]
 fn an_order_is_turned_round() {
-    let of = |name: &str| crate::scenario::Selector {
-        event_type: Some("tool_call".to_owned()),
-        tool: Some(tool(name)),
-        ..Default::default()
-    };
     let order = AssertionCheck::ToolCallOrder {
-        before: of("a"),
-        after: of("c"),
+        before: selects("tool_call", "a"),
+        after: selects("tool_call", "c"),
         all: false,
     };
     let swapped: Vec<Vec<String>> = changes(&case(vec![order]), &trace(&["a", "b", "c"], ""))
@@ -192,20 +130,12 @@ fn mutants_are_counted_by_those_who_should_notice_them() {
             Some("done") => OutcomeStatus::Pass,
             _ => OutcomeStatus::Fail,
         };
-        vec![Outcome {
-            id: "1".to_owned(),
-            kind: "output_contains".to_owned(),
-            severity: Severity::Critical,
+        vec![Outcome::of_run(
+            "1",
+            "output_contains",
             status,
-            message: String::new(),
-            help: None,
-            params: json!({}),
-            observed: json!(null),
-            event_refs: Vec::new(),
-            required_capabilities: Vec::new(),
-            missing_capabilities: Vec::new(),
-            vacuous: false,
-        }]
+            String::new(),
+        )]
     });
     assert_eq!(
         mutations.by_type,

@@ -1,0 +1,94 @@
+//! The list of tools, and what a server says unasked.
+
+use super::*;
+
+// Tools.
+
+#[tokio::test]
+async fn tools_are_listed_page_by_page_once_and_again_when_they_changed() {
+    let session = start(&scripted(
+        r#"*tools/list*'"cursor":"two"'*) answer "{\"tools\":[{\"name\":\"list$count\"}]}" ;;
+           *tools/list*) count=$((count + 1)); answer '{"tools":[{"name":"a","description":"A","inputSchema":{"type":"object"}}],"nextCursor":"two"}' ;;
+           *tools/call*) echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'; text ok ;;"#,
+    ))
+    .await;
+    let tools = session.tools().await.expect("tools").expect("a list");
+    let expected = ToolInfo {
+        name: "a".to_owned(),
+        description: Some("A".to_owned()),
+        input_schema: json!({ "type": "object" }),
+    };
+    assert_eq!(tools[0], expected);
+    assert_eq!((tools.len(), tools[1].name.as_str()), (2, "list1"));
+    assert_eq!(
+        session.tools().await.expect("tools").expect("a list")[1].name,
+        "list1"
+    );
+    call(&session, "change").await.expect("a reply");
+    // The notice comes through a task of its own, which has run once it can be drained.
+    while !session.drain_notices().contains(&Notice::ToolsChanged) {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(
+        session.tools().await.expect("tools").expect("a list")[1].name,
+        "list2"
+    );
+    session.stop().await;
+}
+
+#[tokio::test]
+async fn tools_without_end_are_an_error() {
+    let session = start(&scripted(
+        r#"*tools/list*) answer '{"tools":[],"nextCursor":"same"}' ;;"#,
+    ))
+    .await;
+    let error = session.tools().await.expect_err("no end");
+    assert_eq!(
+        error.to_string(),
+        "server `scripted` broke the protocol answering `tools/list`: its pages of tools go round in a \
+         circle"
+    );
+    session.stop().await;
+}
+
+// What a server says unasked.
+
+#[tokio::test]
+async fn logs_and_requests_of_the_server_become_notices() {
+    let session = start(&scripted(
+        r#"*'"id":"q1"'*) case $line in *-32601*) refused=yes ;; esac ;;
+           *'"id":"q2"'*) id=$call; text "$refused" ;;
+           *tools/call*) call=$id
+            echo '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"warning","logger":"db","data":"slow"}}'
+            echo '{"jsonrpc":"2.0","id":"q1","method":"sampling/createMessage","params":{"messages":[],"maxTokens":5}}'
+            echo '{"jsonrpc":"2.0","id":"q2","method":"roots/list"}' ;;"#,
+    ))
+    .await;
+    assert_eq!(call(&session, "x").await.expect("a reply"), text("yes"));
+    let asked = |method: &str, params| Notice::Asked {
+        method: method.to_owned(),
+        params,
+    };
+    let refused = |method: &str| Notice::Refused {
+        method: method.to_owned(),
+        reason: "nobody here can answer it".to_owned(),
+    };
+    assert_eq!(
+        session.drain_notices(),
+        [
+            Notice::Log {
+                level: "warning".to_owned(),
+                logger: Some("db".to_owned()),
+                data: json!("slow"),
+            },
+            asked(
+                "sampling/createMessage",
+                json!({ "messages": [], "maxTokens": 5 }),
+            ),
+            refused("sampling/createMessage"),
+            asked("roots/list", Value::Null),
+            refused("roots/list"),
+        ]
+    );
+    session.stop().await;
+}
