@@ -5,6 +5,7 @@ mod assertion;
 mod condition;
 mod template;
 mod test_case;
+pub mod timeline;
 mod tool_call;
 mod tools;
 
