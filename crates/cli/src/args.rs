@@ -62,8 +62,9 @@ pub(crate) enum Command {
     /// Rewrite a scenario of version 1.x as version 2.1
     #[command(after_long_help = exit_code::HELP)]
     Convert(ConvertArgs),
-    /// Print the JSON Schema of tool-call scenarios
-    Schema,
+    /// Print the JSON Schema of a file format, or list them
+    #[command(after_long_help = exit_code::HELP)]
+    Schema(SchemaArgs),
     /// Explain a code such as C-REF-02, or list all codes
     Explain {
         /// The code
@@ -397,6 +398,16 @@ pub(crate) struct ConvertArgs {
     /// Print the result and the findings as one JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `schema`.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// The format; without it all are listed
+    pub name: Option<String>,
+    /// Write the schema, or all of them, as NAME.schema.json into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 /// Arguments of `mcp`.

@@ -47,7 +47,7 @@ fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
         Command::List(args) => commands::list::run(&args, &output),
         Command::Doctor(args) => commands::doctor::run(&args, &environment, &output),
         Command::Convert(args) => commands::convert::run(&args, &output),
-        Command::Schema => commands::plain::schema(),
+        Command::Schema(args) => commands::schema::run(&args, &output),
         Command::Explain { code } => commands::plain::explain(code.as_deref(), &output),
         Command::Completions { shell } => commands::plain::completions(shell),
         Command::Man => commands::plain::man(),

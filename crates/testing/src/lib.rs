@@ -1,11 +1,12 @@
 //! What the tests of Cuecard share: a place to run the program in, the golden driver, the one normaliser,
-//! and the way to the real peers.
+//! the way to the real peers, and what must hold of every reader of files.
 //!
 //! Not published, and no part of the program: here the environment, the clock and processes may be used.
 
 pub mod golden;
 pub mod normalise;
 pub mod peers;
+pub mod readers;
 pub mod scratch;
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Commands that only print: `schema`, `explain`, `completions`, `man`.
+//! Commands that only print: `explain`, `completions`, `man`.
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
@@ -8,12 +8,6 @@ use cuecard_core::value::Redactor;
 use crate::args::Cli;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, stdout};
-
-pub(crate) fn schema() -> ExitCode {
-    let schema = cuecard_core::formats::tool_call::schema();
-    stdout(&format!("{schema:#}\n"));
-    ExitCode::Passed
-}
 
 pub(crate) fn explain(code: Option<&str>, output: &Output) -> ExitCode {
     let Some(name) = code else {

@@ -61,7 +61,7 @@ fn every_example_is_listed_here_and_checks_without_a_word() {
 #[test]
 fn the_schema_knows_every_key_that_the_examples_use() {
     let scratch = with_examples();
-    let printed = program::run(&scratch, &["schema"]);
+    let printed = program::run(&scratch, &["schema", "tool-call"]);
     assert_eq!(printed.code(), Some(0), "{}", program::told(&printed));
     let schema: Value = serde_json::from_str(&printed.stdout).expect("the schema is JSON");
     for key in ["version", "metadata", "steps"] {

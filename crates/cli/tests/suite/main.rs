@@ -13,6 +13,8 @@ mod judging;
 #[cfg(target_os = "linux")]
 mod processes;
 mod program;
+mod report;
+mod schemas;
 mod seed;
 mod servers;
 mod tidy;

@@ -2,8 +2,9 @@
 
 pub mod detect;
 pub mod document;
-mod fields;
 mod reader;
 pub mod test_case;
 pub mod tool_call;
 mod values;
+
+use crate::value::fields;

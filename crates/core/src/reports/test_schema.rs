@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::assertions::TestStatus;
 use crate::trace::SCHEMA_VERSION;
 use crate::value::Json;
+use crate::value::fields::schema_document;
 
 /// The schema (JSON Schema 2020-12) of the document of one test.
 pub fn result_schema() -> Json {
@@ -99,7 +100,7 @@ pub fn result_schema() -> Json {
             .map(|&name| (name.to_owned(), count.clone()))
             .collect(),
     );
-    let mut schema = object(
+    let schema = object(
         &[
             "schema_version",
             "result_id",
@@ -140,8 +141,11 @@ pub fn result_schema() -> Json {
             "artifacts": {"type": "object"},
         }),
     );
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
-    schema["title"] = "Result of a test".into();
-    schema["description"] = "What came of the assertions of one test case (version 0.1).".into();
-    schema
+    schema_document(
+        "result",
+        SCHEMA_VERSION,
+        "Result of a test",
+        "What came of the assertions of one test case (version 0.1).",
+        schema,
+    )
 }

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::value::Json;
 
 /// `message_received` (user): a message reached the agent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageReceived {
     /// Who wrote it, usually `user`.
     pub role: String,
@@ -17,7 +18,7 @@ pub struct MessageReceived {
 }
 
 /// `final_output` (agent): the last answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FinalOutput {
     /// Who wrote it, usually `assistant`.
     pub role: String,
@@ -29,7 +30,7 @@ pub struct FinalOutput {
 }
 
 /// `tool_call` (agent): a tool was called.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCall {
     /// `mcp__server__tool`, a built-in or an abstract name.
     pub tool: Cow<'static, str>,
@@ -47,7 +48,7 @@ pub struct ToolCall {
 }
 
 /// `tool_result` (tool): a tool answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolResult {
     /// The tool.
     pub tool: Cow<'static, str>,
@@ -70,7 +71,7 @@ pub struct ToolResult {
 }
 
 /// `request_received` (tool): a server asked something.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestReceived {
     /// The server's name.
     pub server: String,
@@ -82,7 +83,7 @@ pub struct RequestReceived {
 }
 
 /// `request_answered` (agent): a server's request got its answer, or was refused.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestAnswered {
     /// The server's name.
     pub server: String,
@@ -100,7 +101,7 @@ pub struct RequestAnswered {
 }
 
 /// `memory_read` (agent).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryRead {
     /// The kind of memory.
     pub source: String,
@@ -115,7 +116,7 @@ pub struct MemoryRead {
 }
 
 /// `memory_write` (agent).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryWrite {
     /// The kind of memory.
     pub source: String,
@@ -133,7 +134,7 @@ pub struct MemoryWrite {
 }
 
 /// `error` (system): something went wrong.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorHappened {
     /// `tool`, `model` or `runtime`.
     pub scope: String,
@@ -152,7 +153,7 @@ pub struct ErrorHappened {
 }
 
 /// `message` (agent): a message that is not the last.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
     /// Who wrote it.
     pub role: String,
@@ -161,21 +162,21 @@ pub struct Message {
 }
 
 /// `thought` (agent).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Thought {
     /// Its text.
     pub text: String,
 }
 
 /// `plan` (agent).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Its entries as the agent sent them.
     pub entries: Json,
 }
 
 /// `http_exchange` (system): a request that a stand-in answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HttpExchange {
     /// The API's dialect.
     pub dialect: String,
@@ -196,7 +197,7 @@ pub struct HttpExchange {
 }
 
 /// `file_edit` (agent).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileEdit {
     /// The file.
     pub path: String,
@@ -213,7 +214,7 @@ pub struct FileEdit {
 }
 
 /// `terminal` (agent): a command and what it printed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Terminal {
     /// The command.
     pub command: String,
@@ -225,7 +226,7 @@ pub struct Terminal {
 }
 
 /// `screenshot` (agent).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Screenshot {
     /// What it shows.
     pub label: String,
@@ -234,7 +235,7 @@ pub struct Screenshot {
 }
 
 /// `permission` (system): somebody was asked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Permission {
     /// What could be chosen.
     pub options: Json,
@@ -243,7 +244,7 @@ pub struct Permission {
 }
 
 /// `log` (system).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Log {
     /// debug, info, warning or error.
     pub level: String,
@@ -255,7 +256,7 @@ pub struct Log {
 }
 
 /// `assertion` (system): a check was evaluated.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Assertion {
     /// Which check.
     pub id: String,
@@ -273,7 +274,7 @@ pub struct Assertion {
 }
 
 /// `step_started` (system): a scenario's step began.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepStarted {
     /// Its number.
     pub step: u64,
@@ -288,7 +289,7 @@ pub struct StepStarted {
 }
 
 /// `step_finished` (system): a scenario's step ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepFinished {
     /// Its number.
     pub step: u64,
@@ -319,7 +320,7 @@ pub struct StepFinished {
 }
 
 /// How a step ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepStatus {
     /// It did what it should.
@@ -348,7 +349,7 @@ impl StepStatus {
 }
 
 /// One call of a step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Attempt {
     /// Which, from 1.
     pub attempt: u32,
@@ -362,7 +363,7 @@ pub struct Attempt {
 }
 
 /// Why a step failed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepError {
     /// The code that `cuecard explain` knows.
     pub code: String,

@@ -1,6 +1,7 @@
 //! One event: when, what, and to what it belongs.
 
 use jiff::Timestamp;
+use schemars::{Schema, SchemaGenerator};
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -70,6 +71,11 @@ macro_rules! event_types {
             /// Who did it.
             pub fn actor(&self) -> &str {
                 match self { $(Self::$type(_) => $actor,)* Self::Other(other) => &other.actor }
+            }
+
+            /// The schema of the data of each type that is known.
+            pub(super) fn schemas(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
+                vec![$(($name, generator.subschema_for::<$type>()),)*]
             }
 
             pub(crate) fn from_parts(kind: String, actor: String, data: Json) -> serde_json::Result<Self> {

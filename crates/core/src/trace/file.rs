@@ -6,6 +6,7 @@
 use std::fmt;
 use std::io::{self, BufRead, Write};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Event, FinalOutput};
@@ -19,7 +20,7 @@ pub const SCHEMA_VERSION: &str = "0.1";
 pub(super) const MAX_LINE: usize = 128 << 20;
 
 /// Line 1: everything but the events and the end.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
     /// Version of the format.
     pub schema_version: String,
@@ -44,7 +45,7 @@ pub struct Header {
 }
 
 /// Who made a trace.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Adapter {
     /// Its name.
     pub name: String,
@@ -53,7 +54,7 @@ pub struct Adapter {
 }
 
 /// The last line.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct End {
     /// The last answer, if there is one.
     #[serde(default)]
@@ -68,7 +69,7 @@ pub struct End {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     /// Everything went as it should.
@@ -82,7 +83,7 @@ pub enum RunStatus {
 }
 
 /// What a run took.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Metrics {
     /// Wall-clock time.
     pub timing_ms_total: f64,

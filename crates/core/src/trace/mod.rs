@@ -5,6 +5,7 @@ mod data;
 mod event;
 mod file;
 pub mod import;
+mod schema;
 mod whole;
 
 pub use data::{
@@ -19,4 +20,5 @@ pub use file::{
     TraceWriter,
 };
 
+pub use schema::schema;
 pub use whole::Trace;

@@ -5,7 +5,8 @@ pub(super) const CRATES: &[(&str, &[&str])] = &[
     ("cuecard-core", &[]),
     ("cuecard-players", &["cuecard-core"]),
     ("cuecard", &["cuecard-core", "cuecard-players"]),
-    ("cuecard-testing", &[]),
+    // It says what must hold of their readers.
+    ("cuecard-testing", &["cuecard-core", "cuecard-players"]),
 ];
 
 /// The crate that any other may use in its tests.

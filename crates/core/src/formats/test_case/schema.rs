@@ -1,10 +1,10 @@
 //! The JSON Schema of test cases, made from the tables of keys and assertions, for editors.
 
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::assertions::{Kind, kinds};
 use super::fields;
-use crate::formats::fields::object;
+use crate::formats::fields::{object, schema_document};
 use crate::value::Json;
 
 /// The schema (JSON Schema 2020-12) of a test case of version 0.1.
@@ -18,38 +18,28 @@ pub fn schema() -> Json {
     scheduler["type"] = json!(["object", "null"]);
     scheduler["description"] = context["properties"]["scheduler_context"]["description"].take();
     context["properties"]["scheduler_context"] = scheduler;
-    let mut document = Map::new();
-    document.insert(
-        "$schema".into(),
-        "https://json-schema.org/draft/2020-12/schema".into(),
-    );
-    document.insert("title".into(), "Test case".into());
-    document.insert(
-        "description".into(),
-        "Where the trace of an agent's run comes from, and what must hold of it (version 0.1)."
-            .into(),
-    );
-    if let Json::Object(members) = object(fields::ROOT) {
-        document.extend(members);
-    }
-    document.insert(
-        "$defs".into(),
-        json!({
-            "adapter_input": object(fields::INPUT),
-            "scenario": context,
-            "message": object(fields::MESSAGE),
-            "tools": object(fields::TOOLS),
-            "fixture": object(fields::FIXTURE),
-            "policy": object(fields::POLICY),
-            "expected": object(fields::EXPECTED),
-            "reporting": object(fields::REPORTING),
-            "assertion": assertion,
-            "selector": object(fields::SELECTOR),
-            "args_match": object(fields::ARGS_MATCH),
-            "call": object(fields::CALL),
-        }),
-    );
-    Json::Object(document)
+    let mut root = object(fields::ROOT);
+    root["$defs"] = json!({
+        "adapter_input": object(fields::INPUT),
+        "scenario": context,
+        "message": object(fields::MESSAGE),
+        "tools": object(fields::TOOLS),
+        "fixture": object(fields::FIXTURE),
+        "policy": object(fields::POLICY),
+        "expected": object(fields::EXPECTED),
+        "reporting": object(fields::REPORTING),
+        "assertion": assertion,
+        "selector": object(fields::SELECTOR),
+        "args_match": object(fields::ARGS_MATCH),
+        "call": object(fields::CALL),
+    });
+    schema_document(
+        "test-case",
+        "0.1",
+        "Test case",
+        "Where the trace of an agent's run comes from, and what must hold of it (version 0.1).",
+        root,
+    )
 }
 
 /// What the parameters are if the assertion is of this type.

@@ -3,7 +3,7 @@
 use serde_json::{Map, json};
 
 use super::fields;
-use crate::formats::fields::object;
+use crate::formats::fields::{object, schema_document};
 use crate::scenario::{BuiltinTool, ParamKind, ParamSpec};
 use crate::value::Json;
 
@@ -24,20 +24,13 @@ pub fn schema() -> Json {
         "target": object(fields::TARGET),
     });
     root["properties"]["environment"] = object(fields::ENVIRONMENT);
-    let mut document = Map::new();
-    document.insert(
-        "$schema".into(),
-        "https://json-schema.org/draft/2020-12/schema".into(),
-    );
-    document.insert("title".into(), "Tool-call scenario".into());
-    document.insert(
-        "description".into(),
-        "A sequence of tool calls that is replayed without a model (version 2.1).".into(),
-    );
-    if let Json::Object(members) = root {
-        document.extend(members);
-    }
-    Json::Object(document)
+    schema_document(
+        "tool-call",
+        "2.1",
+        "Tool-call scenario",
+        "A sequence of tool calls that is replayed without a model (version 2.1).",
+        root,
+    )
 }
 
 fn builtin(tool: BuiltinTool) -> Json {

@@ -16,7 +16,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use replay_bundle::replay_bundle;
+pub use replay_bundle::{replay_bundle, schema as replay_bundle_schema};
 
 use super::Trace;
 use crate::diagnostic::Diagnostic;

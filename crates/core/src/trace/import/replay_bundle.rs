@@ -4,9 +4,12 @@ mod fields;
 mod frame;
 mod order;
 mod reader;
+mod schema;
 mod step;
 #[cfg(test)]
 mod tests;
+
+pub use schema::schema;
 
 use super::{Imported, builder};
 use crate::diagnostic::{any_error, codes};
@@ -30,7 +33,7 @@ pub fn replay_bundle(source: &SourceFile, fixtures: &[Fixture]) -> Imported {
         if !version(&mut reader, bundle) {
             return None;
         }
-        reader.unknown_keys(bundle, fields::ROOT, "the bundle");
+        reader.unknown_keys(bundle, &[fields::ROOT], "the bundle");
         adapter(&mut reader, bundle);
         let context = frame::context(&mut reader, bundle);
         let messages = frame::input_messages(&mut reader, bundle);

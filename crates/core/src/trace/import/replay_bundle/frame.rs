@@ -40,7 +40,7 @@ pub(super) fn context(reader: &mut Reader<'_>, bundle: Object<'_>) -> Context {
         node: scenario,
         pointer,
     };
-    reader.unknown_keys(scenario, fields::SCENARIO, "`scenario`");
+    reader.unknown_keys(scenario, &[fields::SCENARIO], "`scenario`");
     let group = r#""group_id": "…", the group whose agent ran"#;
     let group_id = reader.name(scenario, "group_id", "`scenario`", group);
     let trigger = r#""trigger": "user_message""#;
@@ -54,7 +54,7 @@ pub(super) fn context(reader: &mut Reader<'_>, bundle: Object<'_>) -> Context {
         Some(node) => {
             let pointer = "/scenario/scheduler_context";
             let below = Object { node, pointer };
-            reader.unknown_keys(below, fields::SCHEDULER_CONTEXT, "`scheduler_context`");
+            reader.unknown_keys(below, &[fields::SCHEDULER_CONTEXT], "`scheduler_context`");
         }
         None if is_scheduled == Some(true) && scenario.given("scheduler_context").is_none() => {
             let at = scenario
@@ -101,7 +101,7 @@ pub(super) fn input_messages(reader: &mut Reader<'_>, bundle: Object<'_>) -> Vec
                 node,
                 pointer: &pointer,
             };
-            reader.unknown_keys(message, fields::MESSAGE, "a message");
+            reader.unknown_keys(message, &[fields::MESSAGE], "a message");
             let example = r#""content": "…""#;
             reader.required(message, "content", "a message", example);
             Some(InputMessage {
@@ -148,7 +148,7 @@ pub(super) fn frame(
         artifacts: object(reader, bundle, "artifacts", None).map_or_else(Default::default, to_map),
     };
     if let Some(metrics) = metrics {
-        reader.unknown_keys(metrics, fields::METRICS, "`metrics`");
+        reader.unknown_keys(metrics, &[fields::METRICS], "`metrics`");
         let example = r#""timing_ms_total", the time of the whole run in milliseconds"#;
         frame.timing_ms_total = reader
             .required(metrics, "timing_ms_total", "`metrics`", example)
@@ -169,7 +169,7 @@ impl Context {
         let written = |key: &str| self.written.get(key).cloned().unwrap_or(Json::Null);
         let mut scenario: serde_json::Map<String, Json> = fields::SCENARIO
             .iter()
-            .map(|&key| (key.to_owned(), written(key)))
+            .map(|field| (field.name.to_owned(), written(field.name)))
             .collect();
         for (key, value) in &self.written {
             scenario.insert(key.clone(), value.clone());
@@ -239,7 +239,7 @@ fn final_output(
             node,
             pointer: "/final_output",
         };
-        reader.unknown_keys(output, fields::FINAL_OUTPUT, "`final_output`");
+        reader.unknown_keys(output, &[fields::FINAL_OUTPUT], "`final_output`");
         read_final_output(reader, output)
     });
     let of_script = script.final_output();

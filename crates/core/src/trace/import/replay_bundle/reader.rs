@@ -3,6 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic, Severity, any_error, codes, did_you_mean};
 use crate::source::json::{Node, NodeKind};
 use crate::source::{SourceFile, Span};
+use crate::value::fields::Field;
 use crate::value::{cut, push_pointer};
 
 /// Collects findings while a bundle is read.
@@ -220,13 +221,17 @@ impl<'a> Reader<'a> {
     }
 
     /// Warns about keys that nothing reads. Notes of one's own (`x-…`, `_…`, `$…`) pass.
-    pub(super) fn unknown_keys(&mut self, object: Object<'_>, known: &[&str], whose: &str) {
+    pub(super) fn unknown_keys(&mut self, object: Object<'_>, known: &[&[Field]], whose: &str) {
+        let names = || known.iter().copied().flatten().map(|field| field.name);
         for member in object.node.members() {
             let key = member.key.as_str();
-            if known.contains(&key) || key.starts_with("x-") || key.starts_with(['_', '$']) {
+            if names().any(|name| name == key)
+                || key.starts_with("x-")
+                || key.starts_with(['_', '$'])
+            {
                 continue;
             }
-            let proposal = did_you_mean(key, known.iter().copied());
+            let proposal = did_you_mean(key, names());
             let message = format!("{whose} has a key `{}` that nothing reads", cut(key, 80));
             let diagnostic = self.warning(codes::BUNDLE_UNKNOWN, member.key_span, message);
             diagnostic.pointer = Some(object.child_pointer(key));

@@ -99,8 +99,8 @@ impl<'a> Steps<'a> {
             pointer: &pointer,
         };
         let kind = step_type(reader, step)?;
-        let own = fields::STEPS.iter().find(|(name, _)| *name == kind);
-        let known = [fields::STEP, own.map_or(&[][..], |(_, keys)| *keys)].concat();
+        let own = fields::STEPS.iter().find(|own| own.name == kind);
+        let known = [fields::STEP, own.map_or(&[][..], |own| own.fields)];
         reader.unknown_keys(step, &known, &format!("a `{kind}` step"));
         let data = match kind {
             "message_received" => message_received(reader, step),
@@ -307,7 +307,7 @@ fn step_type(reader: &mut Reader<'_>, step: Object<'_>) -> Option<&'static str> 
         reader.wrong_type(node, &step.child_pointer("type"), "`type`", "a string");
         return None;
     };
-    let names = || fields::STEPS.iter().map(|&(name, _)| name);
+    let names = || fields::STEPS.iter().map(|step| step.name);
     let known = names().find(|name| *name == kind);
     if known.is_none() {
         let proposal = did_you_mean(kind, names());

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, json};
 
-use crate::value::Json;
+use super::Json;
 
 /// A key of one of a format's objects.
-pub(super) struct Field {
+pub(crate) struct Field {
     pub name: &'static str,
     pub required: bool,
     /// The JSON Schema of its value, as JSON.
@@ -14,7 +14,7 @@ pub(super) struct Field {
 }
 
 /// A key that may be left out.
-pub(super) const fn field(
+pub(crate) const fn field(
     name: &'static str,
     schema: &'static str,
     meaning: &'static str,
@@ -28,7 +28,7 @@ pub(super) const fn field(
 }
 
 /// A key that must be there.
-pub(super) const fn needed(
+pub(crate) const fn needed(
     name: &'static str,
     schema: &'static str,
     meaning: &'static str,
@@ -41,15 +41,15 @@ pub(super) const fn needed(
     }
 }
 
-pub(super) const TEXT: &str = r#"{"type": "string"}"#;
-pub(super) const OBJECT: &str = r#"{"type": "object"}"#;
+pub(crate) const TEXT: &str = r#"{"type": "string"}"#;
+pub(crate) const OBJECT: &str = r#"{"type": "object"}"#;
 
-pub(super) fn names(fields: &[Field]) -> Vec<&'static str> {
+pub(crate) fn names(fields: &[Field]) -> Vec<&'static str> {
     fields.iter().map(|field| field.name).collect()
 }
 
 /// The JSON Schema of an object with these keys; others are allowed.
-pub(super) fn object(fields: &[Field]) -> Json {
+pub(crate) fn object(fields: &[Field]) -> Json {
     let properties: Map<String, Json> = fields
         .iter()
         .map(|field| {
@@ -67,4 +67,27 @@ pub(super) fn object(fields: &[Field]) -> Json {
         .map(|field| field.name)
         .collect();
     json!({"type": "object", "properties": properties, "required": required})
+}
+
+/// A JSON Schema that is a document of its own: what it is called and is for, then `schema`.
+///
+/// `name` is that of its file, `version` the version of the format it describes.
+pub(crate) fn schema_document(
+    name: &str,
+    version: &str,
+    title: &str,
+    description: &str,
+    schema: Json,
+) -> Json {
+    let mut document = Map::new();
+    let draft = "https://json-schema.org/draft/2020-12/schema";
+    document.insert("$schema".to_owned(), draft.into());
+    let id = format!("urn:cuecard:schema:{name}:{version}");
+    document.insert("$id".to_owned(), id.into());
+    document.insert("title".to_owned(), title.into());
+    document.insert("description".to_owned(), description.into());
+    if let Json::Object(members) = schema {
+        document.extend(members);
+    }
+    Json::Object(document)
 }

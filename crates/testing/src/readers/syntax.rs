@@ -1,0 +1,93 @@
+//! JSON and YAML.
+
+use cuecard_core::source::json::{self, JsonErrorKind, Limits, Node, string_span};
+use cuecard_core::source::yaml;
+use serde_json::Value;
+
+/// The JSON reader against `serde_json`: both accept the same texts and read the same values, apart from duplicate
+/// keys, which only ours refuses. All its places lie on characters of the text.
+///
+/// # Panics
+/// If that does not hold, here and in the other functions.
+pub fn json(text: &str) {
+    let parsed = json::parse(text, &Limits::default());
+    let theirs = serde_json::from_str::<Value>(text);
+    if parsed.errors.is_empty() {
+        let root = parsed.root.as_ref().expect("no errors, so a value");
+        let (ours, theirs) = (root.to_value(), theirs.expect("what we accept, it accepts"));
+        assert_eq!(ours, theirs);
+        assert_eq!(ours.to_string(), theirs.to_string(), "the order of members");
+    } else if theirs.is_ok() {
+        let is_duplicate =
+            |kind: &JsonErrorKind| matches!(kind, JsonErrorKind::DuplicateKey { .. });
+        let errors = &parsed.errors;
+        assert!(
+            errors.iter().all(|error| is_duplicate(&error.kind)),
+            "{errors:?}"
+        );
+    }
+    for error in &parsed.errors {
+        assert!(text.get(error.span.range()).is_some(), "{error:?}");
+        assert_plain(&error.message(), error.help().as_deref());
+    }
+    let Some(root) = &parsed.root else { return };
+    assert_places(text, root);
+    for node in nodes(root) {
+        if let Some(string) = node.as_str() {
+            let span = string_span(text, node.span, 0..string.len());
+            assert!(text.get(span.range()).is_some(), "{node:?}");
+        }
+    }
+}
+
+/// The YAML reader against the JSON reader: what both accept, both read to the same tree. All its places lie on
+/// characters of the text.
+///
+/// # Panics
+/// See [`json`].
+pub fn yaml(text: &str) {
+    let parsed = yaml::parse(text, &Limits::default());
+    if parsed.errors.is_empty() {
+        let root = parsed.root.as_ref().expect("no errors, so a value");
+        let theirs = json::parse(text, &Limits::default());
+        if theirs.errors.is_empty() {
+            assert_eq!(Some(root), theirs.root.as_ref());
+        }
+    }
+    for error in &parsed.errors {
+        assert!(text.get(error.span.range()).is_some(), "{error:?}");
+        assert_plain(&error.message(), error.help().as_deref());
+    }
+    if let Some(root) = &parsed.root {
+        assert_places(text, root);
+    }
+}
+
+fn assert_plain(message: &str, help: Option<&str>) {
+    assert!(!message.contains(char::is_control), "{message:?}");
+    assert!(
+        !help.unwrap_or_default().contains(char::is_control),
+        "{help:?}"
+    );
+}
+
+fn assert_places(text: &str, root: &Node) {
+    for node in nodes(root) {
+        assert!(text.get(node.span.range()).is_some(), "{node:?}");
+        for member in node.members() {
+            assert!(text.get(member.key_span.range()).is_some(), "{member:?}");
+        }
+    }
+}
+
+/// A value and everything in it.
+fn nodes(root: &Node) -> Vec<&Node> {
+    let mut nodes = vec![root];
+    let mut next = 0;
+    while let Some(&node) = nodes.get(next) {
+        nodes.extend(node.as_array().unwrap_or_default());
+        nodes.extend(node.members().iter().map(|member| &member.value));
+        next += 1;
+    }
+    nodes
+}

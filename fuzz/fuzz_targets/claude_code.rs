@@ -1,0 +1,8 @@
+//! Sessions of Claude Code.
+
+#![no_main]
+
+use cuecard_testing::readers;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| readers::claude_code(text));

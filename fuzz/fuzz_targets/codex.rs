@@ -1,0 +1,8 @@
+//! Sessions of Codex.
+
+#![no_main]
+
+use cuecard_testing::readers;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| readers::codex(text));

@@ -1,0 +1,8 @@
+//! Configs of MCP servers.
+
+#![no_main]
+
+use cuecard_testing::readers;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| readers::config(text));

@@ -1,0 +1,8 @@
+//! Replay bundles.
+
+#![no_main]
+
+use cuecard_testing::readers;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| readers::replay_bundle(text));

@@ -1,0 +1,8 @@
+//! Test cases.
+
+#![no_main]
+
+use cuecard_testing::readers;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| readers::test_case(text));

@@ -1,0 +1,8 @@
+//! Tool-call scenarios.
+
+#![no_main]
+
+use cuecard_testing::readers;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| readers::tool_call(text));

@@ -1,0 +1,8 @@
+//! Traces in both forms.
+
+#![no_main]
+
+use cuecard_testing::readers;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| readers::trace(text));

@@ -1,0 +1,316 @@
+// Opens HTML reports from disk in a real browser, with the network blocked, and does what a reader does.
+//
+//   node browser.mjs PLAYWRIGHT CHROMIUM REPORT.html RESULT.json HOSTILE.html HOSTILE.json PICTURES
+//
+// PLAYWRIGHT is the folder of playwright-core, RESULT.json what `cuecard test` reported as JSON of the same run, and
+// PICTURES a folder for screenshots. What does not hold is an assertion that fails, and exit code 1.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [playwright, executablePath, reportFile, resultFile, hostileFile, hostileResultFile, pictures] = process.argv.slice(2);
+const { chromium } = createRequire(import.meta.url)(playwright);
+const read = (file) => JSON.parse(readFileSync(file, "utf8"));
+
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
+
+/** Opens a report in a window of its own, and gives `check` its page. Whatever the page asks for is a failure. */
+async function open(file, { width = 1280, scheme = "light", hash = "" }, check) {
+  const url = pathToFileURL(file).href;
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, offline: true });
+  const page = await context.newPage();
+  page.setDefaultTimeout(20000);
+  const trouble = [];
+  page.on("request", (request) => request.url().split("#")[0] === url || trouble.push(`request: ${request.url()}`));
+  page.on("console", (message) => trouble.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => trouble.push(`error: ${error}`));
+  page.on("dialog", (dialog) => { trouble.push(`dialog: ${dialog.message()}`); return dialog.dismiss(); });
+  await page.goto(url + hash);
+  await check(page);
+  assert.deepEqual(trouble, []);
+  await context.close();
+}
+
+const texts = (page, selector) => page.locator(selector).allTextContents();
+const shown = (page) => page.locator(".test").evaluateAll((rows) => rows.map((row) => row.dataset.test));
+const test = (page, id) => page.locator(`.test[data-test=${JSON.stringify(id)}]`);
+/** What has the focus: a short name. */
+const focus = (page) => page.evaluate(() => document.activeElement.id || document.activeElement.className.split(" ")[0] || document.activeElement.tagName);
+
+/** Opens every test and every event of it. */
+const openAll = (page) => page.evaluate(() => {
+  for (const head of document.querySelectorAll('.test-head[aria-expanded="false"]')) head.click();
+  for (const head of document.querySelectorAll('.assertion-head[aria-expanded="false"]')) head.click();
+  for (const chip of document.querySelectorAll('.chip[aria-expanded="false"]')) chip.click();
+});
+
+/** Nothing is wider than the window, and nothing that must be read sticks out of its box. */
+async function assertFits(page, what) {
+  const wide = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  assert.ok(wide[0] <= wide[1], `${what}: ${wide[0]} px wide in a window of ${wide[1]} px`);
+}
+
+/** Ids are unique, what can be pressed has a name, and text stands out from what is behind it (WCAG AA). */
+async function assertAccessible(page, what) {
+  const found = await page.evaluate(() => {
+    const problems = [];
+    const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
+    for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) problems.push(`two elements are #${id}`);
+    for (const element of document.querySelectorAll("button, a, input")) {
+      if (!(element.getAttribute("aria-label") || element.textContent).trim()) problems.push(`no name: ${element.outerHTML.slice(0, 80)}`);
+    }
+    for (const element of document.querySelectorAll("[aria-controls]")) {
+      if (!document.getElementById(element.getAttribute("aria-controls"))) problems.push(`controls nothing: ${element.className}`);
+    }
+    const channels = (color) => (color.match(/[\d.]+/g) ?? []).map(Number);
+    const light = (color) => {
+      const [red, green, blue] = channels(color).slice(0, 3).map((value) => (value /= 255) <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    };
+    const behind = (element) => {
+      for (; element; element = element.parentElement) {
+        const color = getComputedStyle(element).backgroundColor;
+        if ((channels(color)[3] ?? 1) > 0) return color;
+      }
+      return "rgb(255, 255, 255)";
+    };
+    const seen = new Set();
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement;
+      if (!node.data.trim() || !element.checkVisibility() || element.closest(".unseen, script")) continue;
+      const color = getComputedStyle(element).color, ground = behind(element);
+      const [high, low] = [light(color), light(ground)].sort((a, b) => b - a);
+      const ratio = (high + 0.05) / (low + 0.05);
+      const place = `${element.tagName.toLowerCase()}.${element.className} ${color} on ${ground}`;
+      if (ratio < 4.5 && !seen.has(place)) problems.push(`contrast ${ratio.toFixed(1)}: ${place}`);
+      seen.add(place);
+    }
+    return problems;
+  });
+  assert.deepEqual(found, [], what);
+}
+
+const result = read(resultFile);
+const { tests_total: total, tests_passed: passed, tests_failed: failed, tests_errored: errors } = result.summary;
+const byId = new Map(result.results.map((one) => [one.test_case_id, one]));
+const withStatus = (...statuses) => result.results.filter((one) => statuses.includes(one.status)).map((one) => one.test_case_id);
+assert.ok(failed > 1 && errors > 1 && passed > 1, "the run has tests of every kind");
+// A failed test, and an assertion of it that shows its evidence.
+const failing = result.results.find((one) => one.status === "fail" && one.assertions.some((it) => it.status === "fail" && it.evidence.event_refs.length));
+const evident = failing.assertions.find((it) => it.status === "fail" && it.evidence.event_refs.length);
+
+const checks = {
+  async "says what the JSON report says"(page) {
+    assert.equal((await page.locator("#verdict").textContent()).slice(1), `${failed} of ${total} tests failed, ${errors} could not be judged`);
+    const facts = await page.locator("#facts").textContent();
+    for (const fact of [`${total} tests`, `${passed} passed`, `${failed} failed`, `${errors} errors`]) assert.ok(facts.includes(fact), facts);
+    assert.match(await page.title(), /^✗ /);
+    const statuses = await page.locator(".test").evaluateAll((rows) => rows.map((row) => [row.dataset.test, row.dataset.status]));
+    assert.equal(statuses.length, total);
+    for (const [id, status] of statuses) assert.equal(status, byId.get(id)?.status, id);
+    // What did not pass stands first.
+    assert.deepEqual(statuses.slice(0, failed + errors).map(([id]) => id), withStatus("fail", "error"));
+    const named = await texts(page, "#failure-list a");
+    assert.deepEqual(named, withStatus("fail", "error").slice(0, named.length).map((id) => byId.get(id).title || id));
+    assert.ok((await texts(page, "#failures")).join().includes(`and ${failed + errors - named.length} more tests`));
+    assert.ok((await texts(page, "#failure-list p")).some((text) => text.startsWith(evident.id)));
+  },
+
+  async "filters by status"(page) {
+    for (const [filter, expected] of [["fail", withStatus("fail")], ["error", withStatus("error")], ["pass", withStatus("pass")]]) {
+      const button = page.locator(`[data-filter=${filter}]`);
+      await button.click();
+      assert.deepEqual(await shown(page), expected);
+      assert.equal(await button.getAttribute("aria-pressed"), "true");
+      assert.equal(await button.locator("b").textContent(), String(expected.length));
+      assert.equal(await page.locator("#count").textContent(), `${expected.length} of ${total} tests`);
+    }
+    assert.equal(await page.locator("[data-filter=skipped]").count(), 0, "nothing was skipped");
+    await page.locator("[data-filter=all]").click();
+    assert.equal((await shown(page)).length, total);
+  },
+
+  async "searches names, assertions and tools"(page) {
+    const search = page.locator("#search");
+    await search.fill(failing.test_case_id.toUpperCase());
+    assert.deepEqual(await shown(page), [failing.test_case_id]);
+    await search.fill(evident.type);
+    const having = result.results.filter((one) => one.assertions.some((it) => it.type === evident.type)).length;
+    assert.ok((await shown(page)).length >= having);
+    await search.fill("nothing has this in it");
+    assert.deepEqual(await shown(page), []);
+    assert.equal(await page.locator("#count").textContent(), "No test fits.");
+    await search.press("Escape");
+    assert.equal((await shown(page)).length, total);
+  },
+
+  async "is read with the keyboard"(page) {
+    await page.keyboard.press("/");
+    assert.equal(await focus(page), "search");
+    await page.keyboard.type("jk");
+    assert.equal(await page.locator("#search").inputValue(), "jk", "letters are text there");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    assert.equal(await focus(page), "BODY");
+    await page.keyboard.press("j");
+    assert.equal(await focus(page), "test-head");
+    const first = page.locator(".test").first();
+    await page.keyboard.press("Enter");
+    assert.ok(await first.locator(".test-body").isVisible());
+    assert.equal(await first.locator(".test-head").getAttribute("aria-expanded"), "true");
+    await page.keyboard.press("j");
+    assert.equal(await focus(page), "assertion-head");
+    for (let presses = 0; (await focus(page)) !== "chip"; presses += 1) {
+      assert.ok(presses < 50, "the events follow the assertions");
+      await page.keyboard.press("j");
+    }
+    await page.keyboard.press("Enter");
+    assert.equal(await first.locator(".event.open .event-more").count(), 1);
+    await page.keyboard.press("Escape");
+    assert.equal(await first.locator(".event.open").count(), 0);
+    assert.equal(await focus(page), "chip");
+    await page.keyboard.press("Escape");
+    assert.ok(await first.locator(".test-body").isHidden());
+    assert.equal(await focus(page), "test-head");
+    await page.keyboard.press("j");
+    assert.equal(await page.locator(".test").nth(1).locator(".test-head").evaluate((head) => head === document.activeElement), true);
+    await page.keyboard.press("k");
+    assert.equal(await first.locator(".test-head").evaluate((head) => head === document.activeElement), true);
+  },
+
+  async "lights up what an assertion is about, and leads there"(page) {
+    const row = test(page, failing.test_case_id);
+    await row.locator(".test-head").click();
+    const box = row.locator(`.assertion[data-assertion=${JSON.stringify(evident.id)}]`);
+    assert.equal(await box.getAttribute("data-status"), "fail");
+    await box.locator(".assertion-head").click();
+    assert.ok(await box.locator(".assertion-more").isVisible());
+    const lit = await row.locator(".event.lit").evaluateAll((events) => events.map((event) => event.dataset.event));
+    assert.deepEqual(lit.sort(), [...evident.evidence.event_refs].sort());
+    await box.locator(".refs button").first().click();
+    const event = row.locator(`.event[data-event=${JSON.stringify(evident.evidence.event_refs[0])}]`);
+    assert.match(await event.getAttribute("class"), /\bopen\b.*\bhere\b|\bhere\b.*\bopen\b/);
+    const back = event.locator(".event-more .actions button", { hasText: evident.id });
+    await back.click();
+    assert.equal(await box.locator(".assertion-head").evaluate((head) => head === document.activeElement), true);
+    if (pictures) await page.screenshot({ path: join(pictures, "evidence.png") });
+  },
+
+  async "shows arguments and results of an event"(page) {
+    const row = test(page, "tools.booked-twice");
+    await row.locator(".test-head").click();
+    const bundle = read(join(byId.get("tools.booked-twice").file.replace(/test\.yaml$/, ""), "replay.json"));
+    for (const type of ["tool_call", "tool_result"]) {
+      const step = bundle.script.find((it) => it.type === type);
+      const chip = row.locator(".event", { hasText: `${type.replace("tool_", "")} ${step.tool}` }).first().locator(".chip");
+      await chip.focus();
+      await chip.press("Enter");
+      const details = row.locator(".event.open .event-more");
+      const values = (await texts(details, "dd")).join("\n");
+      for (const value of [step.tool, step.call_id, JSON.stringify(step.args ?? step.result, null, 2)]) assert.ok(values.includes(value), values);
+      await chip.click();
+      assert.equal(await details.count(), 0);
+    }
+  },
+
+  async "has light and dark"(page) {
+    const dark = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await dark();
+    await page.emulateMedia({ colorScheme: "dark" });
+    const ofSystem = await dark();
+    assert.notEqual(ofSystem, light);
+    await page.locator("#theme").click();
+    assert.equal(await dark(), light, "the button overrules the system");
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.locator("#theme").click();
+    assert.equal(await dark(), ofSystem);
+    await page.reload();
+    assert.equal(await dark(), ofSystem, "the choice is kept");
+  },
+
+  async "prints what failed, opened, and all tests"(page) {
+    await page.pdf();
+    await page.emulateMedia({ media: "print" });
+    assert.ok(await page.locator("#tools").isHidden());
+    assert.equal((await shown(page)).length, total);
+    for (const id of withStatus("fail", "error")) assert.ok(await test(page, id).locator(".test-body").isVisible(), id);
+    assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), "rgb(255, 255, 255)");
+  },
+};
+
+for (const [name, check] of Object.entries(checks)) {
+  try {
+    await open(reportFile, {}, check);
+  } catch (error) {
+    error.message = `the report ${name}: ${error.message}`;
+    throw error;
+  }
+}
+
+// A link opens what it names; one that names nothing harms nobody.
+const link = (id, event) => "#" + new URLSearchParams({ t: id, ...(event && { e: event }) });
+await open(reportFile, { hash: link(failing.test_case_id, evident.evidence.event_refs[0]) }, async (page) => {
+  const row = test(page, failing.test_case_id);
+  const here = row.locator(".event.open.here");
+  assert.equal(await here.getAttribute("data-event"), evident.evidence.event_refs[0]);
+  await page.evaluate((hash) => { location.hash = hash; }, link(withStatus("pass")[0]));
+  await test(page, withStatus("pass")[0]).locator(".test-body").waitFor();
+});
+await open(reportFile, { hash: "#t=nobody&e=%3Cimg src=x onerror=alert(1)%3E" }, async (page) => {
+  assert.equal(await page.locator(".test-body:not([hidden])").count(), 0);
+});
+
+// Every size and both themes, with everything open.
+for (const width of [1280, 400]) {
+  for (const scheme of ["light", "dark"]) {
+    await open(reportFile, { width, scheme }, async (page) => {
+      const what = `${width} px, ${scheme}`;
+      await assertFits(page, what);
+      if (pictures) await page.screenshot({ path: join(pictures, `${width}-${scheme}.png`) });
+      await openAll(page);
+      await assertFits(page, `${what}, all open`);
+      await assertAccessible(page, `${what}, all open`);
+      if (pictures) await page.screenshot({ path: join(pictures, `${width}-${scheme}-open.png`), fullPage: true });
+    });
+  }
+}
+
+// What strangers wrote is text.
+const hostile = read(hostileResultFile).results[0];
+for (const width of [1280, 400]) {
+  await open(hostileFile, { width, hash: link(hostile.test_case_id) }, async (page) => {
+    await openAll(page);
+    assert.equal(await page.evaluate(() => window.stolen), undefined);
+    assert.equal(await page.locator("script").count(), 3, "its data twice, and its script");
+    assert.equal(await page.locator("img, iframe, object, embed, link, svg script, [onerror], [onclick], base, meta[http-equiv=refresh]").count(), 0);
+    assert.equal(await page.locator(".test").getAttribute("data-test"), hostile.test_case_id);
+    assert.ok((await texts(page, "#tests")).join().includes(hostile.title));
+    const assertion = hostile.assertions.find((it) => it.status === "fail");
+    assert.ok((await texts(page, ".assertion .name")).includes(assertion.id));
+    const first = page.locator(".event").first();
+    assert.ok((await texts(page, ".event-more")).join().includes("</script><script>window.stolen"));
+    // A long text is shown in part, until it is asked for.
+    const more = page.locator("button.all").first();
+    await more.scrollIntoViewIfNeeded();
+    const value = more.locator("xpath=preceding-sibling::pre");
+    const before = (await value.textContent()).length;
+    await more.click();
+    assert.ok((await page.locator("pre").evaluateAll((all) => Math.max(...all.map((one) => one.textContent.length)))) >= 10000);
+    assert.ok(before < 2000);
+    // A link to an event whose id has signs of its own in it leads to that event.
+    const id = await first.getAttribute("data-event");
+    await page.evaluate((hash) => { location.hash = hash; }, link(hostile.test_case_id, id));
+    await page.locator(".event.here").first().waitFor();
+    assert.equal(await page.locator(".event.here").getAttribute("data-event"), id);
+    await assertFits(page, `hostile at ${width} px`);
+    await assertAccessible(page, `hostile at ${width} px`);
+    if (pictures) await page.screenshot({ path: join(pictures, `${width}-hostile.png`), fullPage: true });
+  });
+}
+
+await browser.close();
+console.log(`${Object.keys(checks).length + 8} checks held`);
