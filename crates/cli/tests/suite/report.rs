@@ -58,7 +58,7 @@ fn write_hostile(scratch: &Scratch) {
         "metrics": {"timing_ms_total": 1e15},
     });
     let case = json!({
-        "schema_version": "0.1", "id": format!("{image}{script}"), "title": format!("{script}{template}{right_to_left}"),
+        "schema_version": "0.1", "id": "hostile.texts", "title": format!("{script}{template}{right_to_left}"),
         "tags": [script, long, right_to_left], "adapter": "nanoclaw", "adapter_input": {"replay_file": "replay.json"},
         "expected": {"failure_categories": [image]},
         "assertions": [
@@ -88,7 +88,7 @@ fn a_browser_shows_the_report_as_it_is_and_asks_nobody() {
     let examples = repository_root().join("examples/tests");
     let [report, result] = reports(&scratch, &examples.display().to_string(), "examples", 3);
     write_hostile(&scratch);
-    let [hostile, hostile_result] = reports(&scratch, "hostile.json", "hostile", 1);
+    let [hostile, hostile_result] = reports(&scratch, "hostile.json", "hostile-report", 1);
     std::fs::create_dir_all(pictures()).expect("a folder for pictures");
     let output = Command::new(node)
         .arg(repository_root().join("tests/report/browser.mjs"))

@@ -111,7 +111,9 @@ fn valid_values(source: &SourceFile, root: &Node) -> Option<(&'static str, Vec<V
             Some(("tool-call", vec![root.to_value()]))
         }
         FileKind::ToolCallLegacy => {
-            let converted = tool_call::read(source).converted?;
+            let reading = tool_call::read(source);
+            reading.scenario?;
+            let converted = reading.converted?;
             Some(("tool-call", vec![serde_json::from_str(&converted).ok()?]))
         }
         FileKind::TestCase => {

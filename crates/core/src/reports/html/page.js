@@ -18,6 +18,9 @@ const run = read("run-data");
 const tests = read("test-data").slice(1);
 const by = (id) => document.getElementById(id);
 
+/** Text whose signs of direction can be seen: unseen, they could turn around what the page itself says. */
+const visible = (text) => text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (sign) => `⟨U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+
 /** An element: `make("p.faint", "text", child, …)`; properties in an object. */
 function make(what, ...parts) {
   const [tag, ...classes] = what.split(".");
@@ -30,7 +33,7 @@ function make(what, ...parts) {
         if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
         else element.setAttribute(name, value);
       }
-    } else element.append(part);
+    } else element.append(typeof part === "string" ? visible(part) : part);
   }
   return element;
 }
@@ -38,6 +41,8 @@ function make(what, ...parts) {
 const mark = (state) => make("span.mark." + state, MARKS[state] ?? "?", { "aria-label": WORDS[state] ?? state, role: "img" });
 /** Text in which what stands in backticks is code. */
 const prose = (text) => text.split("`").map((part, at, all) => (at % 2 && at < all.length - 1 ? make("code", part) : at % 2 ? "`" + part : part));
+/** Words with a dot between them; none of them changes the direction of another. */
+const apart = (words) => words.filter(Boolean).flatMap((word, at) => [at > 0 && " · ", make("bdi", word)]);
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 function duration(ms) {
@@ -182,11 +187,11 @@ function toggle(test, open) {
 
 function fill(test, body) {
   const facts = [test.file, test.adapter && `adapter ${test.adapter}`, test.trace && plural(test.trace.calls, "tool call"), test.trace && `run ${test.trace.status ?? "died"} in ${duration(test.trace.ms)}`, test.categories.length && `failure: ${test.categories.join(", ")}`];
-  body.append(make("p.test-facts", ...test.tags.map((tag) => make("span.tag", tag)), facts.filter(Boolean).join(" · ")));
+  body.append(make("p.test-facts", ...test.tags.map((tag) => make("span.tag", tag)), ...apart(facts)));
   for (const line of test.vacuous) body.append(make("p.note", make("b", "Vacuous: "), ...prose(line)));
   for (const error of test.errors) body.append(make("pre.trouble", error.text));
   const artifacts = Object.entries(test.artifacts);
-  if (artifacts.length) body.append(make("p.test-facts", artifacts.map(([kind, file]) => `${kind}: ${file}`).join(" · ")));
+  if (artifacts.length) body.append(make("p.test-facts", ...apart(artifacts.map(([kind, file]) => `${kind}: ${file}`))));
   if (!test.assertions.length && !test.trace) return;
   const timeline = test.trace && timelineOf(test);
   body.append(make("div.columns",
@@ -257,7 +262,7 @@ function* named(name, value) {
 
 /** A value as text: strings as they are, the rest as indented JSON; long ones shortened until asked for. */
 function valueOf(value) {
-  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const text = visible(typeof value === "string" ? value : JSON.stringify(value, null, 2));
   const box = make("pre", { tabindex: "0" });
   if (text.length <= SHORT) {
     box.textContent = text;
@@ -337,7 +342,7 @@ function detailsOf(test, event) {
   const jump = (other, words) => other && make("button", { type: "button", onclick: () => go(test, other) }, `${words} #${other.seq}`);
   const values = typeof event.data === "object" && event.data !== null && !Array.isArray(event.data) ? Object.entries(event.data).flatMap(([name, value]) => [...named(name, value)]) : [...named("data", event.data)];
   return make("div.event-more",
-    make("div.actions", `${event.type} · ${event.actor} · ${event.id}`, event.group && ` · group ${event.group}`, jump(related, "caused by"), jump(answer, "answered by"), ...shownBy(test, event).map((assertion) => make("button", { type: "button", onclick: () => goToAssertion(test, assertion) }, `${MARKS[assertion.status]} ${assertion.id}`)), copy),
+    make("div.actions", make("span", ...apart([event.type, event.actor, event.id, event.group && `group ${event.group}`])), jump(related, "caused by"), jump(answer, "answered by"), ...shownBy(test, event).map((assertion) => make("button", { type: "button", onclick: () => goToAssertion(test, assertion) }, `${MARKS[assertion.status]} ${assertion.id}`)), copy),
     make("dl.values", ...values),
     event.cut && make("p.faint", "Long texts are cut here; the trace file has all of them."));
 }
@@ -486,8 +491,10 @@ by("theme").addEventListener("click", () => {
 });
 try { setTheme(localStorage.getItem("cuecard-theme")); } catch { /* not allowed for files in some browsers */ }
 
-// On paper everything that failed is open.
+// On paper all tests are listed, and what failed is open.
 addEventListener("beforeprint", () => {
+  view.limit = tests.length;
+  showTests();
   for (const test of tests.filter((test) => fits(test) && isBad(test)).slice(0, AT_ONCE)) toggle(test, true);
 });
 

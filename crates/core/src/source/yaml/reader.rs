@@ -303,7 +303,8 @@ impl<'text> Reader<'text> {
         });
     }
 
-    /// Ends the innermost list or mapping; `[…]` and `{…}` end with a bracket from `start` to `end`.
+    /// Ends the innermost list or mapping; `[…]` and `{…}` end with the bracket at `start`, after which the parser
+    /// counts spaces in, up to `end`.
     fn close(&mut self, start: usize, end: usize) {
         let Some(open) = self.open.pop() else {
             return;
@@ -316,7 +317,7 @@ impl<'text> Reader<'text> {
             }),
         };
         let end = match end > start {
-            true => end,
+            true => start + 1,
             false => last_end.map_or(open.start, |end| (end as usize).max(open.start)),
         };
         let kind = match open.content {

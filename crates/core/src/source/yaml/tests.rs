@@ -203,6 +203,17 @@ fn duplicate_keys_are_refused_in_small_and_large_mappings() {
 }
 
 #[test]
+fn brackets_end_where_they_close() {
+    let text = "{ \"a\": { \"b\": [ 1 ] } , \"c\": [ 2 ]\t }  # end\n";
+    let root = root(text);
+    let written = |node: &Node| text[node.span.range()].to_owned();
+    assert_eq!(written(&root), text.trim_end_matches("  # end\n"));
+    let members = root.members();
+    assert_eq!(written(&members[0].value), "{ \"b\": [ 1 ] }");
+    assert_eq!(written(&members[1].value), "[ 2 ]");
+}
+
+#[test]
 fn mistakes_of_meaning_are_found_together() {
     let parsed = read("a: .nan\nb: !x 1\nc: 1\nc: 2\n");
     let under: Vec<_> = parsed.errors.iter().map(|error| error.span.start).collect();
