@@ -22,7 +22,7 @@ async function open(file, { width = 1280, scheme = "light", hash = "" }, check) 
   const url = pathToFileURL(file).href;
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, offline: true });
   const page = await context.newPage();
-  page.setDefaultTimeout(20000);
+  page.setDefaultTimeout(60000);
   const trouble = [];
   page.on("request", (request) => request.url().split("#")[0] === url || trouble.push(`request: ${request.url()}`));
   page.on("console", (message) => trouble.push(`console: ${message.text()}`));

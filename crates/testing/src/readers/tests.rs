@@ -187,7 +187,7 @@ fn every_reader_stands_every_file_and_every_change_to_one() {
             target(text);
         }
         let config = Config {
-            cases: 150,
+            cases: 300,
             failure_persistence: None,
             rng_seed: RngSeed::Fixed(0x5eed),
             ..Config::default()
