@@ -1,22 +1,21 @@
 //! `memory_recall_same_group`, `memory_update_on_correction` and `no_cross_group_memory_use`.
 
+mod facts;
 mod forms;
+mod groups;
 
 use serde_json::json;
 
+use self::facts::{Fact, contains_words};
 use self::forms::{FormFinding, check_forms};
-use super::evidence::Spans;
-use super::text::{
-    Language, NumberStyle, Unit, clauses, content_words, detect, excerpt, fold, is_negated,
-    opposite, plain, squeeze, units,
+use self::groups::{
+    group_of_path, groups_of, is_of_group, memory_path, own_group, same_group, segment_of,
 };
+use super::text::{Language, Unit, detect, excerpt, fold, is_negated, plain, squeeze, units};
 use super::{Finding, Verdict, View};
 use crate::scenario::TextPattern;
 use crate::trace::{Event, EventData};
 use crate::value::Json;
-
-/// The part of a fact's content words that a text must have to hold it.
-const HOLDS: f64 = 0.6;
 
 /// A memory was read, or was there, and the output shows it.
 pub(super) fn recalled(
@@ -478,21 +477,6 @@ fn strings(value: &Json) -> Vec<String> {
     texts
 }
 
-fn own_group<'a>(view: &View<'a>) -> Option<&'a str> {
-    let of_trace = view
-        .trace
-        .header
-        .scenario
-        .get("group_id")
-        .and_then(Json::as_str);
-    view.case
-        .context
-        .group_id
-        .as_deref()
-        .or(of_trace)
-        .filter(|group| !group.is_empty())
-}
-
 /// How many events come before the last output, or all of them.
 fn last_output(view: &View<'_>) -> usize {
     view.trace
@@ -500,78 +484,6 @@ fn last_output(view: &View<'_>) -> usize {
         .iter()
         .rposition(|event| matches!(event.data, EventData::FinalOutput(_)))
         .unwrap_or(view.trace.events.len())
-}
-
-fn memory_path(event: &Event) -> &str {
-    match &event.data {
-        EventData::MemoryRead(read) => &read.path,
-        EventData::MemoryWrite(write) => &write.path,
-        _ => "",
-    }
-}
-
-/// Every group that a memory event names: its own, and that of its path. The group of the event itself counts
-/// only if its data names none: it may be that of the scenario.
-fn groups_of(event: &Event) -> Vec<String> {
-    let named = match &event.data {
-        EventData::MemoryRead(read) => read.group_id.clone(),
-        EventData::MemoryWrite(write) => write.group_id.clone(),
-        _ => None,
-    };
-    let of_path = group_of_path(memory_path(event));
-    let mut groups: Vec<String> = named.into_iter().chain(of_path).collect();
-    groups.extend(event.group_id.clone());
-    groups.retain(|group| !group.is_empty());
-    groups.dedup();
-    groups
-}
-
-/// Whether a memory event is of a group, and of no other.
-fn is_of_group(event: &Event, group: Option<&str>) -> bool {
-    let Some(group) = group else { return true };
-    let groups = groups_of(event);
-    !groups.is_empty() && groups.iter().all(|known| same_group(known, group))
-}
-
-fn same_group(one: &str, other: &str) -> bool {
-    one.trim().to_lowercase() == other.trim().to_lowercase()
-}
-
-/// `group-a` of `groups/group-a/CLAUDE.md`, however it is reached.
-fn group_of_path(path: &str) -> Option<String> {
-    let parts = path_parts(path);
-    let at = parts
-        .iter()
-        .rposition(|part| matches!(part.to_lowercase().as_str(), "groups" | "group"))?;
-    // The last part is a file.
-    (at + 2 < parts.len() || (at + 2 == parts.len() && !parts[at + 1].contains('.')))
-        .then(|| parts[at + 1].clone())
-}
-
-/// A forbidden group that is a part of a path.
-fn segment_of<'a>(path: &str, forbidden: &'a [String]) -> Option<&'a String> {
-    let parts = path_parts(path);
-    forbidden
-        .iter()
-        .find(|group| parts.iter().any(|part| same_group(part, group)))
-}
-
-fn path_parts(path: &str) -> Vec<String> {
-    let decoded = path
-        .replace("%2F", "/")
-        .replace("%2f", "/")
-        .replace('\\', "/");
-    let mut parts: Vec<String> = Vec::new();
-    for part in decoded.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part.to_owned()),
-        }
-    }
-    parts
 }
 
 /// Whether what was there before the run holds the fact, apart from memories of other groups.
@@ -609,180 +521,6 @@ fn holds_before(view: &View<'_>, fact: &Fact, group: Option<&str>) -> bool {
         }
     }
     false
-}
-
-/// A fact in words, as it is looked for in texts.
-struct Fact {
-    text: String,
-    language: Language,
-    content: std::collections::BTreeSet<String>,
-    /// Numbers, dates, times and the like, normalised.
-    hard: std::collections::BTreeSet<String>,
-}
-
-/// Words of facts that say that they are facts.
-const ABOUT_FACTS: &[&str] = &[
-    "user",
-    "users",
-    "prefer",
-    "prefers",
-    "preferred",
-    "preference",
-    "likes",
-    "wants",
-    "always",
-    "remember",
-    "response",
-    "responses",
-    "answer",
-    "answers",
-    "reply",
-    "replies",
-    "output",
-    "favorite",
-    "favourite",
-    "called",
-    "named",
-];
-
-impl Fact {
-    fn of(text: &str) -> Self {
-        let folded = fold(text);
-        let language = detect(&folded).unwrap_or(Language::English);
-        let mut content = content_words(&folded, language);
-        let all = content.clone();
-        for word in ABOUT_FACTS {
-            content.remove(&super::text::keyed(word, language));
-        }
-        if content.is_empty() {
-            content = all;
-        }
-        Self {
-            hard: hard(&folded, language),
-            text: folded,
-            language,
-            content,
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.content.is_empty() && self.hard.is_empty()
-    }
-
-    /// What of it another fact doesn't say.
-    fn without(&self, other: &Self) -> Self {
-        Self {
-            text: self.text.clone(),
-            language: self.language,
-            content: self.content.difference(&other.content).cloned().collect(),
-            hard: self.hard.difference(&other.hard).cloned().collect(),
-        }
-    }
-
-    /// What a text lacks to hold it: every number and date, enough of the words, or the right sense.
-    fn missing_in(&self, folded: &str) -> Option<String> {
-        if self.is_empty() {
-            let is_there = contains_words(&plain(folded), &plain(&self.text));
-            return (!is_there).then(|| format!("`{}`", excerpt(&self.text)));
-        }
-        let hard = hard(folded, self.language);
-        if let Some(missing) = self.hard.iter().find(|span| !hard.contains(*span)) {
-            return Some(format!("`{missing}` is missing"));
-        }
-        let known = content_words(folded, self.language);
-        let missing: Vec<&String> = self.content.difference(&known).collect();
-        let shared = self.content.len() - missing.len();
-        if (shared as f64) < HOLDS * self.content.len() as f64 {
-            let told: Vec<String> = missing
-                .iter()
-                .take(5)
-                .map(|word| format!("`{word}`"))
-                .collect();
-            return Some(format!(
-                "{} of {} words, without {}",
-                shared,
-                self.content.len(),
-                told.join(", ")
-            ));
-        }
-        self.denied_in(folded)
-            .map(|clause| format!("“{}” says the opposite", excerpt(&clause)))
-    }
-
-    /// A clause that is about the same and says the opposite, if none says the same.
-    fn denied_in(&self, folded: &str) -> Option<String> {
-        let is_negated_here = is_negated(&self.text, self.language);
-        let mut denied = None;
-        for clause in clauses(folded).into_iter().chain([folded]) {
-            let known = content_words(clause, self.language);
-            let shared = self.content.intersection(&known).count();
-            if (shared as f64) < HOLDS * self.content.len() as f64 || shared == 0 {
-                continue;
-            }
-            let is_denied = is_negated(clause, self.language) != is_negated_here
-                || opposite(&self.text, clause).is_some();
-            if !is_denied {
-                return None;
-            }
-            denied.get_or_insert_with(|| clause.to_owned());
-        }
-        denied
-    }
-}
-
-/// What must be the same to the letter.
-fn hard(folded: &str, language: Language) -> std::collections::BTreeSet<String> {
-    let spans = Spans::of(
-        folded,
-        NumberStyle {
-            language: Some(language),
-        },
-    );
-    let mut hard = std::collections::BTreeSet::new();
-    hard.extend(spans.urls.iter().map(|url| super::text::normal_url(url)));
-    hard.extend(spans.emails.iter().map(|email| email.to_lowercase()));
-    hard.extend(
-        spans
-            .identifiers
-            .into_iter()
-            .map(|identifier| identifier.key),
-    );
-    for date in &spans.dates {
-        // The day is what a wrong date changes; the year is often left out.
-        hard.extend(
-            date.readings
-                .first()
-                .map(|date| format!("{}-{}", date.month, date.day.unwrap_or(0))),
-        );
-    }
-    for moment in &spans.moments {
-        hard.insert(format!(
-            "{}:{:02}",
-            moment.minutes / 60,
-            moment.minutes % 60
-        ));
-    }
-    for number in &spans.numbers {
-        if let Some(quantity) = number.readings.first() {
-            let quantity = quantity.normal();
-            hard.insert(quantity.value().to_string());
-        }
-    }
-    for word in super::text::words(&spans.prose) {
-        if let Some(weekday) = super::text::weekday_of(word.text) {
-            hard.insert(format!("{weekday:?}").to_lowercase());
-        }
-    }
-    hard
-}
-
-/// Whether a text stands in another with its words whole.
-fn contains_words(text: &str, wanted: &str) -> bool {
-    !wanted.is_empty()
-        && text.match_indices(wanted).any(|(at, _)| {
-            !text[..at].ends_with(char::is_alphanumeric)
-                && !text[at + wanted.len()..].starts_with(char::is_alphanumeric)
-        })
 }
 
 #[cfg(test)]

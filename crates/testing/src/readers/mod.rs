@@ -8,6 +8,7 @@ mod syntax;
 mod tests;
 
 use cuecard_core::diagnostic::{Diagnostic, any_error};
+use cuecard_core::reports::{Style, diagnostics};
 
 pub use formats::{config, test_case, tool_call};
 pub use recordings::{atif, claude_code, codex, otlp, replay_bundle, trace};
@@ -31,11 +32,14 @@ pub const TARGETS: &[Target] = &[
     ("codex", codex),
 ];
 
-/// Findings can be shown: each says something in one line, and marks whole characters of the text it is about.
+/// Findings can be shown: each says something, marks whole characters of the text it is about, and can't move the
+/// cursor of a terminal.
 fn assert_can_be_shown(findings: &[Diagnostic]) {
     for found in findings {
         assert!(!found.message.is_empty(), "{found:?}");
-        assert!(!found.message.contains(['\n', '\r', '\u{1b}']), "{found:?}");
+        let shown = diagnostics::render(found, Style::default());
+        let is_odd = |sign: char| sign.is_ascii_control() && !matches!(sign, '\n' | '\t');
+        assert!(!shown.contains(is_odd), "{shown:?}");
         if let Some(place) = &found.place {
             let text = place.source.text();
             assert!(text.get(place.span.range()).is_some(), "{found:?}");

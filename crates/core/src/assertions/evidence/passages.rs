@@ -1,0 +1,113 @@
+//! Sentences and clauses of the results, by their words.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::Source;
+use crate::assertions::text::{Language, clauses, content_words, sentences};
+
+/// A clause or a sentence of a source.
+#[derive(Debug)]
+pub(in crate::assertions) struct Passage {
+    /// Which source.
+    pub source: usize,
+    /// As it is written.
+    pub text: String,
+    content: BTreeSet<String>,
+}
+
+/// The passages of the sources by their content words.
+#[derive(Debug)]
+pub(in crate::assertions) struct Passages {
+    all: Vec<Passage>,
+    by_word: HashMap<String, Vec<usize>>,
+    /// The content words of each source as a whole.
+    contents: Vec<HashSet<String>>,
+    language: Language,
+}
+
+/// More places of one word are not looked at: it tells nothing then.
+const MOST_PLACES: usize = 100;
+
+impl Passages {
+    pub(in crate::assertions) fn of(sources: &[Source<'_>], language: Language) -> Self {
+        let mut passages = Self {
+            all: Vec::new(),
+            by_word: HashMap::new(),
+            contents: Vec::new(),
+            language,
+        };
+        for (index, source) in sources.iter().enumerate() {
+            passages
+                .contents
+                .push(content_words(&source.keys, language).into_iter().collect());
+            for sentence in source.texts.iter().flat_map(|text| sentences(text)) {
+                passages.add(index, sentence);
+                for clause in clauses(sentence) {
+                    if clause.len() < sentence.trim_end_matches(['.', '!', '?']).len() {
+                        passages.add(index, clause);
+                    }
+                }
+            }
+        }
+        passages
+    }
+
+    fn add(&mut self, source: usize, text: &str) {
+        let content = content_words(text, self.language);
+        let at = self.all.len();
+        for word in &content {
+            self.contents[source].insert(word.clone());
+            self.by_word.entry(word.clone()).or_default().push(at);
+        }
+        self.all.push(Passage {
+            source,
+            text: text.to_owned(),
+            content,
+        });
+    }
+
+    /// How many of the words one source has, and which source that is: the first that has most.
+    pub(in crate::assertions) fn best_source(
+        &self,
+        content: &BTreeSet<String>,
+    ) -> Option<(usize, usize)> {
+        self.contents
+            .iter()
+            .map(|known| content.iter().filter(|word| known.contains(*word)).count())
+            .enumerate()
+            .max_by_key(|(index, shared)| (*shared, usize::MAX - index))
+    }
+
+    /// Whether a source has a content word.
+    pub(in crate::assertions) fn has(&self, source: usize, word: &str) -> bool {
+        self.contents
+            .get(source)
+            .is_some_and(|known| known.contains(word))
+    }
+
+    /// The passages that share words with a text, and how many, most first.
+    pub(in crate::assertions) fn nearest(
+        &self,
+        content: &BTreeSet<String>,
+    ) -> Vec<(&Passage, usize)> {
+        let mut shared: HashMap<usize, usize> = HashMap::new();
+        for word in content {
+            for at in self
+                .by_word
+                .get(word)
+                .into_iter()
+                .flatten()
+                .take(MOST_PLACES)
+            {
+                *shared.entry(*at).or_default() += 1;
+            }
+        }
+        let mut nearest: Vec<(usize, usize)> = shared.into_iter().collect();
+        // The shortest of equals says it best.
+        nearest.sort_by_key(|(at, count)| (usize::MAX - count, self.all[*at].content.len(), *at));
+        nearest
+            .into_iter()
+            .map(|(at, count)| (&self.all[at], count))
+            .collect()
+    }
+}

@@ -1,0 +1,186 @@
+//! Facts that an agent should remember: whether a text holds one, denies it, or says something else.
+
+use std::collections::BTreeSet;
+
+use crate::assertions::evidence::Spans;
+use crate::assertions::text::{
+    self, Language, NumberStyle, clauses, content_words, detect, excerpt, fold, is_negated,
+    opposite, plain,
+};
+
+/// The part of a fact's content words that a text must have to hold it.
+const HOLDS: f64 = 0.6;
+
+/// A fact in words, as it is looked for in texts.
+pub(super) struct Fact {
+    pub text: String,
+    pub language: Language,
+    pub content: BTreeSet<String>,
+    /// Numbers, dates, times and the like, normalised.
+    hard: BTreeSet<String>,
+}
+
+/// Words of facts that say that they are facts.
+const ABOUT_FACTS: &[&str] = &[
+    "user",
+    "users",
+    "prefer",
+    "prefers",
+    "preferred",
+    "preference",
+    "likes",
+    "wants",
+    "always",
+    "remember",
+    "response",
+    "responses",
+    "answer",
+    "answers",
+    "reply",
+    "replies",
+    "output",
+    "favorite",
+    "favourite",
+    "called",
+    "named",
+];
+
+impl Fact {
+    pub(super) fn of(text: &str) -> Self {
+        let folded = fold(text);
+        let language = detect(&folded).unwrap_or(Language::English);
+        let mut content = content_words(&folded, language);
+        let all = content.clone();
+        for word in ABOUT_FACTS {
+            content.remove(&text::keyed(word, language));
+        }
+        if content.is_empty() {
+            content = all;
+        }
+        Self {
+            hard: hard(&folded, language),
+            text: folded,
+            language,
+            content,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.content.is_empty() && self.hard.is_empty()
+    }
+
+    /// What of it another fact doesn't say.
+    pub(super) fn without(&self, other: &Self) -> Self {
+        Self {
+            text: self.text.clone(),
+            language: self.language,
+            content: self.content.difference(&other.content).cloned().collect(),
+            hard: self.hard.difference(&other.hard).cloned().collect(),
+        }
+    }
+
+    /// What a text lacks to hold it: every number and date, enough of the words, or the right sense.
+    pub(super) fn missing_in(&self, folded: &str) -> Option<String> {
+        if self.is_empty() {
+            let is_there = contains_words(&plain(folded), &plain(&self.text));
+            return (!is_there).then(|| format!("`{}`", excerpt(&self.text)));
+        }
+        let hard = hard(folded, self.language);
+        if let Some(missing) = self.hard.iter().find(|span| !hard.contains(*span)) {
+            return Some(format!("`{missing}` is missing"));
+        }
+        let known = content_words(folded, self.language);
+        let missing: Vec<&String> = self.content.difference(&known).collect();
+        let shared = self.content.len() - missing.len();
+        if (shared as f64) < HOLDS * self.content.len() as f64 {
+            let told: Vec<String> = missing
+                .iter()
+                .take(5)
+                .map(|word| format!("`{word}`"))
+                .collect();
+            return Some(format!(
+                "{} of {} words, without {}",
+                shared,
+                self.content.len(),
+                told.join(", ")
+            ));
+        }
+        self.denied_in(folded)
+            .map(|clause| format!("“{}” says the opposite", excerpt(&clause)))
+    }
+
+    /// A clause that is about the same and says the opposite, if none says the same.
+    pub(super) fn denied_in(&self, folded: &str) -> Option<String> {
+        let is_negated_here = is_negated(&self.text, self.language);
+        let mut denied = None;
+        for clause in clauses(folded).into_iter().chain([folded]) {
+            let known = content_words(clause, self.language);
+            let shared = self.content.intersection(&known).count();
+            if (shared as f64) < HOLDS * self.content.len() as f64 || shared == 0 {
+                continue;
+            }
+            let is_denied = is_negated(clause, self.language) != is_negated_here
+                || opposite(&self.text, clause).is_some();
+            if !is_denied {
+                return None;
+            }
+            denied.get_or_insert_with(|| clause.to_owned());
+        }
+        denied
+    }
+}
+
+/// What must be the same to the letter.
+fn hard(folded: &str, language: Language) -> BTreeSet<String> {
+    let spans = Spans::of(
+        folded,
+        NumberStyle {
+            language: Some(language),
+        },
+    );
+    let mut hard = BTreeSet::new();
+    hard.extend(spans.urls.iter().map(|url| text::normal_url(url)));
+    hard.extend(spans.emails.iter().map(|email| email.to_lowercase()));
+    hard.extend(
+        spans
+            .identifiers
+            .into_iter()
+            .map(|identifier| identifier.key),
+    );
+    for date in &spans.dates {
+        // The day is what a wrong date changes; the year is often left out.
+        hard.extend(
+            date.readings
+                .first()
+                .map(|date| format!("{}-{}", date.month, date.day.unwrap_or(0))),
+        );
+    }
+    for moment in &spans.moments {
+        hard.insert(format!(
+            "{}:{:02}",
+            moment.minutes / 60,
+            moment.minutes % 60
+        ));
+    }
+    for number in &spans.numbers {
+        if let Some(quantity) = number.readings.first() {
+            let quantity = quantity.normal();
+            hard.insert(quantity.value().to_string());
+        }
+    }
+    for word in text::words(&spans.prose) {
+        if let Some(weekday) = text::weekday_of(word.text) {
+            hard.insert(format!("{weekday:?}").to_lowercase());
+        }
+    }
+    hard
+}
+
+/// Whether a text stands in another with its words whole.
+pub(super) fn contains_words(text: &str, wanted: &str) -> bool {
+    !wanted.is_empty()
+        && text.match_indices(wanted).any(|(at, _)| {
+            !text[..at].ends_with(char::is_alphanumeric)
+                && !text[at + wanted.len()..].starts_with(char::is_alphanumeric)
+        })
+}
