@@ -5,11 +5,16 @@
 
 mod align;
 mod meaning;
+mod results;
 mod values;
 
 use std::collections::HashSet;
 
 use regex::Regex;
+
+pub use self::results::{
+    AssertionDifference, AssertionOutcome, Results, TestDifference, TestOutcome,
+};
 
 use self::align::Pairs;
 use self::meaning::{Meaning, meaning};
@@ -290,7 +295,10 @@ fn of_event(
 ) -> Difference {
     let place = |(meaning, index): (&Meaning, usize)| meaning.events[index].place.clone();
     let (old, new) = (old.map(place), new.map(place));
-    let kind = new.as_ref().or(old.as_ref()).map_or("", |place| &place.kind);
+    let kind = new
+        .as_ref()
+        .or(old.as_ref())
+        .map_or("", |place| &place.kind);
     Difference {
         part: Part::of(kind),
         how,
@@ -316,8 +324,7 @@ fn references(
     for (name, was, is) in all {
         let differs = match (was, is) {
             (Some(was), Some(is)) => {
-                pairs.new_of[was].is_some_and(|partner| partner != is)
-                    && pairs.old_of[is].is_some()
+                pairs.new_of[was].is_some_and(|partner| partner != is) && pairs.old_of[is].is_some()
             }
             (was, is) => was.is_some() != is.is_some(),
         };

@@ -87,7 +87,12 @@ impl<'a> Maker<'a> {
             Mutation::DropOutput => {
                 if !self.trace.output().is_empty() {
                     let trace = with_output(self.trace, "");
-                    self.give("the output is missing".to_owned(), self.output_id(), trace, take);
+                    self.give(
+                        "the output is missing".to_owned(),
+                        self.output_id(),
+                        trace,
+                        take,
+                    );
                 }
             }
         }
@@ -240,16 +245,14 @@ impl<'a> Maker<'a> {
                     .unwrap_or(0);
                 trace.events = kept;
                 trace.events.splice(at..at, moved);
-                let both = self
-                    .watchers
-                    .iter()
-                    .copied()
-                    .filter(|assertion| match tools_of(&assertion.check) {
+                let both = self.watchers.iter().copied().filter(|assertion| {
+                    match tools_of(&assertion.check) {
                         Some(tools) => [first, second]
                             .iter()
                             .all(|tool| tools.iter().any(|pattern| pattern.matches(tool))),
                         None => true,
-                    });
+                    }
+                });
                 let maker = Maker {
                     watchers: both.collect(),
                     ..*self
@@ -420,13 +423,16 @@ impl<'a> Maker<'a> {
     }
 
     fn leak_memory(&self, take: &mut impl FnMut(Mutant)) {
-        let forbidden = self.watchers.iter().find_map(|assertion| match &assertion.check {
-            AssertionCheck::NoCrossGroupMemoryUse {
-                forbidden_group_ids,
-                ..
-            } => forbidden_group_ids.first(),
-            _ => None,
-        });
+        let forbidden = self
+            .watchers
+            .iter()
+            .find_map(|assertion| match &assertion.check {
+                AssertionCheck::NoCrossGroupMemoryUse {
+                    forbidden_group_ids,
+                    ..
+                } => forbidden_group_ids.first(),
+                _ => None,
+            });
         let group = forbidden.map_or(OTHER_GROUP, String::as_str);
         let read = |group_id: Option<&str>| MemoryRead {
             source: "CLAUDE.md".to_owned(),
@@ -453,10 +459,13 @@ impl<'a> Maker<'a> {
             let change = format!("the memory of `{group}` is read, which shows {how}");
             self.give(change, Some("leak".to_owned()), trace, take);
         }
-        let canaries = self.watchers.iter().flat_map(|assertion| match &assertion.check {
-            AssertionCheck::NoCrossGroupMemoryUse { canaries, .. } => canaries.as_slice(),
-            _ => &[],
-        });
+        let canaries = self
+            .watchers
+            .iter()
+            .flat_map(|assertion| match &assertion.check {
+                AssertionCheck::NoCrossGroupMemoryUse { canaries, .. } => canaries.as_slice(),
+                _ => &[],
+            });
         for canary in canaries {
             let said = format!("{} {canary}", self.trace.output());
             let change = format!("the output says `{canary}`");
