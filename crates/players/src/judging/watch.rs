@@ -105,6 +105,15 @@ impl Scene {
         tests.map(|test| (&test.file.path, test)).collect()
     }
 
+    /// The same with `shared` as the files that all tests depend on, as they look now.
+    #[must_use]
+    pub fn with_shared(self, shared: &[PathBuf]) -> Self {
+        Self {
+            shared: shared.iter().cloned().map(Seen::at).collect(),
+            ..self
+        }
+    }
+
     /// The tests, in the order of the suite.
     pub fn files(&self) -> Vec<TestFile> {
         self.tests.iter().map(|test| test.file.clone()).collect()

@@ -34,38 +34,57 @@ impl Pairs {
     }
 }
 
-/// Matches events: those that are the same in the same order; of the rest those that are the same in another
-/// order; of the rest those of the same type and tool that stand between the same neighbours.
+/// Matches events. In the same order: those that are the same with all that belongs to them; between them those that
+/// are the same by themselves. Then in any order those that are left of either kind. Last, between neighbours that are
+/// matched, those of the same type and tool.
 pub(super) fn align(old: &[EventMeaning], new: &[EventMeaning], places: Places<'_>) -> Pairs {
-    let (old_keys, new_keys) = (keys(old, places), keys(new, places));
     let mut pairs = Pairs {
         new_of: vec![None; old.len()],
         old_of: vec![None; new.len()],
         moved: HashSet::new(),
     };
-    let mut gaps: Vec<(Range<usize>, Range<usize>)> = Vec::new();
-    let mut last = (0, 0);
-    for (old, new) in equal_ranges(&old_keys, &new_keys) {
-        gaps.push((last.0..old.start, last.1..new.start));
-        last = (old.end, new.end);
-        for (old, new) in old.zip(new) {
-            pairs.join(old, new);
-        }
-    }
-    gaps.push((last.0..old.len(), last.1..new.len()));
-    find_moved(&old_keys, &new_keys, &mut pairs);
+    let (own_old, own_new) = (keys(old, places), keys(new, places));
+    let (all_old, all_new) = (with_answers(old, &own_old), with_answers(new, &own_new));
+    let kinds = |events: &[EventMeaning]| events.iter().map(kind).collect::<Vec<u64>>();
+    let mut gaps = vec![(0..old.len(), 0..new.len())];
+    gaps = join_in_order(&gaps, &all_old, &all_new, &mut pairs);
+    gaps = join_in_order(&gaps, &own_old, &own_new, &mut pairs);
+    join_moved(&all_old, &all_new, &mut pairs);
+    join_moved(&own_old, &own_new, &mut pairs);
+    join_in_order(&gaps, &kinds(old), &kinds(new), &mut pairs);
+    pairs
+}
+
+/// A stretch of the first trace and the one of the second that stands between the same neighbours.
+type Gap = (Range<usize>, Range<usize>);
+
+/// Matches what has the same key in the same order, gap by gap, and gives the gaps that are left.
+fn join_in_order(gaps: &[Gap], old: &[u64], new: &[u64], pairs: &mut Pairs) -> Vec<Gap> {
+    let mut left = Vec::new();
     for (olds, news) in gaps {
-        let olds: Vec<usize> = olds.filter(|idx| pairs.new_of[*idx].is_none()).collect();
-        let news: Vec<usize> = news.filter(|idx| pairs.old_of[*idx].is_none()).collect();
-        let old_kinds: Vec<u64> = olds.iter().map(|idx| kind(&old[*idx])).collect();
-        let new_kinds: Vec<u64> = news.iter().map(|idx| kind(&new[*idx])).collect();
-        for (some, others) in equal_ranges(&old_kinds, &new_kinds) {
-            for (old, new) in some.zip(others) {
-                pairs.join(olds[old], news[new]);
+        let free_old: Vec<usize> = olds
+            .clone()
+            .filter(|idx| pairs.new_of[*idx].is_none())
+            .collect();
+        let free_new: Vec<usize> = news
+            .clone()
+            .filter(|idx| pairs.old_of[*idx].is_none())
+            .collect();
+        let keys = |free: &[usize], keys: &[u64]| free.iter().map(|idx| keys[*idx]).collect();
+        let (some, others): (Vec<u64>, Vec<u64>) = (keys(&free_old, old), keys(&free_new, new));
+        let mut last = (olds.start, news.start);
+        for (some, others) in equal_ranges(&some, &others) {
+            for (some, other) in some.zip(others) {
+                let (old, new) = (free_old[some], free_new[other]);
+                pairs.join(old, new);
+                left.push((last.0..old, last.1..new));
+                last = (old + 1, new + 1);
             }
         }
+        left.push((last.0..olds.end, last.1..news.end));
     }
-    pairs
+    left.retain(|(olds, news)| !olds.is_empty() && !news.is_empty());
+    left
 }
 
 /// What is the same in both sequences in the same order, as ranges of equal lengths. The time it takes is bounded:
@@ -85,7 +104,7 @@ fn equal_ranges(old: &[u64], new: &[u64]) -> Vec<(Range<usize>, Range<usize>)> {
 }
 
 /// Of what is the same and was not matched yet, the first goes with the first, the second with the second.
-fn find_moved(old: &[u64], new: &[u64], pairs: &mut Pairs) {
+fn join_moved(old: &[u64], new: &[u64], pairs: &mut Pairs) {
     let mut left: HashMap<u64, Vec<usize>> = HashMap::new();
     for idx in pairs.removed() {
         left.entry(old[idx]).or_default().push(idx);
@@ -102,6 +121,25 @@ fn find_moved(old: &[u64], new: &[u64], pairs: &mut Pairs) {
             pairs.moved.insert(idx);
         }
     }
+}
+
+/// For each call a number that is the same for calls with the same answers; what else there is has its own, or that of
+/// its call with it.
+fn with_answers(events: &[EventMeaning], own: &[u64]) -> Vec<u64> {
+    let mut hashers: Vec<DefaultHasher> = vec![DefaultHasher::new(); events.len()];
+    for (index, event) in events.iter().enumerate() {
+        own[index].hash(&mut hashers[event.call.unwrap_or(index)]);
+    }
+    let keys: Vec<u64> = hashers.iter().map(DefaultHasher::finish).collect();
+    let key = |(index, event): (usize, &EventMeaning)| match event.call {
+        Some(call) => {
+            let mut hasher = DefaultHasher::new();
+            (own[index], keys[call]).hash(&mut hasher);
+            hasher.finish()
+        }
+        None => keys[index],
+    };
+    events.iter().enumerate().map(key).collect()
 }
 
 /// For each event a number that is the same for equal ones. What belongs to a call is equal to what belongs to an
