@@ -16,3 +16,4 @@ mod program;
 mod seed;
 mod servers;
 mod tidy;
+mod watching;

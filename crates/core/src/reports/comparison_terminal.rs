@@ -107,7 +107,7 @@ fn end<'a>(
         facts.extend(counts.into_iter().map(|((what, how), count)| {
             let what = match (what, count) {
                 ("memory", 2..) => "memories".to_owned(),
-                ("status", _) | (_, 1) => what.to_owned(),
+                ("status" | "trace", _) | (_, 1) => what.to_owned(),
                 (what, _) => format!("{what}s"),
             };
             format!("{count} {what} {how}")

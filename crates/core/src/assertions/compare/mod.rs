@@ -218,20 +218,30 @@ pub fn compare(old: &Trace, new: &Trace, ignore: &[String]) -> Comparison {
         .differences
         .iter()
         .any(|difference| difference.part == Part::Output);
+    let mut parts = [
+        (Part::Output, Vec::new()),
+        (Part::Status, Vec::new()),
+        (Part::Trace, Vec::new()),
+    ];
     for change in changes(&old.rest, &new.rest, "", places) {
         let part = match change.pointer.as_str() {
-            // The event says the same.
-            pointer if has_output && pointer.starts_with("/final_output") => continue,
-            pointer if pointer.starts_with("/final_output") => Part::Output,
-            "/status" => Part::Status,
-            _ => Part::Trace,
+            pointer if pointer.starts_with("/final_output") => 0,
+            "/status" => 1,
+            _ => 2,
         };
+        parts[part].1.push(change);
+    }
+    for (part, changes) in parts {
+        // Of the output its event says the same.
+        if changes.is_empty() || (part == Part::Output && has_output) {
+            continue;
+        }
         comparison.differences.push(Difference {
             part,
             how: How::Changed,
             old: None,
             new: None,
-            changes: vec![change],
+            changes,
         });
     }
     comparison
