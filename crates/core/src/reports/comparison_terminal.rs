@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::Style;
+use super::test_terminal::wrapped;
 use crate::assertions::compare::{
     AssertionDifference, Change, Comparison, Difference, How, Part, Place, TestDifference,
 };
@@ -113,7 +114,10 @@ fn end<'a>(
             format!("{count} {what} {how}")
         }));
     }
-    let _ = writeln!(text, "\n{}", facts.join(style.dot()));
+    text.push('\n');
+    for line in wrapped(&facts.join(style.dot()), style.width, 0) {
+        let _ = writeln!(text, "{line}");
+    }
 }
 
 fn difference(text: &mut String, style: Style, one: &Difference) {

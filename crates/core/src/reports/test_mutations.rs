@@ -79,6 +79,12 @@ impl MutationReport {
         self.score().is_none_or(|score| score < least)
     }
 
+    /// Whether no test fails, or can't be judged, as it is.
+    fn all_pass_unchanged(&self) -> bool {
+        let is_bad = |test: &LeftOut| matches!(test.status, TestStatus::Fail | TestStatus::Error);
+        !self.left_out.iter().any(is_bad)
+    }
+
     /// The report as people read it: each line with a newline.
     pub fn text(&self, style: Style, least: Option<f64>, took: Duration) -> String {
         let mut text = String::new();
@@ -211,7 +217,7 @@ impl MutationReport {
             "schema_version": SCHEMA_VERSION,
             "score": self.score().map(rounded),
             "min_score": least,
-            "passed": least.is_none_or(|least| !self.is_below(least)),
+            "passed": self.all_pass_unchanged() && least.is_none_or(|least| !self.is_below(least)),
             "mutants": self.total.total.made,
             "noticed": self.total.total.noticed,
             "survived": self.total.total.survived(),

@@ -67,13 +67,17 @@ pub(super) fn run(
     if ended != ExitCode::Interrupted
         && let Some(least) = least.filter(|least| report.is_below(*least))
     {
-        let message = match report.score() {
-            Some(_) => format!("the score is below {least} %"),
-            None => "there is no score: nothing was changed".to_owned(),
+        let (message, help) = match report.score() {
+            Some(_) => (
+                format!("the score is below {least} %"),
+                "make the assertions stricter that looked at what was not noticed, or lower --min-score",
+            ),
+            None => (
+                "there is no score: nothing was changed".to_owned(),
+                "assert what the agent must do: something of its calls, its answer or its memory",
+            ),
         };
-        let diagnostic = Diagnostic::error(codes::TEST_SCORE, message).with_help(
-            "make the assertions stricter that looked at what was not noticed, or lower --min-score",
-        );
+        let diagnostic = Diagnostic::error(codes::TEST_SCORE, message).with_help(help);
         output.diagnostic(&diagnostic, args.json, &Redactor::default());
         exit = exit.worst(ExitCode::Failed);
     }

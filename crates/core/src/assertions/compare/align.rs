@@ -35,7 +35,8 @@ impl Pairs {
 }
 
 /// Matches events. In the same order: those that are the same with all that belongs to them; between them those that
-/// are the same by themselves. Then in any order those that are left of either kind. Last, between neighbours that are
+/// are the same by themselves. Then in any order those that are left of either kind, and what belongs to calls that are matched,
+/// by its type. Last, between neighbours that are
 /// matched, those of the same type and tool.
 pub(super) fn align(old: &[EventMeaning], new: &[EventMeaning], places: Places<'_>) -> Pairs {
     let mut pairs = Pairs {
@@ -51,7 +52,9 @@ pub(super) fn align(old: &[EventMeaning], new: &[EventMeaning], places: Places<'
     gaps = join_in_order(&gaps, &own_old, &own_new, &mut pairs);
     join_moved(&all_old, &all_new, &mut pairs);
     join_moved(&own_old, &own_new, &mut pairs);
-    join_in_order(&gaps, &kinds(old), &kinds(new), &mut pairs);
+    let (old_kinds, new_kinds) = (kinds(old), kinds(new));
+    join_answers((old, &old_kinds), (new, &new_kinds), &mut pairs);
+    join_in_order(&gaps, &old_kinds, &new_kinds, &mut pairs);
     pairs
 }
 
@@ -119,6 +122,32 @@ fn join_moved(old: &[u64], new: &[u64], pairs: &mut Pairs) {
         if let Some(partner) = left.get_mut(key).and_then(Vec::pop) {
             pairs.join(partner, idx);
             pairs.moved.insert(idx);
+        }
+    }
+}
+
+/// What belongs to calls that are matched goes together: of each type the first with the first.
+fn join_answers(
+    (old, old_kinds): (&[EventMeaning], &[u64]),
+    (new, new_kinds): (&[EventMeaning], &[u64]),
+    pairs: &mut Pairs,
+) {
+    let mut left: HashMap<(usize, u64), Vec<usize>> = HashMap::new();
+    for idx in pairs.removed().collect::<Vec<_>>().into_iter().rev() {
+        if let Some(partner) = old[idx].call.and_then(|call| pairs.new_of[call]) {
+            left.entry((partner, old_kinds[idx])).or_default().push(idx);
+        }
+    }
+    for (idx, event) in new.iter().enumerate() {
+        let Some(call) = event.call.filter(|_| pairs.old_of[idx].is_none()) else {
+            continue;
+        };
+        let partner = left.get_mut(&(call, new_kinds[idx])).and_then(Vec::pop);
+        if let Some(partner) = partner {
+            pairs.join(partner, idx);
+            if pairs.moved.contains(&call) {
+                pairs.moved.insert(idx);
+            }
         }
     }
 }

@@ -54,6 +54,15 @@ fn one_more_call_is_one_difference_wherever_it_stands() {
 fn a_call_in_another_place_was_moved() {
     let moved = [("c", 3, 3), ("a", 1, 1), ("b", 2, 2)];
     assert_eq!(told(&run(BASE), &run(&moved)), ["call moved c"]);
+    // What it answered goes with it.
+    let answered = [("c", 3, 9), ("a", 1, 1), ("b", 2, 2)];
+    assert_eq!(
+        told(&run(BASE), &run(&answered)),
+        [
+            "call moved c",
+            "result changed c `/events/2/data/result/is` is 9, was 3",
+        ]
+    );
 }
 
 #[test]
@@ -114,17 +123,19 @@ fn the_end_and_memories_count() {
 
 #[test]
 fn an_answer_to_another_call_is_a_change() {
-    let two = |first: &str| {
+    let two = |second: i64, answered: &str| {
         Events::new()
-            .call("a", "c1", json!({}))
-            .call("a", "c2", json!({}))
-            .result("a", first, true, json!(1))
+            .call("a", "c1", json!({ "n": 1 }))
+            .call("a", "c2", json!({ "n": second }))
+            .result("a", answered, true, json!(1))
             .trace()
     };
     assert_eq!(
-        told(&two("c1"), &two("c2")),
+        told(&two(2, "c1"), &two(2, "c2")),
         ["result changed a `/events/2/data/call_id` is 2, was 1"]
     );
+    // Of two equal calls the one that was answered comes later.
+    assert_eq!(told(&two(1, "c1"), &two(1, "c2")), ["call moved a"]);
 }
 
 #[test]
