@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::Style;
-use super::test_terminal::wrapped;
 use crate::assertions::compare::{
     AssertionDifference, Change, Comparison, Difference, How, Part, Place, TestDifference,
 };
@@ -114,10 +113,18 @@ fn end<'a>(
             format!("{count} {what} {how}")
         }));
     }
-    text.push('\n');
-    for line in wrapped(&facts.join(style.dot()), style.width, 0) {
-        let _ = writeln!(text, "{line}");
+    let mut line = String::new();
+    for fact in facts {
+        let length = line.chars().count() + fact.chars().count() + style.dot().chars().count();
+        if length > style.width && !line.is_empty() {
+            let _ = write!(text, "\n{}", std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push_str(style.dot());
+        }
+        line.push_str(&fact);
     }
+    let _ = writeln!(text, "\n{line}");
 }
 
 fn difference(text: &mut String, style: Style, one: &Difference) {

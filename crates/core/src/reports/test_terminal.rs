@@ -259,7 +259,7 @@ fn paragraph(text: &mut String, style: Style, label: &str, words: &str) {
 }
 
 /// `text` in lines of at most `width` characters, broken between words; later lines are `indent` shorter.
-pub(super) fn wrapped(text: &str, width: usize, indent: usize) -> impl Iterator<Item = String> {
+fn wrapped(text: &str, width: usize, indent: usize) -> impl Iterator<Item = String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     let mut length = 0;

@@ -141,15 +141,19 @@ fn an_answer_to_another_call_is_a_change() {
 #[test]
 fn long_traces_with_nothing_in_common_are_compared_in_time() {
     let many = |factor: i64| -> Vec<(&str, i64, i64)> {
-        (0..20_000).map(|n| ("a", n * factor, n)).collect()
+        (0..5_000).map(|n| ("a", n * factor, n)).collect()
     };
     let (old, new) = (run(&many(2)), run(&many(-3)));
-    assert!(compare(&old, &new, &[]).differences.len() >= 19_000);
+    assert!(compare(&old, &new, &[]).differences.len() >= 4_900);
+}
+
+fn call() -> impl Strategy<Value = (&'static str, i64, i64)> {
+    let tool = prop_oneof![Just("a"), Just("b"), Just("c")];
+    (tool, 0_i64..3, 0_i64..3)
 }
 
 fn calls() -> impl Strategy<Value = Vec<(&'static str, i64, i64)>> {
-    let tool = prop_oneof![Just("a"), Just("b"), Just("c")];
-    prop::collection::vec((tool, 0_i64..3, 0_i64..3), 0..12)
+    prop::collection::vec(call(), 0..12)
 }
 
 proptest! {
@@ -162,8 +166,8 @@ proptest! {
     }
 
     #[test]
-    fn what_was_cut_out_is_all_that_is_told(all in calls(), at in 0_usize..12) {
-        prop_assume!(!all.is_empty());
+    fn what_was_cut_out_is_all_that_is_told(first in call(), others in calls(), at in 0_usize..12) {
+        let all: Vec<_> = [first].into_iter().chain(others).collect();
         let mut less = all.clone();
         let gone = less.remove(at % all.len());
         let line = told(&run(&all), &run(&less));
