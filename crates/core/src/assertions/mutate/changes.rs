@@ -49,6 +49,9 @@ pub(super) fn each(case: &TestCase, trace: &Trace, most: usize, take: &mut impl 
     }
 }
 
+/// Tells events of a kind.
+type IsOfKind = fn(&EventData) -> bool;
+
 /// Makes the mutants of one kind.
 struct Maker<'a> {
     mutation: Mutation,
@@ -359,7 +362,7 @@ impl<'a> Maker<'a> {
     }
 
     fn drop_memory(&self, take: &mut impl FnMut(Mutant)) {
-        let kinds: [(fn(&EventData) -> bool, &str, &str); 2] = [
+        let kinds: [(IsOfKind, &str, &str); 2] = [
             (
                 |data| matches!(data, EventData::MemoryRead(_)),
                 "memory_recall_same_group",
