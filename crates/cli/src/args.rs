@@ -49,8 +49,11 @@ pub(crate) enum Command {
     #[command(after_long_help = exit_code::HELP)]
     Play(Box<PlayArgs>),
     /// Judge runs of agents: test cases with assertions on what was done and answered
-    #[command(after_long_help = exit_code::HELP)]
+    #[command(after_long_help = with_examples(TEST_EXAMPLES))]
     Test(Box<TestArgs>),
+    /// Tell how two traces, or the results of two runs of tests, differ by meaning
+    #[command(after_long_help = with_examples(DIFF_EXAMPLES))]
+    Diff(DiffArgs),
     /// Check scenarios and test cases without running anything, and list what they would do
     #[command(after_long_help = exit_code::HELP)]
     Check(CheckArgs),
@@ -80,6 +83,23 @@ pub(crate) enum Command {
     Man,
     /// Serve the built-in MCP server
     Mcp(McpArgs),
+}
+
+const TEST_EXAMPLES: &str = "\
+Examples:
+  cuecard test tests/ --report html:report.html    judge everything below a folder
+  cuecard test tests/ --filter news --watch        again whenever a file changes
+  cuecard test tests/ --mutate --min-score 90      do the assertions notice defects?
+  cuecard test tests/ --update                     keep the traces as they are now";
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  cuecard diff old.trace.json new.trace.jsonl      two traces
+  cuecard diff .cuecard/runs/A .cuecard/runs/B     the traces of two runs
+  cuecard diff runs/A runs/B                       two results of `cuecard test --out runs`";
+
+fn with_examples(examples: &str) -> String {
+    format!("{examples}\n\n{}", exit_code::HELP)
 }
 
 /// Arguments of `play`.
@@ -223,6 +243,29 @@ pub(crate) struct TestArgs {
     /// Replace the stored traces of trace_snapshot by those of this run
     #[arg(long, help_heading = "How to run")]
     pub update: bool,
+    /// Judge again whenever a file changes that a test depends on, until Ctrl-C; with --json a line for each run
+    #[arg(
+        long,
+        conflicts_with_all = ["list", "update", "fail_fast", "shard", "reports", "out", "mutate"],
+        help_heading = "How to run"
+    )]
+    pub watch: bool,
+    /// Change the trace of each test that passes as a defect would, and tell which changes no assertion notices
+    #[arg(
+        long,
+        conflicts_with_all = ["list", "update", "fail_fast", "reports", "out"],
+        help_heading = "How to run"
+    )]
+    pub mutate: bool,
+    /// With --mutate: fail if less of the changes is noticed, in percent
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        allow_negative_numbers = true,
+        requires = "mutate",
+        help_heading = "How to run"
+    )]
+    pub min_score: Option<f64>,
     /// Multiply scripted delays of played scenarios (0.5 is faster, 0 doesn't wait)
     #[arg(
         long,
@@ -251,6 +294,21 @@ pub(crate) struct TestArgs {
 
     #[command(flatten)]
     pub safety: SafetyArgs,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// The first: a trace, a result of `cuecard test`, or the folder of a run
+    pub first: PathBuf,
+    /// The second, of the same kind
+    pub second: PathBuf,
+    /// Don't compare what a JSON pointer names in two traces; `*` stands for any text of a part, `**` for any parts (repeatable)
+    #[arg(long, value_name = "POINTER")]
+    pub ignore: Vec<String>,
+    /// Print the differences as one JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Where variables get their values.

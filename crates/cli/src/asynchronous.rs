@@ -13,6 +13,20 @@ use crate::signals;
 pub(crate) fn asynchronously<T>(
     work: impl AsyncFnOnce(CancellationToken) -> T,
 ) -> Result<T, ExitCode> {
+    start(work, Some(signals::STOPPING))
+}
+
+/// As [`asynchronously`], for work that goes on until somebody stops it: nothing is said when it is.
+pub(crate) fn until_stopped<T>(
+    work: impl AsyncFnOnce(CancellationToken) -> T,
+) -> Result<T, ExitCode> {
+    start(work, None)
+}
+
+fn start<T>(
+    work: impl AsyncFnOnce(CancellationToken) -> T,
+    words: Option<&'static str>,
+) -> Result<T, ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -22,7 +36,7 @@ pub(crate) fn asynchronously<T>(
         })?;
     let outcome = runtime.block_on(async {
         let stop = CancellationToken::new();
-        signals::listen(stop.clone());
+        signals::listen(stop.clone(), words);
         work(stop).await
     });
     runtime.shutdown_background();

@@ -7,6 +7,8 @@ use std::process::ExitCode as ProcessExit;
 pub(crate) enum ExitCode {
     /// Everything passed.
     Passed,
+    /// It passed, but something is not as it was.
+    Drifted,
     /// The scenario or a critical assertion failed.
     Failed,
     /// It could not be run: a peer, a config or I/O.
@@ -32,6 +34,7 @@ impl ExitCode {
     pub(crate) fn number(self) -> u8 {
         match self {
             Self::Passed => 0,
+            Self::Drifted => 4,
             Self::Failed => 1,
             Self::CouldNotRun => 2,
             Self::Invalid => 3,
@@ -41,8 +44,9 @@ impl ExitCode {
 
     /// The worse of two.
     pub(crate) fn worst(self, other: Self) -> Self {
-        const ORDER: [ExitCode; 5] = [
+        const ORDER: [ExitCode; 6] = [
             ExitCode::Passed,
+            ExitCode::Drifted,
             ExitCode::Failed,
             ExitCode::CouldNotRun,
             ExitCode::Invalid,
@@ -75,5 +79,7 @@ mod tests {
             ExitCode::Interrupted
         );
         assert_eq!(ExitCode::Passed.worst(ExitCode::Passed), ExitCode::Passed);
+        assert_eq!(ExitCode::Drifted.worst(ExitCode::Passed), ExitCode::Drifted);
+        assert_eq!(ExitCode::Drifted.worst(ExitCode::Failed), ExitCode::Failed);
     }
 }

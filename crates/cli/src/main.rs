@@ -43,6 +43,7 @@ fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
     match cli.command {
         Command::Play(args) => commands::play::run(&args, &environment, &output),
         Command::Test(args) => commands::test::run(&args, &environment, &output),
+        Command::Diff(args) => commands::diff::run(&args, &output),
         Command::Check(args) => commands::check::run(&args, &environment, &output),
         Command::List(args) => commands::list::run(&args, &output),
         Command::Doctor(args) => commands::doctor::run(&args, &environment, &output),

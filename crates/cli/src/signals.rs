@@ -6,8 +6,12 @@ use tokio_util::sync::CancellationToken;
 use crate::exit_code::ExitCode;
 use crate::output::stderr_line;
 
-/// Cancels `stop` at the first signal; at the second kills all children and exits.
-pub(crate) fn listen(stop: CancellationToken) {
+/// What is said of the first signal where servers may be running.
+pub(crate) const STOPPING: &str = "\nstopping the servers; again to kill them";
+
+/// Cancels `stop` at the first signal and says so with `words`, if there are any; at the second kills all children and
+/// exits.
+pub(crate) fn listen(stop: CancellationToken, words: Option<&'static str>) {
     let (Ok(mut interrupt), Ok(mut terminate)) = (
         signal(SignalKind::interrupt()),
         signal(SignalKind::terminate()),
@@ -24,7 +28,9 @@ pub(crate) fn listen(stop: CancellationToken) {
                 leave_now();
             }
             stop.cancel();
-            stderr_line("\nstopping the servers; again to kill them");
+            if let Some(words) = words {
+                stderr_line(words);
+            }
         }
     });
 }

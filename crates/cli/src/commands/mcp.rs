@@ -30,7 +30,7 @@ pub(crate) fn run(args: &McpArgs, output: &Output) -> ExitCode {
             false => demo::serve_stdio().await,
             true => {
                 let stop = CancellationToken::new();
-                signals::listen(stop.clone());
+                signals::listen(stop.clone(), Some(signals::STOPPING));
                 let ready = |address| stdout(&format!("http://{address}{}\n", demo::HTTP_PATH));
                 demo::serve_http(
                     SocketAddr::new(*bind, *port),

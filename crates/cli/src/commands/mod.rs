@@ -3,6 +3,7 @@
 pub(crate) mod check;
 mod connect;
 pub(crate) mod convert;
+pub(crate) mod diff;
 pub(crate) mod doctor;
 mod doctor_output;
 pub(crate) mod dry_run;

@@ -383,6 +383,7 @@ fn options_named_in_the_documents_exist() {
     for command in [
         &["play"][..],
         &["test"],
+        &["diff"],
         &["check"],
         &["doctor"],
         &["list"],

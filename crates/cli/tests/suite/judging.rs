@@ -55,6 +55,33 @@ fn every_type_of_assertion_has_an_example_that_holds_and_one_that_fails() {
 }
 
 #[test]
+fn the_assertions_of_the_examples_notice_what_goes_wrong() {
+    let path = cuecard_testing::repository_root().join("examples/tests/passing");
+    let path = path.display().to_string();
+    let mutated = |jobs: &str| {
+        let args = [
+            "test",
+            &path,
+            "--mutate",
+            "--min-score",
+            "90",
+            "--json",
+            "-j",
+            jobs,
+        ];
+        let finished = run(&scratch(), &args);
+        assert_eq!(finished.code(), Some(0), "{}", finished.stderr);
+        finished.stdout
+    };
+    let alone = mutated("1");
+    assert_eq!(mutated("4"), alone, "the same mutants in the same order");
+    let document: Value = serde_json::from_str(&alone).expect("one document");
+    assert_eq!(document["left_out"], serde_json::json!([]));
+    let asked = document["by_assertion_type"].as_object().expect("types");
+    assert!(asked.len() >= 21, "{:?}", asked.keys());
+}
+
+#[test]
 fn one_test_asserts_everything_of_one_bundle() {
     let document = judged("passing/everything", 0);
     let asserted: BTreeSet<String> = ["pass", "skip"]

@@ -3,7 +3,7 @@
 mod blocks;
 mod citations;
 mod claims;
-mod difference;
+pub mod compare;
 mod document;
 mod evidence;
 mod families;

@@ -157,6 +157,7 @@ catalogue! {
     TEST_PANIC = "J-RUN-03", "a test met a mistake of the program";
     TEST_NONE = "J-SUITE-01", "there are no tests";
     TEST_DUPLICATE = "J-SUITE-02", "two tests have the same id";
+    TEST_SCORE = "J-SUITE-03", "the assertions notice too little";
     TRACE_UNREADABLE = "J-TRACE-01", "a trace can't be read";
     TRACE_UNFINISHED = "J-TRACE-02", "a trace has no end: the run died";
     YAML_SYNTAX = "J-YAML-01", "the file is not YAML";

@@ -1,5 +1,7 @@
 //! Renderings of trace events, outcomes and diagnostics. A report knows no format and no player.
 
+pub mod comparison_json;
+pub mod comparison_terminal;
 pub mod diagnostics;
 pub mod html;
 pub mod junit;
@@ -11,6 +13,7 @@ mod style;
 pub mod test_github;
 pub mod test_json;
 pub mod test_junit;
+pub mod test_mutations;
 mod test_schema;
 pub mod test_tap;
 pub mod test_terminal;

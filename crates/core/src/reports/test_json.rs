@@ -23,6 +23,34 @@ pub fn write_result(result: &TestResult, mut out: impl Write) -> io::Result<()> 
     out.write_all(b"\n")
 }
 
+/// A result as the document of one test.
+pub fn result_document(result: &TestResult) -> Json {
+    serde_json::to_value(ResultDocument::of(result)).unwrap_or_default()
+}
+
+/// How a suite with these totals came out.
+pub fn status(totals: &Totals) -> TestStatus {
+    match totals {
+        Totals { errors: 1.., .. } => TestStatus::Error,
+        Totals { failed: 1.., .. } => TestStatus::Fail,
+        Totals { passed: 0, .. } => TestStatus::Skipped,
+        _ => TestStatus::Pass,
+    }
+}
+
+/// The counts of a suite.
+pub fn summary(totals: &Totals) -> Json {
+    json!({
+        "tests_total": totals.tests,
+        "tests_passed": totals.passed,
+        "tests_failed": totals.failed,
+        "tests_errored": totals.errors,
+        "tests_skipped": totals.skipped,
+        "warnings": totals.warnings,
+        "vacuous": totals.vacuous,
+    })
+}
+
 /// Writes the document of a suite. Holds no results.
 #[derive(Debug)]
 pub struct SummaryJson<W> {
@@ -68,26 +96,13 @@ impl<W: Write> SummaryJson<W> {
     /// See [`Self::begin`].
     pub fn end(mut self, took: Duration) -> io::Result<W> {
         let totals = self.totals;
-        let status = match totals {
-            Totals { errors: 1.., .. } => TestStatus::Error,
-            Totals { failed: 1.., .. } => TestStatus::Fail,
-            Totals { passed: 0, .. } => TestStatus::Skipped,
-            _ => TestStatus::Pass,
-        };
+        let status = status(&totals);
         let close: &[u8] = match totals.tests {
             0 => b"]",
             _ => b"\n  ]",
         };
         self.out.write_all(close)?;
-        let summary = json!({
-            "tests_total": totals.tests,
-            "tests_passed": totals.passed,
-            "tests_failed": totals.failed,
-            "tests_errored": totals.errors,
-            "tests_skipped": totals.skipped,
-            "warnings": totals.warnings,
-            "vacuous": totals.vacuous,
-        });
+        let summary = summary(&totals);
         write!(
             self.out,
             ",\n  \"status\": \"{}\",\n  \"summary\": {summary},\n  \"duration_ms\": {}\n}}\n",

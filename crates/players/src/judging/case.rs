@@ -1,5 +1,8 @@
 //! One case, from its file to its result.
 
+use std::path::Path;
+
+use cuecard_core::assertions::mutate::mutate;
 use cuecard_core::assertions::{Outcome, OutcomeStatus, Run, TestResult};
 use cuecard_core::diagnostic::{Diagnostic, Severity};
 use cuecard_core::formats::detect::{FileKind, detect};
@@ -92,10 +95,7 @@ fn judge_case(
     stop: &CancellationToken,
     clock: &Clock,
 ) -> Judged {
-    let folder = match file.path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => std::path::Path::new("."),
-    };
+    let folder = folder_of(&file.path);
     let failed = |stopped: Stop| {
         Judged::error(
             TestResult::not_judged(
@@ -137,6 +137,9 @@ fn judge_case(
     };
     let mut outcomes = snapshots.judge(case, &recorded.trace);
     outcomes.extend(recorded.failure);
+    let fails = |outcome: &Outcome| outcome.status == OutcomeStatus::Fail;
+    let mutations = (setup.mutate && !outcomes.iter().any(fails))
+        .then(|| mutate(case, &recorded.trace, |trace| snapshots.judge(case, trace)));
     let judgement = TestResult::judged(
         case,
         recorded.trace,
@@ -150,6 +153,15 @@ fn judge_case(
         warnings: warnings.into_iter().chain(found).collect(),
         problem: None,
         updated: snapshots.updated,
+        mutations,
+    }
+}
+
+/// Where the paths in a test file start.
+pub(super) fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
     }
 }
 
@@ -201,6 +213,7 @@ fn judge_scenario(
         warnings,
         problem: None,
         updated: Vec::new(),
+        mutations: None,
     }
 }
 

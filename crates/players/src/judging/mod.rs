@@ -12,6 +12,7 @@ mod played;
 mod selection;
 mod snapshots;
 mod sources;
+pub mod watch;
 mod workers;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use cuecard_core::assertions::TestResult;
+use cuecard_core::assertions::mutate::Mutations;
 use cuecard_core::diagnostic::Diagnostic;
 use cuecard_core::script::Given;
 use cuecard_core::trace::Trace;
@@ -63,6 +65,8 @@ pub struct Setup {
     pub speed: f64,
     /// Whether stored traces are replaced by what the run made.
     pub update: bool,
+    /// Whether the assertions of each case that passes are asked about changed traces.
+    pub mutate: bool,
     /// The servers, once a case asked for them.
     pub servers: OnceLock<Result<Config, Vec<Diagnostic>>>,
 }
@@ -82,6 +86,20 @@ pub struct Judged {
     pub problem: Option<Problem>,
     /// Stored traces that were replaced, as messages name them.
     pub updated: Vec<String>,
+    /// What its assertions noticed of changes to the trace, if that was asked and the case passes.
+    pub mutations: Option<Mutations>,
+}
+
+impl Setup {
+    /// The files that servers were looked for in, whether they are there or not; none if no case asked for servers.
+    pub fn config_files(&self) -> Vec<PathBuf> {
+        let Some(Ok(config)) = self.servers.get() else {
+            return Vec::new();
+        };
+        let broken = config.broken.iter().map(|broken| &broken.file.path);
+        let read = config.files.iter().map(|file| &file.path);
+        read.chain(broken).chain(&config.absent).cloned().collect()
+    }
 }
 
 impl Judged {
@@ -94,6 +112,7 @@ impl Judged {
             warnings: Vec::new(),
             problem: Some(problem),
             updated: Vec::new(),
+            mutations: None,
         }
     }
 }

@@ -32,6 +32,7 @@ pub(super) fn setup(folder: &Path) -> Setup {
         .expect("a policy"),
         speed: 1.0,
         update: false,
+        mutate: false,
         servers: OnceLock::new(),
     }
 }

@@ -1,9 +1,11 @@
 //! `cuecard test`: judges test cases and suites of them.
 
 mod list;
+mod mutating;
 mod reports;
 mod setup;
 mod telling;
+mod watching;
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -11,8 +13,9 @@ use std::sync::Arc;
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::value::Redactor;
-use cuecard_players::judging::{self, Collected, TestFile};
+use cuecard_players::judging::{self, Collected, Judged, Setup, TestFile};
 use cuecard_players::runtime::clock::Clock;
+use tokio_util::sync::CancellationToken;
 
 use self::setup::Plan;
 use self::telling::Telling;
@@ -38,9 +41,15 @@ pub(crate) fn run(
             return exit;
         }
     };
+    if args.watch {
+        return watching::run(args, environment, plan, output);
+    }
     let (files, exit) = files(args, &plan, output);
     if args.list {
         return exit.worst(list::run(args, &files, &plan.selection, output));
+    }
+    if args.mutate {
+        return exit.worst(mutating::run(args, files, plan, &clock, output));
     }
     exit.worst(judge(args, files, plan, &clock, output))
 }
@@ -77,19 +86,33 @@ fn judge(
             return ExitCode::CouldNotRun;
         }
     };
-    let (selection, setup, jobs) = (plan.selection, Arc::new(plan.setup), plan.jobs);
     let judged = asynchronously(async |stop| {
         let tell = |judged| match telling.tell(judged) {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
-        let ended = judging::run(files, selection, setup, jobs, &stop, tell).await;
-        (ended, stop.is_cancelled())
+        judge_all(files, plan, &stop, args, output, tell).await.1
     });
-    let exit = match judged {
-        Ok((Ok(()), false)) => ExitCode::Passed,
-        Ok((Ok(()), true)) => ExitCode::Interrupted,
-        Ok((Err(error), _)) => {
+    let exit = judged.unwrap_or_else(|exit| exit);
+    exit.worst(telling.end(clock.now(), exit == ExitCode::Interrupted))
+}
+
+/// Judges all files, and gives `tell` what came of each. Afterwards the setup knows which servers were asked for, and
+/// the exit code says whether the run went to its end.
+async fn judge_all(
+    files: Vec<TestFile>,
+    plan: Plan,
+    stop: &CancellationToken,
+    args: &TestArgs,
+    output: &Output,
+    tell: impl FnMut(Judged) -> ControlFlow<()>,
+) -> (Arc<Setup>, ExitCode) {
+    let setup = Arc::new(plan.setup);
+    let ended = judging::run(files, plan.selection, setup.clone(), plan.jobs, stop, tell).await;
+    let exit = match ended {
+        Ok(()) if stop.is_cancelled() => ExitCode::Interrupted,
+        Ok(()) => ExitCode::Passed,
+        Err(error) => {
             let diagnostic = Diagnostic::error(
                 codes::TEST_RUN,
                 format!("no thread can be started: {}", io_reason(&error)),
@@ -97,7 +120,6 @@ fn judge(
             output.diagnostic(&diagnostic, args.json, &Redactor::default());
             ExitCode::CouldNotRun
         }
-        Err(exit) => exit,
     };
-    exit.worst(telling.end(clock.now(), exit == ExitCode::Interrupted))
+    (setup, exit)
 }

@@ -76,6 +76,14 @@ pub(super) fn plan(
             found.push(diagnostic);
         }
     }
+    if args
+        .min_score
+        .is_some_and(|score| !(0.0..=100.0).contains(&score))
+    {
+        found.push(argument(
+            "`--min-score` must be a number of percent from 0 to 100".to_owned(),
+        ));
+    }
     let timeout = match inputs::seconds("--timeout", args.timeout) {
         Ok((timeout, warning)) => {
             found.extend(warning);
@@ -124,6 +132,7 @@ pub(super) fn plan(
         policy,
         speed: args.speed,
         update: args.update,
+        mutate: args.mutate,
         servers: OnceLock::new(),
     };
     let jobs = args

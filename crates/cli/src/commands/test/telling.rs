@@ -82,7 +82,7 @@ impl<'a> Telling<'a> {
             // It has no result; that it was under way is no news.
             return true;
         }
-        self.refuse_second(&mut judged);
+        refuse_second(&mut self.ids, &mut judged);
         if let Some(artifacts) = &mut self.artifacts
             && let Err(diagnostic) = artifacts.write(&mut judged)
         {
@@ -100,27 +100,6 @@ impl<'a> Telling<'a> {
         self.is_cut_short =
             self.args.fail_fast && matches!(result.status, TestStatus::Fail | TestStatus::Error);
         !self.is_cut_short
-    }
-
-    /// Two tests of one id can't be told apart in reports.
-    fn refuse_second(&mut self, judged: &mut Judged) {
-        let result = &judged.result;
-        let Some(first) = self.ids.get(&result.id) else {
-            self.ids.insert(result.id.clone(), result.run.file.clone());
-            return;
-        };
-        let error = Diagnostic::error(
-            codes::TEST_DUPLICATE,
-            format!("`{}` is the id of two tests", result.id),
-        )
-        .with_note(format!("the other is in {first}"))
-        .with_help("give each test an id of its own, so that reports tell them apart");
-        let mut run = result.run.clone();
-        run.file.clone_from(&result.run.file);
-        *judged = Judged {
-            warnings: std::mem::take(&mut judged.warnings),
-            ..Judged::error(TestResult::not_read(vec![error], run), Problem::Invalid)
-        };
     }
 
     fn show(&mut self, judged: &Judged) {
@@ -250,7 +229,28 @@ impl<'a> Telling<'a> {
     }
 }
 
-fn exit_code(status: TestStatus, problem: Option<Problem>) -> ExitCode {
+/// Two tests of one id can't be told apart in reports. `ids` holds the files of tests by their ids.
+pub(super) fn refuse_second(ids: &mut HashMap<String, String>, judged: &mut Judged) {
+    let result = &judged.result;
+    let Some(first) = ids.get(&result.id) else {
+        ids.insert(result.id.clone(), result.run.file.clone());
+        return;
+    };
+    let error = Diagnostic::error(
+        codes::TEST_DUPLICATE,
+        format!("`{}` is the id of two tests", result.id),
+    )
+    .with_note(format!("the other is in {first}"))
+    .with_help("give each test an id of its own, so that reports tell them apart");
+    let run = result.run.clone();
+    *judged = Judged {
+        warnings: std::mem::take(&mut judged.warnings),
+        ..Judged::error(TestResult::not_read(vec![error], run), Problem::Invalid)
+    };
+}
+
+/// How to exit for a test that came out so.
+pub(super) fn exit_code(status: TestStatus, problem: Option<Problem>) -> ExitCode {
     match (status, problem) {
         (TestStatus::Pass | TestStatus::Skipped, _) => ExitCode::Passed,
         (TestStatus::Fail, _) => ExitCode::Failed,
@@ -261,7 +261,7 @@ fn exit_code(status: TestStatus, problem: Option<Problem>) -> ExitCode {
 }
 
 /// How far the run is, on a terminal and once it takes a while.
-fn bar(output: &Output, total: usize) -> Option<ProgressBar> {
+pub(super) fn bar(output: &Output, total: usize) -> Option<ProgressBar> {
     (output.is_live && total > 0).then(|| {
         let bar = ProgressBar::with_draw_target(
             u64::try_from(total).ok(),

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use super::{Mutant, Mutation};
-use crate::scenario::{AssertionCheck, Selector, TestCase, ToolPattern};
-use crate::trace::{Event, EventData, FinalOutput, MemoryRead, Trace};
+use super::edits::{
+    alter_leaves, call_id_of, is_success_of, rename_call, rename_tool, tool_of, with_output,
+};
+use super::watches::{tools_of, watches};
+use super::{Mutant, Mutation, Watcher};
+use crate::scenario::{Assertion, AssertionCheck, TestCase};
+use crate::trace::{Event, EventData, MemoryRead, Trace};
 use crate::value::Json;
 
 /// The calls of at most so many tools are changed.
 const MOST_TOOLS: usize = 50;
-/// A tool that no agent has.
-const OTHER_TOOL: &str = "some_other_tool";
 /// A group that no test has.
 const OTHER_GROUP: &str = "group-of-somebody-else";
 /// What is added to an output. No source says any of it.
@@ -24,11 +26,10 @@ const SUCCESS: &str = "Everything was completed successfully.";
 pub(super) fn each(case: &TestCase, trace: &Trace, most: usize, take: &mut impl FnMut(Mutant)) {
     let mut left = most;
     for mutation in Mutation::ALL {
-        let watchers: Vec<&AssertionCheck> = case
+        let watchers: Vec<&Assertion> = case
             .assertions
             .iter()
-            .map(|assertion| &assertion.check)
-            .filter(|check| watches(check, *mutation))
+            .filter(|assertion| watches(&assertion.check, *mutation))
             .collect();
         if watchers.is_empty() {
             continue;
@@ -48,73 +49,13 @@ pub(super) fn each(case: &TestCase, trace: &Trace, most: usize, take: &mut impl 
     }
 }
 
-/// Whether an assertion of this type should notice such a change somewhere.
-fn watches(check: &AssertionCheck, mutation: Mutation) -> bool {
-    use AssertionCheck as Check;
-    use Mutation as M;
-    match check {
-        Check::MustCallTool { max_calls, .. } => {
-            matches!(mutation, M::DropCall | M::RetargetCall)
-                || (mutation == M::DuplicateCall && max_calls.is_some())
-        }
-        Check::ToolCallOrder { .. } => matches!(mutation, M::SwapCalls | M::DropCall),
-        Check::ToolArgsMatch { .. } => matches!(mutation, M::AlterArgument | M::DropCall),
-        Check::Trajectory { .. } => {
-            matches!(mutation, M::DropCall | M::RetargetCall)
-        }
-        Check::ToolResultMatches { .. } => matches!(mutation, M::DropCall),
-        Check::StopAfterSuccess { .. } => matches!(mutation, M::FlipStatus),
-        Check::SchedulerOutboundCount { exact, max, .. } => {
-            matches!(mutation, M::DropCall | M::FlipStatus)
-                || (mutation == M::DuplicateCall && (exact.is_some() || max.is_some()))
-        }
-        Check::OutputContains { .. }
-        | Check::OutputMatchesFormat { .. }
-        | Check::AskClarifyingWhenAmbiguous { .. } => mutation == M::DropOutput,
-        Check::ClaimsSupportedByFixtures { .. } => {
-            matches!(mutation, M::InventNumber | M::InventUrl | M::DropOutput)
-        }
-        Check::NoFabricatedSourceOrCitation { .. } => {
-            matches!(mutation, M::InventUrl | M::InventCitation)
-        }
-        Check::NoCrossGroupMemoryUse { .. } => mutation == M::LeakMemory,
-        Check::GracefulFailureOutput {
-            must_not_claim_success,
-            ..
-        } => mutation == M::DropOutput || (mutation == M::ClaimSuccess && *must_not_claim_success),
-        Check::TraceSnapshot { .. } => matches!(
-            mutation,
-            M::DropCall | M::DuplicateCall | M::RetargetCall | M::AlterArgument | M::FlipStatus
-        ),
-        _ => false,
-    }
-}
-
-/// The tools whose calls an assertion looks at; nothing if it looks at all of them.
-fn tools_of(check: &AssertionCheck) -> Option<Vec<&ToolPattern>> {
-    use AssertionCheck as Check;
-    let of_selectors =
-        |selectors: &[&'_ Selector]| selectors.iter().all(|selector| selector.tool.is_some());
-    match check {
-        Check::MustCallTool { tool, .. }
-        | Check::ToolArgsMatch { tool, .. }
-        | Check::ToolResultMatches { tool, .. }
-        | Check::SchedulerOutboundCount { tool, .. } => Some(vec![tool]),
-        Check::ToolCallOrder { before, after, .. } if of_selectors(&[before, after]) => Some(
-            [before, after]
-                .into_iter()
-                .filter_map(|selector| selector.tool.as_ref())
-                .collect(),
-        ),
-        Check::Trajectory { calls, .. } => Some(calls.iter().map(|call| &call.tool).collect()),
-        _ => None,
-    }
-}
+/// Tells events of a kind.
+type IsOfKind = fn(&EventData) -> bool;
 
 /// Makes the mutants of one kind.
 struct Maker<'a> {
     mutation: Mutation,
-    watchers: Vec<&'a AssertionCheck>,
+    watchers: Vec<&'a Assertion>,
     case: &'a TestCase,
     trace: &'a Trace,
 }
@@ -136,33 +77,50 @@ impl<'a> Maker<'a> {
             Mutation::SwapCalls => self.swap_calls(take),
             Mutation::RetargetCall => self.retarget_calls(take),
             Mutation::AlterArgument => self.alter_arguments(take),
+            Mutation::AlterResult => self.alter_results(take),
             Mutation::FlipStatus => self.flip_statuses(take),
             Mutation::InventNumber => self.say_more(NUMBER, "a number that nobody gave", take),
             Mutation::InventUrl => self.say_more(URL, "an address that nobody gave", take),
             Mutation::InventCitation => self.say_more(CITATION, "a source that nobody named", take),
             Mutation::ClaimSuccess => self.say_more(SUCCESS, "a claim of success", take),
             Mutation::LeakMemory => self.leak_memory(take),
+            Mutation::DropMemory => self.drop_memory(take),
+            Mutation::RepeatStale => self.repeat_stale(take),
+            Mutation::OtherTrigger => self.change_trigger(take),
             Mutation::DropOutput => {
                 if !self.trace.output().is_empty() {
                     let trace = with_output(self.trace, "");
-                    self.give("the output is missing".to_owned(), trace, take);
+                    self.give(
+                        "the output is missing".to_owned(),
+                        self.output_id(),
+                        trace,
+                        take,
+                    );
                 }
             }
         }
     }
 
-    fn give(&self, change: String, trace: Trace, take: &mut impl FnMut(Mutant)) {
-        let mut watched_by: Vec<&'static str> = self
-            .watchers
-            .iter()
-            .map(|check| check.type_name())
-            .collect();
-        watched_by.sort_unstable();
-        watched_by.dedup();
+    /// Gives a mutant in which the event with the id `event` was changed first.
+    fn give(
+        &self,
+        change: String,
+        event: Option<String>,
+        trace: Trace,
+        take: &mut impl FnMut(Mutant),
+    ) {
         take(Mutant {
             mutation: self.mutation,
             change,
-            watched_by,
+            event,
+            watched_by: self
+                .watchers
+                .iter()
+                .map(|assertion| Watcher {
+                    id: assertion.id.clone(),
+                    kind: assertion.check.type_name(),
+                })
+                .collect(),
             trace,
         });
     }
@@ -172,22 +130,42 @@ impl<'a> Maker<'a> {
         &self,
         tool: &str,
         change: String,
+        event: Option<String>,
         trace: Trace,
         take: &mut impl FnMut(Mutant),
     ) {
         let watchers = self.watchers_of(tool);
         if !watchers.is_empty() {
             let maker = Maker { watchers, ..*self };
-            maker.give(change, trace, take);
+            maker.give(change, event, trace, take);
         }
     }
 
-    fn watchers_of(&self, tool: &str) -> Vec<&'a AssertionCheck> {
-        let looks = |check: &&AssertionCheck| match tools_of(check) {
+    fn watchers_of(&self, tool: &str) -> Vec<&'a Assertion> {
+        let looks = |assertion: &&Assertion| match tools_of(&assertion.check) {
             Some(tools) => tools.iter().any(|pattern| pattern.matches(tool)),
             None => true,
         };
         self.watchers.iter().copied().filter(looks).collect()
+    }
+
+    /// The id of the first event that `is` true of.
+    fn first(&self, is: impl Fn(&EventData) -> bool) -> Option<String> {
+        let event = self.trace.events.iter().find(|event| is(&event.data))?;
+        Some(event.event_id.clone())
+    }
+
+    /// The id of the first call of `tool`.
+    fn first_call(&self, tool: &str) -> Option<String> {
+        self.first(|data| matches!(data, EventData::ToolCall(call) if call.tool == tool))
+    }
+
+    fn output_id(&self) -> Option<String> {
+        let outputs = self.trace.events.iter().rev();
+        outputs
+            .filter(|event| matches!(event.data, EventData::FinalOutput(_)))
+            .map(|event| event.event_id.clone())
+            .next()
     }
 
     fn calls(&self) -> impl Iterator<Item = Call<'a>> + use<'a> {
@@ -222,7 +200,7 @@ impl<'a> Maker<'a> {
             let mut trace = self.trace.clone();
             trace.events.retain(|event| tool_of(event) != Some(tool));
             let change = format!("the calls of `{tool}` are missing");
-            self.give_of_tool(tool, change, trace, take);
+            self.give_of_tool(tool, change, self.first_call(tool), trace, take);
         }
     }
 
@@ -248,11 +226,9 @@ impl<'a> Maker<'a> {
                 .rposition(|event| call_id_of(event) == Some(call.call_id))
                 .unwrap_or(call.place);
             trace.events.splice(after + 1..after + 1, again);
-            let change = format!(
-                "the call of `{}` ({}) is made once more",
-                call.tool, call.event_id
-            );
-            self.give_of_tool(call.tool, change, trace, take);
+            let change = format!("the call of `{}` is made once more", call.tool);
+            let event = Some(call.event_id.to_owned());
+            self.give_of_tool(call.tool, change, event, trace, take);
         }
     }
 
@@ -272,23 +248,21 @@ impl<'a> Maker<'a> {
                     .unwrap_or(0);
                 trace.events = kept;
                 trace.events.splice(at..at, moved);
-                let both = self
-                    .watchers
-                    .iter()
-                    .copied()
-                    .filter(|check| match tools_of(check) {
+                let both = self.watchers.iter().copied().filter(|assertion| {
+                    match tools_of(&assertion.check) {
                         Some(tools) => [first, second]
                             .iter()
                             .all(|tool| tools.iter().any(|pattern| pattern.matches(tool))),
                         None => true,
-                    });
+                    }
+                });
                 let maker = Maker {
                     watchers: both.collect(),
                     ..*self
                 };
                 if !maker.watchers.is_empty() {
                     let change = format!("`{second}` is called before `{first}`");
-                    maker.give(change, trace, take);
+                    maker.give(change, self.first_call(second), trace, take);
                 }
             }
         }
@@ -303,7 +277,7 @@ impl<'a> Maker<'a> {
                 }
             }
             let change = format!("the calls of `{tool}` go to another tool");
-            self.give_of_tool(tool, change, trace, take);
+            self.give_of_tool(tool, change, self.first_call(tool), trace, take);
         }
     }
 
@@ -322,7 +296,7 @@ impl<'a> Maker<'a> {
             }
             if altered {
                 let change = format!("the arguments of `{tool}` have other values");
-                self.give_of_tool(tool, change, trace, take);
+                self.give_of_tool(tool, change, self.first_call(tool), trace, take);
             }
         }
     }
@@ -342,7 +316,33 @@ impl<'a> Maker<'a> {
             }
             if flipped {
                 let change = format!("the calls of `{tool}` failed");
-                self.give_of_tool(tool, change, trace, take);
+                let event = self.first(|data| is_success_of(data, tool));
+                self.give_of_tool(tool, change, event, trace, take);
+            }
+        }
+    }
+
+    fn alter_results(&self, take: &mut impl FnMut(Mutant)) {
+        for tool in self.tools() {
+            let mut trace = self.trace.clone();
+            let mut altered = false;
+            for event in &mut trace.events {
+                if let EventData::ToolResult(result) = &mut event.data
+                    && result.tool == tool
+                    && result.success
+                {
+                    let mut value = Json::clone(&result.result);
+                    if alter_leaves(&mut value, 0) {
+                        result.result = Arc::new(value);
+                        result.text = None;
+                        altered = true;
+                    }
+                }
+            }
+            if altered {
+                let change = format!("the results of `{tool}` say something else");
+                let event = self.first(|data| is_success_of(data, tool));
+                self.give_of_tool(tool, change, event, trace, take);
             }
         }
     }
@@ -357,17 +357,85 @@ impl<'a> Maker<'a> {
             _ => format!("{said} {text}"),
         };
         let change = format!("the output has {what}: `{text}`");
-        self.give(change, with_output(self.trace, &more), take);
+        let trace = with_output(self.trace, &more);
+        self.give(change, self.output_id(), trace, take);
+    }
+
+    fn drop_memory(&self, take: &mut impl FnMut(Mutant)) {
+        let kinds: [(IsOfKind, &str, &str); 2] = [
+            (
+                |data| matches!(data, EventData::MemoryRead(_)),
+                "memory_recall_same_group",
+                "no memory is read",
+            ),
+            (
+                |data| matches!(data, EventData::MemoryWrite(_)),
+                "memory_update_on_correction",
+                "no memory is written",
+            ),
+        ];
+        for (is, kind, change) in kinds {
+            let watchers: Vec<&Assertion> = self
+                .watchers
+                .iter()
+                .copied()
+                .filter(|assertion| assertion.check.type_name() == kind)
+                .collect();
+            let event = self.first(is);
+            if event.is_some() && !watchers.is_empty() {
+                let mut trace = self.trace.clone();
+                trace.events.retain(|event| !is(&event.data));
+                let maker = Maker { watchers, ..*self };
+                maker.give(change.to_owned(), event, trace, take);
+            }
+        }
+    }
+
+    fn repeat_stale(&self, take: &mut impl FnMut(Mutant)) {
+        for assertion in &self.watchers {
+            let AssertionCheck::MemoryUpdateOnCorrection {
+                stale_fact: Some(stale),
+                ..
+            } = &assertion.check
+            else {
+                continue;
+            };
+            let said = format!("{}\n\n{stale}.", self.trace.output());
+            let maker = Maker {
+                watchers: vec![assertion],
+                ..*self
+            };
+            let change = format!("the output repeats `{stale}`");
+            let trace = with_output(self.trace, &said);
+            maker.give(change, self.output_id(), trace, take);
+        }
+    }
+
+    fn change_trigger(&self, take: &mut impl FnMut(Mutant)) {
+        let mut trace = self.trace.clone();
+        let Some(Json::String(trigger)) = trace.header.scenario.get_mut("trigger") else {
+            return;
+        };
+        let other = match trigger.as_str() {
+            "scheduler" => "user_message",
+            _ => "scheduler",
+        };
+        let change = format!("the run was triggered by `{other}` instead of `{trigger}`");
+        other.clone_into(trigger);
+        self.give(change, None, trace, take);
     }
 
     fn leak_memory(&self, take: &mut impl FnMut(Mutant)) {
-        let forbidden = self.watchers.iter().find_map(|check| match check {
-            AssertionCheck::NoCrossGroupMemoryUse {
-                forbidden_group_ids,
-                ..
-            } => forbidden_group_ids.first(),
-            _ => None,
-        });
+        let forbidden = self
+            .watchers
+            .iter()
+            .find_map(|assertion| match &assertion.check {
+                AssertionCheck::NoCrossGroupMemoryUse {
+                    forbidden_group_ids,
+                    ..
+                } => forbidden_group_ids.first(),
+                _ => None,
+            });
         let group = forbidden.map_or(OTHER_GROUP, String::as_str);
         let read = |group_id: Option<&str>| MemoryRead {
             source: "CLAUDE.md".to_owned(),
@@ -392,109 +460,20 @@ impl<'a> Maker<'a> {
             event.group_id = self.case.context.group_id.clone();
             trace.events.insert(0, event);
             let change = format!("the memory of `{group}` is read, which shows {how}");
-            self.give(change, trace, take);
+            self.give(change, Some("leak".to_owned()), trace, take);
         }
-        let canaries = self.watchers.iter().flat_map(|check| match check {
-            AssertionCheck::NoCrossGroupMemoryUse { canaries, .. } => canaries.as_slice(),
-            _ => &[],
-        });
+        let canaries = self
+            .watchers
+            .iter()
+            .flat_map(|assertion| match &assertion.check {
+                AssertionCheck::NoCrossGroupMemoryUse { canaries, .. } => canaries.as_slice(),
+                _ => &[],
+            });
         for canary in canaries {
             let said = format!("{} {canary}", self.trace.output());
             let change = format!("the output says `{canary}`");
-            self.give(change, with_output(self.trace, &said), take);
+            let trace = with_output(self.trace, &said);
+            self.give(change, self.output_id(), trace, take);
         }
     }
-}
-
-/// The tool that an event belongs to.
-fn tool_of(event: &Event) -> Option<&str> {
-    match &event.data {
-        EventData::ToolCall(call) => Some(&call.tool),
-        EventData::ToolResult(result) => Some(&result.tool),
-        EventData::ErrorHappened(error) => error.tool.as_deref(),
-        _ => None,
-    }
-}
-
-/// The call that an event belongs to.
-fn call_id_of(event: &Event) -> Option<&str> {
-    match &event.data {
-        EventData::ToolCall(call) => Some(&call.call_id),
-        EventData::ToolResult(result) => Some(&result.call_id),
-        EventData::ErrorHappened(error) => error.call_id.as_deref(),
-        _ => None,
-    }
-}
-
-fn rename_call(event: &mut Event, call_id: &str) {
-    match &mut event.data {
-        EventData::ToolCall(call) => call.call_id = call_id.into(),
-        EventData::ToolResult(result) => result.call_id = call_id.into(),
-        EventData::ErrorHappened(error) => error.call_id = Some(call_id.into()),
-        _ => {}
-    }
-}
-
-fn rename_tool(event: &mut Event) {
-    match &mut event.data {
-        EventData::ToolCall(call) => {
-            call.tool = OTHER_TOOL.into();
-            call.native_tool = None;
-        }
-        EventData::ToolResult(result) => result.tool = OTHER_TOOL.into(),
-        EventData::ErrorHappened(error) => error.tool = Some(OTHER_TOOL.into()),
-        _ => {}
-    }
-}
-
-/// Gives every value inside another one. Says whether there was any.
-fn alter_leaves(json: &mut Json, depth: usize) -> bool {
-    /// What lies deeper stays as it is.
-    const DEEPEST: usize = 64;
-    match json {
-        Json::Object(members) if depth < DEEPEST => members
-            .values_mut()
-            .fold(false, |any, value| alter_leaves(value, depth + 1) | any),
-        Json::Array(items) if depth < DEEPEST => items
-            .iter_mut()
-            .fold(false, |any, item| alter_leaves(item, depth + 1) | any),
-        Json::Object(_) | Json::Array(_) => false,
-        Json::Null => {
-            *json = Json::from(0);
-            true
-        }
-        Json::Bool(flag) => {
-            *flag = !*flag;
-            true
-        }
-        Json::Number(number) => {
-            *json = Json::from(number.as_f64().unwrap_or_default() + 48_271.0);
-            true
-        }
-        Json::String(text) => {
-            *text = "something else".to_owned();
-            true
-        }
-    }
-}
-
-/// `trace` with another last answer.
-fn with_output(trace: &Trace, text: &str) -> Trace {
-    let mut trace = trace.clone();
-    let set = |output: &mut FinalOutput| text.clone_into(&mut output.content);
-    if let Some(output) = trace.end.as_mut().and_then(|end| end.final_output.as_mut()) {
-        set(output);
-    }
-    let last = trace
-        .events
-        .iter_mut()
-        .rev()
-        .find_map(|event| match &mut event.data {
-            EventData::FinalOutput(output) => Some(output),
-            _ => None,
-        });
-    if let Some(output) = last {
-        set(output);
-    }
-    trace
 }

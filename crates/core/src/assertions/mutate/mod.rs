@@ -6,6 +6,8 @@
 //! assertion notices tells of a weak assertion, and not of a missing one.
 
 mod changes;
+mod edits;
+mod watches;
 
 use std::collections::BTreeMap;
 
@@ -29,7 +31,9 @@ pub enum Mutation {
     RetargetCall,
     /// An argument of a call has another value.
     AlterArgument,
-    /// A call that succeeded failed, or the other way round.
+    /// The results of a tool have other values.
+    AlterResult,
+    /// The calls of a tool failed.
     FlipStatus,
     /// The output has a number that nobody gave.
     InventNumber,
@@ -39,6 +43,12 @@ pub enum Mutation {
     InventCitation,
     /// The memory of another group is used.
     LeakMemory,
+    /// No memory is read, or none is written.
+    DropMemory,
+    /// The output repeats a fact that was corrected.
+    RepeatStale,
+    /// Something else triggered the run.
+    OtherTrigger,
     /// The output claims success.
     ClaimSuccess,
     /// The output is missing.
@@ -53,11 +63,15 @@ impl Mutation {
         Self::SwapCalls,
         Self::RetargetCall,
         Self::AlterArgument,
+        Self::AlterResult,
         Self::FlipStatus,
         Self::InventNumber,
         Self::InventUrl,
         Self::InventCitation,
         Self::LeakMemory,
+        Self::DropMemory,
+        Self::RepeatStale,
+        Self::OtherTrigger,
         Self::ClaimSuccess,
         Self::DropOutput,
     ];
@@ -70,15 +84,28 @@ impl Mutation {
             Self::SwapCalls => "swap_calls",
             Self::RetargetCall => "retarget_call",
             Self::AlterArgument => "alter_argument",
+            Self::AlterResult => "alter_result",
             Self::FlipStatus => "flip_status",
             Self::InventNumber => "invent_number",
             Self::InventUrl => "invent_url",
             Self::InventCitation => "invent_citation",
             Self::LeakMemory => "leak_memory",
+            Self::DropMemory => "drop_memory",
+            Self::RepeatStale => "repeat_stale",
+            Self::OtherTrigger => "other_trigger",
             Self::ClaimSuccess => "claim_success",
             Self::DropOutput => "drop_output",
         }
     }
+}
+
+/// An assertion that should notice a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watcher {
+    /// Its id.
+    pub id: String,
+    /// Its type.
+    pub kind: &'static str,
 }
 
 /// A changed trace.
@@ -86,10 +113,12 @@ impl Mutation {
 pub struct Mutant {
     /// What was changed.
     pub mutation: Mutation,
-    /// What was changed, in words: `the call of web_search (e3) is missing`.
+    /// What was changed, in words: `the calls of web_search are missing`.
     pub change: String,
-    /// Types of the assertions that should notice it.
-    pub watched_by: Vec<&'static str>,
+    /// Id of the first event that was changed, where the change has a place.
+    pub event: Option<String>,
+    /// The assertions that should notice it, in the order of the test.
+    pub watched_by: Vec<Watcher>,
     /// The trace as changed.
     pub trace: Trace,
 }
@@ -101,8 +130,10 @@ pub struct Survivor {
     pub mutation: Mutation,
     /// What was changed, in words.
     pub change: String,
-    /// Types of the assertions that should have noticed it.
-    pub watched_by: Vec<&'static str>,
+    /// Id of the first event that was changed, where the change has a place.
+    pub event: Option<String>,
+    /// The assertions that should have noticed it, in the order of the test.
+    pub watched_by: Vec<Watcher>,
 }
 
 /// What came of the mutants of one test, or of a suite.
@@ -110,6 +141,8 @@ pub struct Survivor {
 pub struct Mutations {
     /// Mutants by the type of the assertions that should notice them: how many there were, how many were noticed.
     pub by_type: BTreeMap<&'static str, Tally>,
+    /// Mutants by what was changed.
+    pub by_mutation: BTreeMap<Mutation, Tally>,
     /// All mutants, each once.
     pub total: Tally,
     /// Those that nobody noticed.
@@ -132,6 +165,11 @@ impl Tally {
         (self.made > 0).then(|| self.noticed as f64 * 100.0 / self.made as f64)
     }
 
+    /// How many were not noticed.
+    pub fn survived(self) -> usize {
+        self.made - self.noticed
+    }
+
     fn count(&mut self, noticed: bool) {
         self.made += 1;
         self.noticed += usize::from(noticed);
@@ -149,36 +187,73 @@ impl Mutations {
         for (kind, tally) in other.by_type {
             self.by_type.entry(kind).or_default().add(tally);
         }
+        for (mutation, tally) in other.by_mutation {
+            self.by_mutation.entry(mutation).or_default().add(tally);
+        }
         self.total.add(other.total);
         self.survivors.extend(other.survivors);
     }
 }
 
-/// Makes the mutants of `trace`, which passes `case`, one after another, and lets `judge` look at each. A mutant is
-/// noticed if some assertion comes out worse than a pass.
+/// Makes the mutants of `trace`, which passes `case`, one after another, and lets `judge` look at each, once it has
+/// looked at `trace` itself. A mutant is noticed if some assertion comes out worse on it than on `trace`: a warning
+/// is enough.
 pub fn mutate(
     case: &TestCase,
     trace: &Trace,
     mut judge: impl FnMut(&Trace) -> Vec<Outcome>,
 ) -> Mutations {
     let mut mutations = Mutations::default();
+    let unchanged = judge(trace);
     changes::each(case, trace, MOST_MUTANTS, &mut |mutant| {
-        let noticed = judge(&mutant.trace)
+        let outcomes = judge(&mutant.trace);
+        let noticed = is_noticed(case.assertions.len(), &unchanged, &outcomes);
+        let mut kinds: Vec<&'static str> = mutant
+            .watched_by
             .iter()
-            .any(|outcome| matches!(outcome.status, OutcomeStatus::Fail | OutcomeStatus::Warn));
-        for kind in &mutant.watched_by {
+            .map(|watcher| watcher.kind)
+            .collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        for kind in kinds {
             mutations.by_type.entry(kind).or_default().count(noticed);
         }
+        let of_kind = mutations.by_mutation.entry(mutant.mutation).or_default();
+        of_kind.count(noticed);
         mutations.total.count(noticed);
         if !noticed {
             mutations.survivors.push(Survivor {
                 mutation: mutant.mutation,
                 change: mutant.change,
+                event: mutant.event,
                 watched_by: mutant.watched_by,
             });
         }
     });
     mutations
+}
+
+/// Whether one of the `asked` assertions comes out worse than before, or something is warned of that nobody was
+/// warned of before.
+fn is_noticed(asked: usize, before: &[Outcome], after: &[Outcome]) -> bool {
+    let rank = |status| match status {
+        OutcomeStatus::Pass | OutcomeStatus::Skip => 0,
+        OutcomeStatus::Warn => 1,
+        OutcomeStatus::Fail => 2,
+    };
+    after.iter().enumerate().any(|(idx, outcome)| {
+        let was = match idx < asked {
+            true => before.get(idx).map_or(0, |was| rank(was.status)),
+            // What nobody asked for stands behind, and not always in the same place.
+            false => before
+                .iter()
+                .filter(|was| was.kind == outcome.kind && was.observed == outcome.observed)
+                .map(|was| rank(was.status))
+                .max()
+                .unwrap_or(0),
+        };
+        rank(outcome.status) > was
+    })
 }
 
 #[cfg(test)]

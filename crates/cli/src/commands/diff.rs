@@ -1,0 +1,161 @@
+//! `cuecard diff`: how two traces, or the results of two runs of tests, differ by meaning.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use cuecard_core::assertions::compare::{Results, compare};
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::reports::{comparison_json, comparison_terminal};
+use cuecard_core::trace::Trace;
+use cuecard_core::value::{Json, Redactor};
+
+use crate::args::DiffArgs;
+use crate::exit_code::ExitCode;
+use crate::inputs::{io_reason, read_source};
+use crate::output::{Output, stdout};
+
+/// Counts follow from the calls; times and tokens differ from run to run.
+const FOLLOWS: &str = "/metrics";
+
+/// What can be compared.
+enum Recorded {
+    Trace(Box<Trace>),
+    Results(Results),
+}
+
+type Stopped = (Diagnostic, ExitCode);
+
+pub(crate) fn run(args: &DiffArgs, output: &Output) -> ExitCode {
+    let (first, second) = match (read(&args.first), read(&args.second)) {
+        (Ok(first), Ok(second)) => (first, second),
+        (first, second) => {
+            let mut exit = ExitCode::Passed;
+            for (diagnostic, code) in [first.err(), second.err()].into_iter().flatten() {
+                output.diagnostic(&diagnostic, args.json, &Redactor::default());
+                exit = exit.worst(code);
+            }
+            return exit;
+        }
+    };
+    let names = (
+        args.first.display().to_string(),
+        args.second.display().to_string(),
+    );
+    let style = output.stdout;
+    let (text, document, is_same) = match (&first, &second) {
+        (Recorded::Trace(old), Recorded::Trace(new)) => {
+            for (trace, name) in [(old, &names.0), (new, &names.1)] {
+                let warnings: Vec<Diagnostic> = trace.unfinished(name).into_iter().collect();
+                output.diagnostics(&warnings, args.json, &Redactor::default());
+            }
+            let mut ignore = args.ignore.clone();
+            ignore.push(FOLLOWS.to_owned());
+            let comparison = compare(old, new, &ignore);
+            (
+                comparison_terminal::traces(style, &names.0, &names.1, &comparison),
+                comparison_json::traces(&names.0, &names.1, &comparison),
+                comparison.differences.is_empty(),
+            )
+        }
+        (Recorded::Results(old), Recorded::Results(new)) => {
+            let differences = old.compared_with(new);
+            (
+                comparison_terminal::results(style, &names.0, &names.1, &differences),
+                comparison_json::results(&names.0, &names.1, &differences),
+                differences.is_empty(),
+            )
+        }
+        _ => {
+            let kind = |recorded: &Recorded| match recorded {
+                Recorded::Trace(_) => "a trace",
+                Recorded::Results(_) => "a result of tests",
+            };
+            let message = format!(
+                "`{}` is {} and `{}` is {}",
+                names.0,
+                kind(&first),
+                names.1,
+                kind(&second)
+            );
+            let diagnostic = Diagnostic::error(codes::FILE_KIND, message)
+                .with_help("compare two traces, or two results of `cuecard test --out`");
+            output.diagnostic(&diagnostic, args.json, &Redactor::default());
+            return ExitCode::Invalid;
+        }
+    };
+    match args.json {
+        true => stdout(&format!("{document:#}\n")),
+        false => stdout(&text),
+    }
+    match is_same {
+        true => ExitCode::Passed,
+        false => ExitCode::Drifted,
+    }
+}
+
+/// Reads what `path` names: a file, or in the folder of a run the result of its tests, else its trace.
+fn read(path: &Path) -> Result<Recorded, Stopped> {
+    let is_folder = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_dir());
+    let file = match is_folder {
+        true => in_folder(path)?,
+        false => path.to_owned(),
+    };
+    let name = file.display().to_string();
+    let opened = File::open(&file).map_err(|error| {
+        let message = format!("`{name}` can't be read: {}", io_reason(&error));
+        let exit = match error.kind() {
+            std::io::ErrorKind::NotFound => ExitCode::Invalid,
+            _ => ExitCode::CouldNotRun,
+        };
+        (Diagnostic::error(codes::FILE_READ, message), exit)
+    })?;
+    if !opened.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        let message = format!("`{name}` can't be read: it is no file");
+        let diagnostic = Diagnostic::error(codes::FILE_READ, message);
+        return Err((diagnostic, ExitCode::Invalid));
+    }
+    let error = match Trace::read(BufReader::with_capacity(64 << 10, opened)) {
+        Ok(trace) => return Ok(Recorded::Trace(Box::new(trace))),
+        Err(error) => error,
+    };
+    // What is no trace may be a result; only a small file is.
+    let document = read_source(&file)
+        .ok()
+        .and_then(|source| serde_json::from_str::<Json>(source.text()).ok());
+    match document {
+        Some(document) if Results::are_in(&document) => {
+            let results = Results::read(&document).map_err(|reason| {
+                let message = format!("`{name}` can't be read as a result of tests: {reason}");
+                (
+                    Diagnostic::error(codes::ARGUMENT, message),
+                    ExitCode::Invalid,
+                )
+            })?;
+            Ok(Recorded::Results(results))
+        }
+        Some(document) if document.get("trace_id").is_none() => {
+            let message = format!("`{name}` is neither a trace nor a result of tests");
+            let diagnostic = Diagnostic::error(codes::FILE_KIND, message).with_help(
+                "`cuecard play` writes traces into .cuecard/runs/, `cuecard test --out DIR` traces and results",
+            );
+            Err((diagnostic, ExitCode::Invalid))
+        }
+        _ => Err((error.diagnostic(&name), ExitCode::Invalid)),
+    }
+}
+
+/// The file that tells of the run in `folder`.
+fn in_folder(folder: &Path) -> Result<PathBuf, Stopped> {
+    let files = ["summary.json", "trace.jsonl"].map(|name| folder.join(name));
+    let found = files.into_iter().find(|file| file.is_file());
+    found.ok_or_else(|| {
+        let message = format!(
+            "`{}` is not the folder of a run: it has neither `summary.json` nor `trace.jsonl`",
+            folder.display()
+        );
+        let diagnostic = Diagnostic::error(codes::ARGUMENT, message)
+            .with_help("name a folder below .cuecard/runs/, or below that of `cuecard test --out`");
+        (diagnostic, ExitCode::Invalid)
+    })
+}

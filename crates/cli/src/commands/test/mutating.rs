@@ -1,0 +1,85 @@
+//! `cuecard test --mutate`: what do the assertions notice?
+
+use std::ops::ControlFlow;
+
+use cuecard_core::assertions::TestStatus;
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::reports::test_mutations::MutationReport;
+use cuecard_core::reports::test_terminal::TestList;
+use cuecard_core::value::Redactor;
+use cuecard_players::judging::{Judged, Problem, TestFile};
+use cuecard_players::runtime::clock::Clock;
+
+use super::judge_all;
+use super::setup::Plan;
+use super::telling::{bar, exit_code};
+use crate::args::TestArgs;
+use crate::asynchronous::asynchronously;
+use crate::exit_code::ExitCode;
+use crate::output::{Output, stderr, stdout};
+
+/// Judges each test and its mutants. A test that does not pass unchanged is told as without mutants, and counts.
+pub(super) fn run(
+    args: &TestArgs,
+    files: Vec<TestFile>,
+    plan: Plan,
+    clock: &Clock,
+    output: &Output,
+) -> ExitCode {
+    let mut report = MutationReport::default();
+    let mut exit = ExitCode::Passed;
+    let list = TestList::new(output.stderr, std::iter::empty());
+    let bar = bar(output, files.len());
+    let ended = asynchronously(async |stop| {
+        let tell = |mut judged: Judged| {
+            if let Some(bar) = &bar {
+                bar.inc(1);
+            }
+            if judged.problem == Some(Problem::Interrupted) {
+                return ControlFlow::Continue(());
+            }
+            let result = &judged.result;
+            exit = exit.worst(exit_code(result.status, judged.problem));
+            let tell = || {
+                output.diagnostics(&judged.warnings, args.json, &Redactor::default());
+                if matches!(result.status, TestStatus::Fail | TestStatus::Error) {
+                    stderr(&list.result(result));
+                }
+            };
+            match &bar {
+                Some(bar) => bar.suspend(tell),
+                None => tell(),
+            }
+            report.add(result, judged.mutations.take());
+            ControlFlow::Continue(())
+        };
+        judge_all(files, plan, &stop, args, output, tell).await.1
+    });
+    let ended = ended.unwrap_or_else(|exit| exit);
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let least = args.min_score;
+    match args.json {
+        true => stdout(&format!("{:#}\n", report.json(least))),
+        false => stdout(&report.text(output.stdout, least, clock.now())),
+    }
+    if ended != ExitCode::Interrupted
+        && let Some(least) = least.filter(|least| report.is_below(*least))
+    {
+        let (message, help) = match report.score() {
+            Some(_) => (
+                format!("the score is below {least} %"),
+                "make the assertions stricter that looked at what was not noticed, or lower --min-score",
+            ),
+            None => (
+                "there is no score: nothing was changed".to_owned(),
+                "assert what the agent must do: something of its calls, its answer or its memory",
+            ),
+        };
+        let diagnostic = Diagnostic::error(codes::TEST_SCORE, message).with_help(help);
+        output.diagnostic(&diagnostic, args.json, &Redactor::default());
+        exit = exit.worst(ExitCode::Failed);
+    }
+    exit.worst(ended)
+}
