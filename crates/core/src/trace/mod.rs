@@ -4,6 +4,7 @@ mod brief;
 mod data;
 mod event;
 mod file;
+mod glance;
 pub mod import;
 mod whole;
 
@@ -19,4 +20,6 @@ pub use file::{
     TraceWriter,
 };
 
-pub use whole::Trace;
+pub use glance::Glance;
+pub(crate) use whole::MAX_IN_MEMORY;
+pub use whole::{Opened, Trace};
