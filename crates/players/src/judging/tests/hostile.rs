@@ -162,11 +162,11 @@ fn hostile_bundles_are_errors() {
             of_bundle(&BUNDLE.as_bytes()[..BUNDLE.len() / 2]),
             "is never closed",
         ),
-        (of_bundle(b""), "?"),
-        (of_bundle(deep.as_bytes()), "deep"),
+        (of_bundle(b""), "there is no JSON value here"),
+        (of_bundle(deep.as_bytes()), "are nested 124 deep"),
         (
             of_bundle(BUNDLE.replacen("there", "\u{0}", 1).as_bytes()),
-            "?",
+            "the control character U+0000",
         ),
         (
             with("\"script\": []", "\"script\": [], \"script\": []"),
@@ -178,7 +178,7 @@ fn hostile_bundles_are_errors() {
         ),
         (
             with("\"timing_ms_total\": 1", "\"timing_ms_total\": 1e999"),
-            "?",
+            "`1e999` is out of range",
         ),
         (
             with("\"schema_version\": \"0.1\"", "\"schema_version\": \"3.0\""),
@@ -186,9 +186,8 @@ fn hostile_bundles_are_errors() {
         ),
         (of_bundle(b"{\"schema_version\": \"\xff\"}"), "is not UTF-8"),
     ] {
-        println!("{expected}: {message}");
+        assert!(message.contains(expected), "{message}");
     }
-    panic!("look");
 }
 
 #[test]
@@ -213,8 +212,11 @@ fn hostile_test_cases_are_errors() {
         );
     }
     for (message, expected) in [
-        (of_case(&[b'[', b'['].repeat(50_000)), "?"),
-        (of_case(bomb.as_bytes()), "?"),
+        (of_case(&[b'[', b'['].repeat(50_000)), "nested too deeply"),
+        (
+            of_case(bomb.as_bytes()),
+            "the aliases of this file stand for more than",
+        ),
         (of_case(b"id: \xff"), "is not UTF-8"),
         (
             of_case(
@@ -223,22 +225,22 @@ fn hostile_test_cases_are_errors() {
                 )
                 .as_bytes(),
             ),
-            "?",
+            "exceeds size limit",
         ),
         (
             of_case(
                 replay("type: output_omits, params: { patterns: ['(?=a)b'], regex: true }")
                     .as_bytes(),
             ),
-            "?",
+            "look-around",
         ),
         (
             of_case(replay("type: max_duration_ms, params: { limit: .nan }").as_bytes()),
-            "?",
+            "`.nan` is no number",
         ),
         (
             of_case(replay("id: b, type: max_errors, params: { limit: 1 }").as_bytes()),
-            "?",
+            "the key `id` is here twice",
         ),
         (
             of_case(
@@ -246,12 +248,11 @@ fn hostile_test_cases_are_errors() {
                     .replacen("0.1", "9.9", 1)
                     .as_bytes(),
             ),
-            "?",
+            "doesn't read version `9.9`",
         ),
     ] {
-        println!("{expected}: {message}");
+        assert!(message.contains(expected), "{message}");
     }
-    panic!("look");
 }
 
 #[test]
@@ -274,10 +275,15 @@ fn files_that_name_each_other_end() {
         .iter()
         .map(|judged| message(judged).replace(&format!("{}/", folder.path().display()), ""))
         .collect();
-    for message in messages {
-        println!("{message}");
+    assert_eq!(messages.len(), 4);
+    for (message, expected) in messages.iter().zip([
+        "line 1: not JSON",
+        "this is a test case, not a tool-call scenario",
+        "`inner` can't be read as a trace: reading failed",
+        "`link` can't be read: Too many levels of symbolic links",
+    ]) {
+        assert!(message.contains(expected), "{message}");
     }
-    panic!("look");
 }
 
 #[test]
