@@ -156,7 +156,7 @@ def rows(run, repeated, folder, quick):
     write_cases(one, 1)
     best, median, _ = repeated(20 if quick else 100, ["test", "one"], folder)
     yield "test, one small case, whole process", f"{median * 1000:.1f} ms (best {best * 1000:.1f})", "< 10 ms"
-    for label, reports in (("", []), (", all reports and files", ["-o", "out", "--report", "html:out.html", "--report", "junit:out.xml"])):
+    for label, reports in (("", []), (", all reports and files", ["--out", "out", "--report", "html:out.html", "--report", "junit:out.xml"])):
         measured = [run(["test", "cases", "-j", str(JOBS), *reports], folder) for _ in range(2 if quick else 5)]
         rates = [count / took for took, _ in measured]
         yield (
