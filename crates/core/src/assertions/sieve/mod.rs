@@ -11,6 +11,7 @@ mod links;
 mod tests;
 mod wants;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 use std::rc::Rc;
@@ -206,7 +207,7 @@ impl<'c> Sieve<'c> {
                     self.by_names.insert(self.key.clone(), self.calls.len());
                     let names = CallNames {
                         tool: glance.tool.clone().unwrap_or_default().into_owned(),
-                        native_tool: glance.native_tool.clone().map(|name| name.into_owned()),
+                        native_tool: glance.native_tool.clone().map(Cow::into_owned),
                     };
                     self.calls.push((names, 0));
                     self.calls.len() - 1

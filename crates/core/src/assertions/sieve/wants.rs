@@ -1,5 +1,8 @@
 //! Which events each type of assertion may name or decide by.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use super::keeper::{Keeper, Kept, Look};
 use crate::assertions::MOST_REFS;
 use crate::assertions::order::violates;
@@ -215,18 +218,21 @@ fn of_assertion<'c>(
             forbid_following,
             allowed_following_tools,
         } => {
-            let mut has_succeeded = false;
-            let may = move |look: &Look<'_>| {
-                std::iter::once(success_event)
-                    .chain(forbid_following)
-                    .any(|selector| may_select(selector)(look))
+            // Until the success nothing else is looked at.
+            let has_succeeded = Rc::new(Cell::new(false));
+            let is_over = has_succeeded.clone();
+            let may = move |look: &Look<'_>| match has_succeeded.get() {
+                false => may_select(success_event)(look),
+                true => forbid_following
+                    .iter()
+                    .any(|selector| may_select(selector)(look)),
             };
             let violations = Keeper::first(MOST_REFS, may)
                 .that(move |event| {
-                    if has_succeeded {
+                    if is_over.get() {
                         return violates(forbid_following, allowed_following_tools, event);
                     }
-                    has_succeeded = selects_alone(success_event, event);
+                    is_over.set(selects_alone(success_event, event));
                     false
                 })
                 .counting();
