@@ -4,7 +4,7 @@ use super::{Finding, Verdict, View, citations, claims, memory, recovery, schedul
 use crate::scenario::AssertionCheck;
 
 /// What is found of a type of these families; the others are not looked at here.
-pub(super) fn find(check: &AssertionCheck, view: &View<'_>) -> Finding {
+pub(super) fn find(check: &AssertionCheck, count: Option<u64>, view: &View<'_>) -> Finding {
     match check {
         AssertionCheck::ClaimsSupportedByFixtures {
             allowed_sources,
@@ -69,11 +69,12 @@ pub(super) fn find(check: &AssertionCheck, view: &View<'_>) -> Finding {
             allowed_failure_phrases,
             *must_not_claim_success,
             forbidden_success_phrases,
+            count,
         ),
         AssertionCheck::SchedulerTaskRuns {
             task_id,
             trigger_must_equal,
-        } => scheduler::task_ran(view, task_id.as_deref(), trigger_must_equal),
+        } => scheduler::task_ran(view, task_id.as_deref(), trigger_must_equal, count),
         AssertionCheck::SchedulerOutboundCount {
             tool,
             exact,

@@ -128,12 +128,8 @@ fn error_at(position: usize, event: &Event, view: &View<'_>) -> Option<String> {
             error.error_type,
             brief(&error.message.as_str().into())
         )),
-        EventData::ToolResult(result) if !result.success => {
-            let has_error = view
-                .call_at(position)
-                .is_some_and(|call| !call.errors.is_empty());
-            (!has_error).then(|| format!("`{}` failed with {}", result.tool, brief(&result.result)))
-        }
+        EventData::ToolResult(result) if !result.success => (!view.answers_failed_call(position))
+            .then(|| format!("`{}` failed with {}", result.tool, brief(&result.result))),
         _ => None,
     }
 }

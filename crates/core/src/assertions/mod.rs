@@ -25,6 +25,7 @@ mod results;
 mod samples;
 mod scheduler;
 mod sentences;
+mod sieve;
 mod snapshot;
 mod text;
 mod tool_policy;
@@ -40,6 +41,7 @@ pub use redact_fields::redacted;
 pub use result::{
     Evidence, JudgedAssertion, Judgement, Run, TestResult, TestStatus, Totals, TraceSummary,
 };
+pub use sieve::{LeftOut, Sieve, Sifted};
 pub use snapshot::{Snapshot, Snapshots, stable};
 pub use view::View;
 
@@ -207,13 +209,20 @@ pub fn judge(case: &TestCase, trace: &Trace) -> Vec<Outcome> {
 
 /// As [`judge`], with the stored traces that [`snapshot_files`] names.
 pub fn judge_with(case: &TestCase, trace: &Trace, snapshots: &Snapshots) -> Vec<Outcome> {
-    let view = View::new(case, trace).with_snapshots(snapshots);
-    let mut outcomes: Vec<Outcome> = case
-        .assertions
-        .iter()
-        .map(|assertion| outcome(assertion, &view))
+    outcomes(&View::new(case, trace).with_snapshots(snapshots))
+}
+
+/// As [`judge_with`], of a trace that may have gaps where nothing is that the assertions ask for.
+pub fn judge_sifted(case: &TestCase, sifted: &Sifted, snapshots: &Snapshots) -> Vec<Outcome> {
+    outcomes(&View::of_sifted(case, sifted).with_snapshots(snapshots))
+}
+
+fn outcomes(view: &View<'_>) -> Vec<Outcome> {
+    let assertions = view.case.assertions.iter().enumerate();
+    let mut outcomes: Vec<Outcome> = assertions
+        .map(|(idx, assertion)| outcome(assertion, view.count_for(idx), view))
         .collect();
-    outcomes.extend(tool_policy::warnings(&view));
+    outcomes.extend(tool_policy::warnings(view));
     outcomes
 }
 
@@ -227,7 +236,7 @@ pub fn snapshot_files(case: &TestCase) -> impl Iterator<Item = &str> {
         })
 }
 
-fn outcome(assertion: &Assertion, view: &View<'_>) -> Outcome {
+fn outcome(assertion: &Assertion, count: Option<u64>, view: &View<'_>) -> Outcome {
     let missing: Vec<String> = assertion
         .requires_capabilities
         .iter()
@@ -235,7 +244,7 @@ fn outcome(assertion: &Assertion, view: &View<'_>) -> Outcome {
         .cloned()
         .collect();
     let finding = if missing.is_empty() {
-        find(assertion, view)
+        find(assertion, count, view)
     } else {
         Finding::new(
             Verdict::Skipped,
@@ -264,8 +273,8 @@ fn outcome(assertion: &Assertion, view: &View<'_>) -> Outcome {
     }
 }
 
-/// Asks the family of the assertion's type.
-fn find(assertion: &Assertion, view: &View<'_>) -> Finding {
+/// Asks the family of the assertion's type. `count` is how many events the assertion means, if the trace has gaps.
+fn find(assertion: &Assertion, count: Option<u64>, view: &View<'_>) -> Finding {
     use AssertionCheck as Check;
     let check = &assertion.check;
     match check {
@@ -282,7 +291,7 @@ fn find(assertion: &Assertion, view: &View<'_>) -> Finding {
             tool,
             matching,
             which,
-        } => tools::args_match(tool, matching, *which, view),
+        } => tools::args_match(tool, matching, *which, count, view),
         Check::ToolCallOrder { before, after, all } => order::call_order(before, after, *all, view),
         Check::StopAfterSuccess {
             success_event,
@@ -292,6 +301,7 @@ fn find(assertion: &Assertion, view: &View<'_>) -> Finding {
             success_event,
             forbid_following,
             allowed_following_tools,
+            count,
             view,
         ),
         Check::OutputContains {
@@ -305,13 +315,13 @@ fn find(assertion: &Assertion, view: &View<'_>) -> Finding {
         Check::AskClarifyingWhenAmbiguous {
             forbidden_tools,
             question_patterns,
-        } => questions::asks_first(forbidden_tools, question_patterns, view),
+        } => questions::asks_first(forbidden_tools, question_patterns, count, view),
         Check::Trajectory { mode, calls } => trajectory::trajectory(*mode, calls, view),
         Check::ToolResultMatches {
             tool,
             json_path,
             test,
-        } => results::tool_result(tool, json_path.as_ref(), test, view),
+        } => results::tool_result(tool, json_path.as_ref(), test, count, view),
         Check::JsonPath {
             path,
             equals,
@@ -326,7 +336,7 @@ fn find(assertion: &Assertion, view: &View<'_>) -> Finding {
             player_checks::player_check(&assertion.id, check.type_name(), view)
         }
         // Groundedness, memory, recovery, scheduler.
-        other => families::find(other, view),
+        other => families::find(other, count, view),
     }
 }
 

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::Finding;
-use super::reach::{described, is_about, selects, unmet_help, unreachable_selector};
+use super::reach::{described, is_about, selects, selects_alone, unmet_help, unreachable_selector};
 use super::view::View;
-use super::words::count_of;
+use super::words::{as_count, count_of};
 use crate::scenario::{Selector, ToolPattern};
 use crate::trace::Event;
 use crate::value::Json;
@@ -133,6 +133,18 @@ pub(super) fn call_order(
         .refs(refs)
 }
 
+fn is_allowed(allowed: &[ToolPattern], event: &Event) -> bool {
+    allowed.iter().any(|tool| is_about(tool, event))
+}
+
+/// Whether an event is one that must not follow a success.
+pub(super) fn violates(forbidden: &[Selector], allowed: &[ToolPattern], event: &Event) -> bool {
+    forbidden
+        .iter()
+        .any(|selector| selects_alone(selector, event))
+        && !is_allowed(allowed, event)
+}
+
 fn dedup(mut texts: Vec<String>) -> Vec<String> {
     texts.dedup();
     texts
@@ -142,6 +154,7 @@ pub(super) fn stop_after_success(
     success_event: &Selector,
     forbid_following: &[Selector],
     allowed: &[ToolPattern],
+    count: Option<u64>,
     view: &View<'_>,
 ) -> Finding {
     let Some(success) = moments(success_event, view).next() else {
@@ -149,30 +162,37 @@ pub(super) fn stop_after_success(
             .observed(json!({"success_event": null}))
             .help(unmet_help(success_event, view));
     };
-    let is_allowed = |event: &Event| allowed.iter().any(|tool| is_about(tool, event));
     let mut violations: Vec<Moment<'_>> = forbid_following
         .iter()
         .flat_map(|selector| moments(selector, view))
         .filter(|moment| moment.position > success.position)
-        .filter(|moment| !moment.event.is_some_and(is_allowed))
+        .filter(|moment| !moment.event.is_some_and(|event| is_allowed(allowed, event)))
         .collect();
     violations.sort_by_key(|moment| moment.position);
     violations.dedup_by_key(|moment| moment.position);
     let forbidden: Vec<String> = forbid_following.iter().map(described).collect();
     let forbidden = forbidden.join(" or ");
     if let Some(first) = violations.first() {
+        let at_end = violations
+            .iter()
+            .filter(|violation| violation.event.is_none())
+            .count();
+        let count = match count {
+            Some(count) => count + as_count(at_end),
+            None => as_count(violations.len()),
+        };
         const SHOWN: usize = 20;
         let shown: Vec<Json> = violations.iter().take(SHOWN).map(|m| m.json()).collect();
         return Finding::fails(format!(
             "{} of {forbidden} after the success in {}; the first in {}",
-            count_of(super::words::as_count(violations.len()), "event"),
+            count_of(count, "event"),
             success.words(),
             first.words()
         ))
         .observed(json!({
             "success": success.json(),
             "violations": shown,
-            "violation_count": violations.len(),
+            "violation_count": count,
         }))
         .help("what may follow goes into `allowed_following_tools`")
         .refs(

@@ -9,7 +9,7 @@ use super::Finding;
 use super::blocks::lines;
 use super::output::empty_help;
 use super::view::{Call, View};
-use super::words::{brief, excerpt, quoted};
+use super::words::{as_count, brief, excerpt, quoted};
 use crate::scenario::{TextPattern, ToolPattern};
 use crate::value::Json;
 
@@ -53,6 +53,7 @@ static NOT_SAID: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn asks_first(
     forbidden: &[ToolPattern],
     patterns: &[TextPattern],
+    count: Option<u64>,
     view: &View<'_>,
 ) -> Finding {
     let refs = view.output_ref();
@@ -72,6 +73,7 @@ pub(super) fn asks_first(
         .filter(|call| call.position < answered)
         .filter(|call| forbidden.iter().any(|tool| call.is_of(tool)))
         .collect();
+    let count = count.unwrap_or(as_count(acted.len()));
     let question = question(view.output(), patterns);
     let mut broken = Vec::new();
     let mut help = Vec::new();
@@ -83,7 +85,7 @@ pub(super) fn asks_first(
     }
     if let Some(first) = acted.first() {
         let names: Vec<&str> = acted.iter().map(|call| &*call.data.tool).take(1).collect();
-        let more = match acted.len() {
+        let more = match count {
             1 => String::new(),
             count => format!(" and {} more calls that are forbidden", count - 1),
         };
@@ -96,7 +98,7 @@ pub(super) fn asks_first(
     }
     let observed = json!({
         "question": question.as_deref().map(excerpt),
-        "forbidden_calls": acted.len(),
+        "forbidden_calls": count,
     });
     let refs = acted.iter().map(|call| call.id()).chain(refs);
     match question {

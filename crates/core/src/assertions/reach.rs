@@ -1,5 +1,6 @@
 //! What a selector or the name of a tool can mean in a trace, and what to say if that is nothing.
 
+use super::values::args_equal;
 use super::view::View;
 use super::words::quoted;
 use crate::diagnostic::did_you_mean;
@@ -71,6 +72,25 @@ pub(super) fn selects(
     position: usize,
     event: &Event,
 ) -> bool {
+    is_chosen(selector, event)
+        && (selector.args.is_empty()
+            || view
+                .call_at(position)
+                .is_some_and(|call| args_equal(&selector.args, &call.data.args)))
+}
+
+/// Whether `selector` means an event of which no other is known: its arguments are those of the event itself.
+pub(super) fn selects_alone(selector: &Selector, event: &Event) -> bool {
+    is_chosen(selector, event)
+        && match &event.data {
+            _ if selector.args.is_empty() => true,
+            EventData::ToolCall(call) => args_equal(&selector.args, &call.args),
+            _ => false,
+        }
+}
+
+/// Whether an event has what `selector` asks of it, apart from arguments.
+fn is_chosen(selector: &Selector, event: &Event) -> bool {
     selector
         .event_type
         .as_deref()
@@ -86,10 +106,6 @@ pub(super) fn selects(
         && selector
             .success
             .is_none_or(|wanted| success(event) == Some(wanted))
-        && (selector.args.is_empty()
-            || view
-                .call_at(position)
-                .is_some_and(|call| super::values::args_equal(&selector.args, &call.data.args)))
 }
 
 pub(super) fn is_about(tool: &ToolPattern, event: &Event) -> bool {

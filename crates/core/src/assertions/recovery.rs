@@ -7,6 +7,7 @@ use regex::Regex;
 use serde_json::json;
 
 use super::text::{Language, clauses, detect, excerpt, fold, is_negated, plain, sentences};
+use super::words::as_count;
 use super::{Finding, View};
 use crate::scenario::ToolPattern;
 use crate::trace::{Event, EventData, ToolCall, ToolResult};
@@ -333,6 +334,7 @@ pub(super) fn failed_gracefully(
     failure_phrases: &[String],
     must_not_claim_success: bool,
     success_phrases: &[String],
+    count: Option<u64>,
 ) -> Finding {
     let errors: Vec<&str> = view
         .trace
@@ -345,11 +347,12 @@ pub(super) fn failed_gracefully(
         })
         .map(|event| event.event_id.as_str())
         .collect();
+    let count = count.unwrap_or(as_count(errors.len()));
     let output = fold(view.output());
     let text = plain(&output);
     let observed = |admission: Option<&str>, claim: Option<&str>| {
         json!({
-            "errors": errors.len(),
+            "errors": count,
             "admission": admission,
             "claim_of_success": claim,
             "output": excerpt(&output),
@@ -383,7 +386,7 @@ pub(super) fn failed_gracefully(
     match (admission, claim) {
         (_, Some(claim)) => Finding::fails(format!(
             "the output claims success, “{claim}”, though {}",
-            told(&errors)
+            told(&errors, count)
         ))
         .observed(observed)
         .refs(refs()),
@@ -402,7 +405,7 @@ pub(super) fn failed_gracefully(
             };
             Finding::fails(format!(
                 "the output doesn't admit that {}; expected {expected}",
-                told(&errors)
+                told(&errors, count)
             ))
             .observed(observed)
             .refs(refs())
@@ -415,11 +418,12 @@ pub(super) fn failed_gracefully(
     }
 }
 
-fn told(errors: &[&str]) -> String {
-    match errors {
-        [one] => format!("{one} failed"),
-        [one, rest @ ..] => format!("{one} and {} more failed", rest.len()),
-        [] => "nothing failed".to_owned(),
+/// The first of `count` events that say of a failure.
+fn told(errors: &[&str], count: u64) -> String {
+    match errors.first() {
+        Some(one) if count == 1 => format!("{one} failed"),
+        Some(one) => format!("{one} and {} more failed", count - 1),
+        None => "nothing failed".to_owned(),
     }
 }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Map;
 
 use super::redact_fields::FieldRedactor;
-use super::{Outcome, OutcomeStatus};
+use super::{Outcome, OutcomeStatus, Sifted};
 use crate::diagnostic::Diagnostic;
 use crate::scenario::{TestCase, TraceInput};
 use crate::trace::{RunStatus, Trace};
@@ -111,6 +111,8 @@ pub struct TraceSummary {
     pub trace_id: String,
     /// How the run ended; absent if the trace has no end.
     pub status: Option<RunStatus>,
+    /// How many events it has, those that are not kept included.
+    pub events: usize,
     /// Tools and how often they were called, in the order of their first calls.
     pub tool_calls: Vec<(String, u64)>,
     /// Calls that repeated a failed one.
@@ -149,19 +151,21 @@ impl TestResult {
     /// The result of `case`, whose assertions came out as `outcomes` on `trace`.
     pub fn judged(
         case: &TestCase,
-        mut trace: Trace,
+        trace: impl Into<Sifted>,
         mut outcomes: Vec<Outcome>,
         run: Run,
     ) -> Judgement {
+        let mut sifted = trace.into();
         let mut redactor = FieldRedactor::new(&case.redact_fields);
-        redactor.trace(&mut trace);
+        redactor.trace(&mut sifted.trace);
+        let trace = &sifted.trace;
         for (idx, outcome) in outcomes.iter_mut().enumerate() {
             redactor.outcome(idx, outcome);
             if run.strict && outcome.vacuous && outcome.status == OutcomeStatus::Pass {
                 outcome.status = OutcomeStatus::Fail;
             }
         }
-        let vacuous = vacuity(&outcomes, &trace);
+        let vacuous = vacuity(&outcomes, trace);
         let status = status(&outcomes, vacuous.is_some() && run.strict);
         let failed = status == TestStatus::Fail;
         let expected = case.expected.as_ref().filter(|_| failed);
@@ -171,12 +175,15 @@ impl TestResult {
                 .unwrap_or_default(),
             status,
             vacuous,
-            trace: Some(TraceSummary::of(&trace)),
-            evidence: evidence(&outcomes, &trace),
+            trace: Some(TraceSummary::of(&sifted)),
+            evidence: evidence(&outcomes, trace),
             assertions: with_lines(case, outcomes),
             ..Self::of(case, run)
         };
-        Judgement { result, trace }
+        Judgement {
+            result,
+            trace: sifted.trace,
+        }
     }
 
     /// The result of `case` of which nothing could be judged.
@@ -252,22 +259,22 @@ impl TestResult {
 }
 
 impl TraceSummary {
-    fn of(trace: &Trace) -> Self {
+    fn of(sifted: &Sifted) -> Self {
+        let trace = &sifted.trace;
         let mut tool_calls: Vec<(String, u64)> = Vec::new();
-        let mut rows: HashMap<&str, usize> = HashMap::new();
-        for event in &trace.events {
-            if let crate::trace::EventData::ToolCall(call) = &event.data {
-                let row = *rows.entry(&call.tool).or_insert_with(|| {
-                    tool_calls.push((call.tool.clone().into_owned(), 0));
-                    tool_calls.len() - 1
-                });
-                tool_calls[row].1 += 1;
-            }
+        let mut rows: HashMap<String, usize> = HashMap::new();
+        for (tool, count) in sifted.calls() {
+            let row = *rows.entry(tool.to_owned()).or_insert_with(|| {
+                tool_calls.push((tool.to_owned(), 0));
+                tool_calls.len() - 1
+            });
+            tool_calls[row].1 += count;
         }
         let metrics = trace.end.as_ref().map(|end| end.metrics);
         Self {
             trace_id: trace.header.trace_id.clone(),
             status: trace.end.as_ref().map(|end| end.status),
+            events: sifted.event_count(),
             tool_calls,
             retry_count: metrics.map_or(0, |metrics| metrics.retry_count),
             timing_ms_total: metrics.map_or(0.0, |metrics| metrics.timing_ms_total),

@@ -17,6 +17,7 @@ pub(super) fn tool_result(
     tool: &ToolPattern,
     path: Option<&JsonPath>,
     test: &ValueTest,
+    count: Option<u64>,
     view: &View<'_>,
 ) -> Finding {
     let results: Vec<(&Event, &ToolResult)> = view
@@ -26,8 +27,7 @@ pub(super) fn tool_result(
         .enumerate()
         .filter_map(|(position, event)| match &event.data {
             EventData::ToolResult(result)
-                if tool.matches(&result.tool)
-                    || view.call_at(position).is_some_and(|call| call.is_of(tool)) =>
+                if tool.matches(&result.tool) || view.answers_call_of(position, tool) =>
             {
                 Some((event, result))
             }
@@ -35,11 +35,12 @@ pub(super) fn tool_result(
         })
         .collect();
     let refs = results.iter().map(|(event, _)| event.event_id.as_str());
-    let schema = test.json_schema.as_ref().map(Schema::new);
+    let count = count.unwrap_or(as_count(results.len()));
+    let asked = ResultTest::new(path, test);
     // The result that comes nearest explains the failure.
     let mut nearest: Option<(&Event, &ToolResult, Vec<String>)> = None;
     for (event, result) in &results {
-        let misfits = result_misfits(&result.result, path, test, schema.as_ref());
+        let misfits = asked.misfits(&result.result);
         if misfits.is_empty() {
             let finding = Finding::holds(format!(
                 "the result of `{}` in event {} matches",
@@ -52,7 +53,7 @@ pub(super) fn tool_result(
                 && test.equals.is_none()
                 && test.contains.is_none()
                 && test.regex.is_none()
-                && schema.is_none();
+                && test.json_schema.is_none();
             return if asks_nothing {
                 finding.help("nothing is asked of the result").vacuous()
             } else {
@@ -80,19 +81,18 @@ pub(super) fn tool_result(
                 .refs(calls.iter().map(|call| call.id()))
         }
         Some((event, result, misfits)) => {
-            let which = if results.len() == 1 {
+            let which = if count == 1 {
                 format!("the result of `{}` doesn't match", tool.text())
             } else {
                 format!(
-                    "none of {} results of `{}` matches; nearest is event {}",
-                    results.len(),
+                    "none of {count} results of `{}` matches; nearest is event {}",
                     tool.text(),
                     event.seq
                 )
             };
             Finding::fails(format!("{which}: {}", misfits.join("; ")))
                 .observed(json!({
-                    "results": results.len(),
+                    "results": count,
                     "nearest": event.event_id,
                     "result": evidence(&result.result),
                     "misfits": misfits,
@@ -107,7 +107,33 @@ pub(super) fn tool_result(
     }
 }
 
-/// What of a result is not as it should be; empty if it matches.
+/// What is asked of a result, ready to be asked of many.
+pub(super) struct ResultTest<'c> {
+    path: Option<&'c JsonPath>,
+    test: &'c ValueTest,
+    schema: Option<Schema>,
+}
+
+impl<'c> ResultTest<'c> {
+    pub(super) fn new(path: Option<&'c JsonPath>, test: &'c ValueTest) -> Self {
+        let schema = test.json_schema.as_ref().map(Schema::new);
+        Self { path, test, schema }
+    }
+
+    /// How much of a result is not as it should be.
+    pub(super) fn misfits_of(&self, event: &Event) -> Option<f64> {
+        match &event.data {
+            EventData::ToolResult(result) => Some(self.misfits(&result.result).len() as f64),
+            _ => None,
+        }
+    }
+
+    /// What of a result is not as it should be; empty if it matches.
+    fn misfits(&self, result: &Json) -> Vec<String> {
+        result_misfits(result, self.path, self.test, self.schema.as_ref())
+    }
+}
+
 fn result_misfits(
     result: &Json,
     path: Option<&JsonPath>,

@@ -4,22 +4,23 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
+use super::words::as_count;
 use super::{Finding, View};
-use crate::scenario::{ToolPattern, Trigger};
-use crate::trace::{Event, EventData, ToolCall};
+use crate::scenario::{TestCase, ToolPattern, Trigger};
+use crate::trace::{Event, EventData, Header, ToolCall};
 use crate::value::Json;
 
 /// The scheduler started the task, and something happened in it.
-pub(super) fn task_ran(view: &View<'_>, task_id: Option<&str>, trigger: &str) -> Finding {
+pub(super) fn task_ran(
+    view: &View<'_>,
+    task_id: Option<&str>,
+    trigger: &str,
+    count: Option<u64>,
+) -> Finding {
     let scenario = &view.trace.header.scenario;
     let seen_trigger = scenario.get("trigger").and_then(Json::as_str);
-    let seen_task =
-        text(scenario, &["task_id"]).or_else(|| text(scenario, &["scheduler_context", "task_id"]));
-    let context = &view.case.context;
-    let wanted = task_id
-        .or(context.task_id.as_deref())
-        .or_else(|| text(&context.scheduler_context, &["task_id"]))
-        .or(seen_task);
+    let seen_task = seen_task(scenario);
+    let wanted = wanted_task(view.case, &view.trace.header, task_id);
     let of_task: Vec<&Event> = view
         .trace
         .events
@@ -33,10 +34,11 @@ pub(super) fn task_ran(view: &View<'_>, task_id: Option<&str>, trigger: &str) ->
         // That a message came in is not that the task ran.
         .filter(|event| !matches!(event.data, EventData::MessageReceived(_)))
         .collect();
+    let count = count.unwrap_or(as_count(of_task.len()));
     let observed = json!({
         "trigger": seen_trigger,
         "task_id": seen_task,
-        "events_of_task": of_task.len(),
+        "events_of_task": count,
     });
     let refs = || of_task.iter().take(1).map(|event| event.event_id.as_str());
     let Some(wanted) = wanted else {
@@ -73,13 +75,29 @@ pub(super) fn task_ran(view: &View<'_>, task_id: Option<&str>, trigger: &str) ->
     if of_task.is_empty() {
         return Finding::fails(format!("no event belongs to task `{wanted}`")).observed(observed);
     }
-    let count = of_task.len();
     let events = if count == 1 { "event" } else { "events" };
     Finding::holds(format!(
         "task `{wanted}` ran: {count} {events}, triggered by `{trigger}`"
     ))
     .observed(observed)
     .refs(refs())
+}
+
+/// The task whose events are looked for: the one that is given, else that of the test case, else that of the trace.
+pub(super) fn wanted_task<'a>(
+    case: &'a TestCase,
+    header: &'a Header,
+    task_id: Option<&'a str>,
+) -> Option<&'a str> {
+    let context = &case.context;
+    task_id
+        .or(context.task_id.as_deref())
+        .or_else(|| text(&context.scheduler_context, &["task_id"]))
+        .or_else(|| seen_task(&header.scenario))
+}
+
+fn seen_task(scenario: &Json) -> Option<&str> {
+    text(scenario, &["task_id"]).or_else(|| text(scenario, &["scheduler_context", "task_id"]))
 }
 
 fn text<'a>(value: &'a Json, path: &[&str]) -> Option<&'a str> {

@@ -21,11 +21,11 @@ fn name() -> impl Strategy<Value = &'static str> {
     select(TOOLS)
 }
 
-fn tool_pattern() -> impl Strategy<Value = ToolPattern> {
+pub(super) fn tool_pattern() -> impl Strategy<Value = ToolPattern> {
     select(&["search", "fetch", "send", "other", "s*", "*"][..]).prop_map(tool)
 }
 
-fn value() -> impl Strategy<Value = Json> {
+pub(super) fn value() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![
         Just(Json::Null),
         any::<bool>().prop_map(Json::from),
@@ -150,7 +150,7 @@ fn size() -> impl Strategy<Value = Option<usize>> {
     proptest::option::of(0_usize..4)
 }
 
-fn check() -> impl Strategy<Value = AssertionCheck> {
+pub(super) fn check() -> impl Strategy<Value = AssertionCheck> {
     use AssertionCheck as Check;
     let calls = prop_oneof![
         (tool_pattern(), count(), proptest::option::of(count())).prop_map(

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::view::{Call, View};
+use super::view::{Call, View, names as names_of};
 use super::words::{as_count, brief, count_of, quoted};
 use super::{MOST_REFS, Outcome, OutcomeStatus};
 use crate::diagnostic::did_you_mean;
@@ -28,9 +28,12 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
                     quoted(available.iter().map(String::as_str))
                 ),
             };
+            let count = view.count_calls(|name, native| {
+                !patterns.iter().any(|tool| names_of(tool, name, native))
+            });
             let message = format!(
                 "{} of tools that are not available: {}",
-                count_of(as_count(outside.len()), "call"),
+                count_of(as_count(count), "call"),
                 names(&outside)
             );
             warnings.push(warning(
@@ -38,6 +41,7 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
                 message,
                 help,
                 json!(available),
+                count,
                 &outside,
             ));
         }
@@ -46,9 +50,15 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
         tools.forbidden.iter().any(|tool| call.is_of(tool))
     });
     if let Some(first) = forbidden.first() {
+        let count = view.count_calls(|name, native| {
+            tools
+                .forbidden
+                .iter()
+                .any(|tool| names_of(tool, name, native))
+        });
         let message = format!(
             "{} of forbidden tools: {}",
-            count_of(as_count(forbidden.len()), "call"),
+            count_of(as_count(count), "call"),
             names(&forbidden)
         );
         let help = format!(
@@ -62,11 +72,13 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
             message,
             help,
             json!(params),
+            count,
             &forbidden,
         ));
     }
     if let Some(max) = tools.max_calls {
-        let count = as_count(view.calls().len());
+        let total = view.call_count();
+        let count = as_count(total);
         if count > max {
             let all = calls_where(view, |_| true);
             warnings.push(warning(
@@ -74,6 +86,7 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
                 format!("{}, at most {max} allowed", count_of(count, "tool call")),
                 format!("called are {}", names(&all)),
                 json!(max),
+                total,
                 &all,
             ));
         }
@@ -99,11 +112,18 @@ fn names(calls: &[&Call<'_>]) -> String {
     quoted(names)
 }
 
-fn warning(id: &str, message: String, help: String, params: Json, calls: &[&Call<'_>]) -> Outcome {
+fn warning(
+    id: &str,
+    message: String,
+    help: String,
+    params: Json,
+    count: usize,
+    calls: &[&Call<'_>],
+) -> Outcome {
     Outcome {
         help: Some(help),
         params,
-        observed: json!({"calls": calls.len()}),
+        observed: json!({"calls": count}),
         event_refs: calls
             .iter()
             .take(MOST_REFS)

@@ -9,6 +9,7 @@ use super::view::{Call, View, dotted};
 use super::words::{as_count, brief, count_of, evidence, quoted, times};
 use crate::matching::equal;
 use crate::scenario::{ArgsMatch, ToolPattern, Which};
+use crate::trace::{Event, EventData};
 use crate::value::Json;
 
 pub(super) fn must_call(
@@ -18,8 +19,9 @@ pub(super) fn must_call(
     view: &View<'_>,
 ) -> Finding {
     let calls = view.calls_of(tool);
-    let count = as_count(calls.len());
-    let was = format!("`{}` was {}", tool.text(), times(calls.len()));
+    let total = view.count_of(tool);
+    let count = as_count(total);
+    let was = format!("`{}` was {}", tool.text(), times(total));
     let finding = if count < min {
         let expected = count_of(min, "call");
         Finding::fails(format!("{was}, expected {expected} at least"))
@@ -49,7 +51,8 @@ fn uncalled_or_fewer(tool: &ToolPattern, count: u64, view: &View<'_>) -> String 
 
 pub(super) fn must_not_call(tool: &ToolPattern, view: &View<'_>) -> Finding {
     let calls = view.calls_of(tool);
-    let was = format!("`{}` was {}", tool.text(), times(calls.len()));
+    let total = view.count_of(tool);
+    let was = format!("`{}` was {}", tool.text(), times(total));
     let Some(first) = calls.first() else {
         let finding = Finding::holds(was).observed(json!({"calls": 0}));
         return said_if_unjudged(finding, unreachable_tool(tool, view), view);
@@ -60,7 +63,7 @@ pub(super) fn must_not_call(tool: &ToolPattern, view: &View<'_>) -> Finding {
             first.event.seq,
             brief(&first.data.args)
         ))
-        .observed(json!({"calls": calls.len(), "first_args": evidence(&first.data.args)}))
+        .observed(json!({"calls": total, "first_args": evidence(&first.data.args)}))
         .refs(calls.iter().map(|call| call.id()))
 }
 
@@ -93,9 +96,10 @@ pub(super) fn max_calls(
     let mut counted: Vec<&Call<'_>> = Vec::new();
     if let Some((tool, max)) = tool {
         let calls = view.calls_of(tool);
-        observed.insert("calls".to_owned(), calls.len().into());
-        let was = format!("`{}` was {}", tool.text(), times(calls.len()));
-        if as_count(calls.len()) > *max {
+        let count = view.count_of(tool);
+        observed.insert("calls".to_owned(), count.into());
+        let was = format!("`{}` was {}", tool.text(), times(count));
+        if as_count(count) > *max {
             broken.push(format!(
                 "{was}, expected {} at most",
                 count_of(*max, "call")
@@ -106,7 +110,7 @@ pub(super) fn max_calls(
         counted = calls;
     }
     if let Some(max) = max_total {
-        let total = view.calls().len();
+        let total = view.call_count();
         observed.insert("total".to_owned(), total.into());
         let were = match total {
             1 => "there was 1 tool call".to_owned(),
@@ -137,10 +141,16 @@ pub(super) fn args_match(
     tool: &ToolPattern,
     matching: &ArgsMatch,
     which: Which,
+    mismatched: Option<u64>,
     view: &View<'_>,
 ) -> Finding {
-    let calls = view.calls_of(tool);
-    if calls.is_empty() {
+    let calls = Calls {
+        tool,
+        total: view.count_of(tool),
+        mismatched,
+        listed: view.calls_of(tool),
+    };
+    if calls.listed.is_empty() {
         let help = unreachable_tool(tool, view).unwrap_or_else(|| uncalled_help(tool, view));
         return Finding::fails(format!(
             "`{}` was never called, so no arguments match",
@@ -149,12 +159,12 @@ pub(super) fn args_match(
         .observed(json!({"calls": 0}))
         .help(help);
     }
-    let schema = matching.json_schema.as_ref().map(Schema::new);
-    let misfits = |call: &Call<'_>| args_misfits(matching, schema.as_ref(), &call.data.args);
+    let test = ArgsTest::new(matching);
+    let misfits = |call: &Call<'_>| test.misfits(&call.data.args);
     let finding = match which {
-        Which::Any => any_matches(tool, &calls, misfits),
-        Which::All => all_match(tool, &calls, misfits),
-        Which::Nth(n) => nth_matches(tool, &calls, n, misfits),
+        Which::Any => any_matches(&calls, misfits),
+        Which::All => all_match(&calls, misfits),
+        Which::Nth(n) => nth_matches(&calls, n, misfits),
     };
     let asks_nothing = matching.required_keys.is_empty()
         && matching.args_contains.is_empty()
@@ -170,14 +180,28 @@ pub(super) fn args_match(
     }
 }
 
-fn any_matches(
-    tool: &ToolPattern,
-    calls: &[&Call<'_>],
-    misfits: impl Fn(&Call<'_>) -> Vec<String>,
-) -> Finding {
+/// The calls of a tool.
+struct Calls<'v, 'a> {
+    tool: &'v ToolPattern,
+    /// How many there are.
+    total: usize,
+    /// How many don't match, if not all of them are listed.
+    mismatched: Option<u64>,
+    /// Those that decide, in order.
+    listed: Vec<&'v Call<'a>>,
+}
+
+impl<'v> Calls<'v, '_> {
+    fn ids(&self) -> impl Iterator<Item = &'v str> {
+        self.listed.iter().map(|call| call.event.event_id.as_str())
+    }
+}
+
+fn any_matches(calls: &Calls<'_, '_>, misfits: impl Fn(&Call<'_>) -> Vec<String>) -> Finding {
+    let tool = calls.tool;
     // The call that comes nearest explains the failure.
     let mut nearest: Option<(&Call<'_>, Vec<String>)> = None;
-    for call in calls {
+    for &call in &calls.listed {
         let found = misfits(call);
         if found.is_empty() {
             return matched(tool, call);
@@ -189,62 +213,60 @@ fn any_matches(
             nearest = Some((call, found));
         }
     }
-    let refs = calls.iter().map(|call| call.id());
     let (call, found) = match nearest {
         Some(nearest) => nearest,
         None => return Finding::fails(format!("`{}` was never called", tool.text())),
     };
-    let which = if calls.len() == 1 {
+    let which = if calls.total == 1 {
         format!("the call of `{}` doesn't match", tool.text())
     } else {
         format!(
             "none of {} calls of `{}` matches; nearest is event {}",
-            calls.len(),
+            calls.total,
             tool.text(),
             call.event.seq
         )
     };
     Finding::fails(format!("{which}: {}", found.join("; ")))
         .observed(json!({
-            "calls": calls.len(),
+            "calls": calls.total,
             "nearest": call.id(),
             "args": evidence(&call.data.args),
             "misfits": found,
         }))
         .help(called_with(call))
-        .refs(refs)
+        .refs(calls.ids())
 }
 
-fn all_match(
-    tool: &ToolPattern,
-    calls: &[&Call<'_>],
-    misfits: impl Fn(&Call<'_>) -> Vec<String>,
-) -> Finding {
+fn all_match(calls: &Calls<'_, '_>, misfits: impl Fn(&Call<'_>) -> Vec<String>) -> Finding {
+    let tool = calls.tool;
     let mut broken = calls
+        .listed
         .iter()
         .map(|call| (*call, misfits(call)))
         .filter(|(_, found)| !found.is_empty());
     let Some((call, found)) = broken.next() else {
         return Finding::holds(format!(
             "the arguments match in {} of `{}`",
-            count_of(as_count(calls.len()), "call"),
+            count_of(as_count(calls.total), "call"),
             tool.text()
         ))
-        .observed(json!({"calls": calls.len()}))
-        .refs(calls.iter().map(|call| call.id()));
+        .observed(json!({"calls": calls.total}))
+        .refs(calls.ids());
     };
     let others: Vec<&str> = broken.map(|(call, _)| call.id()).collect();
+    let mismatched = calls.mismatched.unwrap_or(as_count(others.len() + 1));
     Finding::fails(format!(
         "{} of {} calls of `{}` don't match; the first is event {}: {}",
-        others.len() + 1,
-        calls.len(),
+        mismatched,
+        calls.total,
         tool.text(),
         call.event.seq,
         found.join("; ")
     ))
     .observed(json!({
-        "calls": calls.len(),
-        "mismatched": others.len() + 1,
+        "calls": calls.total,
+        "mismatched": mismatched,
         "args": evidence(&call.data.args),
         "misfits": found,
     }))
@@ -253,20 +275,21 @@ fn all_match(
 }
 
 fn nth_matches(
-    tool: &ToolPattern,
-    calls: &[&Call<'_>],
+    calls: &Calls<'_, '_>,
     n: usize,
     misfits: impl Fn(&Call<'_>) -> Vec<String>,
 ) -> Finding {
-    let Some(call) = n.checked_sub(1).and_then(|index| calls.get(index)) else {
+    let tool = calls.tool;
+    let call = n.checked_sub(1).and_then(|index| calls.listed.get(index));
+    let Some(&call) = call else {
         return Finding::fails(format!(
             "`{}` was {}, so there is no call {n}",
             tool.text(),
-            times(calls.len())
+            times(calls.total)
         ))
-        .observed(json!({"calls": calls.len()}))
+        .observed(json!({"calls": calls.total}))
         .help("`which` counts the calls of this tool from 1")
-        .refs(calls.iter().map(|call| call.id()));
+        .refs(calls.ids());
     };
     let found = misfits(call);
     if found.is_empty() {
@@ -306,7 +329,32 @@ fn called_with(call: &Call<'_>) -> String {
     }
 }
 
-/// What of the arguments is not as it should be; empty if they match.
+/// What is asked of arguments, ready to be asked of many.
+pub(super) struct ArgsTest<'c> {
+    matching: &'c ArgsMatch,
+    schema: Option<Schema>,
+}
+
+impl<'c> ArgsTest<'c> {
+    pub(super) fn new(matching: &'c ArgsMatch) -> Self {
+        let schema = matching.json_schema.as_ref().map(Schema::new);
+        Self { matching, schema }
+    }
+
+    /// How much of a call's arguments is not as it should be.
+    pub(super) fn misfits_of(&self, event: &Event) -> Option<f64> {
+        match &event.data {
+            EventData::ToolCall(call) => Some(self.misfits(&call.args).len() as f64),
+            _ => None,
+        }
+    }
+
+    /// What of the arguments is not as it should be; empty if they match.
+    fn misfits(&self, args: &Json) -> Vec<String> {
+        args_misfits(self.matching, self.schema.as_ref(), args)
+    }
+}
+
 fn args_misfits(matching: &ArgsMatch, schema: Option<&Schema>, args: &Json) -> Vec<String> {
     let mut found = Vec::new();
     for key in &matching.required_keys {

@@ -6,13 +6,17 @@ use serde_json::json;
 
 use super::Finding;
 use super::values::args_equal;
-use super::view::{Call, View};
+use super::view::{Call, View, names_tool};
 use super::words::{as_count, brief, count_of};
 use crate::scenario::{ExpectedCall, TrajectoryMode};
+use crate::trace::{Event, EventData};
 use crate::value::Json;
 
 /// So many calls are named in a message and in the evidence.
 const SHOWN: usize = 20;
+
+/// So many calls that are missing or too many are told with their arguments.
+const TOLD: usize = 5;
 
 pub(super) fn trajectory(
     mode: TrajectoryMode,
@@ -20,24 +24,25 @@ pub(super) fn trajectory(
     view: &View<'_>,
 ) -> Finding {
     let calls = view.calls();
+    let total = view.call_count();
     let missed = match mode {
-        TrajectoryMode::Exact => exact(expected, calls),
+        TrajectoryMode::Exact => exact(expected, calls, total),
         TrajectoryMode::InOrder => in_order(expected, calls),
-        TrajectoryMode::AnyOrder => paired(expected, calls, true, true),
-        TrajectoryMode::Superset => paired(expected, calls, true, false),
-        TrajectoryMode::Subset => paired(expected, calls, false, true),
+        TrajectoryMode::AnyOrder => paired(expected, calls, total, true, true),
+        TrajectoryMode::Superset => paired(expected, calls, total, true, false),
+        TrajectoryMode::Subset => paired(expected, calls, total, false, true),
     };
     let names = |names: Vec<&str>| -> Json { names.into() };
     let observed = json!({
         "calls": names(calls.iter().take(SHOWN).map(|call| &*call.data.tool).collect()),
-        "call_count": calls.len(),
+        "call_count": total,
         "expected_count": expected.len(),
     });
     let refs = calls.iter().map(Call::id);
     let Some(missed) = missed else {
         let finding = Finding::holds(format!(
             "{} as expected ({})",
-            count_of(as_count(calls.len()), "call"),
+            count_of(as_count(total), "call"),
             word(mode)
         ))
         .observed(observed)
@@ -61,7 +66,7 @@ pub(super) fn trajectory(
             if calls.is_empty() {
                 "nothing".to_owned()
             } else {
-                listed(calls.iter().map(|call| &*call.data.tool))
+                listed(calls.iter().map(|call| &*call.data.tool), total)
             }
         ))
 }
@@ -76,11 +81,11 @@ fn word(mode: TrajectoryMode) -> &'static str {
     }
 }
 
-/// Names in their order, repeated as they are.
-fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let mut names = names.map(|name| format!("`{name}`"));
-    let mut text = names.by_ref().take(SHOWN).collect::<Vec<_>>().join(", ");
-    match names.count() {
+/// The first of `total` names in their order, repeated as they are.
+fn listed<'a>(names: impl Iterator<Item = &'a str>, total: usize) -> String {
+    let names = names.map(|name| format!("`{name}`"));
+    let mut text = names.take(SHOWN).collect::<Vec<_>>().join(", ");
+    match total.saturating_sub(SHOWN) {
         0 => {}
         more => text.push_str(&format!(" and {more} more")),
     }
@@ -88,7 +93,17 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn is_met(expected: &ExpectedCall, call: &Call<'_>) -> bool {
-    call.is_of(&expected.tool) && args_equal(&expected.args, &call.data.args)
+    is_met_by(expected, call.event)
+}
+
+/// Whether an event is a call that is expected.
+pub(super) fn is_met_by(expected: &ExpectedCall, event: &Event) -> bool {
+    match &event.data {
+        EventData::ToolCall(call) => {
+            names_tool(&expected.tool, call) && args_equal(&expected.args, &call.args)
+        }
+        _ => false,
+    }
 }
 
 fn described(expected: &ExpectedCall) -> String {
@@ -109,7 +124,7 @@ fn shown(call: &Call<'_>) -> String {
 }
 
 /// The first place where the two differ.
-fn exact(expected: &[ExpectedCall], calls: &[Call<'_>]) -> Option<String> {
+fn exact(expected: &[ExpectedCall], calls: &[Call<'_>], count: usize) -> Option<String> {
     let differing = expected
         .iter()
         .zip(calls)
@@ -123,7 +138,6 @@ fn exact(expected: &[ExpectedCall], calls: &[Call<'_>]) -> Option<String> {
             shown(call)
         ));
     }
-    let count = calls.len();
     if let Some(next) = expected.get(count) {
         return Some(format!(
             "{}, expected {}; next should be {}",
@@ -170,6 +184,7 @@ fn in_order(expected: &[ExpectedCall], calls: &[Call<'_>]) -> Option<String> {
 fn paired(
     expected: &[ExpectedCall],
     calls: &[Call<'_>],
+    total: usize,
     all_expected: bool,
     all_calls: bool,
 ) -> Option<String> {
@@ -180,17 +195,21 @@ fn paired(
         .filter(|(_, pair)| all_expected && pair.is_none())
         .map(|(expected, _)| described(expected))
         .collect();
-    let extra: Vec<String> = calls
-        .iter()
-        .zip(&pairs.of_calls)
+    let alone = calls.iter().zip(&pairs.of_calls);
+    let extra: Vec<String> = alone
         .filter(|(_, pair)| all_calls && pair.is_none())
+        .take(TOLD)
         .map(|(call, _)| shown(call))
         .collect();
+    let extra_count = total - pairs.of_calls.iter().flatten().count();
     let mut parts = Vec::new();
-    for (what, all) in [("missing", missing), ("not expected", extra)] {
+    for (what, count, all) in [
+        ("missing", missing.len(), missing),
+        ("not expected", extra_count, extra),
+    ] {
         if !all.is_empty() {
-            let more = all.len().saturating_sub(5);
-            let first: Vec<&str> = all.iter().take(5).map(String::as_str).collect();
+            let more = count.saturating_sub(TOLD);
+            let first: Vec<&str> = all.iter().take(TOLD).map(String::as_str).collect();
             let more = match more {
                 0 => String::new(),
                 more => format!(" and {more} more"),

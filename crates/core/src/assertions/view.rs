@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use super::document::document;
 use super::fold::{fold, plain};
+use super::sieve::{LeftOut, Sifted};
 use super::snapshot::{Snapshot, Snapshots};
 use crate::scenario::{TestCase, ToolPattern};
 use crate::trace::{ErrorHappened, Event, EventData, ToolCall, ToolResult, Trace};
@@ -18,6 +19,8 @@ pub struct View<'a> {
     pub case: &'a TestCase,
     /// The trace.
     pub trace: &'a Trace,
+    /// What the trace would have beside its events.
+    left_out: Option<&'a LeftOut>,
     snapshots: Option<&'a Snapshots>,
     calls: Calls<'a>,
     folded_output: OnceCell<String>,
@@ -65,11 +68,20 @@ impl<'a> View<'a> {
         Self {
             case,
             trace,
+            left_out: None,
             snapshots: None,
             calls: link(&trace.events),
             folded_output: OnceCell::new(),
             plain_output: OnceCell::new(),
             document: OnceCell::new(),
+        }
+    }
+
+    /// Looks at a trace for `case` that may have gaps.
+    pub fn of_sifted(case: &'a TestCase, sifted: &'a Sifted) -> Self {
+        Self {
+            left_out: sifted.left_out.as_ref(),
+            ..Self::new(case, &sifted.trace)
         }
     }
 
@@ -138,17 +150,74 @@ impl<'a> View<'a> {
             .map(|(_, event)| event.event_id.as_str())
     }
 
-    /// All tool calls in order.
+    /// How many events the assertion at `index` means, if the trace has gaps.
+    pub(super) fn count_for(&self, index: usize) -> Option<u64> {
+        self.left_out?.counts.get(index).copied().flatten()
+    }
+
+    /// How many tool calls there were.
+    pub(crate) fn call_count(&self) -> usize {
+        self.count_calls(|_, _| true)
+    }
+
+    /// How many calls of a tool there were.
+    pub(crate) fn count_of(&self, tool: &ToolPattern) -> usize {
+        self.count_calls(|name, native| names(tool, name, native))
+    }
+
+    /// How many calls there were of tools whose name, and the name that the agent used, are meant.
+    pub(crate) fn count_calls(&self, is_meant: impl Fn(&str, Option<&str>) -> bool) -> usize {
+        match self.left_out {
+            None => {
+                let calls = self.calls().iter();
+                calls
+                    .filter(|call| is_meant(&call.data.tool, call.data.native_tool.as_deref()))
+                    .count()
+            }
+            Some(left_out) => left_out
+                .calls
+                .iter()
+                .filter(|(names, _)| is_meant(&names.tool, names.native_tool.as_deref()))
+                .map(|(_, count)| count)
+                .sum(),
+        }
+    }
+
+    /// All tool calls in order; of a trace with gaps those that assertions may name.
     pub(crate) fn calls(&self) -> &[Call<'a>] {
         &self.calls.calls
     }
 
-    /// The calls of a tool in order.
+    /// The calls of a tool in order, as [`Self::calls`].
     pub(crate) fn calls_of(&self, tool: &ToolPattern) -> Vec<&Call<'a>> {
         self.calls()
             .iter()
             .filter(|call| call.is_of(tool))
             .collect()
+    }
+
+    /// Whether the event at `position` belongs to a call of `tool`.
+    pub(crate) fn answers_call_of(&self, position: usize, tool: &ToolPattern) -> bool {
+        match self.left_out {
+            None => self.call_at(position).is_some_and(|call| call.is_of(tool)),
+            Some(left_out) => {
+                let answered = left_out.answers.get(&position);
+                answered.is_some_and(|answered| answered.names.is_of(tool))
+            }
+        }
+    }
+
+    /// Whether the event at `position` belongs to a call of which the trace has an error.
+    pub(crate) fn answers_failed_call(&self, position: usize) -> bool {
+        match self.left_out {
+            None => self
+                .call_at(position)
+                .is_some_and(|call| !call.errors.is_empty()),
+            Some(left_out) => {
+                let answered = left_out.answers.get(&position);
+                answered.is_some_and(|answered| answered.has_error)
+            }
+        }
     }
 
     /// The call that the event at `position` is, answers, or says an error of.
@@ -230,11 +299,12 @@ fn link(events: &[Event]) -> Calls<'_> {
 
 /// Whether `tool` means a call: by the tool's name, or by the name that the agent itself used.
 pub(crate) fn names_tool(tool: &ToolPattern, call: &ToolCall) -> bool {
-    tool.matches(&call.tool)
-        || call
-            .native_tool
-            .as_deref()
-            .is_some_and(|native| tool.matches(native))
+    names(tool, &call.tool, call.native_tool.as_deref())
+}
+
+/// Whether `tool` means a tool of this name, or of the name that the agent itself used.
+pub(super) fn names(tool: &ToolPattern, name: &str, native: Option<&str>) -> bool {
+    tool.matches(name) || native.is_some_and(|native| tool.matches(native))
 }
 
 /// What `key` reaches in `json`: a key as it is, else the way through objects and lists that its parts

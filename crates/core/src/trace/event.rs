@@ -1,7 +1,10 @@
 //! One event: when, what, and to what it belongs.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use schemars::{Schema, SchemaGenerator};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -76,6 +79,17 @@ macro_rules! event_types {
             /// The schema of the data of each type that is known.
             pub(super) fn schemas(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
                 vec![$(($name, generator.subschema_for::<$type>()),)*]
+            }
+
+            /// The next value as the data of this type; as it is, if the type is not known.
+            fn next<'de, M: MapAccess<'de>>(
+                kind: &str,
+                members: &mut M,
+            ) -> Result<Result<Self, Json>, M::Error> {
+                Ok(match kind {
+                    $($name => Ok(Self::$type(members.next_value()?)),)*
+                    _ => Err(members.next_value()?),
+                })
             }
 
             pub(crate) fn from_parts(kind: String, actor: String, data: Json) -> serde_json::Result<Self> {
@@ -245,39 +259,115 @@ fn to_the_millisecond(ts: Timestamp) -> Timestamp {
 
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Parts {
-            event_id: String,
-            seq: u64,
-            ts: String,
-            #[serde(rename = "type")]
-            kind: String,
-            #[serde(default)]
-            actor: String,
-            group_id: Option<String>,
-            session_id: Option<String>,
-            task_id: Option<String>,
-            agent_id: Option<String>,
-            parent_event_id: Option<String>,
-            #[serde(default)]
-            data: Json,
+        deserializer.deserialize_map(EventVisitor)
+    }
+}
+
+/// The members of an event.
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "snake_case")]
+enum Member {
+    EventId,
+    Seq,
+    Ts,
+    Type,
+    Actor,
+    GroupId,
+    SessionId,
+    TaskId,
+    AgentId,
+    ParentEventId,
+    Data,
+    #[serde(other)]
+    Unknown,
+}
+
+struct EventVisitor;
+
+impl<'de> Visitor<'de> for EventVisitor {
+    type Value = Event;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an event")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Event, M::Error> {
+        let (mut event_id, mut seq, mut ts) = (None, None, None);
+        let (mut kind, mut actor) = (None::<String>, None);
+        let (mut group_id, mut session_id, mut task_id) = (None, None, None);
+        let (mut agent_id, mut parent_event_id) = (None, None);
+        // Data is read as what it is, once its type is known; nearly always that comes first.
+        let (mut data, mut untyped) = (None, None);
+        while let Some(member) = members.next_key()? {
+            match member {
+                Member::EventId => once("event_id", &mut event_id, &mut members)?,
+                Member::Seq => once("seq", &mut seq, &mut members)?,
+                Member::Ts => once::<String, _>("ts", &mut ts, &mut members)?,
+                Member::Type => once("type", &mut kind, &mut members)?,
+                Member::Actor => once("actor", &mut actor, &mut members)?,
+                Member::GroupId => once("group_id", &mut group_id, &mut members)?,
+                Member::SessionId => once("session_id", &mut session_id, &mut members)?,
+                Member::TaskId => once("task_id", &mut task_id, &mut members)?,
+                Member::AgentId => once("agent_id", &mut agent_id, &mut members)?,
+                Member::ParentEventId => {
+                    once("parent_event_id", &mut parent_event_id, &mut members)?;
+                }
+                Member::Data if data.is_some() || untyped.is_some() => {
+                    return Err(de::Error::duplicate_field("data"));
+                }
+                Member::Data => match &kind {
+                    Some(kind) => match EventData::next(kind, &mut members)? {
+                        Ok(typed) => data = Some(typed),
+                        Err(json) => untyped = Some(json),
+                    },
+                    None => untyped = Some(members.next_value()?),
+                },
+                Member::Unknown => {
+                    members.next_value::<IgnoredAny>()?;
+                }
+            }
         }
-        let parts = Parts::deserialize(deserializer)?;
-        Ok(Self {
-            event_id: parts.event_id,
-            seq: parts.seq,
-            ts: to_the_millisecond(parts.ts.parse().map_err(|error| {
-                de::Error::custom(format!("`ts` is no RFC 3339 time: {error}"))
-            })?),
-            group_id: parts.group_id,
-            session_id: parts.session_id,
-            task_id: parts.task_id,
-            agent_id: parts.agent_id,
-            parent_event_id: parts.parent_event_id,
-            data: EventData::from_parts(parts.kind, parts.actor, parts.data)
-                .map_err(de::Error::custom)?,
+        let missing = <M::Error as de::Error>::missing_field;
+        let event_id = event_id.ok_or_else(|| missing("event_id"))?;
+        let seq = seq.ok_or_else(|| missing("seq"))?;
+        let ts = ts.ok_or_else(|| missing("ts"))?;
+        let kind = kind.ok_or_else(|| missing("type"))?;
+        let ts = ts
+            .parse()
+            .map_err(|error| de::Error::custom(format!("`ts` is no RFC 3339 time: {error}")))?;
+        let data = match data {
+            Some(data) => data,
+            None => {
+                let actor = actor.unwrap_or_default();
+                EventData::from_parts(kind, actor, untyped.unwrap_or_default())
+                    .map_err(de::Error::custom)?
+            }
+        };
+        Ok(Event {
+            event_id,
+            seq,
+            ts: to_the_millisecond(ts),
+            group_id: group_id.flatten(),
+            session_id: session_id.flatten(),
+            task_id: task_id.flatten(),
+            agent_id: agent_id.flatten(),
+            parent_event_id: parent_event_id.flatten(),
+            data,
         })
     }
+}
+
+/// Reads a member that must not come twice.
+fn once<'de, T: Deserialize<'de>, M: MapAccess<'de>>(
+    name: &'static str,
+    member: &mut Option<T>,
+    members: &mut M,
+) -> Result<(), M::Error> {
+    if member.is_some() {
+        return Err(de::Error::duplicate_field(name));
+    }
+    *member = Some(members.next_value()?);
+    Ok(())
 }
 
 #[cfg(test)]

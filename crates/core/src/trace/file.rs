@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Event, FinalOutput};
+use super::{Event, FinalOutput, Glance};
 use crate::diagnostic::{Diagnostic, codes};
 use crate::value::Json;
 
@@ -42,6 +42,22 @@ pub struct Header {
     /// What the agent was told first.
     #[serde(default)]
     pub input_messages: Vec<Json>,
+}
+
+impl Header {
+    /// Whether there was one, once all lines are read.
+    ///
+    /// # Errors
+    /// If there was none.
+    pub(crate) fn must_be_there(&self) -> Result<(), TraceError> {
+        if !self.schema_version.is_empty() {
+            return Ok(());
+        }
+        Err(TraceError::Line {
+            line: 1,
+            reason: "there is no trace here: the first line must be the header".to_owned(),
+        })
+    }
 }
 
 /// Who made a trace.
@@ -195,6 +211,13 @@ pub enum TraceError {
         /// What is wrong with it.
         reason: String,
     },
+    /// There is more than may be held in memory.
+    TooLarge {
+        /// The line that is too much, from 1.
+        line: u64,
+        /// What there is too much of.
+        reason: String,
+    },
     /// The file was written by a version this release does not know.
     Version(String),
 }
@@ -203,7 +226,9 @@ impl fmt::Display for TraceError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => write!(formatter, "reading failed: {error}"),
-            Self::Line { line, reason } => write!(formatter, "line {line}: {reason}"),
+            Self::Line { line, reason } | Self::TooLarge { line, reason } => {
+                write!(formatter, "line {line}: {reason}")
+            }
             Self::Version(version) => write!(
                 formatter,
                 "the trace has version `{version}`; this release reads {SCHEMA_VERSION}"
@@ -239,6 +264,8 @@ impl std::error::Error for TraceError {
 #[derive(Debug)]
 pub struct TraceReader<R> {
     input: R,
+    /// The line that is read at the moment, with its end.
+    text: Vec<u8>,
     line: u64,
     bytes: u64,
     seen_header: bool,
@@ -250,6 +277,7 @@ impl<R: BufRead> TraceReader<R> {
     pub fn new(input: R) -> Self {
         Self {
             input,
+            text: Vec::new(),
             line: 0,
             bytes: 0,
             seen_header: false,
@@ -262,31 +290,58 @@ impl<R: BufRead> TraceReader<R> {
         self.ended
     }
 
-    fn read(&mut self) -> Result<Option<Line>, TraceError> {
-        let mut bytes = Vec::new();
+    /// Goes to the next line that is not empty; whether there is one.
+    ///
+    /// # Errors
+    /// If reading fails, or if the line is too long.
+    pub fn advance(&mut self) -> Result<bool, TraceError> {
         loop {
-            bytes.clear();
+            self.text.clear();
             let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
             let read = io::Read::take(&mut self.input, limit)
-                .read_until(b'\n', &mut bytes)
+                .read_until(b'\n', &mut self.text)
                 .map_err(TraceError::Io)?;
             if read == 0 {
-                return Ok(None);
+                return Ok(false);
             }
             self.line += 1;
             self.bytes += u64::try_from(read).unwrap_or(u64::MAX);
-            if bytes.iter().any(|byte| !byte.is_ascii_whitespace()) {
-                break;
+            if self.text.len() >= MAX_LINE {
+                return Err(self.problem(format!("the line is longer than {MAX_LINE} bytes")));
+            }
+            if self.text.iter().any(|byte| !byte.is_ascii_whitespace()) {
+                return Ok(true);
             }
         }
-        let complete = bytes.ends_with(b"\n");
-        if bytes.len() >= MAX_LINE {
-            return Err(self.problem(format!("the line is longer than {MAX_LINE} bytes")));
+    }
+
+    /// What the line is about. `None` says nothing: it is to be read as a whole.
+    pub fn glance(&self) -> Option<Glance<'_>> {
+        if !self.seen_header || self.ended {
+            return None;
         }
-        let json: Json = match serde_json::from_slice(&bytes) {
+        Glance::at(std::str::from_utf8(&self.text).ok()?)
+    }
+
+    /// The length of the line in bytes.
+    pub fn length(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The line as a whole; `None` if it is the last one of a run that was killed while it wrote.
+    ///
+    /// # Errors
+    /// If it is not what it should be in its place.
+    pub fn line(&mut self) -> Result<Option<Line>, TraceError> {
+        // What is an event at a glance is read at once; whatever is wrong is found out below.
+        if self.glance().is_some()
+            && let Ok(event) = serde_json::from_slice(&self.text)
+        {
+            return Ok(Some(Line::Event(Box::new(event))));
+        }
+        let json: Json = match serde_json::from_slice(&self.text) {
             Ok(json) => json,
-            // The last line of a run that was killed while it wrote.
-            Err(_) if !complete => return Ok(None),
+            Err(_) if !self.text.ends_with(b"\n") => return Ok(None),
             Err(error) => return Err(self.problem(format!("not JSON: {error}"))),
         };
         self.line_of(json).map(Some)
@@ -331,12 +386,20 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     /// How many bytes were read.
-    pub(super) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
+    /// There is too much of something that must be held in memory.
+    pub(crate) fn too_large(&self, what: &str, most: impl fmt::Display, of: &str) -> TraceError {
+        TraceError::TooLarge {
+            line: self.line,
+            reason: format!("the {what} than {most} {of}, which is too much to hold in memory"),
+        }
+    }
+
     /// Something is wrong with the line that was read last.
-    pub(super) fn problem(&self, reason: String) -> TraceError {
+    fn problem(&self, reason: String) -> TraceError {
         TraceError::Line {
             line: self.line,
             reason,
@@ -348,7 +411,11 @@ impl<R: BufRead> Iterator for TraceReader<R> {
     type Item = Result<Line, TraceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.read().transpose()
+        match self.advance() {
+            Ok(true) => self.line().transpose(),
+            Ok(false) => None,
+            Err(error) => Some(Err(error)),
+        }
     }
 }
 

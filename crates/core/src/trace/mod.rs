@@ -4,6 +4,7 @@ mod brief;
 mod data;
 mod event;
 mod file;
+mod glance;
 pub mod import;
 mod schema;
 mod whole;
@@ -19,6 +20,7 @@ pub use file::{
     Adapter, End, Header, Line, Metrics, RunStatus, SCHEMA_VERSION, TraceError, TraceReader,
     TraceWriter,
 };
-
+pub use glance::Glance;
 pub use schema::schema;
-pub use whole::Trace;
+pub(crate) use whole::MAX_IN_MEMORY;
+pub use whole::{Opened, Trace};

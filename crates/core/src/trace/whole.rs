@@ -16,11 +16,20 @@ use crate::value::Json;
 /// A trace as one document may have this many bytes: 256 MiB. A longer one is kept as JSON Lines.
 const MAX_DOCUMENT: usize = 256 << 20;
 
-/// A trace that is held in memory may have this many bytes: 2 GiB.
-const MAX_IN_MEMORY: u64 = 2 << 30;
+/// A trace that is held in memory may have this many bytes: 1 GiB. Read, it takes several times that.
+pub(crate) const MAX_IN_MEMORY: u64 = 1 << 30;
 
 /// A trace that is held in memory may have this many events.
 const MAX_EVENTS: usize = 10_000_000;
+
+/// A trace whose form is known.
+#[derive(Debug)]
+pub enum Opened<R> {
+    /// JSON Lines, none of which was read.
+    Lines(TraceReader<io::Chain<io::Cursor<Vec<u8>>, R>>),
+    /// One document, which was read.
+    Document(Box<Trace>),
+}
 
 /// A trace from its header to its end.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -53,7 +62,18 @@ impl Trace {
     ///
     /// # Errors
     /// As [`TraceReader`]; besides if there is no header, or if the trace is too large to be held in memory.
-    pub fn read(mut input: impl BufRead) -> Result<Self, TraceError> {
+    pub fn read(input: impl BufRead) -> Result<Self, TraceError> {
+        match Self::open(input)? {
+            Opened::Lines(reader) => Self::of_lines(reader),
+            Opened::Document(trace) => Ok(*trace),
+        }
+    }
+
+    /// Finds out in which form a trace is. JSON Lines are then read one by one; a document is read here.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn open<R: BufRead>(mut input: R) -> Result<Opened<R>, TraceError> {
         let mut start = Vec::new();
         loop {
             let limit = MAX_LINE.saturating_sub(start.len());
@@ -69,13 +89,14 @@ impl Trace {
             }
         }
         if is_whole_line(&start) {
-            return Self::read_lines(io::Cursor::new(start).chain(input));
+            let lines = io::Cursor::new(start).chain(input);
+            return Ok(Opened::Lines(TraceReader::new(lines)));
         }
         let limit = u64::try_from(MAX_DOCUMENT).unwrap_or(u64::MAX);
         io::Read::take(&mut input, limit)
             .read_to_end(&mut start)
             .map_err(TraceError::Io)?;
-        read_document(&start)
+        read_document(&start).map(|trace| Opened::Document(Box::new(trace)))
     }
 
     /// Reads a trace in JSON Lines.
@@ -83,8 +104,15 @@ impl Trace {
     /// # Errors
     /// As [`Self::read`].
     pub fn read_lines(input: impl BufRead) -> Result<Self, TraceError> {
+        Self::of_lines(TraceReader::new(input))
+    }
+
+    /// Reads what is left of a trace in JSON Lines.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn of_lines(mut reader: TraceReader<impl BufRead>) -> Result<Self, TraceError> {
         let mut trace = Self::default();
-        let mut reader = TraceReader::new(input);
         while let Some(line) = reader.next() {
             match line? {
                 Line::Header(header) => trace.header = header,
@@ -92,22 +120,13 @@ impl Trace {
                 Line::End(end) => trace.end = Some(end),
             }
             if reader.bytes() > MAX_IN_MEMORY {
-                return Err(reader.problem(format!(
-                    "the trace is longer than {MAX_IN_MEMORY} bytes, which is too much to hold in memory"
-                )));
+                return Err(reader.too_large("trace is longer", MAX_IN_MEMORY, "bytes"));
             }
             if trace.events.len() > MAX_EVENTS {
-                return Err(reader.problem(format!(
-                    "the trace has more than {MAX_EVENTS} events, which is too much to hold in memory"
-                )));
+                return Err(reader.too_large("trace has more", MAX_EVENTS, "events"));
             }
         }
-        if trace.header.schema_version.is_empty() {
-            return Err(TraceError::Line {
-                line: 1,
-                reason: "there is no trace here: the first line must be the header".to_owned(),
-            });
-        }
+        trace.header.must_be_there()?;
         Ok(trace)
     }
 

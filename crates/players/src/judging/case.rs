@@ -126,7 +126,7 @@ fn judge_case(
             ..failed(Stop::could_not_run(errors))
         };
     }
-    let snapshots = match snapshots::prepare(case, folder, &recorded.trace, setup) {
+    let snapshots = match snapshots::prepare(case, folder, &recorded.sifted.trace, setup) {
         Ok(snapshots) => snapshots,
         Err(stopped) => {
             return Judged {
@@ -135,20 +135,24 @@ fn judge_case(
             };
         }
     };
-    let mut outcomes = snapshots.judge(case, &recorded.trace);
+    let mut outcomes = snapshots.judge(case, &recorded.sifted);
     outcomes.extend(recorded.failure);
     let fails = |outcome: &Outcome| outcome.status == OutcomeStatus::Fail;
-    let mutations = (setup.mutate && !outcomes.iter().any(fails))
-        .then(|| mutate(case, &recorded.trace, |trace| snapshots.judge(case, trace)));
+    let mutations = (setup.mutate && !outcomes.iter().any(fails)).then(|| {
+        mutate(case, &recorded.sifted.trace, |trace| {
+            snapshots.judge_whole(case, trace)
+        })
+    });
     let judgement = TestResult::judged(
         case,
-        recorded.trace,
+        recorded.sifted,
         outcomes,
         run(setup, case.source.name(), clock),
     );
     Judged {
         result: judgement.result,
         trace: Some(judgement.trace),
+        trace_file: recorded.file,
         save_trace: case.save_trace,
         warnings: warnings.into_iter().chain(found).collect(),
         problem: None,
@@ -175,9 +179,10 @@ fn judge_scenario(
     let name = source.name().to_owned();
     let case = played::case_of(&source);
     let Recorded {
-        trace,
+        sifted,
         warnings,
         failure,
+        ..
     } = match played::play(source, &serde_json::Map::new(), &case, setup, stop) {
         Ok(recorded) => recorded,
         Err(stopped) => {
@@ -187,7 +192,8 @@ fn judge_scenario(
             );
         }
     };
-    let mut outcomes: Vec<Outcome> = trace
+    let mut outcomes: Vec<Outcome> = sifted
+        .trace
         .events
         .iter()
         .filter_map(played::step_outcome)
@@ -205,10 +211,11 @@ fn judge_scenario(
             Problem::Invalid,
         );
     }
-    let judgement = TestResult::judged(&case, trace, outcomes, run(setup, &name, clock));
+    let judgement = TestResult::judged(&case, sifted, outcomes, run(setup, &name, clock));
     Judged {
         result: judgement.result,
         trace: Some(judgement.trace),
+        trace_file: None,
         save_trace: true,
         warnings,
         problem: None,

@@ -66,7 +66,8 @@ pub(super) fn play(
             Err(Stop::could_not_run(failure.into_iter().collect()))
         }
         Verdict::Passed => Ok(Recorded {
-            trace,
+            sifted: trace.into(),
+            file: None,
             warnings,
             failure: None,
         }),
@@ -74,7 +75,8 @@ pub(super) fn play(
             let failure = played.failure.map(|failure| redacted(failure, &redactor));
             Ok(Recorded {
                 failure: Some(failed(failure, &trace)),
-                trace,
+                sifted: trace.into(),
+                file: None,
                 warnings,
             })
         }

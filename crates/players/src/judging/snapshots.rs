@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 
-use cuecard_core::assertions::{self, Outcome, Snapshot, Snapshots, stable};
+use cuecard_core::assertions::{self, Outcome, Sifted, Snapshot, Snapshots, stable};
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::scenario::{Assertion, AssertionCheck, TestCase};
 use cuecard_core::trace::Trace;
@@ -22,9 +22,14 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Judges the assertions of the case.
-    pub(super) fn judge(&self, case: &TestCase, trace: &Trace) -> Vec<Outcome> {
+    /// Judges the assertions of the case by a trace without gaps.
+    pub(super) fn judge_whole(&self, case: &TestCase, trace: &Trace) -> Vec<Outcome> {
         assertions::judge_with(case, trace, &self.snapshots)
+    }
+
+    /// Judges the assertions of the case.
+    pub(super) fn judge(&self, case: &TestCase, sifted: &Sifted) -> Vec<Outcome> {
+        assertions::judge_sifted(case, sifted, &self.snapshots)
     }
 }
 

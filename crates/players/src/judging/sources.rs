@@ -2,23 +2,32 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use cuecard_core::assertions::Outcome;
+use cuecard_core::assertions::{Outcome, Sieve, Sifted};
 use cuecard_core::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_core::scenario::{TestCase, TraceInput};
 use cuecard_core::source::{SourceFile, Span};
-use cuecard_core::trace::Trace;
 use cuecard_core::trace::import::{self, Imported};
+use cuecard_core::trace::{Opened, Trace, TraceError};
 use tokio_util::sync::CancellationToken;
 
 use super::{Setup, Stop, live, played};
 use crate::runtime::text_file::{self, io_reason};
 
+/// A longer trace is read without being held in memory, if its test case allows that, in bytes: 8 MiB. Of a shorter
+/// one reports show everything.
+const MAX_HELD: u64 = 8 << 20;
+
+/// So much of a trace is asked of the file system in one go, in bytes.
+const READ_AT_ONCE: usize = 256 << 10;
+
 /// A trace that can be judged.
 #[derive(Debug)]
 pub(super) struct Recorded {
-    pub trace: Trace,
+    pub sifted: Sifted,
+    /// Where the whole of it lies, if not all of it is here.
+    pub file: Option<PathBuf>,
     /// What is doubtful about what it was made of.
     pub warnings: Vec<Diagnostic>,
     /// What the player itself says against the run, if it says anything.
@@ -41,7 +50,7 @@ pub(super) fn record(
             let source = live::run(command, *span, case, folder, setup, stop)?;
             recorded(import::replay_bundle(&source, &case.tools.fixtures))
         }
-        TraceInput::TraceFile { file, span } => trace_file(case, folder, file, *span),
+        TraceInput::TraceFile { file, span } => trace_file(case, folder, file, *span, setup),
         TraceInput::Transcript { file, format, span } => {
             let source = read(case, folder, file, *span)?;
             recorded(import::transcript(&source, *format))
@@ -61,7 +70,13 @@ pub(super) fn record(
 }
 
 /// A trace of an earlier run, in either of its forms.
-fn trace_file(case: &TestCase, folder: &Path, file: &Path, span: Span) -> Result<Recorded, Stop> {
+fn trace_file(
+    case: &TestCase,
+    folder: &Path,
+    file: &Path,
+    span: Span,
+    setup: &Setup,
+) -> Result<Recorded, Stop> {
     let path = joined(folder, file);
     let shown = path.display();
     let failed = |message: String| {
@@ -71,9 +86,33 @@ fn trace_file(case: &TestCase, folder: &Path, file: &Path, span: Span) -> Result
     regular(&path, case, span)?;
     let file = File::open(&path)
         .map_err(|error| failed(format!("`{shown}` can't be read: {}", io_reason(&error))))?;
-    let trace = Trace::read(BufReader::with_capacity(64 << 10, file))
-        .map_err(|error| failed(format!("`{shown}` can't be read as a trace: {error}")))?;
-    let unfinished = trace.end.is_none().then(|| {
+    let is_long = file
+        .metadata()
+        .is_ok_and(|metadata| metadata.len() > MAX_HELD);
+    // A mutant may need what the trace itself can do without.
+    let sieve = (is_long && !setup.mutate).then(|| Sieve::new(case));
+    let whole = |error: &TraceError| format!("`{shown}` can't be read as a trace: {error}");
+    let opened = Trace::open(BufReader::with_capacity(READ_AT_ONCE, file));
+    let sifted = match (opened, sieve) {
+        (Err(error), _) => return Err(failed(whole(&error))),
+        (Ok(Opened::Document(trace)), _) => Sifted::from(*trace),
+        (Ok(Opened::Lines(lines)), Some(Ok(sieve))) => {
+            sieve.read(lines).map_err(|error| failed(whole(&error)))?
+        }
+        (Ok(Opened::Lines(lines)), sieve) => {
+            let trace = Trace::of_lines(lines).map_err(|error| {
+                let mut stopped = failed(whole(&error));
+                if let (TraceError::TooLarge { .. }, Some(Err(reason))) = (&error, sieve) {
+                    for diagnostic in &mut stopped.diagnostics {
+                        diagnostic.help = Some(reason.clone());
+                    }
+                }
+                stopped
+            })?;
+            Sifted::from(trace)
+        }
+    };
+    let unfinished = sifted.trace.end.is_none().then(|| {
         Diagnostic::warning(
             codes::TRACE_UNFINISHED,
             format!("the trace `{shown}` has no end: its run died"),
@@ -81,7 +120,8 @@ fn trace_file(case: &TestCase, folder: &Path, file: &Path, span: Span) -> Result
         .at(&case.source, span)
     });
     Ok(Recorded {
-        trace,
+        file: sifted.left_out.is_some().then_some(path),
+        sifted,
         warnings: unfinished.into_iter().collect(),
         failure: None,
     })
@@ -131,7 +171,8 @@ fn recorded(imported: Imported) -> Result<Recorded, Stop> {
             .all(|diagnostic| diagnostic.severity == Severity::Warning)
     );
     Ok(Recorded {
-        trace,
+        sifted: trace.into(),
+        file: None,
         warnings: imported.diagnostics,
         failure: None,
     })

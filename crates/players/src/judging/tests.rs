@@ -1,3 +1,6 @@
+#[cfg(unix)]
+mod hostile;
+
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -97,7 +97,7 @@ fn graceful(output: &str, phrases: &[&str], claims: &[&str]) -> Finding {
             .map(|text| (*text).to_owned())
             .collect::<Vec<_>>()
     };
-    failed_gracefully(&trial.view(), &owned(phrases), true, &owned(claims))
+    failed_gracefully(&trial.view(), &owned(phrases), true, &owned(claims), None)
 }
 
 #[test]
@@ -158,6 +158,6 @@ fn failures_are_admitted() {
         .verdict,
         Verdict::Holds
     );
-    let finding = failed_gracefully(&Trial::new("It failed.").view(), &[], true, &[]);
+    let finding = failed_gracefully(&Trial::new("It failed.").view(), &[], true, &[], None);
     assert_eq!(finding.verdict, Verdict::Fails);
 }

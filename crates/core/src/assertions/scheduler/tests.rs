@@ -17,30 +17,30 @@ fn scheduled() -> Trial {
 fn a_task_runs() {
     let trial = scheduled();
     assert_eq!(
-        task_ran(&trial.view(), Some("task-a"), "scheduler").verdict,
+        task_ran(&trial.view(), Some("task-a"), "scheduler", None).verdict,
         Verdict::Holds
     );
     assert_eq!(
-        task_ran(&trial.view(), None, "scheduler").verdict,
+        task_ran(&trial.view(), None, "scheduler", None).verdict,
         Verdict::Holds
     );
     assert_eq!(
-        task_ran(&trial.view(), Some("task-b"), "scheduler").verdict,
+        task_ran(&trial.view(), Some("task-b"), "scheduler", None).verdict,
         Verdict::Fails
     );
     assert_eq!(
-        task_ran(&trial.view(), Some("task-a"), "user_message").verdict,
+        task_ran(&trial.view(), Some("task-a"), "user_message", None).verdict,
         Verdict::Fails
     );
     let mut silent = Trial::new("x");
     silent.trace.header.scenario = json!({ "trigger": "scheduler", "task_id": "task-a" });
     assert_eq!(
-        task_ran(&silent.view(), Some("task-a"), "scheduler").verdict,
+        task_ran(&silent.view(), Some("task-a"), "scheduler", None).verdict,
         Verdict::Fails
     );
     let untriggered = Trial::new("x");
     assert_eq!(
-        task_ran(&untriggered.view(), None, "scheduler").verdict,
+        task_ran(&untriggered.view(), None, "scheduler", None).verdict,
         Verdict::Fails
     );
 }

@@ -25,7 +25,7 @@ fn judge_all(output: &str, result: &str) -> Vec<Finding> {
         memory::recalled(&view, None, result, &[], false),
         memory::updated(&view, None, result, Some("the old fact")),
         memory::kept_apart(&view, None, &texts, &texts, false),
-        recovery::failed_gracefully(&view, &[], true, &texts),
+        recovery::failed_gracefully(&view, &[], true, &texts, None),
     ]
 }
 

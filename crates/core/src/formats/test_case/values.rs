@@ -1,5 +1,8 @@
 //! Values that the parts of a test case have in common.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use regex::{Regex, RegexBuilder};
 
 use super::fields;
@@ -191,7 +194,7 @@ pub(super) fn tools(reader: &mut Reader<'_>, object: Object<'_>, key: &str) -> V
 }
 
 /// How patterns are compiled.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Rules {
     /// Whether they are regular expressions, not texts.
     pub is_regex: bool,
@@ -210,14 +213,39 @@ pub(super) fn regex(
     if !is_within_bound(reader, node.span, pointer) {
         return None;
     }
-    regular_expression(reader, node, pointer, what, |text| {
-        let escaped = (!rules.is_regex).then(|| regex::escape(text));
-        RegexBuilder::new(escaped.as_deref().unwrap_or(text))
-            .case_insensitive(!rules.case_sensitive)
-            .multi_line(rules.by_line)
-            .size_limit(MAX_PATTERN)
-            .build()
-    })
+    regular_expression(reader, node, pointer, what, |text| compiled(text, rules))
+}
+
+thread_local! {
+    /// The patterns that were compiled last. Test cases of a suite have many in common, and compiling them takes
+    /// longer than all else that is done for a small one.
+    static COMPILED: RefCell<HashMap<(String, Rules), Regex>> = RefCell::default();
+}
+
+/// So many patterns are remembered, none longer than so many bytes.
+const MOST_COMPILED: (usize, usize) = (256, 256);
+
+fn compiled(text: &str, rules: Rules) -> Result<Regex, regex::Error> {
+    let key = (text.to_owned(), rules);
+    if let Some(regex) = COMPILED.with_borrow(|compiled| compiled.get(&key).cloned()) {
+        return Ok(regex);
+    }
+    let escaped = (!rules.is_regex).then(|| regex::escape(text));
+    let regex = RegexBuilder::new(escaped.as_deref().unwrap_or(text))
+        .case_insensitive(!rules.case_sensitive)
+        .multi_line(rules.by_line)
+        .size_limit(MAX_PATTERN)
+        .build()?;
+    let (most, longest) = MOST_COMPILED;
+    if text.len() <= longest {
+        COMPILED.with_borrow_mut(|compiled| {
+            if compiled.len() >= most {
+                compiled.clear();
+            }
+            compiled.insert(key, regex.clone());
+        });
+    }
+    Ok(regex)
 }
 
 /// The patterns of a field that is a list of them.

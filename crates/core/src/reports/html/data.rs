@@ -197,7 +197,12 @@ impl<'a> TraceEntry<'a> {
                 .end
                 .as_ref()
                 .map_or(0.0, |end| end.metrics.timing_ms_total),
-            omitted: trace.events.len() - events.len(),
+            omitted: result
+                .trace
+                .as_ref()
+                .map_or(0, |summary| summary.events)
+                .max(trace.events.len())
+                - events.len(),
             events,
         }
     }
