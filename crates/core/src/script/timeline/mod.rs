@@ -1,0 +1,11 @@
+//! Timelines at play: when each event is due, which answers a model gives, and where in the script a request is.
+
+mod request;
+mod request_key;
+
+pub use crate::profiles::{AdvertisedTool, ToolInput};
+pub use request::{
+    Endpoint, Message, Part, PreviousAnswer, Request, RequestedCall, RequestedResult, Role,
+    ToolChoice,
+};
+pub use request_key::RequestKey;
