@@ -1,0 +1,88 @@
+//! Server-sent events: writes them. Reading is what `sse-stream` is for.
+
+use serde::Serialize;
+
+/// Appends an event whose data is `data` as compact JSON; `name` is its `event:` line.
+pub fn write_json(buffer: &mut Vec<u8>, name: Option<&str>, data: &impl Serialize) {
+    if let Some(name) = name {
+        write_name(buffer, name);
+    }
+    buffer.extend_from_slice(b"data: ");
+    // JSON has no line ends outside of strings, and inside of them they are escaped.
+    serde_json::to_writer(&mut *buffer, data)
+        .expect("JSON with texts as keys is written to memory");
+    buffer.extend_from_slice(b"\n\n");
+}
+
+/// Appends an event whose data is any text; each of its lines becomes one of the event.
+pub fn write_text(buffer: &mut Vec<u8>, name: Option<&str>, data: &str) {
+    if let Some(name) = name {
+        write_name(buffer, name);
+    }
+    for line in data.replace("\r\n", "\n").split(['\r', '\n']) {
+        buffer.extend_from_slice(b"data: ");
+        buffer.extend_from_slice(line.as_bytes());
+        buffer.push(b'\n');
+    }
+    buffer.push(b'\n');
+}
+
+/// A name ends at the end of its line, so it is cut there.
+fn write_name(buffer: &mut Vec<u8>, name: &str) {
+    let name = name.split(['\r', '\n']).next().unwrap_or_default();
+    buffer.extend_from_slice(b"event: ");
+    buffer.extend_from_slice(name.as_bytes());
+    buffer.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::executor::block_on;
+    use futures::stream::{self, StreamExt as _};
+    use proptest::prelude::*;
+    use sse_stream::SseStream;
+
+    fn read(bytes: Vec<u8>) -> Vec<(Option<String>, String)> {
+        let body = stream::iter([Ok::<_, std::io::Error>(axum::body::Bytes::from(bytes))]);
+        let events = block_on(SseStream::from_byte_stream(body).collect::<Vec<_>>());
+        events
+            .into_iter()
+            .map(|event| event.expect("a valid event"))
+            .map(|event| (event.event, event.data.unwrap_or_default()))
+            .collect()
+    }
+
+    #[test]
+    fn json_stands_in_one_line() {
+        let mut buffer = Vec::new();
+        write_json(&mut buffer, Some("ping"), &serde_json::json!({"a": "x\ny"}));
+        write_json(&mut buffer, None, &1);
+        assert_eq!(
+            String::from_utf8(buffer).expect("text"),
+            "event: ping\ndata: {\"a\":\"x\\ny\"}\n\ndata: 1\n\n"
+        );
+    }
+
+    #[test]
+    fn a_name_cannot_end_its_line() {
+        let mut buffer = Vec::new();
+        write_text(&mut buffer, Some("a\ndata: forged"), "x");
+        assert_eq!(buffer, b"event: a\ndata: x\n\n");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(name in proptest::option::of("[a-z_.]{1,12}"), data in any::<String>()) {
+            let mut buffer = Vec::new();
+            write_text(&mut buffer, name.as_deref(), &data);
+            write_json(&mut buffer, name.as_deref(), &data);
+            let read = read(buffer);
+            prop_assert_eq!(read.len(), 2);
+            // The line ends of the format are one and the same.
+            prop_assert_eq!(&read[0], &(name.clone(), data.replace("\r\n", "\n").replace('\r', "\n")));
+            prop_assert_eq!(&read[1].0, &name);
+            prop_assert_eq!(serde_json::from_str::<String>(&read[1].1).expect("JSON"), data);
+        }
+    }
+}
