@@ -45,7 +45,7 @@ mod tests {
 
     fn read(bytes: Vec<u8>) -> Vec<(Option<String>, String)> {
         let body = stream::iter([Ok::<_, std::io::Error>(axum::body::Bytes::from(bytes))]);
-        let events = block_on(SseStream::from_byte_stream(body).collect::<Vec<_>>());
+        let events = block_on(SseStream::from_bytes_stream(body).collect::<Vec<_>>());
         events
             .into_iter()
             .map(|event| event.expect("a valid event"))
