@@ -8,10 +8,52 @@ pub fn write_json(buffer: &mut Vec<u8>, name: Option<&str>, data: &impl Serializ
         write_name(buffer, name);
     }
     buffer.extend_from_slice(b"data: ");
-    // JSON has no line ends outside of strings, and inside of them they are escaped.
+    write_line(buffer, data);
+    buffer.extend_from_slice(b"\n\n");
+}
+
+/// Appends compact JSON that is one line for every reader: the line ends of Unicode, which JSON allows in its strings
+/// and at which some clients cut, are escaped.
+pub fn write_line(buffer: &mut Vec<u8>, data: &impl Serialize) {
+    let start = buffer.len();
+    // JSON has no other line ends outside of strings, and inside of them they are escaped.
     serde_json::to_writer(&mut *buffer, data)
         .expect("JSON with texts as keys is written to memory");
-    buffer.extend_from_slice(b"\n\n");
+    if buffer[start..]
+        .iter()
+        .any(|byte| matches!(byte, 0xC2 | 0xE2))
+    {
+        let line = buffer.split_off(start);
+        escape_line_ends(&line, buffer);
+    }
+}
+
+/// Appends the line with an escape for each line end that is no control character.
+fn escape_line_ends(mut line: &[u8], buffer: &mut Vec<u8>) {
+    const LINE_ENDS: [(&str, &[u8]); 3] = [
+        ("\u{85}", b"\\u0085"),
+        ("\u{2028}", b"\\u2028"),
+        ("\u{2029}", b"\\u2029"),
+    ];
+    while let Some(position) = line.iter().position(|byte| matches!(byte, 0xC2 | 0xE2)) {
+        let (before, rest) = line.split_at(position);
+        buffer.extend_from_slice(before);
+        let found = LINE_ENDS
+            .iter()
+            .find(|(raw, _)| rest.starts_with(raw.as_bytes()));
+        let length = match found {
+            Some((raw, escaped)) => {
+                buffer.extend_from_slice(escaped);
+                raw.len()
+            }
+            None => {
+                buffer.push(rest[0]);
+                1
+            }
+        };
+        line = &rest[length..];
+    }
+    buffer.extend_from_slice(line);
 }
 
 /// Appends an event whose data is any text; each of its lines becomes one of the event.
@@ -62,6 +104,21 @@ mod tests {
             String::from_utf8(buffer).expect("text"),
             "event: ping\ndata: {\"a\":\"x\\ny\"}\n\ndata: 1\n\n"
         );
+    }
+
+    #[test]
+    fn no_reader_sees_a_line_end_in_a_line() {
+        let text = "a\u{85}b\u{2028}c\u{2029}d\u{b}e…é\u{86}";
+        let mut buffer = b"\xE2\x80\xA8 before".to_vec();
+        write_line(&mut buffer, &[text, text]);
+        assert!(buffer.starts_with(b"\xE2\x80\xA8 before"));
+        let line = std::str::from_utf8(&buffer[10..]).expect("text");
+        assert_eq!(
+            serde_json::from_str::<[String; 2]>(line).expect("JSON"),
+            [text, text]
+        );
+        assert!(!line.contains(['\u{85}', '\u{2028}', '\u{2029}', '\u{b}']));
+        assert!(line.contains("…é\u{86}"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Errors as each provider says them.
 
+use cuecard_core::scenario::timeline::ResponseError;
 use cuecard_core::script::timeline::Endpoint;
 use cuecard_core::value::Json;
 use serde::Serialize;
@@ -31,6 +32,15 @@ impl ApiError {
             param: None,
             code: None,
             details: Json::Null,
+        }
+    }
+
+    /// The error that a scenario scripts. Its headers stay with the script.
+    pub fn scripted(error: &ResponseError) -> Self {
+        Self {
+            error_type: error.error_type.clone(),
+            details: error.details.clone(),
+            ..Self::new(error.status, error.message.as_str())
         }
     }
 

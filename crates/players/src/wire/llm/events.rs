@@ -124,8 +124,7 @@ impl EventWriter {
                     b",\r\n"
                 };
                 self.events.bytes.extend_from_slice(opening);
-                serde_json::to_writer(&mut self.events.bytes, data)
-                    .expect("JSON with texts as keys is written to memory");
+                sse::write_line(&mut self.events.bytes, data);
             }
         }
         self.mark();

@@ -69,12 +69,12 @@ mod responses;
 #[cfg(test)]
 mod tests;
 
-use cuecard_core::script::timeline::{Endpoint, Request};
+use cuecard_core::script::timeline::{Endpoint, Request, RequestKey};
 use cuecard_core::value::Json;
 
 use answer::Answer;
 use errors::ApiError;
-use events::{Events, Streaming};
+use events::{Events, Framing, Streaming};
 use route::Target;
 
 pub use messages::PING;
@@ -102,7 +102,7 @@ pub fn read_request(target: &Target<'_>, path: &str, body: &[u8]) -> Result<Rece
         Endpoint::Responses => responses::read(&json)?,
         Endpoint::Gemini => gemini::read(target, &json)?,
     };
-    request.key = cuecard_core::script::timeline::RequestKey::of(path, &json);
+    request.key = RequestKey::of(path, &json);
     Ok(Received {
         request,
         body: json,
@@ -130,8 +130,12 @@ pub fn write_body(endpoint: Endpoint, answer: &Answer<'_>, buffer: &mut Vec<u8>)
     }
 }
 
-/// The answer as a stream. A failure stands in it, in the dialect's own way.
-pub fn stream(endpoint: Endpoint, answer: &Answer<'_>, streaming: Streaming) -> Events {
+/// The answer as a stream. A failure stands in it, in the dialect's own way. Only Gemini has another framing than
+/// server-sent events; the others have these whatever is asked for.
+pub fn stream(endpoint: Endpoint, answer: &Answer<'_>, mut streaming: Streaming) -> Events {
+    if endpoint != Endpoint::Gemini {
+        streaming.framing = Framing::Sse;
+    }
     match endpoint {
         Endpoint::Messages => messages::stream(answer, streaming),
         Endpoint::Chat => chat::stream(answer, streaming),

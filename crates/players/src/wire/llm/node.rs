@@ -154,10 +154,10 @@ impl<'p, 'j> Node<'p, 'j> {
             node = *outer;
         }
         place.reverse();
-        Fault {
-            place,
-            kind,
-            found: self.json.clone(),
-        }
+        let found = match kind {
+            FaultKind::Missing => Json::Null,
+            _ => self.json.clone(),
+        };
+        Fault { place, kind, found }
     }
 }

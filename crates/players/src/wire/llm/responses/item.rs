@@ -12,6 +12,8 @@ const ID_LENGTH: usize = 40;
 pub(super) struct Item<'a> {
     pub(super) id: String,
     pub(super) says: Says<'a>,
+    /// Whether it is all that the model had to say: the last message of an incomplete answer isn't.
+    pub(super) is_complete: bool,
     /// The position of its element in the answer; of the empty message, none.
     pub(super) element: Option<usize>,
 }
@@ -30,7 +32,12 @@ pub(super) fn of<'a>(answer: &Answer<'a>) -> Vec<Item<'a>> {
     let mut items = Vec::with_capacity(answer.elements.len().max(1));
     let mut add = |says, element| {
         let id = answer.seed.id(prefix(says), items.len(), ID_LENGTH);
-        items.push(Item { id, says, element });
+        items.push(Item {
+            id,
+            says,
+            is_complete: true,
+            element,
+        });
     };
     for (position, element) in answer.elements.iter().enumerate() {
         match element {
@@ -49,8 +56,14 @@ pub(super) fn of<'a>(answer: &Answer<'a>) -> Vec<Item<'a>> {
         items.push(Item {
             id: answer.seed.id(prefix(says), 0, ID_LENGTH),
             says,
+            is_complete: true,
             element: None,
         });
+    }
+    if answer.stop_reason().responses().is_some()
+        && let Some(last) = items.last_mut()
+    {
+        last.is_complete = !matches!(last.says, Says::Message(_));
     }
     items
 }
@@ -122,7 +135,11 @@ impl Item<'_> {
     pub(super) fn wire(&self, progress: Progress, encrypted: bool) -> WireItem<'_> {
         let id = self.id.as_str();
         let is_done = progress == Progress::Done;
-        let status = if is_done { "completed" } else { "in_progress" };
+        let status = match progress {
+            Progress::Begun => "in_progress",
+            Progress::Done if self.is_complete => "completed",
+            Progress::Done => "incomplete",
+        };
         match self.says {
             Says::Reasoning(_) => WireItem::Reasoning {
                 id,
