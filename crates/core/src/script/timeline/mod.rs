@@ -2,6 +2,14 @@
 
 mod request;
 mod request_key;
+mod schedule;
+mod schedule_lanes;
+mod speed;
+
+#[cfg(test)]
+mod schedule_tests;
+#[cfg(test)]
+mod testing;
 
 pub use crate::profiles::{AdvertisedTool, ToolInput};
 pub use request::{
@@ -9,3 +17,5 @@ pub use request::{
     ToolChoice,
 };
 pub use request_key::RequestKey;
+pub use schedule::{EventTimes, Lane, Points, Schedule, ScheduleReading, lane_of};
+pub use speed::Speed;
