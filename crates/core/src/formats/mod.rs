@@ -5,5 +5,6 @@ pub mod document;
 mod fields;
 mod reader;
 pub mod test_case;
+pub mod timeline;
 pub mod tool_call;
 mod values;
