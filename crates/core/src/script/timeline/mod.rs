@@ -23,9 +23,17 @@ mod turns;
 mod turns_build;
 
 #[cfg(test)]
+mod client;
+#[cfg(test)]
 mod schedule_tests;
 #[cfg(test)]
+mod session_tests;
+#[cfg(test)]
+mod sessions_tests;
+#[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod turns_tests;
 
 pub use crate::profiles::{AdvertisedTool, ToolInput};
 pub use align::{FieldDifference, Rejection};

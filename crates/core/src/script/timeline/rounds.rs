@@ -141,10 +141,6 @@ pub(super) enum Fit {
 }
 
 impl NormalTexts {
-    pub(super) fn is_empty(&self) -> bool {
-        self.each.is_empty()
-    }
-
     pub(super) fn last(&self) -> Option<&str> {
         self.each.last().map(String::as_str)
     }

@@ -104,7 +104,7 @@ impl Element {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     /// The text.
-    pub text: String,
+    pub text: Arc<str>,
     /// When it is complete, in milliseconds since the answer began. A time before that of the piece before means
     /// that one.
     pub at_ms: u64,

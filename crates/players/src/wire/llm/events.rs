@@ -203,9 +203,7 @@ pub(super) struct Delta<'a> {
 
 /// The texts of pieces with their times, as [`EventWriter::spread`] takes them.
 pub(super) fn timed(pieces: &[Piece]) -> impl Iterator<Item = (&str, u64)> {
-    pieces
-        .iter()
-        .map(|piece| (piece.text.as_str(), piece.at_ms))
+    pieces.iter().map(|piece| (&*piece.text, piece.at_ms))
 }
 
 /// The parts of a text with `chunk` characters each, the last one maybe with fewer; none if it is empty.

@@ -22,7 +22,7 @@
 //! let received = read_request(&target, path, body).expect("a valid request");
 //! let request = &received.request;
 //!
-//! let elements = [Element::Text(vec![Piece { text: "Hello there!".to_owned(), at_ms: 300 }])];
+//! let elements = [Element::Text(vec![Piece { text: "Hello there!".into(), at_ms: 300 }])];
 //! let answer = Answer {
 //!     seed: IdSeed::of(&["scenario", "session", "turn 0"]),
 //!     id: None,

@@ -35,6 +35,15 @@ impl Usage {
     /// assert_eq!((usage.input, usage.output, usage.total()), (12, 34, 46));
     /// ```
     pub fn of(scripted: &Json, input: u64, elements: &[Element]) -> Self {
+        let (thought, said) = counted(elements);
+        if scripted.is_null() {
+            return Self {
+                input,
+                output: thought.saturating_add(said),
+                reasoning: thought,
+                ..Self::default()
+            };
+        }
         let number = |names: &[&str]| {
             names.iter().find_map(|name| match name.split_once('.') {
                 Some((outer, inner)) => scripted.get(outer)?.get(inner)?.as_u64(),
@@ -65,7 +74,6 @@ impl Usage {
             .unwrap_or(0)
             .saturating_add(beside_written.unwrap_or(0));
         let input = scripted_input.map_or(input, |input| input.saturating_add(beside));
-        let (thought, said) = counted(elements);
         let reasoning = number(&[
             "output_tokens_details.reasoning_tokens",
             "completion_tokens_details.reasoning_tokens",
@@ -174,19 +182,24 @@ fn count_json(json: &Json) -> u64 {
 pub fn count(text: &str) -> u64 {
     let mut tokens = 0;
     let mut run = 0_u64;
-    for character in text.chars() {
-        let is_word = if character.is_ascii() {
-            character.is_ascii_alphanumeric()
+    let mut rest = text;
+    while let Some(&byte) = rest.as_bytes().first() {
+        // Most text is ASCII, where a byte is a character.
+        let (is_word, is_space, length) = if byte.is_ascii() {
+            (byte.is_ascii_alphanumeric(), byte.is_ascii_whitespace(), 1)
         } else {
-            character < '\u{530}' && character.is_alphanumeric()
+            let character = rest.chars().next().unwrap_or_default();
+            let is_word = character < '\u{530}' && character.is_alphanumeric();
+            (is_word, character.is_whitespace(), character.len_utf8())
         };
         if is_word {
-            tokens += u64::from(run % 4 == 0);
+            tokens += u64::from(run.is_multiple_of(4));
             run += 1;
         } else {
             run = 0;
-            tokens += u64::from(!character.is_whitespace());
+            tokens += u64::from(!is_space);
         }
+        rest = &rest[length..];
     }
     tokens
 }
@@ -200,7 +213,7 @@ mod tests {
     fn elements() -> Vec<Element> {
         let pieces = |text: &str| {
             vec![Piece {
-                text: text.to_owned(),
+                text: text.into(),
                 at_ms: 0,
             }]
         };
@@ -275,7 +288,7 @@ mod tests {
         fn the_parts_are_never_more_than_the_whole(
             text in ".{0,60}", input in 0..1000_u64, scripted in 0..1000_u64
         ) {
-            let elements = [Element::Thinking(vec![Piece { text, at_ms: 0 }])];
+            let elements = [Element::Thinking(vec![Piece { text: text.into(), at_ms: 0 }])];
             let usage = Usage::of(&json!({"cache_read_input_tokens": scripted, "output_tokens": scripted}), input, &elements);
             prop_assert!(usage.reasoning <= usage.output && usage.cached <= usage.input);
             prop_assert!(usage.uncached() <= usage.input);

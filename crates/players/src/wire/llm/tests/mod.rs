@@ -32,7 +32,7 @@ fn streaming(chunk: usize) -> Streaming {
 
 fn pieces(pieces: &[(u64, &str)]) -> Vec<Piece> {
     let piece = |&(at_ms, text): &(u64, &str)| Piece {
-        text: text.to_owned(),
+        text: text.into(),
         at_ms,
     };
     pieces.iter().map(piece).collect()

@@ -208,7 +208,10 @@ fn parts_of<'a>(chunks: impl IntoIterator<Item = &'a Json>) -> Vec<Json> {
 }
 
 fn some_pieces() -> impl Strategy<Value = Vec<Piece>> {
-    let piece = (any::<String>(), 0..5000_u64).prop_map(|(text, at_ms)| Piece { text, at_ms });
+    let piece = (any::<String>(), 0..5000_u64).prop_map(|(text, at_ms)| Piece {
+        text: text.into(),
+        at_ms,
+    });
     proptest::collection::vec(piece, 0..3)
 }
 
