@@ -4,10 +4,27 @@
 /// product of the lengths.
 const MAX_COMPARED: usize = 2000;
 
+/// A normal text with its length, which is counted once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Measured {
+    pub(super) text: String,
+    /// In characters.
+    pub(super) length: usize,
+}
+
+impl Measured {
+    pub(super) fn new(text: String) -> Self {
+        Self {
+            length: text.chars().count(),
+            text,
+        }
+    }
+}
+
 /// The edit distance of two normal texts in characters, divided by the length of the longer one: 0 is equal, 1 has
 /// nothing in common. Of long texts only the beginning is compared. `None` if it is certainly above `limit`, which
 /// their lengths often tell.
-pub(super) fn distance(one: &str, other: &str, limit: f64) -> Option<f64> {
+pub(super) fn distance(one: &Measured, other: &Measured, limit: f64) -> Option<f64> {
     if one == other {
         return Some(0.0);
     }
@@ -15,18 +32,16 @@ pub(super) fn distance(one: &str, other: &str, limit: f64) -> Option<f64> {
     if least > limit {
         return None;
     }
-    let (one, other) = (beginning(one), beginning(other));
-    let longer = one.chars().count().max(other.chars().count()).max(1);
-    let edits = strsim::levenshtein(one, other);
+    let longer = one.length.max(other.length).clamp(1, MAX_COMPARED);
+    let edits = strsim::levenshtein(beginning(&one.text), beginning(&other.text));
     let distance = (edits as f64 / longer as f64).max(least);
     (distance <= limit).then_some(distance)
 }
 
 /// What the lengths of two texts say alone: their distance is not below this.
-pub(super) fn least_distance(one: &str, other: &str) -> f64 {
-    let (one, other) = (one.chars().count(), other.chars().count());
-    let longer = one.max(other).max(1);
-    one.abs_diff(other) as f64 / longer as f64
+pub(super) fn least_distance(one: &Measured, other: &Measured) -> f64 {
+    let longer = one.length.max(other.length).max(1);
+    one.length.abs_diff(other.length) as f64 / longer as f64
 }
 
 fn beginning(text: &str) -> &str {
@@ -41,6 +56,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn distance(one: &str, other: &str, limit: f64) -> Option<f64> {
+        super::distance(&measured(one), &measured(other), limit)
+    }
+
+    fn measured(text: &str) -> Measured {
+        Measured::new(text.to_owned())
+    }
 
     #[test]
     fn a_distance_is_a_share_of_the_longer_text() {
@@ -68,7 +91,7 @@ mod tests {
             prop_assert_eq!(Some(found), distance(&other, &one, 1.0));
             prop_assert!((0.0..=1.0).contains(&found));
             prop_assert_eq!(found == 0.0, one == other);
-            prop_assert!(least_distance(&one, &other) <= found);
+            prop_assert!(least_distance(&measured(&one), &measured(&other)) <= found);
         }
     }
 }

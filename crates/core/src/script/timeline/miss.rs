@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::align::{FieldDifference, Lost, Rejection};
+use super::distance::{Measured, distance};
 use super::llm_script::LlmScript;
 use super::request::Request;
 use super::rounds::{Rounds, list, quote};
@@ -163,12 +164,12 @@ fn nearest(script: &LlmScript, rounds: &Rounds<'_>) -> Option<usize> {
         .filter(|&turn_idx| turn_idx < script.turns.turns.len());
     by_result.or_else(|| {
         let texts = rounds.last.normal_texts();
-        let said = texts.last()?;
+        let said = Measured::new(texts.last()?.to_owned());
         let inputs = script.turns.turns.iter().enumerate();
         inputs
             .filter_map(|(turn_idx, turn)| {
                 let scripted = turn.input.as_ref()?;
-                let distance = super::distance::distance(said, &scripted.normal, NEAR)?;
+                let distance = distance(&said, &Measured::new(scripted.normal.clone()), NEAR)?;
                 Some((turn_idx, distance))
             })
             .min_by(|(_, one), (_, other)| one.total_cmp(other))

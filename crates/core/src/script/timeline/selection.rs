@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::distance::{distance, least_distance};
+use super::distance::{Measured, distance, least_distance};
 use super::text::normalise;
 use crate::diagnostic::{Diagnostic, codes, did_you_mean};
 use crate::scenario::timeline::Timeline;
@@ -25,7 +25,7 @@ struct Entry {
     name: String,
     session_id: Option<String>,
     /// The effective prompt, normal; `None` if it can't be chosen by it.
-    prompt: Option<String>,
+    prompt: Option<Measured>,
 }
 
 /// What a request or the user asks for. The first that is given decides.
@@ -126,8 +126,8 @@ impl Selector {
             session_id: timeline.session_id().map(str::to_owned),
             prompt: timeline
                 .effective_prompt()
-                .map(|prompt| normalise(&prompt))
-                .filter(|prompt| !prompt.is_empty()),
+                .map(|prompt| Measured::new(normalise(&prompt)))
+                .filter(|prompt| prompt.length > 0),
         });
         Self {
             entries: entries.collect(),
@@ -183,10 +183,10 @@ impl Selector {
     }
 
     fn by_prompt(&self, prompts: &[&str]) -> Result<Selection, Unselected> {
-        let texts: Vec<String> = prompts
+        let texts: Vec<Measured> = prompts
             .iter()
-            .map(|text| normalise(text))
-            .filter(|text| !text.is_empty())
+            .map(|text| Measured::new(normalise(text)))
+            .filter(|text| text.length > 0)
             .collect();
         if let [only] = &self.entries[..] {
             let near = self.nearness(only, &texts);
@@ -238,13 +238,12 @@ impl Selector {
     }
 
     /// How near the nearest of `texts` is to the prompt of `entry`.
-    fn nearness(&self, entry: &Entry, texts: &[String]) -> Option<Nearness> {
-        let prompt = entry.prompt.as_deref()?;
-        let length = prompt.chars().count();
+    fn nearness(&self, entry: &Entry, texts: &[Measured]) -> Option<Nearness> {
+        let prompt = entry.prompt.as_ref()?;
         texts
             .iter()
             .map(|text| {
-                let only_holds = text != prompt && text.contains(prompt);
+                let only_holds = text != prompt && text.text.contains(&prompt.text);
                 let distance = match only_holds {
                     true => Some(0.0),
                     false => distance(text, prompt, self.max_distance),
@@ -262,7 +261,7 @@ impl Selector {
                 Nearness {
                     distance,
                     only_holds,
-                    length,
+                    length: prompt.length,
                 }
             })
             .min_by(Nearness::order)
