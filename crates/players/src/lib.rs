@@ -5,4 +5,5 @@ pub mod judging;
 pub mod mcp;
 pub mod replay;
 pub mod runtime;
+pub mod wire;
 pub mod workspace;

@@ -60,7 +60,9 @@ impl Checked {
         });
         if strict {
             for diagnostic in &mut self.diagnostics {
-                diagnostic.severity = Severity::Error;
+                if diagnostic.severity == Severity::Warning {
+                    diagnostic.severity = Severity::Error;
+                }
             }
         }
     }

@@ -4,6 +4,7 @@ pub mod clock;
 pub mod env_file;
 pub mod fault;
 pub mod listener;
+pub mod patience;
 pub mod policy;
 pub mod process;
 pub mod run_dir;

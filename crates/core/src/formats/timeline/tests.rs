@@ -1,0 +1,1 @@
+//! What is read from each form, and what is said about it.
