@@ -65,11 +65,9 @@ pub(crate) enum Command {
     /// Print the JSON Schema of a file format, or list them
     #[command(after_long_help = exit_code::HELP)]
     Schema(SchemaArgs),
-    /// Explain a code such as C-REF-02, or list all codes
-    Explain {
-        /// The code
-        code: Option<String>,
-    },
+    /// Explain a code such as C-REF-02, or what a timeline does and when; without either list all codes
+    #[command(after_long_help = exit_code::HELP)]
+    Explain(ExplainArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -274,6 +272,14 @@ pub(crate) struct VariableArgs {
     pub secrets: Vec<String>,
 }
 
+/// What the rules of timelines ask for.
+#[derive(Debug, Default, Args)]
+pub(crate) struct SymbolArgs {
+    /// Define a symbol for the rules of timelines: K, or K=V (repeatable; also from CUECARD_DEFINES)
+    #[arg(long = "define", alias = "scenario-define", value_name = "K=V")]
+    pub defines: Vec<String>,
+}
+
 /// What a scenario may do.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Safety")]
@@ -319,12 +325,14 @@ pub(crate) enum IncludeResults {
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The scenarios and test cases, or `-` for standard input
-    #[arg(required = true)]
+    /// The scenarios, timelines and test cases, folders of timelines, or `-` for standard input
+    #[arg(required = true, value_name = "PATH")]
     pub files: Vec<PathBuf>,
     /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
+    #[command(flatten)]
+    pub symbols: SymbolArgs,
     /// Print the findings as one JSON document on standard output
     #[arg(long)]
     pub json: bool,
@@ -398,6 +406,61 @@ pub(crate) struct ConvertArgs {
     /// Print the result and the findings as one JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// A code, or timelines and folders of them
+    #[arg(value_name = "CODE|PATH")]
+    pub what: Vec<PathBuf>,
+    /// Say which of the timelines is chosen for this prompt, and why
+    #[arg(long, value_name = "TEXT", requires = "what")]
+    pub prompt: Option<String>,
+    /// The distance above which no timeline is chosen, from 0 to 1
+    #[arg(
+        long,
+        value_name = "DISTANCE",
+        allow_negative_numbers = true,
+        default_value_t = cuecard_core::script::timeline::DEFAULT_MAX_DISTANCE,
+        requires = "prompt"
+    )]
+    pub max_distance: f64,
+    /// Say how one player takes each event
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub player: Option<Player>,
+    /// Multiply times (0.5 is faster, 0 doesn't wait)
+    #[arg(
+        long,
+        alias = "scenario-speed",
+        value_name = "FACTOR",
+        allow_negative_numbers = true,
+        default_value_t = 1.0
+    )]
+    pub speed: f64,
+    /// Treat warnings as errors
+    #[arg(long)]
+    pub strict: bool,
+    #[command(flatten)]
+    pub symbols: SymbolArgs,
+    /// Print the result as one JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Who plays a timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Player {
+    /// The stand-in for a model's API.
+    Llm,
+    /// The mock agent over ACP.
+    Acp,
+    /// The mock agent service.
+    Rest,
+    /// The mock agent in a terminal.
+    Agent,
+    /// The executor: everything around the agent.
+    Run,
 }
 
 /// Arguments of `schema`.

@@ -3,6 +3,7 @@
 mod align;
 mod block_text;
 mod distance;
+mod effects;
 mod faces;
 mod llm_script;
 mod miss;
@@ -39,6 +40,7 @@ mod turns_tests;
 pub use crate::profiles::{AdvertisedTool, ToolInput};
 pub use align::{FieldDifference, Rejection};
 pub use block_text::block_text;
+pub use effects::{command_line, timeline_effects};
 pub use faces::{Act, Cell, EDIT_COUNTS, EXPECT, FACES, Face, FaceRow, TOOL_EXECUTION};
 pub use llm_script::LlmScript;
 pub use miss::Miss;
