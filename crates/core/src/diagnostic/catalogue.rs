@@ -188,7 +188,6 @@ catalogue! {
     TIMELINE_PRIORITY = "T-BLOCK-05", "a priority outside of 0 to 1";
     TIMELINE_PLAN = "T-BLOCK-06", "a plan that can't be shown";
     TIMELINE_ERROR_STATUS = "T-LLM-06", "an error with a status or count that can't be";
-    TIMELINE_EMPTY_SEGMENT = "T-LLM-10", "a prompt that nothing answers";
     TIMELINE_YAML = "T-LOAD-01", "the file is not YAML";
     TIMELINE_FOREIGN = "T-LOAD-02", "a file of another format";
     TIMELINE_NAME = "T-LOAD-03", "a timeline has no name";

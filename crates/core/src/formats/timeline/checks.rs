@@ -3,9 +3,7 @@
 use super::loader::Loader;
 use crate::diagnostic::{any_error, codes};
 use crate::formats::reader::first_character;
-use crate::scenario::timeline::{
-    Block, BlockKind, EventKind, Timeline, TimelineEvent, UserInput, UserTarget,
-};
+use crate::scenario::timeline::{Block, BlockKind, EventKind, Timeline, TimelineEvent};
 use crate::value::Json;
 
 /// Looks at a timeline as a whole.
@@ -19,7 +17,6 @@ pub(super) fn check(loader: &mut Loader<'_>, timeline: &Timeline) {
     models(loader, timeline);
     history(loader, timeline);
     session_ids(loader, timeline);
-    empty_segments(loader, timeline);
 }
 
 fn pointer(event: &TimelineEvent) -> String {
@@ -235,41 +232,5 @@ fn session_ids(loader: &mut Loader<'_>, timeline: &Timeline) {
                 loader.error(code, at, &pointer(event), message);
             }
         }
-    }
-}
-
-/// A prompt that nothing answers, in a scenario that scripts a model.
-fn empty_segments(loader: &mut Loader<'_>, timeline: &Timeline) {
-    let scripts_model = timeline
-        .events
-        .iter()
-        .any(|event| matches!(event.kind, EventKind::Response(_)));
-    if !scripts_model || any_error(&loader.reader.diagnostics) {
-        return;
-    }
-    let is_prompt =
-        |input: &&UserInput| !matches!(input.target, Some(UserTarget::Tui | UserTarget::Cli));
-    let mut open: Option<(&TimelineEvent, &UserInput)> = None;
-    let mut empty = Vec::new();
-    for event in &timeline.events {
-        match &event.kind {
-            EventKind::UserInputs(inputs) => {
-                for input in inputs.iter().filter(is_prompt) {
-                    empty.extend(open.replace((event, input)));
-                }
-            }
-            EventKind::Response(_) | EventKind::ToolUse(_) => open = None,
-            EventKind::AgentEdits(edits) if edits.has_text() => open = None,
-            EventKind::UserCancelSession { .. } => open = None,
-            _ => {}
-        }
-    }
-    empty.extend(open);
-    for (event, input) in empty {
-        let message = "nothing answers this prompt: the model says nothing";
-        let at = first_character(loader.source(), input.span);
-        loader
-            .warning(codes::TIMELINE_EMPTY_SEGMENT, at, &pointer(event), message)
-            .help = Some("add an `llmResponse` behind it".to_owned());
     }
 }
