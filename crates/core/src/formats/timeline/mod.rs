@@ -4,6 +4,7 @@
 //! one model, and looks at the whole. Older forms are read with a warning, and [`Read::converted`] has them rewritten.
 
 mod acp;
+mod acp_settings;
 mod agent;
 mod asserts;
 mod checks;
@@ -12,6 +13,7 @@ mod content;
 mod control;
 mod convert;
 mod entries;
+mod event_table;
 mod events;
 mod fields;
 mod included;
@@ -21,6 +23,7 @@ mod parse;
 mod read;
 mod response;
 mod rules;
+mod schema;
 mod settings;
 mod symbols;
 #[cfg(test)]
@@ -31,6 +34,7 @@ mod user;
 pub use included::{Included, check_included, check_names};
 pub use read::{Read, ReadOptions, read};
 pub use rules::SymbolUse;
+pub use schema::schema;
 pub use symbols::{Symbol, SymbolValue, Symbols};
 
 use super::reader::Format;

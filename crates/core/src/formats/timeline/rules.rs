@@ -17,8 +17,12 @@ use crate::value::cut;
 pub struct SymbolUse {
     /// Its name.
     pub name: String,
+    /// The condition, as written.
+    pub condition: String,
     /// Whether it is defined.
     pub is_defined: bool,
+    /// Whether the condition holds. One that can't be compared doesn't.
+    pub holds: bool,
     /// The defined symbol that was perhaps meant, if it is not.
     pub proposal: Option<String>,
     /// Where the condition names it.
@@ -321,6 +325,8 @@ impl Resolver<'_, '_> {
         let symbol = self.symbols.get(&condition.name);
         self.uses.push(SymbolUse {
             name: condition.name.clone(),
+            condition: text.trim().to_owned(),
+            holds: symbol.is_some_and(|symbol| condition.holds(symbol).unwrap_or(false)),
             is_defined: symbol.is_some(),
             proposal: match symbol {
                 Some(_) => None,
@@ -404,11 +410,18 @@ fn nested_configs(config: &Node, spans: &mut Vec<Span>) {
 
 /// Lays members over others: mappings are merged, everything else is replaced.
 fn overlay(members: &mut Vec<Member>, over: Vec<Member>) {
+    let mut places: HashMap<String, usize> = members
+        .iter()
+        .enumerate()
+        .map(|(idx, member)| (member.key.clone(), idx))
+        .collect();
     for member in over {
-        let Some(known) = members.iter_mut().find(|known| known.key == member.key) else {
+        let Some(&idx) = places.get(&member.key) else {
+            places.insert(member.key.clone(), members.len());
             members.push(member);
             continue;
         };
+        let known = &mut members[idx];
         match (&mut known.value.kind, member.value.kind) {
             (NodeKind::Object(inner), NodeKind::Object(over)) => overlay(inner, over),
             (_, kind) => {
