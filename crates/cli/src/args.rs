@@ -51,7 +51,7 @@ pub(crate) enum Command {
     /// Judge runs of agents: test cases with assertions on what was done and answered
     #[command(after_long_help = exit_code::HELP)]
     Test(Box<TestArgs>),
-    /// Check scenarios and test cases without running anything, and list what they would do
+    /// Check scenarios, timelines and test cases without running anything, and list what they would do
     #[command(after_long_help = exit_code::HELP)]
     Check(CheckArgs),
     /// List the scenarios of the project
@@ -59,7 +59,7 @@ pub(crate) enum Command {
     /// Try every MCP server: where it comes from, whether it starts, what the machine lacks
     #[command(after_long_help = exit_code::HELP)]
     Doctor(DoctorArgs),
-    /// Rewrite a scenario of version 1.x as version 2.1
+    /// Rewrite a scenario of version 1.x as version 2.1, or a timeline in canonical form
     #[command(after_long_help = exit_code::HELP)]
     Convert(ConvertArgs),
     /// Print the JSON Schema of a file format, or list them
@@ -392,7 +392,7 @@ pub(crate) struct DoctorArgs {
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// The scenario, or `-` for standard input
+    /// The scenario or timeline, or `-` for standard input
     pub file: PathBuf,
     /// Write the result into this file instead of printing it
     #[arg(short, long, value_name = "FILE", conflicts_with = "in_place")]

@@ -10,7 +10,7 @@ use cuecard_core::script::timeline::{EventTimes, Points, command_line};
 use cuecard_core::value::{as_text, cut};
 
 /// A longer text is cut, in characters.
-const LONGEST: usize = 60;
+const LONGEST: usize = 48;
 
 /// What an event says beside its key, in one line; often nothing.
 pub(super) fn describe(event: &TimelineEvent) -> String {

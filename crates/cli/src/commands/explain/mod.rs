@@ -55,13 +55,12 @@ pub(crate) fn run(
             return ExitCode::Invalid;
         }
     };
-    let (mut all, problems) = read_all(args, &symbols);
+    let (mut all, mut problems) = read_all(args, &symbols);
     let mut exit = ExitCode::Passed;
-    for diagnostics in all
-        .iter_mut()
-        .map(|explained| &mut explained.diagnostics)
-        .chain(std::iter::once(&mut problems.clone()))
-    {
+    let in_files = all.iter_mut().map(|explained| &mut explained.diagnostics);
+    for diagnostics in in_files.chain([&mut problems]) {
+        // Who asks which one is chosen didn't ask for remarks about the others.
+        diagnostics.retain(|found| args.prompt.is_none() || found.severity > Severity::Note);
         if args.strict {
             let found = std::mem::take(diagnostics);
             *diagnostics = found.into_iter().map(Diagnostic::strictly).collect();

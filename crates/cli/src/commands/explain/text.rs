@@ -44,7 +44,10 @@ fn head(explained: &Explained, script: &LlmScript, view: &View<'_>, style: Style
         duration(end),
     );
     if let Some(description) = &timeline.description {
-        text.push_str(&format!("  {}\n", line(description)));
+        let words: Vec<&str> = description.split_whitespace().collect();
+        let description = words.join(" ").replace(char::is_control, " ");
+        let room = style.width.saturating_sub(2);
+        text.push_str(&format!("  {}\n", shortened(&description, room)));
     }
     if !timeline.tags.is_empty() {
         text.push_str(&format!("  tags: {}\n", line(&timeline.tags.join(", "))));
@@ -109,9 +112,11 @@ fn table(rows: &[Row], player: Option<Face>, style: Style) -> String {
     }
     let mut text = format!("{}\n", style.faint(heads.trim_end()));
     for (number, row) in rows.iter().enumerate() {
-        let what = match row.what.is_empty() {
-            true => row.event.to_owned(),
-            false => format!("{} {}", row.event, row.what),
+        let what = match (row.event, row.what.as_str()) {
+            (event, "") => event.to_owned(),
+            // The name of the tool says it.
+            ("agentToolUse", call) => call.to_owned(),
+            (event, what) => format!("{event} {what}"),
         };
         let mut out = format!(
             "  {:>3} {:>8} {:<width$} ",

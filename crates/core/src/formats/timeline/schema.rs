@@ -17,6 +17,7 @@ pub fn schema() -> Json {
         "$schema".into(),
         "https://json-schema.org/draft/2020-12/schema".into(),
     );
+    document.insert("$id".into(), "urn:cuecard:schema:timeline:1".into());
     document.insert("title".into(), "Timeline".into());
     document.insert(
         "description".into(),
