@@ -62,6 +62,9 @@ pub(crate) enum Command {
     /// Rewrite a scenario of version 1.x as version 2.1, or a timeline in canonical form
     #[command(after_long_help = exit_code::HELP)]
     Convert(ConvertArgs),
+    /// Bring timelines into their layout: order of keys, blank lines, ends of lines
+    #[command(after_long_help = exit_code::HELP)]
+    Fmt(FmtArgs),
     /// Print the JSON Schema of a file format, or list them
     #[command(after_long_help = exit_code::HELP)]
     Schema(SchemaArgs),
@@ -406,6 +409,17 @@ pub(crate) struct ConvertArgs {
     /// Print the result and the findings as one JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `fmt`.
+#[derive(Debug, Args)]
+pub(crate) struct FmtArgs {
+    /// The timelines and folders of them, or `-` for standard input, which is printed
+    #[arg(required = true, value_name = "PATH")]
+    pub files: Vec<PathBuf>,
+    /// Write nothing: name the files that are laid out otherwise, and fail if there are any
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// Arguments of `explain`.

@@ -18,7 +18,8 @@ use cuecard_players::runtime::{env_file, text_file};
 use crate::args::{SymbolArgs, VariableArgs};
 
 /// Variables that hold lists of symbols, and whether `\,` is a comma of a value in them.
-const SYMBOL_VARIABLES: &[(&str, bool)] = &[("AH_SCENARIO_DEFINES", false), ("CUECARD_DEFINES", true)];
+const SYMBOL_VARIABLES: &[(&str, bool)] =
+    &[("AH_SCENARIO_DEFINES", false), ("CUECARD_DEFINES", true)];
 
 /// The prefix of variables in the environment.
 const VARIABLE_PREFIX: &str = "CUECARD_VAR_";

@@ -24,11 +24,10 @@ use cuecard_players::replay::{Connected, Connections, Pool, known_servers};
 use cuecard_players::runtime::clock::Clock;
 use cuecard_players::runtime::collect::FoundFile;
 use cuecard_players::runtime::tap::Recorder;
-use cuecard_players::runtime::timelines::beside;
 use serde_json::{Value as Json, json};
 
-use super::{connect, timelines};
 use super::play::{effects_json, effects_line, effects_list, environment_server};
+use super::{connect, timelines};
 use crate::args::{CheckArgs, VariableArgs};
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
@@ -281,8 +280,14 @@ fn check_all(
     let mut all: Vec<Checked> = all.into_iter().map(|(_, checked)| checked).collect();
     let timelines = all.iter().filter_map(|checked| checked.timeline.as_ref());
     for found in check_names(timelines.map(|script| &*script.timeline)) {
-        let name = found.place.as_ref().map(|place| place.source.name().to_owned());
-        if let Some(checked) = all.iter_mut().find(|checked| Some(&checked.file) == name.as_ref()) {
+        let name = found
+            .place
+            .as_ref()
+            .map(|place| place.source.name().to_owned());
+        if let Some(checked) = all
+            .iter_mut()
+            .find(|checked| Some(&checked.file) == name.as_ref())
+        {
             checked.diagnostics.push(found);
         }
     }
@@ -312,11 +317,7 @@ fn check(path: &Path, args: &CheckArgs, config: &Config, symbols: &Symbols) -> C
         let folder = path.parent().unwrap_or(Path::new(""));
         let read = timelines::read(&source, folder, symbols);
         return Checked {
-            beside: read
-                .script
-                .as_ref()
-                .map(|script| beside(&script.timeline, folder))
-                .unwrap_or_default(),
+            beside: read.beside,
             timeline: read.script,
             diagnostics: read.diagnostics,
             ..checked

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
+use cuecard_core::diagnostic::{Code, Diagnostic, Severity, any_error, codes};
 use cuecard_core::formats::timeline::{self, ReadOptions, Symbols};
 use cuecard_core::formats::tool_call;
 use cuecard_core::reports::diagnostics::to_json;
@@ -24,6 +24,8 @@ struct Converted {
     text: String,
     /// What the text is, for messages.
     form: &'static str,
+    /// How many older forms are left, since they can't be converted without a guess.
+    n_left: usize,
     /// Whether it differs from what was given.
     is_changed: bool,
     diagnostics: Vec<Diagnostic>,
@@ -84,6 +86,7 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
         is_changed,
         text,
         form: "version 2.1",
+        n_left: 0,
     })
 }
 
@@ -108,9 +111,25 @@ fn convert_timeline(source: &SourceFile) -> Result<Converted, Stopped> {
         is_changed: reading.converted.is_some(),
         text: text.to_owned(),
         form: "a timeline in canonical form",
+        n_left: diagnostics
+            .iter()
+            .filter(|found| OLDER_FORMS.contains(&found.code))
+            .count(),
         diagnostics,
     })
 }
+
+/// What says that a timeline has an older form.
+const OLDER_FORMS: [Code; 8] = [
+    codes::TIMELINE_MARKER_OFF,
+    codes::TIMELINE_LEGACY_EVENT,
+    codes::TIMELINE_INLINE_TOOL,
+    codes::TIMELINE_KEY_ALIAS,
+    codes::TIMELINE_TOOL_ALIAS,
+    codes::TIMELINE_MISPLACED,
+    codes::TIMELINE_VALUE_ALIAS,
+    codes::TIMELINE_FORM,
+];
 
 /// What is still to be said once the file is converted.
 fn left_over(diagnostics: Vec<Diagnostic>, is_changed: bool) -> Vec<Diagnostic> {
@@ -168,6 +187,19 @@ fn finish(args: &ConvertArgs, converted: &Converted, written: Option<&Path>) {
         false => file,
     };
     let form = converted.form;
+    if converted.n_left > 0 {
+        let forms = match converted.n_left {
+            1 => "1 older form".to_owned(),
+            left => format!("{left} older forms"),
+        };
+        let done = match converted.is_changed {
+            true => "converted as far as it goes",
+            false => "nothing that can be converted",
+        };
+        let place = written.map_or_else(String::new, |path| format!(" in {}", path.display()));
+        stderr_line(&format!("{shown}: {done}{place}, {forms} left"));
+        return;
+    }
     stderr_line(&match (converted.is_changed, written) {
         (false, None) => format!("{shown}: nothing to do, it is {form}"),
         (true, None) => format!("{shown}: converted to {form}"),

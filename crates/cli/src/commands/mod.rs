@@ -7,6 +7,7 @@ pub(crate) mod doctor;
 mod doctor_output;
 pub(crate) mod dry_run;
 pub(crate) mod explain;
+pub(crate) mod fmt;
 pub(crate) mod list;
 pub(crate) mod mcp;
 pub(crate) mod plain;

@@ -13,7 +13,7 @@ use cuecard_core::scenario::timeline::Timeline;
 use cuecard_core::script::timeline::LlmScript;
 use cuecard_core::source::SourceFile;
 use cuecard_players::runtime::collect::{FoundFile, collect};
-use cuecard_players::runtime::timelines::{TIMELINES, check_beside};
+use cuecard_players::runtime::timelines::{TIMELINES, beside, check_beside};
 
 /// The files that `paths` name, and the timelines below the folders among them, with what is wrong about folders. A
 /// file that is named is always one of them, so that reading it can say what is wrong with it.
@@ -30,9 +30,17 @@ pub(super) fn files(paths: &[PathBuf]) -> (Vec<FoundFile>, Vec<(PathBuf, Diagnos
             continue;
         }
         let found = collect(std::slice::from_ref(path), TIMELINES);
-        let new = found.files.into_iter().filter(|file| seen.insert(place_of(&file.path)));
+        let new = found
+            .files
+            .into_iter()
+            .filter(|file| seen.insert(place_of(&file.path)));
         files.extend(new);
-        problems.extend(found.problems.into_iter().map(|found| (path.clone(), found)));
+        problems.extend(
+            found
+                .problems
+                .into_iter()
+                .map(|found| (path.clone(), found)),
+        );
     }
     (files, problems)
 }
@@ -50,6 +58,8 @@ pub(super) struct TimelineFile {
     pub diagnostics: Vec<Diagnostic>,
     /// The symbols that its conditions ask for.
     pub symbols: Vec<SymbolUse>,
+    /// Files and folders beside it that are data of its own, and no timelines.
+    pub beside: Vec<PathBuf>,
 }
 
 /// Whether the text is a timeline, or would be if it had no errors. Below a folder each file in YAML is one that is
@@ -64,7 +74,10 @@ pub(super) fn is_timeline(source: &SourceFile) -> bool {
     match read_document(source).root {
         Some(root) => detect(&root) == Some(FileKind::Timeline),
         // What can't be read has no keys, only lines that look like some.
-        None => source.text().lines().any(|line| line.starts_with("timeline:")),
+        None => source
+            .text()
+            .lines()
+            .any(|line| line.starts_with("timeline:")),
     }
 }
 
@@ -72,8 +85,8 @@ pub(super) fn is_timeline(source: &SourceFile) -> bool {
 pub(super) fn read(source: &SourceFile, folder: &Path, symbols: &Symbols) -> TimelineFile {
     let read = timeline::read(source, symbols, &ReadOptions::default());
     let mut diagnostics = read.diagnostics;
+    diagnostics.extend(check_beside(source, &read.included_files, folder));
     let script = read.timeline.map(|timeline| {
-        diagnostics.extend(check_beside(&timeline, folder));
         let is_for_model = is_for_model(&timeline);
         let (script, found) = LlmScript::compile(Arc::new(timeline), false);
         diagnostics.extend(
@@ -87,6 +100,7 @@ pub(super) fn read(source: &SourceFile, folder: &Path, symbols: &Symbols) -> Tim
         script: script.filter(|_| !any_error(&diagnostics)),
         diagnostics,
         symbols: read.symbols,
+        beside: beside(&read.included_files, folder),
     }
 }
 

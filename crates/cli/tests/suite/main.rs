@@ -18,3 +18,4 @@ mod schemas;
 mod seed;
 mod servers;
 mod tidy;
+mod timelines;

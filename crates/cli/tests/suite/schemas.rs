@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cuecard_core::diagnostic::{Diagnostic, Severity};
 use cuecard_core::formats::detect::{FileKind, detect};
 use cuecard_core::formats::document::read_document;
-use cuecard_core::diagnostic::{Diagnostic, Severity};
 use cuecard_core::formats::timeline::{ReadOptions, Symbols};
 use cuecard_core::formats::{test_case, timeline, tool_call};
 use cuecard_core::source::SourceFile;

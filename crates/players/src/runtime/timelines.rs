@@ -5,8 +5,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::formats::timeline::{Included, check_included};
-use cuecard_core::scenario::timeline::{IncludePurpose, Timeline};
+use cuecard_core::formats::timeline::{Included, check_included_files};
+use cuecard_core::scenario::timeline::{IncludePurpose, IncludedFile};
+use cuecard_core::source::SourceFile;
 
 use super::collect::Kind;
 
@@ -15,9 +16,7 @@ const HEAD: u64 = 4096;
 
 /// Below a folder, what ends in `.yaml` or `.yml` is a timeline, unless it is hidden.
 pub const TIMELINES: Kind = Kind {
-    is_meant: |name| {
-        !name.starts_with('.') && (name.ends_with(".yaml") || name.ends_with(".yml"))
-    },
+    is_meant: |name| !name.starts_with('.') && (name.ends_with(".yaml") || name.ends_with(".yml")),
     none: |folder| {
         let message = format!("there is no scenario below `{}`", folder.display());
         Diagnostic::error(codes::TIMELINE_NONE, message).with_help(
@@ -26,21 +25,20 @@ pub const TIMELINES: Kind = Kind {
     },
 };
 
-/// Looks at the files that a timeline in `folder` refers to.
-pub fn check_beside(timeline: &Timeline, folder: &Path) -> Vec<Diagnostic> {
+/// Looks at the `files` that a timeline in `folder` refers to.
+pub fn check_beside(source: &SourceFile, files: &[IncludedFile], folder: &Path) -> Vec<Diagnostic> {
     let folder = here(folder);
     let root = fs::canonicalize(folder);
-    check_included(timeline, |path| match &root {
+    check_included_files(source, files, |path| match &root {
         Ok(root) => look(root, &folder.join(path)),
         Err(_) => Included::Missing,
     })
 }
 
-/// The files and folders that a timeline in `folder` refers to, as far as they exist. What is in them is no timeline
+/// Those of the `files` of a timeline in `folder` that hold data, as far as they exist. What is in them is no timeline
 /// of its own, even if its name looks like one.
-pub fn beside(timeline: &Timeline, folder: &Path) -> Vec<PathBuf> {
-    timeline
-        .included_files
+pub fn beside(files: &[IncludedFile], folder: &Path) -> Vec<PathBuf> {
+    files
         .iter()
         .filter(|file| {
             let is_data = [IncludePurpose::Terminal, IncludePurpose::SeedFolder];
@@ -83,7 +81,6 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use cuecard_core::formats::timeline::{ReadOptions, Symbols, read};
-    use cuecard_core::source::SourceFile;
 
     use super::*;
 
@@ -107,9 +104,8 @@ timeline:
         symlink(scratch.path().join("outside"), root.join("away.patch")).expect("linked");
 
         let source = SourceFile::new("media.yaml", TEXT);
-        let timeline = read(&source, &Symbols::new(), &ReadOptions::default());
-        let timeline = timeline.timeline.expect("a valid timeline");
-        let messages: Vec<String> = check_beside(&timeline, &root)
+        let files = read(&source, &Symbols::new(), &ReadOptions::default()).included_files;
+        let messages: Vec<String> = check_beside(&source, &files, &root)
             .into_iter()
             .map(|found| found.message)
             .collect();
@@ -123,7 +119,7 @@ timeline:
         );
         let real = fs::canonicalize(&root).expect("it is there");
         assert_eq!(
-            beside(&timeline, &root),
+            beside(&files, &root),
             [real.join("terminal.yaml"), real.join("seed")]
         );
     }

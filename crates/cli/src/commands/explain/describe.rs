@@ -3,8 +3,8 @@
 use cuecard_core::scenario::timeline::vocabulary::AbstractTool;
 use cuecard_core::scenario::timeline::{
     AgentEdits, Block, BlockKind, EventKind, Initialize, PermissionDecision, ResponseElement,
-    ResponseError, ServingCount, TimelineEvent, TimelineExpectations, ToolExecutionKind, ToolStatus,
-    ToolUse, UserInput, UserTarget,
+    ResponseError, ServingCount, TimelineEvent, TimelineExpectations, ToolExecutionKind,
+    ToolStatus, ToolUse, UserInput, UserTarget,
 };
 use cuecard_core::script::timeline::{EventTimes, Points, command_line};
 use cuecard_core::value::{as_text, cut};
@@ -43,10 +43,16 @@ pub(super) fn describe(event: &TimelineEvent) -> String {
         EventKind::Authenticate(authenticate) => line(&authenticate.method_id),
         EventKind::SetMode { mode_id } => line(mode_id),
         EventKind::SetModel { model_id } => line(model_id),
-        EventKind::SessionStart(start) => start.session_id.as_deref().map_or_else(String::new, line),
+        EventKind::SessionStart(start) => {
+            start.session_id.as_deref().map_or_else(String::new, line)
+        }
         EventKind::BaseTimeDelta(by) => format!("+{by}"),
         EventKind::Assert(assert) => {
-            let keys: Vec<&str> = assert.checks.iter().map(|check| check.key.as_str()).collect();
+            let keys: Vec<&str> = assert
+                .checks
+                .iter()
+                .map(|check| check.key.as_str())
+                .collect();
             line(&keys.join(", "))
         }
         EventKind::Screenshot(label) => line(label),
@@ -64,15 +70,26 @@ pub(super) fn points(event: &TimelineEvent, times: &EventTimes) -> Vec<(u64, Str
             .zip(elements)
             .flat_map(|(element, at)| at.iter().copied().zip(of_element(element)))
             .collect(),
-        (EventKind::UserInputs(inputs), Points::Inputs(at)) => {
-            at.iter().copied().zip(inputs.iter().map(user_input)).collect()
-        }
-        (EventKind::ToolUse(call), Points::Tool { progress, execution }) => {
+        (EventKind::UserInputs(inputs), Points::Inputs(at)) => at
+            .iter()
+            .copied()
+            .zip(inputs.iter().map(user_input))
+            .collect(),
+        (
+            EventKind::ToolUse(call),
+            Points::Tool {
+                progress,
+                execution,
+            },
+        ) => {
             let steps = call
                 .progress
                 .iter()
                 .map(|entry| format!("progress {}", quoted(&entry.value)));
-            let events = call.execution.iter().flat_map(|execution| &execution.events);
+            let events = call
+                .execution
+                .iter()
+                .flat_map(|execution| &execution.events);
             let mut points: Vec<(u64, String)> = progress.iter().copied().zip(steps).collect();
             points.extend(
                 execution
@@ -136,7 +153,10 @@ fn of_element(element: &ResponseElement) -> Vec<String> {
 }
 
 fn of_error(error: &ResponseError) -> String {
-    let name = error.error_type.as_deref().map_or_else(String::new, |name| format!(" {}", line(name)));
+    let name = error
+        .error_type
+        .as_deref()
+        .map_or_else(String::new, |name| format!(" {}", line(name)));
     let often = match error.repeat {
         ServingCount::Times(1) => String::new(),
         ServingCount::Times(times) => format!(", {times} times"),
@@ -150,7 +170,9 @@ fn of_execution(kind: &ToolExecutionKind) -> String {
         ToolExecutionKind::Stdout(text) => format!("stdout {}", quoted(text)),
         ToolExecutionKind::Stderr(text) => format!("stderr {}", quoted(text)),
         ToolExecutionKind::Progress(text) => format!("progress {}", quoted(text)),
-        ToolExecutionKind::Completion { exit_code, .. } => format!("completion, exit code {exit_code}"),
+        ToolExecutionKind::Completion { exit_code, .. } => {
+            format!("completion, exit code {exit_code}")
+        }
     }
 }
 

@@ -14,7 +14,6 @@ use cuecard_core::formats::timeline::{SymbolUse, Symbols, check_names};
 use cuecard_core::reports::diagnostics::to_json;
 use cuecard_core::script::timeline::{Face, LlmScript, Speed};
 use cuecard_core::value::Redactor;
-use cuecard_players::runtime::timelines::beside;
 use serde_json::json;
 
 use super::{plain, timelines};
@@ -28,6 +27,7 @@ struct Explained {
     file: String,
     script: Option<LlmScript>,
     symbols: Vec<SymbolUse>,
+    beside: Vec<PathBuf>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -139,17 +139,16 @@ fn read_all(args: &ExplainArgs, symbols: &Symbols) -> (Vec<Explained>, Vec<Diagn
         .collect();
     let others: Vec<PathBuf> = read
         .iter()
-        .filter_map(|(_, path, explained)| {
-            let folder = path.parent().unwrap_or(Path::new(""));
-            Some(beside(&explained.script.as_ref()?.timeline, folder))
-        })
-        .flatten()
+        .flat_map(|(_, _, explained)| explained.beside.iter().cloned())
         .collect();
     read.retain(|(is_named, path, _)| {
         let place = timelines::place_of(path);
         *is_named || !others.iter().any(|other| place.starts_with(other))
     });
-    let all: Vec<Explained> = read.into_iter().map(|(_, _, explained)| explained).collect();
+    let all: Vec<Explained> = read
+        .into_iter()
+        .map(|(_, _, explained)| explained)
+        .collect();
     let mut problems: Vec<Diagnostic> = problems.into_iter().map(|(_, found)| found).collect();
     let scripts = all.iter().filter_map(|explained| explained.script.as_ref());
     problems.extend(check_names(scripts.map(|script| &*script.timeline)));
@@ -166,6 +165,7 @@ fn read(path: &Path, symbols: &Symbols) -> Explained {
                 file,
                 script: read.script,
                 symbols: read.symbols,
+                beside: read.beside,
                 diagnostics: read.diagnostics,
             }
         }
@@ -173,6 +173,7 @@ fn read(path: &Path, symbols: &Symbols) -> Explained {
             file,
             script: None,
             symbols: Vec::new(),
+            beside: Vec::new(),
             diagnostics: vec![diagnostic],
         },
     }

@@ -1,7 +1,9 @@
 //! Which of several timelines is chosen for a prompt, and why.
 
 use cuecard_core::diagnostic::Diagnostic;
-use cuecard_core::script::timeline::{LlmScript, Ranked, Selection, SelectionReason, Selector, Wanted};
+use cuecard_core::script::timeline::{
+    LlmScript, Ranked, Selection, SelectionReason, Selector, Wanted,
+};
 use cuecard_core::value::Redactor;
 use serde_json::{Value as Json, json};
 
@@ -53,7 +55,8 @@ pub(super) fn tell(
             let diagnostic: Diagnostic = unselected.diagnostic();
             output.diagnostic(&diagnostic, args.json, &Redactor::default());
             if args.json {
-                let document = json!({"prompt": prompt, "chosen": null, "error": diagnostic.message});
+                let document =
+                    json!({"prompt": prompt, "chosen": null, "error": diagnostic.message});
                 stdout(&format!("{document:#}\n"));
             }
             ExitCode::Invalid

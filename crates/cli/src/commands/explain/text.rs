@@ -52,10 +52,14 @@ fn head(explained: &Explained, script: &LlmScript, view: &View<'_>, style: Style
     if !timeline.tags.is_empty() {
         text.push_str(&format!("  tags: {}\n", line(&timeline.tags.join(", "))));
     }
-    let prompt = timeline.effective_prompt().filter(|prompt| !prompt.trim().is_empty());
+    let prompt = timeline
+        .effective_prompt()
+        .filter(|prompt| !prompt.trim().is_empty());
     text.push_str(&match (prompt, timeline.session_id()) {
         (Some(prompt), None) => format!("  chosen by {}\n", quoted(&prompt)),
-        (Some(prompt), Some(id)) => format!("  chosen by {}, or session {}\n", quoted(&prompt), line(id)),
+        (Some(prompt), Some(id)) => {
+            format!("  chosen by {}, or session {}\n", quoted(&prompt), line(id))
+        }
         (None, Some(id)) => format!("  chosen by its name, or session {}\n", line(id)),
         (None, None) => "  chosen by its name: it has no prompt\n".to_owned(),
     });
@@ -68,7 +72,10 @@ fn symbols(explained: &Explained, script: &LlmScript, view: &View<'_>, style: St
         return String::new();
     }
     let conditions = explained.symbols.iter().map(|used| line(&used.condition));
-    let width = conditions.map(|text| text.chars().count()).max().unwrap_or_default();
+    let width = conditions
+        .map(|text| text.chars().count())
+        .max()
+        .unwrap_or_default();
     let mut text = "\nrules\n".to_owned();
     for used in &explained.symbols {
         let place = script.timeline.source.position(used.span.start);
@@ -89,7 +96,12 @@ fn symbols(explained: &Explained, script: &LlmScript, view: &View<'_>, style: St
 /// What a condition found.
 fn why(used: &SymbolUse, view: &View<'_>) -> String {
     match (view.symbols.get(&used.name), &used.proposal) {
-        (Some(symbol), _) => format!("${} is {} ({})", used.name, line(&symbol.value.to_string()), symbol.origin),
+        (Some(symbol), _) => format!(
+            "${} is {} ({})",
+            used.name,
+            line(&symbol.value.to_string()),
+            symbol.origin
+        ),
         (None, Some(proposal)) => format!("not defined; did you mean `{proposal}`?"),
         (None, None) => format!("${} is not defined", used.name),
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::content::is_of_type;
 use crate::diagnostic::{Diagnostic, codes};
 use crate::scenario::timeline::{IncludePurpose, IncludedFile, Timeline};
+use crate::source::SourceFile;
 
 /// What is at the path of an included file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,16 +24,21 @@ pub enum Included {
 
 /// Looks at the files that a timeline refers to. `look` says what is at a path, which is relative to the timeline's
 /// folder and doesn't lead out of it by itself.
-pub fn check_included(
-    timeline: &Timeline,
+pub fn check_included(timeline: &Timeline, look: impl FnMut(&Path) -> Included) -> Vec<Diagnostic> {
+    check_included_files(&timeline.source, &timeline.included_files, look)
+}
+
+/// The same for the `files` of a text that may not be a timeline that can be used.
+pub fn check_included_files(
+    source: &SourceFile,
+    files: &[IncludedFile],
     mut look: impl FnMut(&Path) -> Included,
 ) -> Vec<Diagnostic> {
-    timeline
-        .included_files
+    files
         .iter()
         .filter_map(|file| {
             let (code, message) = problem(file, look(&file.path))?;
-            Some(Diagnostic::error(code, message).at(&timeline.source, file.span))
+            Some(Diagnostic::error(code, message).at(source, file.span))
         })
         .collect()
 }

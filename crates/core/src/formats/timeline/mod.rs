@@ -18,6 +18,7 @@ mod events;
 mod fields;
 mod included;
 mod keys;
+mod layout;
 mod loader;
 mod parse;
 mod read;
@@ -31,7 +32,8 @@ mod tests;
 mod tool;
 mod user;
 
-pub use included::{Included, check_included, check_names};
+pub use included::{Included, check_included, check_included_files, check_names};
+pub use layout::layout;
 pub use read::{Read, ReadOptions, read};
 pub use rules::SymbolUse;
 pub use schema::schema;

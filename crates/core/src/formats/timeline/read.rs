@@ -11,7 +11,7 @@ use super::{acp_settings, checks, fields, parse, settings};
 use crate::diagnostic::{Diagnostic, Severity, any_error, codes};
 use crate::formats::document::place_of;
 use crate::formats::reader::{Object, Reader};
-use crate::scenario::timeline::Timeline;
+use crate::scenario::timeline::{IncludedFile, Timeline};
 use crate::source::json::Node;
 use crate::source::yaml::Doubt;
 use crate::source::{Edit, SourceFile, Span};
@@ -46,6 +46,8 @@ pub struct Read {
     pub diagnostics: Vec<Diagnostic>,
     /// The symbols that conditions ask for, in the order of the file.
     pub symbols: Vec<SymbolUse>,
+    /// The files that it refers to, also if the timeline itself can't be used.
+    pub included_files: Vec<IncludedFile>,
     /// The same file in canonical form, if it has older forms that can be converted.
     pub converted: Option<SourceFile>,
 }
@@ -67,6 +69,7 @@ pub fn read(source: &SourceFile, symbols: &Symbols, options: &ReadOptions) -> Re
     };
     let Pass {
         timeline,
+        included_files,
         mut diagnostics,
         mut edits,
         mut untaken,
@@ -104,6 +107,7 @@ pub fn read(source: &SourceFile, symbols: &Symbols, options: &ReadOptions) -> Re
         converted: converted(source, edits),
         diagnostics,
         symbols: uses,
+        included_files,
     }
 }
 
@@ -112,6 +116,7 @@ fn refused(diagnostics: Vec<Diagnostic>) -> Read {
         timeline: None,
         diagnostics,
         symbols: Vec::new(),
+        included_files: Vec::new(),
         converted: None,
     }
 }
@@ -154,6 +159,7 @@ struct File<'a> {
 /// One reading of a file, with one choice of its rules.
 struct Pass {
     timeline: Option<Timeline>,
+    included_files: Vec<IncludedFile>,
     diagnostics: Vec<Diagnostic>,
     edits: Vec<Edit>,
     untaken: Vec<Span>,
@@ -179,6 +185,10 @@ impl File<'_> {
         let mut diagnostics = reader.diagnostics;
         diagnostics.append(&mut loader.reader.diagnostics);
         Pass {
+            included_files: match &timeline {
+                Some(timeline) => timeline.included_files.clone(),
+                None => loader.included,
+            },
             timeline,
             diagnostics,
             edits: loader.edits,

@@ -63,7 +63,13 @@ fn of_call(effects: &mut Effects, call: &ToolUse) {
             let path = argument("path").unwrap_or_else(|| ".".to_owned());
             (&mut effects.reads, Some(path))
         }
-        "sed" if call.args.get("inplace").and_then(serde_json::Value::as_bool) != Some(true) => {
+        "sed"
+            if call
+                .args
+                .get("inplace")
+                .and_then(serde_json::Value::as_bool)
+                != Some(true) =>
+        {
             (&mut effects.reads, argument("path"))
         }
         "writeFile" | "editFile" | "appendFile" | "replaceInFile" | "sed" => {
@@ -105,9 +111,17 @@ mod tests {
             call("b", "runCmd", json!({"cmd": "make"})),
             call("c", "readFile", json!({"path": "a.txt"})),
             call("d", "grep", json!({"pattern": "x"})),
-            call("e", "sed", json!({"expression": "s/a/b/", "path": "b.txt", "inplace": true})),
+            call(
+                "e",
+                "sed",
+                json!({"expression": "s/a/b/", "path": "b.txt", "inplace": true}),
+            ),
             call("f", "sed", json!({"expression": "s/a/b/", "path": "c.txt"})),
-            call("g", "webFetch", json!({"url": "https://example.com", "prompt": "p"})),
+            call(
+                "g",
+                "webFetch",
+                json!({"url": "https://example.com", "prompt": "p"}),
+            ),
             call("h", "mcp__notes__add", json!({})),
             edit("i", "d.txt", None, Some("text")),
         ]));
