@@ -389,6 +389,7 @@ fn options_named_in_the_documents_exist() {
         &["convert"],
         &["schema"],
         &["explain"],
+        &["fmt"],
         &["mcp", "demo"],
     ] {
         known.extend(help(command));

@@ -227,7 +227,7 @@ fn what_the_readers_refuse_does_not_fit() {
             "timelines/broken-date.yaml",
             [
                 ("/timeline", json!({})),
-                ("/timeline/2/readFile/path", json!(7)),
+                ("/repo/files/0/path", json!(7)),
                 ("/server/mode", json!("mocked")),
             ],
         ),
