@@ -53,6 +53,8 @@ enum Told {
     Events(Duration, Vec<EventData>),
     Notice(Notice),
     End(Box<End>),
+    /// Nothing more is told.
+    Close,
 }
 
 /// Tells the writer.
@@ -63,7 +65,7 @@ pub(super) struct Teller {
     has_watcher: bool,
 }
 
-/// The thread that writes. It ends when the last [`Teller`] is gone.
+/// The thread that writes. It ends with [`Teller::close`], or when the last teller is gone.
 pub(super) struct Writer {
     thread: Option<JoinHandle<Option<io::Error>>>,
 }
@@ -143,6 +145,7 @@ fn write(
                     }
                 }
                 Told::End(end) => recorder.end(&end),
+                Told::Close => return recorder.take_error(),
             }
             next = match since.elapsed() < FLUSH {
                 true => queue.try_recv().ok(),
@@ -185,6 +188,11 @@ impl Teller {
         }
     }
 
+    /// The writer may end: what connections that are still open tell is told to nobody.
+    pub(super) async fn close(&self) {
+        self.tell(Told::Close).await;
+    }
+
     async fn tell(&self, told: Told) {
         if let Some(queue) = &self.queue {
             // The writer is gone only after a panic in a watcher.
@@ -194,7 +202,7 @@ impl Teller {
 }
 
 impl Writer {
-    /// Waits until everything is written, which needs all [`Teller`]s to be gone.
+    /// Waits until everything is written, after [`Teller::close`].
     pub(super) fn join(self) -> Option<io::Error> {
         self.thread?.join().ok().flatten()
     }
