@@ -3,9 +3,7 @@
 use super::loader::Loader;
 use crate::diagnostic::{any_error, codes};
 use crate::formats::reader::first_character;
-use crate::scenario::timeline::{
-    Block, BlockKind, EventKind, Timeline, TimelineEvent,
-};
+use crate::scenario::timeline::{Block, BlockKind, EventKind, Timeline, TimelineEvent};
 use crate::value::Json;
 
 /// Looks at a timeline as a whole.

@@ -58,14 +58,8 @@ fn indent(loader: &mut Loader<'_>, span: Span, by: usize) {
 pub(super) fn value(loader: &mut Loader<'_>, node: &Node, json: &Json) {
     let written = loader.slice(node.span);
     if !written.contains('#') && !written.starts_with('*') {
-        let text = json.to_string();
-        replace_value(loader, node, &text);
+        loader.replace(node.span, json.to_string());
     }
-}
-
-/// Puts `{…}` or `[…]` where a value stands; a block begins on a line of its own, which is as good a place.
-fn replace_value(loader: &mut Loader<'_>, node: &Node, text: &str) {
-    loader.replace(node.span, text);
 }
 
 /// `[{name, value}]` for a mapping.
@@ -85,7 +79,8 @@ pub(super) fn time_text(loader: &mut Loader<'_>, node: &Node, is_listed: bool) {
     let NodeKind::String(text) = &node.kind else {
         return;
     };
-    let written = loader.slice(node.span);
+    let whole = with_header(loader, node.span);
+    let written = loader.slice(whole);
     if written.starts_with('*') {
         return;
     }
@@ -97,7 +92,27 @@ pub(super) fn time_text(loader: &mut Loader<'_>, node: &Node, is_listed: bool) {
         true => format!("[0, {quoted}]"),
         false => format!("[[0, {quoted}]]"),
     };
-    replace_value(loader, node, &entry);
+    loader.replace(whole, entry);
+}
+
+/// The place of a text with the `|` or `>` before it, if it has one.
+fn with_header(loader: &Loader<'_>, span: Span) -> Span {
+    let text = loader.source().text();
+    let before = text.get(..span.start as usize).unwrap_or_default();
+    let Some((head, indent)) = before.rsplit_once('\n') else {
+        return span;
+    };
+    let head = head.trim_end();
+    let bare =
+        head.trim_end_matches(|last: char| matches!(last, '+' | '-') || last.is_ascii_digit());
+    if !indent.trim().is_empty() || !bare.ends_with(['|', '>']) {
+        return span;
+    }
+    let header = bare.len() - 1;
+    match bare[..header].ends_with([' ', '\t']) {
+        true => Span::new(header, span.end as usize),
+        false => span,
+    }
 }
 
 /// A list of mappings with one key each, for one mapping.
@@ -224,4 +239,47 @@ pub(super) fn assert_git(loader: &mut Loader<'_>, item: &Node, key: &Member) {
         loader.replace(key.key_span, "assert: {git");
         loader.insert(key.value.span.end, "}", key.key_span);
     }
+}
+
+/// Moves `toolCallId` out of the arguments, to stand before them.
+pub(super) fn lift_call_id(loader: &mut Loader<'_>, body: &Node, args: &Member) {
+    let members = args.value.members();
+    let Some(idx) = members.iter().position(|member| member.key == "toolCallId") else {
+        return;
+    };
+    let found = &members[idx];
+    let whole = Span {
+        start: found.key_span.start,
+        end: found.value.span.end,
+    };
+    let written = loader.slice(whole);
+    if written.contains('\n') || members.len() < 2 || body.get("toolCallId").is_some() {
+        return;
+    }
+    let separator = match (is_block(loader, body), is_flow(loader, body)) {
+        (true, _) => format!("\n{}", " ".repeat(column(loader, args.key_span.start))),
+        (_, true) => ", ".to_owned(),
+        _ => return,
+    };
+    let from = match (members.get(idx + 1), idx.checked_sub(1)) {
+        (Some(next), _) => Span {
+            start: whole.start,
+            end: next.key_span.start,
+        },
+        (None, Some(before)) => Span {
+            start: members[before].value.span.end,
+            end: whole.end,
+        },
+        (None, None) => return,
+    };
+    // A comment in between would go with it.
+    if loader.slice(from).contains('#') || loader.slice(args.value.span).starts_with('*') {
+        return;
+    }
+    loader.insert(
+        args.key_span.start,
+        format!("{written}{separator}"),
+        found.key_span,
+    );
+    loader.replace(from, "");
 }

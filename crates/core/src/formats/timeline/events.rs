@@ -713,6 +713,7 @@ fn unknown(loader: &mut Loader<'_>, item: &Node, pointer: &str) {
     }
     let near = members
         .iter()
+        .take(20)
         .find_map(|member| Some((member, did_you_mean(&member.key, event_names())?)));
     if let Some((member, name)) = near {
         let message = format!("there is no event `{}`", cut(&member.key, 40));

@@ -509,13 +509,14 @@ pub(super) fn merged(outer: Json, inner: Json) -> Json {
         (outer, Json::Null) => outer,
         (Json::Object(mut outer), Json::Object(inner)) => {
             for (key, value) in inner {
-                let both = match outer.remove(&key) {
-                    Some(Json::Object(map)) if value.is_object() => {
-                        merged(Json::Object(map), value)
+                match outer.get_mut(&key) {
+                    Some(known) if known.is_object() && value.is_object() => {
+                        *known = merged(known.take(), value);
                     }
-                    _ => value,
-                };
-                outer.insert(key, both);
+                    _ => {
+                        outer.insert(key, value);
+                    }
+                }
             }
             Json::Object(outer)
         }

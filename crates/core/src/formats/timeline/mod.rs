@@ -21,6 +21,7 @@ mod parse;
 mod read;
 mod response;
 mod rules;
+mod schema;
 mod settings;
 mod symbols;
 #[cfg(test)]
@@ -31,6 +32,7 @@ mod user;
 pub use included::{Included, check_included, check_names};
 pub use read::{Read, ReadOptions, read};
 pub use rules::SymbolUse;
+pub use schema::schema;
 pub use symbols::{Symbol, SymbolValue, Symbols};
 
 use super::reader::Format;

@@ -1,6 +1,7 @@
 //! Reads a whole file.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 use super::events::{Flat, events};
 use super::loader::Loader;
@@ -68,12 +69,13 @@ pub fn read(source: &SourceFile, symbols: &Symbols, options: &ReadOptions) -> Re
         timeline,
         mut diagnostics,
         mut edits,
-        untaken,
+        mut untaken,
         mut uses,
     } = file.pass(None);
     if options.check_branches {
         let n_branches = (MAX_REREAD / source.text().len().max(1)).clamp(1, MAX_BRANCHES);
-        for branch in untaken.iter().take(n_branches) {
+        untaken.truncate(n_branches);
+        for branch in &untaken {
             let pass = file.pass(Some(*branch));
             let is_own = |span: Span| {
                 let inside = |outer: &Span| outer.start <= span.start && span.end <= outer.end;
@@ -125,29 +127,21 @@ fn not_taken(mut diagnostic: Diagnostic) -> Diagnostic {
     diagnostic
 }
 
-/// The text with the edits, each of which counts once: aliases make some of them twice.
-fn converted(source: &SourceFile, edits: Vec<Edit>) -> Option<SourceFile> {
-    let mut unique: Vec<Edit> = Vec::with_capacity(edits.len());
-    for edit in edits {
-        if !unique.contains(&edit) {
-            unique.push(edit);
+/// The text with the edits, each of which counts once: aliases make some of them twice. What is inside of something
+/// that is replaced is gone with it.
+fn converted(source: &SourceFile, mut edits: Vec<Edit>) -> Option<SourceFile> {
+    let mut known = HashSet::new();
+    edits.retain(|edit| known.insert(format!("{edit:?}")));
+    edits.sort_by_key(|edit| (edit.at.start, Reverse(edit.at.end)));
+    let mut replaced = Span::default();
+    edits.retain(|edit| {
+        let is_inside = replaced.start < edit.at.start && edit.at.end < replaced.end;
+        if !is_inside && edit.at.end > replaced.end {
+            replaced = edit.at;
         }
-    }
-    let replaced: Vec<Span> = unique
-        .iter()
-        .map(|edit| edit.at)
-        .filter(|at| at.end > at.start)
-        .collect();
-    // What is inside of something replaced is gone with it.
-    unique.retain(|edit| {
-        !replaced.iter().any(|outer| {
-            *outer != edit.at
-                && outer.start < edit.at.end.max(edit.at.start + 1)
-                && edit.at.start > outer.start
-                && edit.at.end < outer.end
-        })
+        !is_inside
     });
-    (!unique.is_empty()).then(|| source.edited(unique))
+    (!edits.is_empty()).then(|| source.edited(edits))
 }
 
 struct File<'a> {

@@ -404,11 +404,18 @@ fn nested_configs(config: &Node, spans: &mut Vec<Span>) {
 
 /// Lays members over others: mappings are merged, everything else is replaced.
 fn overlay(members: &mut Vec<Member>, over: Vec<Member>) {
+    let mut places: HashMap<String, usize> = members
+        .iter()
+        .enumerate()
+        .map(|(idx, member)| (member.key.clone(), idx))
+        .collect();
     for member in over {
-        let Some(known) = members.iter_mut().find(|known| known.key == member.key) else {
+        let Some(&idx) = places.get(&member.key) else {
+            places.insert(member.key.clone(), members.len());
             members.push(member);
             continue;
         };
+        let known = &mut members[idx];
         match (&mut known.value.kind, member.value.kind) {
             (NodeKind::Object(inner), NodeKind::Object(over)) => overlay(inner, over),
             (_, kind) => {

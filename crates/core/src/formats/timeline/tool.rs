@@ -74,6 +74,9 @@ pub(super) fn tool_use(
             span: body.span,
         }),
     };
+    if let Some(args) = member(&body, "args") {
+        super::convert::lift_call_id(loader, &body, args);
+    }
     let args_pointer = object.child_pointer("args");
     call(loader, name?, args?, &args_pointer, object, item)
 }

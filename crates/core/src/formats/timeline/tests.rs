@@ -1,1 +1,0 @@
-//! What is read from each form, and what is said about it.
