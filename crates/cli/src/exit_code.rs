@@ -15,6 +15,8 @@ pub(crate) enum ExitCode {
     Invalid,
     /// Somebody stopped it.
     Interrupted,
+    /// A command that was run for the user ended with this code, which is not 0.
+    OfCommand(u8),
 }
 
 /// The table as `--help` shows it.
@@ -25,7 +27,8 @@ Exit codes:
   2    it could not be run (server, config, I/O)
   3    a file, an argument or the usage is invalid
   4    passed, but something was healed or drifted
-  130  interrupted";
+  130  interrupted
+A command that is run after `--` and fails ends us with its own code.";
 
 impl ExitCode {
     /// The number.
@@ -36,6 +39,7 @@ impl ExitCode {
             Self::CouldNotRun => 2,
             Self::Invalid => 3,
             Self::Interrupted => 130,
+            Self::OfCommand(code) => code,
         }
     }
 

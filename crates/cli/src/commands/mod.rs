@@ -11,4 +11,5 @@ pub(crate) mod mcp;
 pub(crate) mod plain;
 pub(crate) mod play;
 mod play_output;
+pub(crate) mod serve;
 pub(crate) mod test;

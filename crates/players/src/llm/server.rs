@@ -12,9 +12,10 @@ use axum::Router;
 use axum::middleware;
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::profiles::Profiles;
-use cuecard_core::scenario::timeline::EventKind;
+use cuecard_core::scenario::timeline::{EventKind, Timeline};
 use cuecard_core::script::timeline::{Selector, Sessions, Wanted};
-use cuecard_core::trace::{End, Metrics, RunStatus};
+use cuecard_core::trace::{Adapter, End, Header, Metrics, RunStatus, SCHEMA_VERSION};
+use cuecard_core::value::Json;
 use tokio::task::JoinHandle;
 use tokio_util::sync::DropGuard;
 
@@ -156,6 +157,10 @@ impl MockLlm {
         let clock = Clock::start();
         let secrets = options.token.iter().cloned().collect();
         let watcher = watcher.map(|WatcherSlot(watcher)| watcher);
+        let trace = trace.map(|trace| {
+            let header = header(&trace.run_id, timelines());
+            (trace, header)
+        });
         let (teller, writer) =
             telling::start(clock, secrets, trace, watcher).map_err(StartError::Io)?;
         let sessions = Sessions::new(scripts, selector, options.max_sessions);
@@ -317,6 +322,27 @@ async fn last_asserts(stand_in: &StandIn) {
             let (events, _) = stand_in.judge(script, &event.path, &assert.checks).await;
             stand_in.teller.events(stand_in.clock.now(), events).await;
         }
+    }
+}
+
+fn header<'t>(run_id: &str, timelines: impl Iterator<Item = &'t Timeline>) -> Header {
+    let scenarios: Vec<Json> = timelines
+        .map(|timeline| {
+            serde_json::json!({"name": timeline.name, "file": timeline.source.name()})
+        })
+        .collect();
+    Header {
+        schema_version: SCHEMA_VERSION.to_owned(),
+        trace_id: run_id.to_owned(),
+        test_case_id: None,
+        test_run_id: run_id.to_owned(),
+        adapter: Adapter {
+            name: "cuecard".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+        capabilities: serde_json::json!({"supports_tool_trace": true}),
+        scenario: serde_json::json!({"timelines": scenarios}),
+        input_messages: Vec::new(),
     }
 }
 

@@ -36,15 +36,15 @@ pub type Watcher = Box<dyn FnMut(&Notice) + Send>;
 pub struct TraceOutput {
     /// The file.
     pub out: Box<dyn Write + Send>,
-    /// Its first line.
-    pub header: Header,
+    /// The id of the run.
+    pub run_id: String,
 }
 
 impl std::fmt::Debug for TraceOutput {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("TraceOutput")
-            .field("header", &self.header)
+            .field("run_id", &self.run_id)
             .finish_non_exhaustive()
     }
 }
@@ -77,7 +77,7 @@ pub(super) struct Writer {
 pub(super) fn start(
     clock: Clock,
     secrets: Vec<String>,
-    trace: Option<TraceOutput>,
+    trace: Option<(TraceOutput, Header)>,
     watcher: Option<Watcher>,
 ) -> io::Result<(Teller, Writer)> {
     let (has_trace, has_watcher) = (trace.is_some(), watcher.is_some());
@@ -95,8 +95,8 @@ pub(super) fn start(
         .name("cuecard-trace".to_owned())
         .spawn(move || {
             let mut recorder = Recorder::new(clock, Redactor::new(secrets));
-            if let Some(trace) = trace {
-                let written = recorder.write_to(trace.out, &trace.header);
+            if let Some((trace, header)) = trace {
+                let written = recorder.write_to(trace.out, &header);
                 let failed = written.is_err();
                 // Nobody waits only if the start was given up.
                 let _ = ready.send(written);
