@@ -462,7 +462,11 @@ pub(crate) struct ServeLlmArgs {
     pub command: Vec<OsString>,
 
     /// A timeline, as PATH (repeatable)
-    #[arg(long = "scenario", value_name = "PATH", help_heading = "Which scenario")]
+    #[arg(
+        long = "scenario",
+        value_name = "PATH",
+        help_heading = "Which scenario"
+    )]
     pub scenarios: Vec<PathBuf>,
     /// Play the scenario of this name, if a request names none
     #[arg(long, value_name = "NAME", help_heading = "Which scenario")]
@@ -491,7 +495,12 @@ pub(crate) struct ServeLlmArgs {
     #[arg(long, default_value_t = 0, help_heading = "Where")]
     pub port: u16,
     /// The address; another than this machine's own needs --token
-    #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS", help_heading = "Where")]
+    #[arg(
+        long,
+        default_value = "127.0.0.1",
+        value_name = "ADDRESS",
+        help_heading = "Where"
+    )]
     pub bind: IpAddr,
     /// Ask clients for this API key
     #[arg(long, help_heading = "Where")]
@@ -567,7 +576,12 @@ pub(crate) struct ServeLlmArgs {
     #[arg(long, help_heading = "How to judge")]
     pub require_complete: bool,
     /// Where asserts look for files
-    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "How to judge")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = ".",
+        help_heading = "How to judge"
+    )]
     pub workspace: PathBuf,
 
     /// Print JSON Lines: `ready` first, `verdict` last

@@ -188,8 +188,9 @@ pub(super) fn is_bad(loaded: &Loaded, skip_bad: bool) -> bool {
     if !skip_bad {
         return any_error(&loaded.diagnostics) || loaded.scripts.is_empty();
     }
-    let is_about_arguments = loaded.diagnostics.iter().any(|found| {
-        found.severity == Severity::Error && found.code == codes::TIMELINE_NONE
-    });
+    let is_about_arguments = loaded
+        .diagnostics
+        .iter()
+        .any(|found| found.severity == Severity::Error && found.code == codes::TIMELINE_NONE);
     loaded.scripts.is_empty() || is_about_arguments
 }

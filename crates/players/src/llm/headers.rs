@@ -71,7 +71,11 @@ pub(super) fn percent_decoded(path: &str) -> Cow<'_, str> {
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        let value = match (bytes[at], digit(bytes.get(at + 1)), digit(bytes.get(at + 2))) {
+        let value = match (
+            bytes[at],
+            digit(bytes.get(at + 1)),
+            digit(bytes.get(at + 2)),
+        ) {
             (b'%', Some(high), Some(low)) => u8::try_from(high * 16 + low).ok(),
             _ => None,
         };
@@ -108,7 +112,14 @@ mod tests {
         assert_eq!(query.without_keys(), "?alt=sse");
         assert_eq!(Query::new(None).without_keys(), "");
         let mut headers = HeaderMap::new();
-        for name in ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "accept"] {
+        for name in [
+            "authorization",
+            "x-api-key",
+            "api-key",
+            "x-goog-api-key",
+            "cookie",
+            "accept",
+        ] {
             headers.insert(name, "s3cret".parse().expect("a value"));
         }
         let masked = masked(&headers).to_string();

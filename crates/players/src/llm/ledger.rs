@@ -160,7 +160,12 @@ impl Ledger {
         let mut inner = self.lock();
         let is_failure = diagnostic.severity == Severity::Error;
         inner.n_failures += u64::from(is_failure);
-        let text = format!("{}{:?}{}", diagnostic.code.name(), diagnostic.place.as_ref().map(|place| place.span), diagnostic.message);
+        let text = format!(
+            "{}{:?}{}",
+            diagnostic.code.name(),
+            diagnostic.place.as_ref().map(|place| place.span),
+            diagnostic.message
+        );
         if inner.findings.len() >= MAX_FINDINGS || !inner.told.insert(text) {
             return false;
         }
@@ -184,7 +189,9 @@ impl Ledger {
             n_failures: inner.n_failures,
             n_misses: inner.n_misses,
             n_exchanges: inner.n_exchanges,
-            n_exchanges_left_out: inner.n_exchanges.saturating_sub(inner.exchanges.len() as u64),
+            n_exchanges_left_out: inner
+                .n_exchanges
+                .saturating_sub(inner.exchanges.len() as u64),
             n_turns,
             unplayed,
         }

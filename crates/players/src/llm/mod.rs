@@ -35,10 +35,10 @@ mod service;
 mod stand_in;
 mod streaming;
 mod telling;
+#[cfg(test)]
+mod tests;
 
 pub use ledger::{Exchange, UnplayedTurn, Verdict};
-pub use options::{
-    DEFAULT_BODY_LIMIT, DEFAULT_CHUNK, DEFAULT_MAX_EXCHANGES, LlmOptions, OnMiss,
-};
+pub use options::{DEFAULT_BODY_LIMIT, DEFAULT_CHUNK, DEFAULT_MAX_EXCHANGES, LlmOptions, OnMiss};
 pub use server::{MockLlm, RunningLlm, StartError};
 pub use telling::{Notice, TraceOutput, Watcher};

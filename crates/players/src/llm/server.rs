@@ -139,8 +139,9 @@ impl MockLlm {
                 None => {
                     let known = profiles.agents().join(", ");
                     let message = format!("there is no profile for the agent `{}`", agent.agent);
-                    let found = Diagnostic::error(codes::ARGUMENT, message)
-                        .with_help(format!("there are: {known}; or give one with `--profile FILE`"));
+                    let found = Diagnostic::error(codes::ARGUMENT, message).with_help(format!(
+                        "there are: {known}; or give one with `--profile FILE`"
+                    ));
                     return Err(StartError::Files(vec![found]));
                 }
                 Some(profile) => {
@@ -327,9 +328,7 @@ async fn last_asserts(stand_in: &StandIn) {
 
 fn header<'t>(run_id: &str, timelines: impl Iterator<Item = &'t Timeline>) -> Header {
     let scenarios: Vec<Json> = timelines
-        .map(|timeline| {
-            serde_json::json!({"name": timeline.name, "file": timeline.source.name()})
-        })
+        .map(|timeline| serde_json::json!({"name": timeline.name, "file": timeline.source.name()}))
         .collect();
     Header {
         schema_version: SCHEMA_VERSION.to_owned(),
@@ -351,18 +350,27 @@ fn unplayed_turns(stand_in: &StandIn, unplayed: &[super::UnplayedTurn]) -> Diagn
     let first = &unplayed[0];
     let message = match unplayed {
         [_] => format!("turn {} of `{}` was not played", first.turn, first.scenario),
-        more => format!("{} turns were not played, first turn {} of `{}`", more.len(), first.turn, first.scenario),
+        more => format!(
+            "{} turns were not played, first turn {} of `{}`",
+            more.len(),
+            first.turn,
+            first.scenario
+        ),
     };
     let mut found = Diagnostic::error(codes::MODEL_UNPLAYED, message);
     let place = stand_in.scripts.iter().find_map(|script| {
         let turn = script.turn(first.turn - 1)?;
-        (script.timeline.name == first.scenario).then(|| (script.timeline.source.clone(), turn.span))
+        (script.timeline.name == first.scenario)
+            .then(|| (script.timeline.source.clone(), turn.span))
     });
     if let Some((source, span)) = place {
         found = found.at(&source, span);
     }
     for turn in unplayed.iter().skip(1).take(SHOWN) {
-        found = found.with_note(format!("turn {} of `{}` ({})", turn.turn, turn.scenario, turn.place));
+        found = found.with_note(format!(
+            "turn {} of `{}` ({})",
+            turn.turn, turn.scenario, turn.place
+        ));
     }
     found
 }

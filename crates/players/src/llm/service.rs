@@ -25,7 +25,9 @@ use crate::wire::llm::errors::ApiError;
 use crate::wire::llm::events::{Framing, Streaming};
 use crate::wire::llm::route::{Route, Target};
 use crate::wire::llm::usage::{self, Usage};
-use crate::wire::llm::{Received, catalogue, ids, read_request, shows_thinking, stream, write_body};
+use crate::wire::llm::{
+    Received, catalogue, ids, read_request, shows_thinking, stream, write_body,
+};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
@@ -210,7 +212,11 @@ async fn generate(
         Content::Answer(answer) => {
             let ends = answers::ends_at(&answer.elements);
             let fails = answer.failure.as_ref().map_or(0, |(_, _, at_ms)| *at_ms);
-            (ends.max(fails), 200, Some(answers::describe(&answer.elements)))
+            (
+                ends.max(fails),
+                200,
+                Some(answers::describe(&answer.elements)),
+            )
         }
     };
     let told = std::mem::take(&mut reply.told);
@@ -427,7 +433,9 @@ async fn note(
             .zip(told.turn_idx)
             .and_then(|(script, turn_idx)| place_of(script, turn_idx)),
         answer: noted.said,
-        anchors: received.map_or(Json::Null, |received| super::events::anchors(&received.request)),
+        anchors: received.map_or(Json::Null, |received| {
+            super::events::anchors(&received.request)
+        }),
         headers: headers::masked(arrived.headers),
         request,
         error: told.error,
@@ -484,4 +492,3 @@ fn error_response(
     }
     response
 }
-

@@ -142,10 +142,7 @@ impl StandIn {
         };
         let now_ms = u64::try_from(self.clock.now().as_millis()).unwrap_or(u64::MAX);
         let answered = {
-            let mut sessions = self
-                .sessions
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
             sessions.answer(address, request, now_ms)
         };
         match answered {
@@ -205,7 +202,10 @@ impl StandIn {
             }),
             ..Told::default()
         };
-        if let Some(doubt) = selection.doubt(&script.timeline, script.timeline.effective_prompt().is_some()) {
+        if let Some(doubt) = selection.doubt(
+            &script.timeline,
+            script.timeline.effective_prompt().is_some(),
+        ) {
             self.find(doubt).await;
         }
         self.check_style(&script, request.endpoint).await;
@@ -243,11 +243,13 @@ impl StandIn {
             }
             Decision::Turn(served) => {
                 told.outcome = "turn";
-                self.serve(&script, served, request, session, told, true).await
+                self.serve(&script, served, request, session, told, true)
+                    .await
             }
             Decision::Error(served) => {
                 told.outcome = "error";
-                self.serve(&script, served, request, session, told, true).await
+                self.serve(&script, served, request, session, told, true)
+                    .await
             }
             Decision::Repeat(served) => {
                 told.outcome = "repeat";
@@ -262,7 +264,10 @@ impl StandIn {
                         told.turn_idx = Some(served.turn_idx);
                         refuse(error, "refused", told)
                     }
-                    None => self.serve(&script, served, request, session, told, false).await,
+                    None => {
+                        self.serve(&script, served, request, session, told, false)
+                            .await
+                    }
                 }
             }
         }
@@ -372,12 +377,16 @@ impl StandIn {
         if served.is_unaligned
             && let Some(turn) = served.turn(script)
         {
-            let message = "the history of a request can't be followed; the session goes on where it was";
+            let message =
+                "the history of a request can't be followed; the session goes on where it was";
             let found = Diagnostic::note(codes::MODEL_UNALIGNED, message).at(source, turn.span);
             self.find(found).await;
         }
         for differing in &served.differing_results {
-            let message = format!("the result of `{}` is not the scripted one", differing.call_id);
+            let message = format!(
+                "the result of `{}` is not the scripted one",
+                differing.call_id
+            );
             let span = served
                 .after
                 .and_then(|turn_idx| script.turn(turn_idx))

@@ -356,8 +356,7 @@ impl IntoResponse for Refusal {
                 "the body ended before it was whole".to_owned(),
             ),
         };
-        let body =
-            serde_json::json!({ "error": { "type": "refused_by_listener", "message": message.as_str() } });
+        let body = serde_json::json!({ "error": { "type": "refused_by_listener", "message": message.as_str() } });
         let mut response = (status, axum::Json(body)).into_response();
         response.extensions_mut().insert(RefusedByListener(message));
         if status == StatusCode::UNAUTHORIZED {

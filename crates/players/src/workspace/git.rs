@@ -59,14 +59,24 @@ impl Git<'_> {
             Ok(text) => {
                 let found: u64 = text.trim().parse().unwrap_or_default();
                 let holds = count.map_or(found > 0, |count| found == count);
-                seen(holds, format!("`{branch}` is {found} commits ahead of `{base}`"))
+                seen(
+                    holds,
+                    format!("`{branch}` is {found} commits ahead of `{base}`"),
+                )
             }
         }
     }
 
     /// Whether the message of the commit `reference` holds `part`.
     pub async fn message(&self, reference: &str, part: &str) -> Seen {
-        let format = ["log", "-1", "--format=%B", "--end-of-options", reference, "--"];
+        let format = [
+            "log",
+            "-1",
+            "--format=%B",
+            "--end-of-options",
+            reference,
+            "--",
+        ];
         match self.succeed(&format).await {
             Err(reason) => seen(false, reason),
             Ok(message) => {

@@ -82,7 +82,11 @@ pub fn contains(root: &Path, path: &str, part: &str) -> Seen {
         let word = if holds { "holds" } else { "does not hold" };
         Seen::new(
             holds,
-            format!("`{path}` {word} {:?}; it begins {:?}", cut(part, SHOWN), cut(text, SHOWN)),
+            format!(
+                "`{path}` {word} {:?}; it begins {:?}",
+                cut(part, SHOWN),
+                cut(text, SHOWN)
+            ),
         )
     })
 }
@@ -94,7 +98,10 @@ pub fn fits(root: &Path, path: &str, pattern: &Regex) -> Seen {
         let word = if holds { "fits" } else { "does not fit" };
         Seen::new(
             holds,
-            format!("`{path}` {word} `{pattern}`; it begins {:?}", cut(text, SHOWN)),
+            format!(
+                "`{path}` {word} `{pattern}`; it begins {:?}",
+                cut(text, SHOWN)
+            ),
         )
     })
 }
@@ -165,8 +172,8 @@ fn parse(path: &str, text: &str) -> Result<Json, String> {
 /// The place of a path in the workspace.
 fn inside(root: &Path, path: &str) -> Result<PathBuf, String> {
     let outside = || format!("`{path}` is outside of the workspace");
-    let root = fs::canonicalize(root)
-        .map_err(|error| format!("the workspace: {}", io_reason(&error)))?;
+    let root =
+        fs::canonicalize(root).map_err(|error| format!("the workspace: {}", io_reason(&error)))?;
     let mut place = root.clone();
     for component in Path::new(path).components() {
         match component {
@@ -231,7 +238,10 @@ mod tests {
         for path in ["../a.json", "/etc/passwd", "x/../../a.json"] {
             assert!(!exists(&root, path).holds, "{path}");
             assert!(!is_absent(&root, path).holds, "{path}");
-            assert!(contains(&root, path, "").evidence.contains("outside"), "{path}");
+            assert!(
+                contains(&root, path, "").evidence.contains("outside"),
+                "{path}"
+            );
         }
         std::os::unix::fs::symlink(folder.path().join("a.json"), root.join("link"))
             .expect("writable");

@@ -188,6 +188,10 @@ impl RunFiles {
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
-    let message = format!("`{}` can't be written: {}", path.display(), io_reason(error));
+    let message = format!(
+        "`{}` can't be written: {}",
+        path.display(),
+        io_reason(error)
+    );
     Diagnostic::error(codes::FILE_WRITE, message)
 }

@@ -187,7 +187,9 @@ impl Watching {
         }
         if exchange.outcome == "refused" && exchange.turn.is_some() {
             let name = format!("request-{}.json", exchange.number);
-            let _ = self.run_dir.save(&name, exchange.request.to_string().as_bytes());
+            let _ = self
+                .run_dir
+                .save(&name, exchange.request.to_string().as_bytes());
         }
     }
 
@@ -231,7 +233,11 @@ impl Watching {
             ));
             self.current = Some(session.clone());
         }
-        let form = if exchange.is_stream { "stream" } else { "plain" };
+        let form = if exchange.is_stream {
+            "stream"
+        } else {
+            "plain"
+        };
         let turn = match exchange.turn {
             Some(turn) if exchange.lane == "main" => format!("turn {turn}"),
             _ => exchange.lane.to_owned(),
