@@ -101,8 +101,10 @@ fn the_next_three_are_told() {
 
 #[test]
 fn a_name_never_falls_through() {
-    let mut start = SessionStart::default();
-    start.session_id = Some("sess-1".into());
+    let start = SessionStart {
+        session_id: Some("sess-1".into()),
+        ..SessionStart::default()
+    };
     let timelines = [
         simple("fix_test", "Fix the test"),
         named("loaded", vec![EventKind::SessionStart(start), ask("Go")]),
