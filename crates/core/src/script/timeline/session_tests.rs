@@ -583,7 +583,12 @@ proptest! {
             if turn_idx == fork_at {
                 forked = Some(play.client.clone());
             }
+            let request = play.client.request();
             prop_assert_eq!(play.gets(), turn_idx);
+            // A request that was answered matches itself.
+            let side = SideLane::new([&*script.timeline]);
+            let again = play.session.answer(&script, &side, &request);
+            prop_assert!(matches!(again, Decision::Repeat(served) if served.turn_idx == turn_idx));
         }
         // From anywhere again, in a session that knows nothing and in one that has gone on.
         if let Some(client) = forked {
