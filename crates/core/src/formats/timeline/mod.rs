@@ -4,6 +4,7 @@
 //! one model, and looks at the whole. Older forms are read with a warning, and [`Read::converted`] has them rewritten.
 
 mod acp;
+mod acp_settings;
 mod agent;
 mod asserts;
 mod checks;
@@ -12,6 +13,7 @@ mod content;
 mod control;
 mod convert;
 mod entries;
+mod event_table;
 mod events;
 mod fields;
 mod included;

@@ -7,7 +7,7 @@ use super::events::{Flat, events};
 use super::loader::Loader;
 use super::rules::{Resolved, SymbolUse, has_rules, resolve};
 use super::symbols::Symbols;
-use super::{checks, fields, parse, settings};
+use super::{acp_settings, checks, fields, parse, settings};
 use crate::diagnostic::{Diagnostic, Severity, any_error, codes};
 use crate::formats::document::place_of;
 use crate::formats::reader::{Object, Reader};
@@ -205,7 +205,7 @@ fn timeline(loader: &mut Loader<'_>, root: &Node) -> Option<Timeline> {
     let repository = settings::repository(loader, object);
     let (command, flags, env) = settings::program(loader, object);
     let server = settings::server(loader, object);
-    let acp = settings::acp(loader, object);
+    let acp = acp_settings::acp(loader, object);
     let mut flat = Flat::default();
     let example = "timeline: []";
     let items = loader

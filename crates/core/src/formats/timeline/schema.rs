@@ -2,7 +2,8 @@
 
 use serde_json::{Map, json};
 
-use super::events::{EVENTS, WRAPPERS};
+use super::event_table::EVENTS;
+use super::events::WRAPPERS;
 use super::fields;
 use crate::formats::fields::{Field, object};
 use crate::scenario::timeline::vocabulary::{AbstractTool, TOOLS};

@@ -556,7 +556,7 @@ fn messages_say_where_what_and_what_was_meant() {
     let read = reading(&file(
         "- log: a\n- agentActions:\n    - log: b\n    - agentToolUs: {toolName: runCmd}\n- {toolName: runCmd, args: {}}\n- status: runing",
     ));
-    let found: Vec<(String, Option<&str>, Option<&str>, &[String])> = read
+    let found: Vec<_> = read
         .diagnostics
         .iter()
         .map(|found| {
@@ -630,4 +630,32 @@ fn all_findings_of_a_file_come_at_once() {
         "- status: a\n- baseTimeDelta: -1\n- {}\n- notify: {method: x}\n- log: 5\n- assert: {}",
     ));
     assert_eq!(read.diagnostics.len(), 6, "{:#?}", said(&read));
+}
+
+#[test]
+fn nesting_has_an_end() {
+    for depth in [20, 60, 62, 63, 64, 100, 5000] {
+        let open = "{agentActions: [".repeat(depth);
+        let close = "]}".repeat(depth);
+        let text = format!("name: x\ntimeline: [{open}{{log: a}}{close}]");
+        let read = reading(&text);
+        let found = codes(&read);
+        assert!(
+            found.is_empty() || found == ["T-LOAD-17"],
+            "{depth}: {:#?}",
+            said(&read)
+        );
+    }
+    for depth in [10, 30, 40] {
+        let open = "{rules: [{default: true, config: [".repeat(depth);
+        let close = "]}]}".repeat(depth);
+        let text = format!("name: x\ntimeline: [{open}{{log: a}}{close}]");
+        let read = reading(&text);
+        let found = codes(&read);
+        assert!(
+            found.is_empty() || found == ["T-LOAD-17"],
+            "{depth}: {:#?}",
+            said(&read)
+        );
+    }
 }
