@@ -226,8 +226,40 @@ async fn generate(
         said,
         is_stream: received.request.wants_stream && status == 200,
     };
-    note(stand_in, arrived, endpoint, Some(&received), told, noted).await;
-    match reply.content {
+    let number = note(stand_in, arrived, endpoint, Some(&received), told, noted).await;
+    let mut response = say(
+        stand_in,
+        arrived,
+        target,
+        &received,
+        reply.content,
+        due_ms,
+        answering,
+    )
+    .await;
+    // By this, clients name an exchange in their own logs.
+    if let Ok(id) = HeaderValue::from_str(&format!("req_{number:06}")) {
+        let name = match endpoint {
+            Endpoint::Messages => HeaderName::from_static("request-id"),
+            _ => HeaderName::from_static("x-request-id"),
+        };
+        response.headers_mut().entry(name).or_insert(id);
+    }
+    response
+}
+
+/// Writes a reply, at its time.
+async fn say(
+    stand_in: &Shared,
+    arrived: &Arrived<'_>,
+    target: &Target<'_>,
+    received: &Received,
+    content: Content,
+    due_ms: u64,
+    answering: Answering,
+) -> Response {
+    let endpoint = target.endpoint;
+    match content {
         Content::Error {
             error,
             headers,
@@ -376,7 +408,7 @@ struct Noted {
     is_stream: bool,
 }
 
-/// Keeps the exchange, and tells those who watch and the trace.
+/// Keeps the exchange, and tells those who watch and the trace. Gives its number.
 async fn note(
     stand_in: &Shared,
     arrived: &Arrived<'_>,
@@ -384,12 +416,12 @@ async fn note(
     received: Option<&Received>,
     told: Told,
     noted: Noted,
-) {
+) -> u64 {
     let number = stand_in.ledger.next_number();
     let teller = &stand_in.teller;
     let keeps = stand_in.ledger.keeps(number);
     if !keeps && !teller.has_trace() && !teller.has_watcher() {
-        return;
+        return number;
     }
     let script = told.scenario_idx.and_then(|idx| stand_in.scripts.get(idx));
     let request = received.map_or(Json::Null, |received| bounded(&received.body));
@@ -412,7 +444,7 @@ async fn note(
         teller.events(arrived.at, events).await;
     }
     if !keeps && !teller.has_watcher() {
-        return;
+        return number;
     }
     let exchange = Arc::new(Exchange {
         number,
@@ -442,6 +474,7 @@ async fn note(
     });
     stand_in.ledger.keep(exchange.clone());
     teller.notice(Notice::Exchange(exchange)).await;
+    number
 }
 
 /// A body as it is, or what is said in its place if it is too long.
