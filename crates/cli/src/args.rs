@@ -447,7 +447,7 @@ pub(crate) struct ServeArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServedApi {
     /// The API of a language model: OpenAI's, Anthropic's and Google's, answered by timelines
-    #[command(after_long_help = exit_code::HELP)]
+    #[command(after_long_help = format!("{}\n{}", exit_code::HELP, exit_code::HELP_ON_COMMAND))]
     Llm(Box<ServeLlmArgs>),
 }
 

@@ -27,8 +27,10 @@ Exit codes:
   2    it could not be run (server, config, I/O)
   3    a file, an argument or the usage is invalid
   4    passed, but something was healed or drifted
-  130  interrupted
-A command that is run after `--` and fails ends us with its own code.";
+  130  interrupted";
+
+/// What is added to the table where a command of the user's is run.
+pub(crate) const HELP_ON_COMMAND: &str = "A command that fails ends us with its own code.";
 
 impl ExitCode {
     /// The number.

@@ -140,12 +140,10 @@ pub(super) fn anchors(request: &Request) -> Json {
             .iter()
             .flat_map(|message| &message.parts)
     };
-    let text = parts()
-        .filter_map(|part| match part {
-            Part::Text(text) if !is_reminder(text) => Some(cuecard_core::value::cut(text, 400)),
-            _ => None,
-        })
-        .last();
+    let text = parts().rev().find_map(|part| match part {
+        Part::Text(text) if !is_reminder(text) => Some(cuecard_core::value::cut(text, 400)),
+        _ => None,
+    });
     let results: Vec<&str> = parts()
         .filter_map(|part| match part {
             Part::Result(result) => Some(result.call_id.as_str()),

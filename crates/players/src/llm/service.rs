@@ -211,7 +211,7 @@ async fn generate(
         Content::Error { error, at_ms, .. } => (*at_ms, error.status, None),
         Content::Answer(answer) => {
             let ends = answers::ends_at(&answer.elements);
-            let fails = answer.failure.as_ref().map_or(0, |(_, _, at_ms)| *at_ms);
+            let fails = answer.failure.as_ref().map_or(0, |(_, at_ms)| *at_ms);
             (
                 ends.max(fails),
                 200,
@@ -291,7 +291,7 @@ async fn say(
                 shows_thinking: shows_thinking(request),
                 streams_usage: request.wants_stream_usage,
                 request: &received.body,
-                failure: failure.as_ref().map(|(error, _, at_ms)| Failure {
+                failure: failure.as_ref().map(|(error, at_ms)| Failure {
                     error,
                     at_ms: *at_ms,
                 }),

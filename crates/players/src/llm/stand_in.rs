@@ -81,8 +81,8 @@ pub(super) struct ModelAnswer {
     pub(super) id: Option<String>,
     pub(super) stop: Option<StopReason>,
     pub(super) usage: Json,
-    /// An error after the elements, with its headers, and when.
-    pub(super) failure: Option<(ApiError, Vec<(String, String)>, u64)>,
+    /// An error after the elements, and when.
+    pub(super) failure: Option<(ApiError, u64)>,
 }
 
 /// What the log says of a reply.
@@ -325,22 +325,22 @@ impl StandIn {
                 .extend(events::of_turn(script, &served, request, &elements));
         }
         let failure = attempt.error.as_ref().map(|failed| {
+            let at_ms = turn.delay_of(failed.at_ms, self.options.speed);
+            (failed, ApiError::scripted(&failed.error), at_ms)
+        });
+        // Before a stream has begun, and where there is none, an error is the whole answer.
+        if let Some((failed, error, at_ms)) = &failure
+            && (elements.is_empty() || !request.wants_stream)
+        {
+            told.error = Some(error.message.clone());
             let mut headers = failed.error.headers.clone();
             if let Some(seconds) = failed.error.retry_after_seconds {
                 headers.push(("retry-after".to_owned(), seconds.to_string()));
             }
-            let at_ms = turn.delay_of(failed.at_ms, self.options.speed);
-            (ApiError::scripted(&failed.error), headers, at_ms)
-        });
-        // Before a stream has begun, and where there is none, an error is the whole answer.
-        if let Some((error, headers, at_ms)) = &failure
-            && (elements.is_empty() || !request.wants_stream)
-        {
-            told.error = Some(error.message.clone());
             return Reply {
                 content: Content::Error {
                     error: error.clone(),
-                    headers: headers.clone(),
+                    headers,
                     at_ms: *at_ms,
                     is_final: false,
                 },
@@ -365,7 +365,7 @@ impl StandIn {
                 id: (request.endpoint == Endpoint::Responses).then(|| id.encode()),
                 stop: turn.stop_reason.as_deref().and_then(StopReason::from_word),
                 usage: turn.usage.clone(),
-                failure,
+                failure: failure.map(|(_, error, at_ms)| (error, at_ms)),
             })),
             told,
         }

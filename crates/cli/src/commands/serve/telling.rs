@@ -99,7 +99,11 @@ impl Teller {
         }
         let others = verdict.n_failures.saturating_sub(verdict.n_misses);
         if others > 0 {
-            parts.push(count(others, "other failure"));
+            let one = match verdict.n_misses {
+                0 => "failure",
+                _ => "other failure",
+            };
+            parts.push(count(others, one));
         }
         parts.push(count(verdict.n_exchanges, "exchange"));
         let n_unplayed = verdict.unplayed.len();

@@ -38,7 +38,6 @@ impl Played {
     }
 
     async fn start(folder: tempfile::TempDir, change: impl FnOnce(&mut LlmOptions)) -> Self {
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let running = MockLlm::from_file(folder.path())
             .with(change)
             .start()
@@ -47,7 +46,7 @@ impl Played {
         Self {
             folder,
             running,
-            client: reqwest::Client::new(),
+            client: client(),
         }
     }
 
@@ -86,6 +85,14 @@ impl Played {
             .map(|found| found.code.name())
             .collect()
     }
+}
+
+fn client() -> reqwest::Client {
+    crate::runtime::tls::install();
+    reqwest::Client::builder()
+        .timeout(std::time::Duration::from_secs(30))
+        .build()
+        .expect("a client")
 }
 
 const CHAT: &str = "/v1/chat/completions";

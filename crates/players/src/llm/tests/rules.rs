@@ -82,7 +82,7 @@ async fn a_miss_explains_itself_and_fails_the_run() {
 #[tokio::test]
 async fn a_miss_can_be_answered_with_nothing_and_still_fails_the_run() {
     let played = Played::with(TWO, |options| {
-        options.on_miss = super::super::OnMiss::Minimal
+        options.on_miss = super::super::OnMiss::Minimal;
     })
     .await;
     let history = json!([
@@ -254,7 +254,7 @@ async fn the_trace_and_the_watcher_are_told_in_order() {
     let played = Played {
         folder,
         running,
-        client: reqwest::Client::new(),
+        client: client(),
     };
     let body =
         json!({"model": "m", "messages": said("Begin"), "tools": tools(&[("runCmd", json!({}))])});
