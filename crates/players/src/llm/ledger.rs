@@ -85,6 +85,8 @@ pub struct Verdict {
     pub n_turns: usize,
     /// Turns that no session got.
     pub unplayed: Vec<UnplayedTurn>,
+    /// Why the trace is not whole, if it isn't.
+    pub trace_error: Option<String>,
 }
 
 impl Verdict {
@@ -104,6 +106,7 @@ impl Verdict {
             "turns": self.n_turns,
             "unplayed": self.unplayed,
             "findings": findings,
+            "trace_error": self.trace_error,
         })
     }
 }
@@ -194,6 +197,7 @@ impl Ledger {
                 .saturating_sub(inner.exchanges.len() as u64),
             n_turns,
             unplayed,
+            trace_error: None,
         }
     }
 }

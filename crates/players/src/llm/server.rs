@@ -29,6 +29,7 @@ use super::telling::{self, TraceOutput, Watcher, Writer};
 use crate::runtime::clock::Clock;
 use crate::runtime::listener::{Guard, ListenerError};
 use crate::runtime::patience::{Busy, PatientListener};
+use crate::runtime::text_file::io_reason;
 
 /// How long answers that are on their way may still take when the stand-in stops.
 const GRACE: Duration = Duration::from_secs(2);
@@ -267,7 +268,7 @@ impl RunningLlm {
         if stand_in.options.require_complete && !unplayed.is_empty() {
             stand_in.find(unplayed_turns(&stand_in, &unplayed)).await;
         }
-        let verdict = stand_in.ledger.verdict(n_turns, unplayed);
+        let mut verdict = stand_in.ledger.verdict(n_turns, unplayed);
         let elapsed = stand_in.clock.now();
         stand_in
             .teller
@@ -287,7 +288,11 @@ impl RunningLlm {
         stand_in.teller.close().await;
         drop(stand_in);
         // The writer has nothing more to wait for, and is no part of the runtime.
-        let _ = tokio::task::spawn_blocking(move || writer.join()).await;
+        let written = tokio::task::spawn_blocking(move || writer.join()).await;
+        verdict.trace_error = match written {
+            Ok(error) => error.map(|error| io_reason(&error)),
+            Err(_) => Some("its writer has ended early".to_owned()),
+        };
         verdict
     }
 }

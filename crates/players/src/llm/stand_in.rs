@@ -1,13 +1,13 @@
 //! What the stand-in is while it runs, and what it decides: a request that was understood becomes a reply.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::scenario::timeline::{ApiStyle, EventKind, LocatedCheck};
 use cuecard_core::script::timeline::{
-    Address, Answered, Decision, Endpoint, LlmScript, Outside, Request, Served, SessionKey,
-    Sessions, Turn,
+    Address, Answered, Decision, Endpoint, LlmScript, Outside, Request, RequestKey, Served,
+    SessionKey, Sessions, Turn,
 };
 use cuecard_core::trace::{EventData, Log};
 use cuecard_core::value::Json;
@@ -27,7 +27,7 @@ use crate::wire::llm::stop::StopReason;
 
 /// More names of models are not kept.
 const MAX_MODELS: usize = 1_000;
-/// More turns that were refused are not kept.
+/// More turns that were refused, and requests that were traced, are not kept.
 const MAX_REFUSED: usize = 10_000;
 
 /// The stand-in while it runs; shared by all connections.
@@ -44,6 +44,8 @@ pub(super) struct StandIn {
     pub(super) models: Mutex<BTreeSet<String>>,
     /// Turns that were refused, by session: the same request again is refused again.
     refused: Mutex<HashMap<(SessionKey, usize), ApiError>>,
+    /// Requests whose content the trace was told, by session: after an error they come again.
+    traced: Mutex<HashSet<(SessionKey, RequestKey)>>,
     pub(super) stop: CancellationToken,
 }
 
@@ -126,6 +128,7 @@ impl StandIn {
             created_at,
             models: Mutex::new(models),
             refused: Mutex::default(),
+            traced: Mutex::default(),
             stop: CancellationToken::new(),
             options,
         }
@@ -321,8 +324,11 @@ impl StandIn {
         }
         let elements = prepared.elements;
         if is_new && self.teller.has_trace() {
+            if self.is_first(session, request) {
+                told.events.extend(events::arrived(script, request));
+            }
             told.events
-                .extend(events::of_turn(script, &served, request, &elements));
+                .extend(events::answered(script, &served, &elements));
         }
         let failure = attempt.error.as_ref().map(|failed| {
             let at_ms = turn.delay_of(failed.at_ms, self.options.speed);
@@ -369,6 +375,15 @@ impl StandIn {
             })),
             told,
         }
+    }
+
+    /// Whether this request is new in its session.
+    fn is_first(&self, session: SessionKey, request: &Request) -> bool {
+        let mut traced = self.traced.lock().unwrap_or_else(PoisonError::into_inner);
+        if traced.len() >= MAX_REFUSED {
+            traced.clear();
+        }
+        traced.insert((session, request.key))
     }
 
     /// T-LLM-05 and T-LLM-09.

@@ -104,6 +104,18 @@ async fn serve(
     };
     let verdict = running.stop().await;
     teller.verdict(&verdict);
+    let code = match &verdict.trace_error {
+        None => code,
+        Some(reason) => {
+            let message = format!("the trace is not whole: {reason}");
+            let found = Diagnostic::error(codes::FILE_WRITE, message);
+            output.diagnostic(&found, false, &Redactor::default());
+            match code {
+                ExitCode::Passed => ExitCode::CouldNotRun,
+                code => code,
+            }
+        }
+    };
     match (code, verdict.passed) {
         (ExitCode::Passed, true) => ExitCode::Passed,
         (ExitCode::Passed, false) => ExitCode::Failed,

@@ -231,6 +231,55 @@ async fn unplayed_turns_fail_where_all_are_required() {
 }
 
 #[tokio::test]
+async fn the_trace_tells_an_error_once_and_what_arrived_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.yaml");
+    let timeline = "  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: [{error: {statusCode: 503, message: later}}]
+  - llmResponse: [{assistant: [[0, \"Now\"]]}]
+";
+    std::fs::write(&path, format!("name: scenario\ntimeline:\n{timeline}")).expect("writable");
+    let trace = folder.path().join("trace.jsonl");
+    let running = MockLlm::from_file(&path)
+        .trace(TraceOutput {
+            out: Box::new(std::fs::File::create(&trace).expect("writable")),
+            run_id: "run".into(),
+        })
+        .start()
+        .await
+        .expect("it starts");
+    let played = Played {
+        folder,
+        running,
+        client: client(),
+    };
+    assert_eq!(played.chat(said("Begin")).await.status, 503);
+    assert_eq!(played.chat(said("Begin")).await.content(), "Now");
+    let verdict = played.running.stop().await;
+    assert!(verdict.passed && verdict.trace_error.is_none());
+    let types = types_in(&std::fs::read_to_string(&trace).expect("written"));
+    assert_eq!(
+        types,
+        [
+            "message_received",
+            "error",
+            "http_exchange",
+            "final_output",
+            "http_exchange"
+        ]
+    );
+}
+
+/// The types of the events of a trace.
+fn types_in(trace: &str) -> Vec<String> {
+    trace
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+        .filter_map(|line| Some(line["type"].as_str()?.to_owned()))
+        .collect()
+}
+
+#[tokio::test]
 async fn the_trace_and_the_watcher_are_told_in_order() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.yaml");
@@ -265,11 +314,7 @@ async fn the_trace_and_the_watcher_are_told_in_order() {
     assert!(played.running.stop().await.passed);
     assert_eq!(*seen.lock().expect("not poisoned"), ["turn"]);
     let text = std::fs::read_to_string(&trace).expect("written");
-    let types: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["type"].clone())
-        .filter(|kind| !kind.is_null())
-        .collect();
+    let types = types_in(&text);
     assert_eq!(types, ["message_received", "tool_call", "http_exchange"]);
     assert!(!text.contains("s3cret-key"));
 }
