@@ -53,5 +53,6 @@ fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
         Command::Completions { shell } => commands::plain::completions(shell),
         Command::Man => commands::plain::man(),
         Command::Mcp(args) => commands::mcp::run(&args, &output),
+        Command::Serve(args) => commands::serve::run(&args, &environment, &output),
     }
 }

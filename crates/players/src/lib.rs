@@ -2,6 +2,7 @@
 
 pub mod doctor;
 pub mod judging;
+pub mod llm;
 pub mod mcp;
 pub mod replay;
 pub mod runtime;

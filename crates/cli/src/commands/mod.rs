@@ -14,5 +14,6 @@ pub(crate) mod plain;
 pub(crate) mod play;
 mod play_output;
 pub(crate) mod schema;
+pub(crate) mod serve;
 pub(crate) mod test;
 mod timelines;

@@ -9,6 +9,7 @@ mod examples;
 mod faults;
 mod golden;
 mod judging;
+mod llm;
 // It looks for processes in `/proc`.
 #[cfg(target_os = "linux")]
 mod processes;

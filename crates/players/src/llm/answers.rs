@@ -48,9 +48,11 @@ pub(super) fn prepare(
         .iter()
         .any(|element| matches!(element, TurnElement::Call(_)));
     let leaves_thinking_out = has_calls && !script.timeline.server.coalesce_thinking;
-    let choice = calling
-        .profiles
-        .choose(&request.tools, calling.agent.as_ref(), request.endpoint.word());
+    let choice = calling.profiles.choose(
+        &request.tools,
+        calling.agent.as_ref(),
+        request.endpoint.word(),
+    );
     if has_calls && let Some(doubt) = choice.diagnostic() {
         prepared.warnings.push(doubt);
     }
@@ -71,12 +73,15 @@ pub(super) fn prepare(
             TurnElement::Call(call) => {
                 match native_call(choice.profile, &call.call, &request.tools) {
                     Err(unmapped) => failures.push(
-                        at(script, call, Diagnostic::error(codes::TOOL_UNMAPPED, unmapped.to_string()))
-                            .with_note(advertised(request)),
+                        at(
+                            script,
+                            call,
+                            Diagnostic::error(codes::TOOL_UNMAPPED, unmapped.to_string()),
+                        )
+                        .with_note(advertised(request)),
                     ),
                     Ok(mapped) => {
-                        let problems =
-                            check_call(&mapped.call, &request.tools, calling.is_strict);
+                        let problems = check_call(&mapped.call, &request.tools, calling.is_strict);
                         for problem in problems {
                             failures.push(
                                 at(
@@ -96,7 +101,9 @@ pub(super) fn prepare(
                             prepared.warnings.push(at(script, call, found));
                         }
                         let at_ms = turn.delay_of(call.at_ms, speed);
-                        prepared.elements.push(Element::Call(wire_call(call, mapped, at_ms)));
+                        prepared
+                            .elements
+                            .push(Element::Call(wire_call(call, mapped, at_ms)));
                     }
                 }
             }

@@ -6,27 +6,15 @@ use cuecard_core::script::timeline::{
     LlmScript, Part, Request, Role, Served, TurnElement, is_reminder,
 };
 use cuecard_core::trace::{
-    EventData, FinalOutput, Message, MessageReceived, Thought, ToolCall, ToolResult,
+    ErrorHappened, EventData, FinalOutput, Message, MessageReceived, Thought, ToolCall, ToolResult,
 };
 use cuecard_core::value::Json;
 
 use crate::wire::llm::answer::{CallInput, Element};
 
-/// The events of a turn that was served for the first time.
-pub(super) fn of_turn(
-    script: &LlmScript,
-    served: &Served,
-    request: &Request,
-    elements: &[Element],
-) -> Vec<EventData> {
+/// What is new in a request: everything after the model's last answer.
+pub(super) fn arrived(script: &LlmScript, request: &Request) -> Vec<EventData> {
     let mut events = Vec::new();
-    arrived(script, request, &mut events);
-    answered(script, served, elements, &mut events);
-    events
-}
-
-/// What is new in the request: everything after the model's last answer.
-fn arrived(script: &LlmScript, request: &Request, events: &mut Vec<EventData>) {
     let new_from = request
         .history
         .iter()
@@ -62,23 +50,49 @@ fn arrived(script: &LlmScript, request: &Request, events: &mut Vec<EventData>) {
             _ => {}
         }
     }
+    events
 }
 
-fn answered(
+/// What an attempt answered: elements, or an error in their place or after them.
+pub(super) fn answered(
     script: &LlmScript,
     served: &Served,
     elements: &[Element],
-    events: &mut Vec<EventData>,
-) {
+) -> Vec<EventData> {
+    let mut events = Vec::new();
+    let error = served
+        .attempt(script)
+        .and_then(|attempt| attempt.error.as_ref());
+    if error.is_none() || !elements.is_empty() {
+        said(script, served, elements, &mut events);
+    }
+    if let Some(failed) = error {
+        let error = &failed.error;
+        events.push(EventData::ErrorHappened(ErrorHappened {
+            scope: "model".to_owned(),
+            tool: None,
+            call_id: None,
+            error_type: match &error.error_type {
+                Some(kind) => kind.clone(),
+                None => format!("http_{}", error.status),
+            },
+            message: error.message.clone(),
+            retryable: matches!(error.status, 408 | 409 | 429 | 500..),
+        }));
+    }
+    events
+}
+
+fn said(script: &LlmScript, served: &Served, elements: &[Element], events: &mut Vec<EventData>) {
     let is_last = served.turn_idx + 1 == script.turns.turns.len();
-    let mut said = String::new();
+    let mut text_said = String::new();
     for element in elements {
         match element {
             Element::Thinking(pieces) => {
                 let text: String = pieces.iter().map(|piece| &*piece.text).collect();
                 events.push(EventData::Thought(Thought { text }));
             }
-            Element::Text(pieces) => said.extend(pieces.iter().map(|piece| &*piece.text)),
+            Element::Text(pieces) => text_said.extend(pieces.iter().map(|piece| &*piece.text)),
             Element::Call(_) => {}
         }
     }
@@ -89,7 +103,7 @@ fn answered(
             _ => None,
         })
         .collect();
-    let (role, content) = ("assistant".to_owned(), said);
+    let (role, content) = ("assistant".to_owned(), text_said);
     if is_last && calls.is_empty() {
         events.push(EventData::FinalOutput(FinalOutput {
             role,
@@ -140,12 +154,10 @@ pub(super) fn anchors(request: &Request) -> Json {
             .iter()
             .flat_map(|message| &message.parts)
     };
-    let text = parts()
-        .filter_map(|part| match part {
-            Part::Text(text) if !is_reminder(text) => Some(cuecard_core::value::cut(text, 400)),
-            _ => None,
-        })
-        .last();
+    let text = parts().rev().find_map(|part| match part {
+        Part::Text(text) if !is_reminder(text) => Some(cuecard_core::value::cut(text, 400)),
+        _ => None,
+    });
     let results: Vec<&str> = parts()
         .filter_map(|part| match part {
             Part::Result(result) => Some(result.call_id.as_str()),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_core::formats::timeline::{Included, ReadOptions, check_included, check_names, read};
 use cuecard_core::scenario::timeline::Timeline;
-use cuecard_core::script::timeline::LlmScript;
+use cuecard_core::script::timeline::{LlmScript, Selector};
 
 use super::options::LlmOptions;
 use crate::runtime::text_file::{self, io_reason};
@@ -67,12 +67,12 @@ pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> Loaded {
         }
         loaded.diagnostics.append(&mut diagnostics);
     }
-    let timelines = loaded.scripts.iter().map(|script| &*script.timeline);
-    loaded.diagnostics.extend(
-        check_names(timelines)
-            .into_iter()
-            .map(|found| strictly(found, options)),
-    );
+    let timelines = || loaded.scripts.iter().map(|script| &*script.timeline);
+    let mut between = check_names(timelines());
+    between.extend(Selector::doubts(timelines()));
+    loaded
+        .diagnostics
+        .extend(between.into_iter().map(|found| strictly(found, options)));
     loaded
 }
 
@@ -188,8 +188,9 @@ pub(super) fn is_bad(loaded: &Loaded, skip_bad: bool) -> bool {
     if !skip_bad {
         return any_error(&loaded.diagnostics) || loaded.scripts.is_empty();
     }
-    let is_about_arguments = loaded.diagnostics.iter().any(|found| {
-        found.severity == Severity::Error && found.code == codes::TIMELINE_NONE
-    });
+    let is_about_arguments = loaded
+        .diagnostics
+        .iter()
+        .any(|found| found.severity == Severity::Error && found.code == codes::TIMELINE_NONE);
     loaded.scripts.is_empty() || is_about_arguments
 }

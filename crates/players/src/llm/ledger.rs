@@ -85,6 +85,8 @@ pub struct Verdict {
     pub n_turns: usize,
     /// Turns that no session got.
     pub unplayed: Vec<UnplayedTurn>,
+    /// Why the trace is not whole, if it isn't.
+    pub trace_error: Option<String>,
 }
 
 impl Verdict {
@@ -104,6 +106,7 @@ impl Verdict {
             "turns": self.n_turns,
             "unplayed": self.unplayed,
             "findings": findings,
+            "trace_error": self.trace_error,
         })
     }
 }
@@ -160,7 +163,12 @@ impl Ledger {
         let mut inner = self.lock();
         let is_failure = diagnostic.severity == Severity::Error;
         inner.n_failures += u64::from(is_failure);
-        let text = format!("{}{:?}{}", diagnostic.code.name(), diagnostic.place.as_ref().map(|place| place.span), diagnostic.message);
+        let text = format!(
+            "{}{:?}{}",
+            diagnostic.code.name(),
+            diagnostic.place.as_ref().map(|place| place.span),
+            diagnostic.message
+        );
         if inner.findings.len() >= MAX_FINDINGS || !inner.told.insert(text) {
             return false;
         }
@@ -184,9 +192,12 @@ impl Ledger {
             n_failures: inner.n_failures,
             n_misses: inner.n_misses,
             n_exchanges: inner.n_exchanges,
-            n_exchanges_left_out: inner.n_exchanges.saturating_sub(inner.exchanges.len() as u64),
+            n_exchanges_left_out: inner
+                .n_exchanges
+                .saturating_sub(inner.exchanges.len() as u64),
             n_turns,
             unplayed,
+            trace_error: None,
         }
     }
 }

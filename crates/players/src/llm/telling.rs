@@ -36,15 +36,15 @@ pub type Watcher = Box<dyn FnMut(&Notice) + Send>;
 pub struct TraceOutput {
     /// The file.
     pub out: Box<dyn Write + Send>,
-    /// Its first line.
-    pub header: Header,
+    /// The id of the run.
+    pub run_id: String,
 }
 
 impl std::fmt::Debug for TraceOutput {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("TraceOutput")
-            .field("header", &self.header)
+            .field("run_id", &self.run_id)
             .finish_non_exhaustive()
     }
 }
@@ -53,6 +53,8 @@ enum Told {
     Events(Duration, Vec<EventData>),
     Notice(Notice),
     End(Box<End>),
+    /// Nothing more is told.
+    Close,
 }
 
 /// Tells the writer.
@@ -63,7 +65,7 @@ pub(super) struct Teller {
     has_watcher: bool,
 }
 
-/// The thread that writes. It ends when the last [`Teller`] is gone.
+/// The thread that writes. It ends with [`Teller::close`], or when the last teller is gone.
 pub(super) struct Writer {
     thread: Option<JoinHandle<Option<io::Error>>>,
 }
@@ -75,7 +77,7 @@ pub(super) struct Writer {
 pub(super) fn start(
     clock: Clock,
     secrets: Vec<String>,
-    trace: Option<TraceOutput>,
+    trace: Option<(TraceOutput, Header)>,
     watcher: Option<Watcher>,
 ) -> io::Result<(Teller, Writer)> {
     let (has_trace, has_watcher) = (trace.is_some(), watcher.is_some());
@@ -93,8 +95,8 @@ pub(super) fn start(
         .name("cuecard-trace".to_owned())
         .spawn(move || {
             let mut recorder = Recorder::new(clock, Redactor::new(secrets));
-            if let Some(trace) = trace {
-                let written = recorder.write_to(trace.out, &trace.header);
+            if let Some((trace, header)) = trace {
+                let written = recorder.write_to(trace.out, &header);
                 let failed = written.is_err();
                 // Nobody waits only if the start was given up.
                 let _ = ready.send(written);
@@ -143,6 +145,7 @@ fn write(
                     }
                 }
                 Told::End(end) => recorder.end(&end),
+                Told::Close => return recorder.take_error(),
             }
             next = match since.elapsed() < FLUSH {
                 true => queue.try_recv().ok(),
@@ -185,6 +188,11 @@ impl Teller {
         }
     }
 
+    /// The writer may end: what connections that are still open tell is told to nobody.
+    pub(super) async fn close(&self) {
+        self.tell(Told::Close).await;
+    }
+
     async fn tell(&self, told: Told) {
         if let Some(queue) = &self.queue {
             // The writer is gone only after a panic in a watcher.
@@ -194,7 +202,7 @@ impl Teller {
 }
 
 impl Writer {
-    /// Waits until everything is written, which needs all [`Teller`]s to be gone.
+    /// Waits until everything is written, after [`Teller::close`].
     pub(super) fn join(self) -> Option<io::Error> {
         self.thread?.join().ok().flatten()
     }

@@ -10,9 +10,9 @@ use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, fit};
 use super::turns::{Segment, Turn};
 
 /// Where a request is.
-pub(super) enum Located {
+pub(super) enum Located<'r> {
     /// At this turn.
-    At(Position),
+    At(Position<'r>),
     /// Nowhere: why.
     Nowhere(Lost),
     /// Its history can't be followed.
@@ -20,11 +20,13 @@ pub(super) enum Located {
 }
 
 /// A turn whose request this is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Position {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Position<'r> {
     pub(super) turn_idx: usize,
     /// The turn before it in the history.
     pub(super) after: Option<usize>,
+    /// The results that came for the calls of the turn before: the scripted id, and what arrived.
+    pub(super) results: Vec<(String, &'r str)>,
 }
 
 /// Why a request is at no turn.
@@ -80,7 +82,11 @@ const MAX_STARTS: usize = 1000;
 /// More rejected turns than these are not told.
 const MAX_REJECTIONS: usize = 5;
 
-pub(super) fn locate(script: &LlmScript, request: &Request, spent: &dyn Spent) -> Located {
+pub(super) fn locate<'r>(
+    script: &LlmScript,
+    request: &'r Request,
+    spent: &dyn Spent,
+) -> Located<'r> {
     let rounds = Rounds::of(request);
     let aligner = Aligner {
         script,
@@ -96,18 +102,18 @@ pub(super) fn locate(script: &LlmScript, request: &Request, spent: &dyn Spent) -
             results_from: 0,
             takes_any_text: false,
         };
-        return aligner.from_previous(place);
+        return aligner.go_on_from(place);
     }
-    aligner.from_starts()
+    aligner.begin()
 }
 
 /// Goes on from the turn after `next - 1`, whatever the history holds: results are not asked for where none came.
-pub(super) fn locate_at(
+pub(super) fn locate_at<'r>(
     script: &LlmScript,
-    request: &Request,
+    request: &'r Request,
     spent: &dyn Spent,
     next: usize,
-) -> Option<Position> {
+) -> Option<Position<'r>> {
     let rounds = Rounds::of(request);
     let aligner = Aligner {
         script,
@@ -141,35 +147,36 @@ pub(super) fn locate_at(
         return Some(Position {
             turn_idx: start,
             after: None,
+            results: Vec::new(),
         });
     }
     aligner.arrive(place).ok()
 }
 
-struct Aligner<'a> {
+struct Aligner<'a, 'r> {
     script: &'a LlmScript,
     turns: &'a [Turn],
-    rounds: &'a Rounds<'a>,
+    rounds: &'a Rounds<'r>,
     last_texts: NormalTexts,
     spent: &'a dyn Spent,
 }
 
-impl Aligner<'_> {
-    fn from_previous(&self, place: Place) -> Located {
+impl<'r> Aligner<'_, 'r> {
+    fn go_on_from(&self, place: Place) -> Located<'r> {
         match self.walk(place) {
             Ok(place) => self.arrival(place, Vec::new()),
             Err(rejection) => Located::Unaligned(vec![rejection]),
         }
     }
 
-    fn arrival(&self, place: Place, rejected: Vec<Rejection>) -> Located {
+    fn arrival(&self, place: Place, rejected: Vec<Rejection>) -> Located<'r> {
         match self.arrive(place) {
             Ok(position) => Located::At(position),
             Err(lost) => Located::Nowhere(Lost { rejected, ..lost }),
         }
     }
 
-    fn from_starts(&self) -> Located {
+    fn begin(&self) -> Located<'r> {
         let is_start = self.rounds.answered.is_empty();
         let texts = self.rounds.first().normal_texts();
         if is_start {
@@ -279,14 +286,19 @@ impl Aligner<'_> {
     }
 
     /// The turn that the last round asks for.
-    fn arrive(&self, place: Place) -> Result<Position, Lost> {
+    fn arrive(&self, place: Place) -> Result<Position<'r>, Lost> {
         let mut differences = Vec::new();
-        self.compare_results(place, &mut differences);
+        let results = self.results_since(place);
+        differences.extend(self.compare_results(place, &results));
         let turn_idx = self.next_asked(place, &mut differences);
         match turn_idx {
             Some(turn_idx) if differences.is_empty() => Ok(Position {
                 turn_idx,
                 after: place.after,
+                results: results
+                    .into_iter()
+                    .map(|(id, result)| (id.to_owned(), result.text.as_str()))
+                    .collect(),
             }),
             _ => Err(Lost {
                 expected: self.first_unspent(place.next),
@@ -298,40 +310,78 @@ impl Aligner<'_> {
     }
 
     /// Results must have come for exactly the calls of the turn before.
-    fn compare_results(&self, place: Place, differences: &mut Vec<FieldDifference>) {
-        let arrived = self.results_since(place);
+    fn compare_results(
+        &self,
+        place: Place,
+        arrived: &[(&str, &RequestedResult)],
+    ) -> Option<FieldDifference> {
         let turn = place.after.and_then(|turn_idx| self.turns.get(turn_idx));
-        // Without the turn before there is nothing to compare with, where the history can't be followed.
-        if turn.is_none() && arrived.is_empty() {
-            return;
+        let calls = || turn.iter().flat_map(|turn| turn.calls());
+        let is_cancelled = turn.is_some_and(|turn| turn.is_cancelled);
+        let has_come = |id: &str| arrived.iter().any(|&(arrived, _)| arrived == id);
+        let is_asked = |id: &str| calls().any(|call| call.id == id);
+        let is_complete =
+            is_cancelled || calls().all(|call| !call.needs_result || has_come(&call.id));
+        // The same result twice is no other result.
+        if is_complete && arrived.iter().all(|&(id, _)| is_asked(id)) {
+            return None;
         }
-        let (missing, extra) = unmatched(turn, &arrived);
-        if missing.is_empty() && extra.is_empty() {
-            return;
-        }
-        let expected: Vec<&str> = turn
+        let shown = |names: &[&str]| match names.is_empty() {
+            true => "none".to_owned(),
+            false => super::rounds::list(names),
+        };
+        let expected: Vec<&str> = calls().map(|call| call.id.as_str()).collect();
+        let arrived: Vec<&str> = arrived
+            .iter()
+            .map(|&(id, result)| match id.is_empty() {
+                true => result.name.as_str(),
+                false => id,
+            })
+            .collect();
+        Some(FieldDifference {
+            field: "results",
+            expected: shown(&expected),
+            arrived: shown(&arrived),
+        })
+    }
+
+    /// The results that have come since the turn before, each with the id of its call in the script. Where the wire
+    /// has no ids, a result belongs to the next call of its name in the history; without a fitting one, its id is
+    /// empty.
+    fn results_since(&self, place: Place) -> Vec<(&str, &'r RequestedResult)> {
+        let answered = &self.rounds.answered[..];
+        let sides = answered.iter().map(|(side, _)| side);
+        let results = sides
+            .skip(place.results_from)
+            .chain([&self.rounds.last])
+            .flat_map(|side: &UserSide<'r>| side.results.iter().copied());
+        let said = answered.iter().skip(place.results_from.saturating_sub(1));
+        let mut called: Vec<Option<&str>> = match place.results_from {
+            0 => Vec::new(),
+            _ => said
+                .flat_map(|(_, said)| &said.calls)
+                .map(|call| Some(call.name.as_str()))
+                .collect(),
+        };
+        let turn = place.after.and_then(|turn_idx| self.turns.get(turn_idx));
+        let scripted: Vec<&str> = turn
             .iter()
             .flat_map(|turn| turn.calls())
             .map(|call| call.id.as_str())
             .collect();
-        let shown = |ids: &[&str]| match ids.is_empty() {
-            true => "none".to_owned(),
-            false => super::rounds::list(ids),
-        };
-        let arrived: Vec<&str> = arrived.iter().map(|result| result_name(result)).collect();
-        differences.push(FieldDifference {
-            field: "results",
-            expected: shown(&expected),
-            arrived: shown(&arrived),
-        });
-    }
-
-    fn results_since(&self, place: Place) -> Vec<&RequestedResult> {
-        let sides = self.rounds.answered.iter().map(|(side, _)| side);
-        sides
-            .skip(place.results_from)
-            .chain([&self.rounds.last])
-            .flat_map(|side: &UserSide<'_>| side.results.iter().copied())
+        results
+            .map(|result| {
+                if !result.call_id.is_empty() {
+                    return (result.call_id.as_str(), result);
+                }
+                let name = Some(result.name.as_str());
+                let call_idx = called.iter().position(|called| *called == name);
+                if let Some(call_idx) = call_idx {
+                    called[call_idx] = None;
+                }
+                let id = call_idx.and_then(|call_idx| scripted.get(call_idx));
+                (id.copied().unwrap_or_default(), result)
+            })
             .collect()
     }
 
@@ -491,48 +541,4 @@ fn is_same_text(scripted: &str, remembered: &str) -> bool {
         false => (remembered, scripted),
     };
     scripted == remembered || (shorter.len() * 2 > longer.len() && fit(longer, shorter).is_some())
-}
-
-/// The ids of calls whose result is missing, and the results that no call asked for.
-fn unmatched<'a>(
-    turn: Option<&'a Turn>,
-    arrived: &[&'a RequestedResult],
-) -> (Vec<&'a str>, Vec<&'a str>) {
-    let mut open: Vec<(&str, bool)> = turn
-        .iter()
-        .flat_map(|turn| {
-            turn.calls()
-                .map(|call| (call.id.as_str(), call.needs_result && !turn.is_cancelled))
-        })
-        .collect();
-    let known: Vec<&str> = open.iter().map(|&(id, _)| id).collect();
-    let mut extra = Vec::new();
-    for result in arrived {
-        let wanted = match result.call_id.is_empty() {
-            // Results without ids are those of the calls in order.
-            true => (!open.is_empty()).then_some(0),
-            false => open.iter().position(|&(id, _)| id == result.call_id),
-        };
-        match wanted {
-            Some(at) => {
-                open.remove(at);
-            }
-            // The same result twice is no other result.
-            None if known.contains(&result.call_id.as_str()) => {}
-            None => extra.push(result_name(result)),
-        }
-    }
-    let missing = open
-        .into_iter()
-        .filter(|&(_, is_needed)| is_needed)
-        .map(|(id, _)| id)
-        .collect();
-    (missing, extra)
-}
-
-fn result_name(result: &RequestedResult) -> &str {
-    match result.call_id.as_str() {
-        "" => &result.name,
-        id => id,
-    }
 }

@@ -1,4 +1,8 @@
 //! Timelines at play: when each event is due, which answers a model gives, and where in the script a request is.
+//!
+//! A player of models compiles each timeline ([`LlmScript::compile`]), and asks [`Sessions::answer`] with each request.
+//! The [`Decision`] names a turn and one of its attempts: [`Turn::delay_of`] says when each of its elements is due,
+//! `profiles::native_call` what each of its calls is for the agent that asked.
 
 mod align;
 mod block_text;

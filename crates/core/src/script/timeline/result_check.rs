@@ -1,6 +1,5 @@
 //! Whether tools gave the results that the script has.
 
-use super::request::{Part, Request};
 use super::turns::Turn;
 use crate::scenario::timeline::ExpectedResult;
 use crate::value::{Json, as_text, cut};
@@ -16,25 +15,17 @@ pub struct ResultDifference {
     pub arrived: String,
 }
 
-/// The results in `request` for calls of `turn` that differ from the scripted ones.
-pub(super) fn compare_results(turn: &Turn, request: &Request) -> Vec<ResultDifference> {
+/// The results, by the ids of their calls, that differ from those which `turn` scripts.
+pub(super) fn compare_results(turn: &Turn, results: &[(String, &str)]) -> Vec<ResultDifference> {
     let scripted = turn.calls().filter_map(|call| {
         let expected = call.scripted.as_ref()?.result.as_ref()?;
         Some((call.id.as_str(), expected))
     });
     scripted
-        .filter_map(|(id, expected)| {
-            let arrived = request
-                .history
-                .iter()
-                .rev()
-                .flat_map(|message| &message.parts)
-                .find_map(|part| match part {
-                    Part::Result(result) if result.call_id == id => Some(result.text.as_str()),
-                    _ => None,
-                })?;
+        .filter_map(|(call_id, expected)| {
+            let (_, arrived) = results.iter().rev().find(|(id, _)| id == call_id)?;
             (!holds(expected, arrived)).then(|| ResultDifference {
-                call_id: id.to_owned(),
+                call_id: call_id.to_owned(),
                 expected: describe(expected),
                 arrived: cut(arrived, MAX_SHOWN).into_owned(),
             })

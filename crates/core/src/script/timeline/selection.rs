@@ -135,6 +135,29 @@ impl Selector {
         }
     }
 
+    /// T-SEL-03 for each of several `timelines` that only a name can choose, since it has no prompt.
+    pub fn doubts<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Vec<Diagnostic> {
+        let timelines: Vec<&Timeline> = timelines.into_iter().collect();
+        let is_alone = timelines.len() < 2;
+        let without_prompt = timelines.into_iter().filter(|timeline| {
+            !is_alone
+                && timeline
+                    .effective_prompt()
+                    .is_none_or(|prompt| normalise(&prompt).is_empty())
+        });
+        without_prompt
+            .map(|timeline| {
+                let message = format!(
+                    "`{}` has no user input and no `initialPrompt`, so that no prompt can choose it",
+                    timeline.name
+                );
+                Diagnostic::warning(codes::SELECT_DOUBT, message)
+                    .at(&timeline.source, timeline.name_span)
+                    .with_help("add `initialPrompt`, or choose it by its name")
+            })
+            .collect()
+    }
+
     /// The scenario that is meant.
     ///
     /// # Errors

@@ -121,10 +121,14 @@ impl Session {
         &mut self,
         script: &LlmScript,
         request: &Request,
-        position: Position,
+        position: Position<'_>,
         is_unaligned: bool,
     ) -> Decision {
-        let Position { turn_idx, after } = position;
+        let Position {
+            turn_idx,
+            after,
+            results,
+        } = position;
         let attempt_idx = script
             .turn(turn_idx)
             .and_then(|turn| next_attempt(turn, turn_idx, &self.servings));
@@ -143,7 +147,7 @@ impl Session {
             after,
             is_unaligned,
             differing_results: before
-                .map(|turn| compare_results(turn, request))
+                .map(|turn| compare_results(turn, &results))
                 .unwrap_or_default(),
         };
         let n_served = self.servings.entry((turn_idx, attempt_idx)).or_default();

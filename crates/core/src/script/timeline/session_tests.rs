@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::client::{Client, Play};
 use super::llm_script::LlmScript;
-use super::request::{Message, Part, PreviousAnswer, Role};
+use super::request::{Message, Part, PreviousAnswer, RequestedResult, Role};
 use super::session::{Decision, Session};
 use super::side_lane::SideLane;
 use super::testing::{
@@ -293,21 +293,62 @@ fn results_may_come_one_after_the_other() {
     assert_eq!(play.gets(), 1);
 }
 
-#[test]
-fn results_without_ids_are_those_of_the_calls_in_order() {
-    let script = usual();
-    let mut play = Play::new(&script);
-    play.client.says("Fix the test");
-    play.gets();
-    play.client.returns(&["", ""]);
-    for message in &mut play.client.history {
-        for part in &mut message.parts {
-            if let Part::Call(call) = part {
-                call.id.clear();
-            }
+/// A client of an API without ids: calls and results have names only.
+fn take_ids_away(client: &mut Client, results: &[(&str, &str)]) {
+    let parts = results.iter().map(|&(name, text)| {
+        Part::Result(RequestedResult {
+            call_id: String::new(),
+            name: name.into(),
+            text: text.into(),
+            is_error: false,
+        })
+    });
+    client.history.push(Message {
+        role: Role::User,
+        parts: parts.collect(),
+    });
+    let mut names = ["Read", "Grep"].iter().cycle();
+    for part in client
+        .history
+        .iter_mut()
+        .flat_map(|message| &mut message.parts)
+    {
+        if let Part::Call(call) = part {
+            call.id.clear();
+            call.name = (*names.next().expect("they go round")).into();
         }
     }
-    assert_eq!(play.gets(), 1);
+}
+
+#[test]
+fn results_without_ids_go_by_their_names() {
+    let script = script(vec![
+        ask("a"),
+        result(bash("c1"), json!("one")),
+        result(bash("c2"), json!("two")),
+        answer("done"),
+    ]);
+    let send = |results: &[(&str, &str)]| {
+        let mut play = Play::new(&script);
+        play.client.says("a");
+        play.gets();
+        take_ids_away(&mut play.client, results);
+        play.sends()
+    };
+    match send(&[("Grep", "two"), ("Read", "other")]) {
+        Decision::Turn(served) => {
+            assert_eq!(served.turn_idx, 1);
+            let differing = &served.differing_results[..];
+            assert!(
+                matches!(differing, [found] if found.call_id == "c1"),
+                "{differing:?}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    for wrong in [&[("Grep", "two")][..], &[("Read", "one"), ("Bash", "two")]] {
+        assert!(matches!(send(wrong), Decision::Miss(_)), "{wrong:?}");
+    }
 }
 
 #[test]
@@ -542,7 +583,12 @@ proptest! {
             if turn_idx == fork_at {
                 forked = Some(play.client.clone());
             }
+            let request = play.client.request();
             prop_assert_eq!(play.gets(), turn_idx);
+            // A request that was answered matches itself.
+            let side = SideLane::new([&*script.timeline]);
+            let again = play.session.answer(&script, &side, &request);
+            prop_assert!(matches!(again, Decision::Repeat(served) if served.turn_idx == turn_idx));
         }
         // From anywhere again, in a session that knows nothing and in one that has gone on.
         if let Some(client) = forked {

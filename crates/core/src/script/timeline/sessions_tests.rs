@@ -101,8 +101,10 @@ fn the_next_three_are_told() {
 
 #[test]
 fn a_name_never_falls_through() {
-    let mut start = SessionStart::default();
-    start.session_id = Some("sess-1".into());
+    let start = SessionStart {
+        session_id: Some("sess-1".into()),
+        ..SessionStart::default()
+    };
     let timelines = [
         simple("fix_test", "Fix the test"),
         named("loaded", vec![EventKind::SessionStart(start), ask("Go")]),
@@ -148,13 +150,19 @@ fn the_only_scenario_is_used_whatever_the_prompt() {
 
 #[test]
 fn a_scenario_without_a_prompt_is_chosen_by_name_only() {
-    let without = named("without", vec![session_start(), answer("a")]);
-    let selector = selector(&[without, simple("with", "Fix it")]);
+    let timelines = [
+        named("without", vec![session_start(), answer("a")]),
+        simple("with", "Fix it"),
+    ];
+    let selector = selector(&timelines);
     assert!(matches!(by_prompt(&selector, &["Fix it"]), Ok((1, _))));
     assert!(matches!(
         by_prompt(&selector, &[""]),
         Err(Unselected::Far { .. })
     ));
+    let doubts = Selector::doubts(&timelines);
+    assert!(matches!(&doubts[..], [found] if found.code.name() == "T-SEL-03"));
+    assert!(Selector::doubts(&timelines[..1]).is_empty());
 }
 
 #[test]

@@ -147,7 +147,7 @@ pub(super) fn with_call(mut event: EventKind, change: impl FnOnce(&mut ToolUse))
 
 pub(super) fn result(event: EventKind, value: Json) -> EventKind {
     with_call(event, |call| {
-        call.result = Some(ExpectedResult::Value(value))
+        call.result = Some(ExpectedResult::Value(value));
     })
 }
 
