@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::net::IpAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
@@ -54,7 +55,7 @@ pub(crate) enum Command {
     /// Tell how two traces, or the results of two runs of tests, differ by meaning
     #[command(after_long_help = with_examples(DIFF_EXAMPLES))]
     Diff(DiffArgs),
-    /// Check scenarios and test cases without running anything, and list what they would do
+    /// Check scenarios, timelines and test cases without running anything, and list what they would do
     #[command(after_long_help = exit_code::HELP)]
     Check(CheckArgs),
     /// List the scenarios of the project
@@ -62,17 +63,18 @@ pub(crate) enum Command {
     /// Try every MCP server: where it comes from, whether it starts, what the machine lacks
     #[command(after_long_help = exit_code::HELP)]
     Doctor(DoctorArgs),
-    /// Rewrite a scenario of version 1.x as version 2.1
+    /// Rewrite a scenario of version 1.x as version 2.1, or a timeline in canonical form
     #[command(after_long_help = exit_code::HELP)]
     Convert(ConvertArgs),
+    /// Bring timelines into their layout: order of keys, blank lines, ends of lines
+    #[command(after_long_help = exit_code::HELP)]
+    Fmt(FmtArgs),
     /// Print the JSON Schema of a file format, or list them
     #[command(after_long_help = exit_code::HELP)]
     Schema(SchemaArgs),
-    /// Explain a code such as C-REF-02, or list all codes
-    Explain {
-        /// The code
-        code: Option<String>,
-    },
+    /// Explain a code such as C-REF-02, or what a timeline does and when; without either list all codes
+    #[command(after_long_help = exit_code::HELP)]
+    Explain(ExplainArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -83,6 +85,8 @@ pub(crate) enum Command {
     Man,
     /// Serve the built-in MCP server
     Mcp(McpArgs),
+    /// Stand in for a service that agents talk to
+    Serve(ServeArgs),
 }
 
 const TEST_EXAMPLES: &str = "\
@@ -332,6 +336,14 @@ pub(crate) struct VariableArgs {
     pub secrets: Vec<String>,
 }
 
+/// What the rules of timelines ask for.
+#[derive(Debug, Default, Args)]
+pub(crate) struct SymbolArgs {
+    /// Define a symbol for the rules of timelines: K, or K=V (repeatable; also from CUECARD_DEFINES)
+    #[arg(long = "define", alias = "scenario-define", value_name = "K=V")]
+    pub defines: Vec<String>,
+}
+
 /// What a scenario may do.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Safety")]
@@ -377,12 +389,14 @@ pub(crate) enum IncludeResults {
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The scenarios and test cases, or `-` for standard input
-    #[arg(required = true)]
+    /// The scenarios, timelines and test cases, folders of timelines, or `-` for standard input
+    #[arg(required = true, value_name = "PATH")]
     pub files: Vec<PathBuf>,
     /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
+    #[command(flatten)]
+    pub symbols: SymbolArgs,
     /// Print the findings as one JSON document on standard output
     #[arg(long)]
     pub json: bool,
@@ -442,7 +456,7 @@ pub(crate) struct DoctorArgs {
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// The scenario, or `-` for standard input
+    /// The scenario or timeline, or `-` for standard input
     pub file: PathBuf,
     /// Write the result into this file instead of printing it
     #[arg(short, long, value_name = "FILE", conflicts_with = "in_place")]
@@ -456,6 +470,72 @@ pub(crate) struct ConvertArgs {
     /// Print the result and the findings as one JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `fmt`.
+#[derive(Debug, Args)]
+pub(crate) struct FmtArgs {
+    /// The timelines and folders of them, or `-` for standard input, which is printed
+    #[arg(required = true, value_name = "PATH")]
+    pub files: Vec<PathBuf>,
+    /// Write nothing: name the files that are laid out otherwise, and fail if there are any
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// A code, or timelines and folders of them
+    #[arg(value_name = "CODE|PATH")]
+    pub what: Vec<PathBuf>,
+    /// Say which of the timelines is chosen for this prompt, and why
+    #[arg(long, value_name = "TEXT", requires = "what")]
+    pub prompt: Option<String>,
+    /// The distance above which no timeline is chosen, from 0 to 1
+    #[arg(
+        long,
+        value_name = "DISTANCE",
+        allow_negative_numbers = true,
+        default_value_t = cuecard_core::script::timeline::DEFAULT_MAX_DISTANCE,
+        requires = "prompt"
+    )]
+    pub max_distance: f64,
+    /// Say how one player takes each event
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub player: Option<Player>,
+    /// Multiply times (0.5 is faster, 0 doesn't wait)
+    #[arg(
+        long,
+        alias = "scenario-speed",
+        value_name = "FACTOR",
+        allow_negative_numbers = true,
+        default_value_t = 1.0
+    )]
+    pub speed: f64,
+    /// Treat warnings as errors
+    #[arg(long)]
+    pub strict: bool,
+    #[command(flatten)]
+    pub symbols: SymbolArgs,
+    /// Print the result as one JSON document on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Who plays a timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Player {
+    /// The stand-in for a model's API.
+    Llm,
+    /// The mock agent over ACP.
+    Acp,
+    /// The mock agent service.
+    Rest,
+    /// The mock agent in a terminal.
+    Agent,
+    /// The executor: everything around the agent.
+    Run,
 }
 
 /// Arguments of `schema`.
@@ -499,6 +579,188 @@ pub(crate) enum McpServer {
         #[arg(long, requires = "http")]
         token: Option<String>,
     },
+}
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// What to stand in for
+    #[command(subcommand)]
+    pub what: ServedApi,
+}
+
+/// What can be stood in for.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServedApi {
+    /// The API of a language model: OpenAI's, Anthropic's and Google's, answered by timelines
+    #[command(after_long_help = format!("{}\n{}", exit_code::HELP, exit_code::HELP_ON_COMMAND))]
+    Llm(Box<ServeLlmArgs>),
+}
+
+/// Arguments of `serve llm`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeLlmArgs {
+    /// Timelines, and folders with files that end in .yaml or .yml
+    #[arg(value_name = "PATH", required_unless_present = "scenarios")]
+    pub paths: Vec<PathBuf>,
+    /// Run this command against it, with the variables set that clients read, and end with it
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+
+    /// A timeline, as PATH (repeatable)
+    #[arg(
+        long = "scenario",
+        value_name = "PATH",
+        help_heading = "Which scenario"
+    )]
+    pub scenarios: Vec<PathBuf>,
+    /// Play the scenario of this name, if a request names none
+    #[arg(long, value_name = "NAME", help_heading = "Which scenario")]
+    pub scenario_name: Option<String>,
+    /// How far a prompt may be from the scenario's own, from 0 to 1
+    #[arg(
+        long,
+        value_name = "DISTANCE",
+        default_value_t = cuecard_core::script::timeline::DEFAULT_MAX_DISTANCE,
+        help_heading = "Which scenario"
+    )]
+    pub max_distance: f64,
+    /// Define a symbol for the rules of scenarios (repeatable)
+    #[arg(
+        long = "define",
+        alias = "scenario-define",
+        value_name = "NAME[=VALUE]",
+        help_heading = "Which scenario"
+    )]
+    pub defines: Vec<String>,
+    /// Leave out files that have errors, instead of not starting
+    #[arg(long, help_heading = "Which scenario")]
+    pub skip_bad: bool,
+
+    /// The port (0: any free one)
+    #[arg(long, default_value_t = 0, help_heading = "Where")]
+    pub port: u16,
+    /// The address; another than this machine's own needs --token
+    #[arg(
+        long,
+        default_value = "127.0.0.1",
+        value_name = "ADDRESS",
+        help_heading = "Where"
+    )]
+    pub bind: IpAddr,
+    /// Ask clients for this API key
+    #[arg(long, help_heading = "Where")]
+    pub token: Option<String>,
+
+    /// Multiply scripted delays (0.5 is faster, 0 doesn't wait)
+    #[arg(
+        long,
+        alias = "scenario-speed",
+        value_name = "FACTOR",
+        allow_negative_numbers = true,
+        default_value_t = 1.0,
+        help_heading = "How to play"
+    )]
+    pub speed: f64,
+    /// The least that --speed may be
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        default_value_t = 0.0,
+        hide_default_value = true,
+        help_heading = "How to play"
+    )]
+    pub min_speed: f64,
+    /// How many characters of a text are in one delta of a stream
+    #[arg(
+        long,
+        value_name = "CHARACTERS",
+        default_value_t = cuecard_players::llm::DEFAULT_CHUNK,
+        help_heading = "How to play"
+    )]
+    pub chunk: NonZeroUsize,
+    /// The agent whose tools are called, if the advertised tools don't tell: NAME or NAME@VERSION
+    #[arg(long, value_name = "AGENT", help_heading = "How to play")]
+    pub agent: Option<String>,
+    /// A profile of an agent's tools, beside those that are built in (repeatable)
+    #[arg(long = "profile", value_name = "FILE", help_heading = "How to play")]
+    pub profiles: Vec<PathBuf>,
+    /// List this model too (repeatable)
+    #[arg(long = "model", value_name = "NAME", help_heading = "How to play")]
+    pub models: Vec<String>,
+    /// The time that answers carry, in seconds since 1970
+    #[arg(long, value_name = "SECONDS", help_heading = "How to play")]
+    pub fixed_clock: Option<u64>,
+    /// The most sessions that are kept
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = cuecard_core::script::timeline::DEFAULT_MAX_SESSIONS,
+        help_heading = "How to play"
+    )]
+    pub sessions_max: usize,
+
+    /// Treat warnings about files as errors, and ask for the scripted results of tools
+    #[arg(long, help_heading = "How to judge")]
+    pub strict: bool,
+    /// Scripted calls must fit the advertised tools in types and names of arguments too
+    #[arg(long, help_heading = "How to judge")]
+    pub strict_tools_validation: bool,
+    /// What a request gets that the script does not expect
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        default_value_t = MissAnswer::Error,
+        help_heading = "How to judge"
+    )]
+    pub on_miss: MissAnswer,
+    /// Answer on after a failed assert
+    #[arg(long, help_heading = "How to judge")]
+    pub keep_going: bool,
+    /// Turns that nobody asked for are a failure; always so with COMMAND
+    #[arg(long, help_heading = "How to judge")]
+    pub require_complete: bool,
+    /// Where asserts look for files
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = ".",
+        help_heading = "How to judge"
+    )]
+    pub workspace: PathBuf,
+
+    /// Print JSON Lines: `ready` first, `verdict` last
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Write requests and what they got into a file, as JSON Lines
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub exchanges: Option<PathBuf>,
+    /// The most exchanges that are kept
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = cuecard_players::llm::DEFAULT_MAX_EXCHANGES,
+        help_heading = "Output"
+    )]
+    pub exchanges_max: usize,
+    /// The folder that keeps the last 20 runs
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = ".cuecard/runs",
+        help_heading = "Output"
+    )]
+    pub run_dir: PathBuf,
+}
+
+/// What a request gets that the script does not expect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MissAnswer {
+    /// An error that explains it.
+    Error,
+    /// An empty message.
+    Minimal,
 }
 
 /// Shows what clap has to say; help and version are no errors.

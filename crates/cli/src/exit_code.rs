@@ -17,6 +17,8 @@ pub(crate) enum ExitCode {
     Invalid,
     /// Somebody stopped it.
     Interrupted,
+    /// A command that was run for the user ended with this code, which is not 0.
+    OfCommand(u8),
 }
 
 /// The table as `--help` shows it.
@@ -29,6 +31,9 @@ Exit codes:
   4    passed, but something was healed or drifted
   130  interrupted";
 
+/// What is added to the table where a command of the user's is run.
+pub(crate) const HELP_ON_COMMAND: &str = "A command that fails ends us with its own code.";
+
 impl ExitCode {
     /// The number.
     pub(crate) fn number(self) -> u8 {
@@ -39,6 +44,7 @@ impl ExitCode {
             Self::CouldNotRun => 2,
             Self::Invalid => 3,
             Self::Interrupted => 130,
+            Self::OfCommand(code) => code,
         }
     }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::formats::timeline::Symbols;
 use cuecard_core::scenario::ToolCallScenario;
 use cuecard_core::script::Given;
 use cuecard_core::source::SourceFile;
@@ -14,7 +15,11 @@ use cuecard_core::value::names_credential;
 pub(crate) use cuecard_players::runtime::text_file::io_reason;
 use cuecard_players::runtime::{env_file, text_file};
 
-use crate::args::VariableArgs;
+use crate::args::{SymbolArgs, VariableArgs};
+
+/// Variables that hold lists of symbols, and whether `\,` is a comma of a value in them.
+const SYMBOL_VARIABLES: &[(&str, bool)] =
+    &[("AH_SCENARIO_DEFINES", false), ("CUECARD_DEFINES", true)];
 
 /// The prefix of variables in the environment.
 const VARIABLE_PREFIX: &str = "CUECARD_VAR_";
@@ -189,6 +194,28 @@ impl Variables {
                 format!("the secret `{name}` can't be asked for: {error}"),
             )),
         }
+    }
+}
+
+/// The symbols that rules of timelines ask for, weakest first: two variables of the environment, then what was typed.
+pub(crate) fn symbols(
+    args: &SymbolArgs,
+    environment: &[(OsString, OsString)],
+) -> Result<Symbols, Vec<Diagnostic>> {
+    let environment = text_environment(environment);
+    let mut symbols = Symbols::new();
+    let mut found = Vec::new();
+    for (name, has_escapes) in SYMBOL_VARIABLES {
+        if let Some(list) = environment.get(*name) {
+            found.extend(symbols.parse_list(list, *has_escapes, name));
+        }
+    }
+    for definition in &args.defines {
+        found.extend(symbols.define(definition, "--define").err());
+    }
+    match found.is_empty() {
+        true => Ok(symbols),
+        false => Err(found),
     }
 }
 

@@ -48,10 +48,12 @@ fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
         Command::List(args) => commands::list::run(&args, &output),
         Command::Doctor(args) => commands::doctor::run(&args, &environment, &output),
         Command::Convert(args) => commands::convert::run(&args, &output),
+        Command::Fmt(args) => commands::fmt::run(&args, &output),
         Command::Schema(args) => commands::schema::run(&args, &output),
-        Command::Explain { code } => commands::plain::explain(code.as_deref(), &output),
+        Command::Explain(args) => commands::explain::run(&args, &environment, &output),
         Command::Completions { shell } => commands::plain::completions(shell),
         Command::Man => commands::plain::man(),
         Command::Mcp(args) => commands::mcp::run(&args, &output),
+        Command::Serve(args) => commands::serve::run(&args, &environment, &output),
     }
 }

@@ -7,6 +7,7 @@ pub mod diagnostic;
 pub mod formats;
 pub mod matching;
 pub mod page;
+pub mod profiles;
 pub mod reports;
 pub mod scenario;
 pub mod script;

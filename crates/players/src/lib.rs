@@ -2,7 +2,9 @@
 
 pub mod doctor;
 pub mod judging;
+pub mod llm;
 pub mod mcp;
 pub mod replay;
 pub mod runtime;
+pub mod wire;
 pub mod workspace;

@@ -1,17 +1,19 @@
-//! `cuecard check`: errors, lint, and what a scenario would do. Runs nothing; with `--connect` it asks the servers.
+//! `cuecard check`: errors, lint, and what a file would do. Runs nothing; with `--connect` it asks the servers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cuecard_core::diagnostic::{Diagnostic, Severity, any_error};
 use cuecard_core::formats::detect::{FileKind, detect};
 use cuecard_core::formats::document::{Language, read_document};
 use cuecard_core::formats::test_case;
+use cuecard_core::formats::timeline::{Symbols, check_names};
 use cuecard_core::formats::tool_call::{self, Effects, Scope, effects};
 use cuecard_core::reports::diagnostics::to_json;
 use cuecard_core::scenario::{TestCase, ToolCallScenario};
 use cuecard_core::script::bind_variables;
+use cuecard_core::script::timeline::{LlmScript, timeline_effects};
 use cuecard_core::source::SourceFile;
 use cuecard_core::source::json::{self, Limits};
 use cuecard_core::value::Redactor;
@@ -20,11 +22,12 @@ use cuecard_players::mcp::config::{Config, ConfigSearch};
 use cuecard_players::replay::prepare::secrets;
 use cuecard_players::replay::{Connected, Connections, Pool, known_servers};
 use cuecard_players::runtime::clock::Clock;
+use cuecard_players::runtime::collect::FoundFile;
 use cuecard_players::runtime::tap::Recorder;
 use serde_json::{Value as Json, json};
 
-use super::connect;
 use super::play::{effects_json, effects_line, effects_list, environment_server};
+use super::{connect, timelines};
 use crate::args::{CheckArgs, VariableArgs};
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
@@ -38,6 +41,10 @@ struct Checked {
     scenario: Option<ToolCallScenario>,
     /// A test case instead.
     test: Option<TestCase>,
+    /// Or a timeline.
+    timeline: Option<LlmScript>,
+    /// Files that the timeline refers to.
+    beside: Vec<PathBuf>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -50,6 +57,17 @@ struct Asked {
 }
 
 impl Checked {
+    fn new(file: String) -> Self {
+        Self {
+            file,
+            scenario: None,
+            test: None,
+            timeline: None,
+            beside: Vec::new(),
+            diagnostics: Vec::new(),
+        }
+    }
+
     /// Brings the findings into the order of the file.
     fn finish(&mut self, strict: bool) {
         self.diagnostics.sort_by_key(|diagnostic| {
@@ -60,7 +78,9 @@ impl Checked {
         });
         if strict {
             for diagnostic in &mut self.diagnostics {
-                diagnostic.severity = Severity::Error;
+                if diagnostic.severity == Severity::Warning {
+                    diagnostic.severity = Severity::Error;
+                }
             }
         }
     }
@@ -85,12 +105,20 @@ pub(crate) fn run(
             return ExitCode::Invalid;
         }
     };
+    let symbols = match inputs::symbols(&args.symbols, environment) {
+        Ok(symbols) => symbols,
+        Err(diagnostics) => {
+            output.diagnostics(&diagnostics, args.json, &Redactor::default());
+            return ExitCode::Invalid;
+        }
+    };
     let (config, mut exit) = config(args, &variables.environment, output);
-    let mut all: Vec<Checked> = args
-        .files
-        .iter()
-        .map(|path| check(path, args, &config))
-        .collect();
+    let (files, problems) = timelines::files(&args.files);
+    let mut all = check_all(&files, args, &config, &symbols);
+    all.extend(problems.into_iter().map(|(folder, problem)| Checked {
+        diagnostics: vec![problem],
+        ..Checked::new(folder.display().to_string())
+    }));
     let mut asked = Asked::default();
     // Without a config every server would be unknown.
     if args.connect && exit == ExitCode::Passed {
@@ -226,26 +254,73 @@ fn config(
     }
 }
 
-fn check(path: &Path, args: &CheckArgs, config: &Config) -> Checked {
-    let file = path.display().to_string();
+/// Checks all files, one by one and beside each other.
+fn check_all(
+    files: &[FoundFile],
+    args: &CheckArgs,
+    config: &Config,
+    symbols: &Symbols,
+) -> Vec<Checked> {
+    let checked = files
+        .iter()
+        .map(|file| (file, check(&file.path, args, config, symbols)));
+    let mut all: Vec<(&FoundFile, Checked)> = checked.collect();
+    // What a timeline refers to is no timeline of its own, unless somebody says so.
+    let beside: Vec<PathBuf> = all
+        .iter()
+        .flat_map(|(_, checked)| checked.beside.iter().cloned())
+        .collect();
+    all.retain(|(file, _)| {
+        let is_beside = || {
+            let place = timelines::place_of(&file.path);
+            beside.iter().any(|beside| place.starts_with(beside))
+        };
+        file.is_named || beside.is_empty() || !is_beside()
+    });
+    let mut all: Vec<Checked> = all.into_iter().map(|(_, checked)| checked).collect();
+    let timelines = all.iter().filter_map(|checked| checked.timeline.as_ref());
+    for found in check_names(timelines.map(|script| &*script.timeline)) {
+        let name = found
+            .place
+            .as_ref()
+            .map(|place| place.source.name().to_owned());
+        if let Some(checked) = all
+            .iter_mut()
+            .find(|checked| Some(&checked.file) == name.as_ref())
+        {
+            checked.diagnostics.push(found);
+        }
+    }
+    all
+}
+
+fn check(path: &Path, args: &CheckArgs, config: &Config, symbols: &Symbols) -> Checked {
+    let checked = Checked::new(path.display().to_string());
     let source = match inputs::read_source(path) {
         Ok(source) => source,
         Err(diagnostic) => {
             return Checked {
-                file,
-                scenario: None,
-                test: None,
                 diagnostics: vec![diagnostic],
+                ..checked
             };
         }
     };
     if is_test_case(&source) {
         let reading = test_case::read(&source);
         return Checked {
-            file,
-            scenario: None,
             test: reading.case,
             diagnostics: reading.diagnostics,
+            ..checked
+        };
+    }
+    if timelines::is_timeline(&source) {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let read = timelines::read(&source, folder, symbols);
+        return Checked {
+            beside: read.beside,
+            timeline: read.script,
+            diagnostics: read.diagnostics,
+            ..checked
         };
     }
     let reading = tool_call::read(&source);
@@ -270,10 +345,9 @@ fn check(path: &Path, args: &CheckArgs, config: &Config) -> Checked {
         }
     }
     Checked {
-        file,
         scenario: reading.scenario,
-        test: None,
         diagnostics,
+        ..checked
     }
 }
 
@@ -311,14 +385,20 @@ fn line(checked: &Checked, config: &Config, output: &Output) -> String {
             count(warnings, "warning")
         )),
     };
-    let effects = checked
-        .scenario
-        .as_ref()
-        .map(|scenario| would_do(scenario, config));
+    let effects = effects_of(checked, config);
     if let Some(case) = &checked.test {
         let asserts = count(case.assertions.len(), "assertion");
         return format!("{}: {verdict}{}{asserts}\n", checked.file, style.dot());
     }
+    let verdict = match &checked.timeline {
+        Some(script) => {
+            let dot = style.dot();
+            let events = count(script.timeline.events.len(), "event");
+            let turns = count(script.turns.turns.len(), "turn");
+            format!("{verdict}{dot}{events}, {turns}")
+        }
+        None => verdict,
+    };
     let (line, list) = effects.map_or_else(Default::default, |effects| {
         (
             format!("{}{}", style.dot(), effects_line(&effects)),
@@ -328,15 +408,21 @@ fn line(checked: &Checked, config: &Config, output: &Output) -> String {
     format!("{}: {verdict}{line}\n{list}", checked.file)
 }
 
+/// What the file would do, if it is one that does something.
+fn effects_of(checked: &Checked, config: &Config) -> Option<Effects> {
+    let of_timeline = |script: &LlmScript| timeline_effects(&script.timeline);
+    match &checked.scenario {
+        Some(scenario) => Some(would_do(scenario, config)),
+        None => checked.timeline.as_ref().map(of_timeline),
+    }
+}
+
 fn would_do(scenario: &ToolCallScenario, config: &Config) -> Effects {
     effects(scenario, &(0..=u64::MAX), known_servers(config))
 }
 
 fn document(checked: &Checked, config: &Config) -> Json {
-    let effects = checked.scenario.as_ref().map(|scenario| {
-        let effects = would_do(scenario, config);
-        effects_json(&effects)
-    });
+    let effects = effects_of(checked, config).as_ref().map(effects_json);
     let mut document = json!({
         "file": checked.file,
         "valid": checked.count(Severity::Error) == 0,
@@ -351,6 +437,16 @@ fn document(checked: &Checked, config: &Config) -> Json {
     });
     if let Some(case) = &checked.test {
         document["test_case"] = json!({"id": case.id, "assertions": case.assertions.len()});
+    }
+    if let Some(script) = &checked.timeline {
+        document["timeline"] = json!({
+            "name": script.timeline.name,
+            "tags": script.timeline.tags,
+            "prompt": script.timeline.effective_prompt(),
+            "events": script.timeline.events.len(),
+            "turns": script.turns.turns.len(),
+            "end_ms": script.schedule.end_ms,
+        });
     }
     document
 }

@@ -1,14 +1,18 @@
-//! `cuecard convert`: a scenario of an older version as version 2.1. Only the bytes that must change do.
+//! `cuecard convert`: a scenario of an older version as version 2.1, a timeline in canonical form. Only the bytes that
+//! must change do.
 
 use std::path::Path;
 
-use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
+use cuecard_core::diagnostic::{Code, Diagnostic, Severity, any_error, codes};
+use cuecard_core::formats::timeline::{self, ReadOptions, Symbols};
 use cuecard_core::formats::tool_call;
 use cuecard_core::reports::diagnostics::to_json;
+use cuecard_core::source::SourceFile;
 use cuecard_core::value::Redactor;
 use cuecard_players::workspace::files;
 use serde_json::json;
 
+use super::timelines;
 use crate::args::ConvertArgs;
 use crate::exit_code::ExitCode;
 use crate::inputs::read_source;
@@ -16,8 +20,12 @@ use crate::output::{Output, stderr_line, stdout};
 
 /// A scenario after its conversion.
 struct Converted {
-    /// The text as version 2.1.
+    /// The text as it should be.
     text: String,
+    /// What the text is, for messages.
+    form: &'static str,
+    /// How many older forms are left, since they can't be converted without a guess.
+    n_left: usize,
     /// Whether it differs from what was given.
     is_changed: bool,
     diagnostics: Vec<Diagnostic>,
@@ -62,6 +70,9 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
         .with_help("leave it out to print the result, or name a file with --output FILE");
         return Err((vec![diagnostic], ExitCode::Invalid));
     }
+    if timelines::is_timeline(&source) {
+        return convert_timeline(&source);
+    }
     let reading = tool_call::read(&source);
     if any_error(&reading.diagnostics) {
         return Err((reading.diagnostics, ExitCode::Invalid));
@@ -74,8 +85,51 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
         diagnostics: left_over(reading.diagnostics, is_changed),
         is_changed,
         text,
+        form: "version 2.1",
+        n_left: 0,
     })
 }
+
+fn convert_timeline(source: &SourceFile) -> Result<Converted, Stopped> {
+    let symbols = Symbols::new();
+    let reading = timeline::read(source, &symbols, &ReadOptions::default());
+    if any_error(&reading.diagnostics) {
+        return Err((reading.diagnostics, ExitCode::Invalid));
+    }
+    // What is still to be said is said of the new text, and points into the old one.
+    let (text, diagnostics) = match &reading.converted {
+        Some(converted) => {
+            let again = timeline::read(converted, &symbols, &ReadOptions::default());
+            (converted.text(), again.diagnostics)
+        }
+        None => (source.text(), reading.diagnostics),
+    };
+    if any_error(&diagnostics) {
+        return Err((diagnostics, ExitCode::Invalid));
+    }
+    Ok(Converted {
+        is_changed: reading.converted.is_some(),
+        text: text.to_owned(),
+        form: "a timeline in canonical form",
+        n_left: diagnostics
+            .iter()
+            .filter(|found| OLDER_FORMS.contains(&found.code))
+            .count(),
+        diagnostics,
+    })
+}
+
+/// What says that a timeline has an older form.
+const OLDER_FORMS: [Code; 8] = [
+    codes::TIMELINE_MARKER_OFF,
+    codes::TIMELINE_LEGACY_EVENT,
+    codes::TIMELINE_INLINE_TOOL,
+    codes::TIMELINE_KEY_ALIAS,
+    codes::TIMELINE_TOOL_ALIAS,
+    codes::TIMELINE_MISPLACED,
+    codes::TIMELINE_VALUE_ALIAS,
+    codes::TIMELINE_FORM,
+];
 
 /// What is still to be said once the file is converted.
 fn left_over(diagnostics: Vec<Diagnostic>, is_changed: bool) -> Vec<Diagnostic> {
@@ -132,15 +186,29 @@ fn finish(args: &ConvertArgs, converted: &Converted, written: Option<&Path>) {
         true => "standard input".to_owned(),
         false => file,
     };
+    let form = converted.form;
+    if converted.n_left > 0 {
+        let forms = match converted.n_left {
+            1 => "1 older form".to_owned(),
+            left => format!("{left} older forms"),
+        };
+        let done = match converted.is_changed {
+            true => "converted as far as it goes",
+            false => "nothing that can be converted",
+        };
+        let place = written.map_or_else(String::new, |path| format!(" in {}", path.display()));
+        stderr_line(&format!("{shown}: {done}{place}, {forms} left"));
+        return;
+    }
     stderr_line(&match (converted.is_changed, written) {
-        (false, None) => format!("{shown}: nothing to do, it is version 2.1"),
-        (true, None) => format!("{shown}: converted to version 2.1"),
-        (true, Some(_)) if args.in_place => format!("{shown}: rewritten as version 2.1"),
+        (false, None) => format!("{shown}: nothing to do, it is {form}"),
+        (true, None) => format!("{shown}: converted to {form}"),
+        (true, Some(_)) if args.in_place => format!("{shown}: rewritten as {form}"),
         (true, Some(path)) => {
-            format!("{shown}: converted to version 2.1, in {}", path.display())
+            format!("{shown}: converted to {form}, in {}", path.display())
         }
         (false, Some(path)) => format!(
-            "{shown}: nothing to do, it is version 2.1; copied to {}",
+            "{shown}: nothing to do, it is {form}; copied to {}",
             path.display()
         ),
     });

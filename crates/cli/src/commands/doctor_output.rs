@@ -175,7 +175,7 @@ fn configs(findings: &Findings, style: Style) -> String {
     for diagnostic in told.iter().take(MOST_TOLD) {
         let mark = match diagnostic.severity {
             Severity::Error => bad(style),
-            Severity::Warning => style.doubtful("!"),
+            Severity::Warning | Severity::Note => style.doubtful("!"),
         };
         text.push_str(&format!("  {mark} {}\n", lines_of(&diagnostic.message)));
         let label = diagnostic.label.iter().cloned();

@@ -1,4 +1,4 @@
-//! Commands that only print: `explain`, `completions`, `man`.
+//! Commands that only print: codes, `completions`, `man`.
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
@@ -9,6 +9,7 @@ use crate::args::Cli;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, stdout};
 
+/// Prints the page of a code, or all codes.
 pub(crate) fn explain(code: Option<&str>, output: &Output) -> ExitCode {
     let Some(name) = code else {
         let list: String = catalogue()

@@ -115,7 +115,7 @@ fn prepared(
             match diagnostic.severity {
                 Severity::Error => errors.push(diagnostic),
                 Severity::Warning if args.strict => errors.push(diagnostic.strictly()),
-                Severity::Warning => warnings.push(diagnostic),
+                Severity::Warning | Severity::Note => warnings.push(diagnostic),
             }
         }
     };

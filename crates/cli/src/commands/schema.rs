@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
-use cuecard_core::formats::{test_case, tool_call};
+use cuecard_core::formats::{test_case, timeline, tool_call};
 use cuecard_core::value::{Json, Redactor};
 use cuecard_core::{reports, trace};
 use cuecard_players::workspace::files;
@@ -17,6 +17,7 @@ type Schema = (&'static str, fn() -> Json);
 
 const SCHEMAS: &[Schema] = &[
     ("tool-call", tool_call::schema),
+    ("timeline", timeline::schema),
     ("test-case", test_case::schema),
     ("replay-bundle", trace::import::replay_bundle_schema),
     ("trace", trace::schema),

@@ -13,10 +13,19 @@ use crate::program;
 const PAGES: &str = "crates/core/src/diagnostic/pages";
 
 /// What may stand behind the fence of a block that is not played.
-const OTHER_BLOCKS: &[&str] = &["json", "console", "sh", "toml", "yaml", "text"];
+const OTHER_BLOCKS: &[&str] = &[
+    "console", "js", "json", "python", "rust", "sh", "text", "toml", "yaml",
+];
 
 /// Options in the text that belong to other programs.
-const FOREIGN_OPTIONS: &[&str] = &["--chrome", "--path", "--release", "--fast", "--bless"];
+const FOREIGN_OPTIONS: &[&str] = &[
+    "--chrome",
+    "--path",
+    "--release",
+    "--fast",
+    "--bless",
+    "--skip-git-repo-check",
+];
 
 /// A document.
 struct Document {
@@ -279,7 +288,9 @@ fn commands_can_be_typed_as_they_stand() {
         for (place, words) in commands {
             tried += 1;
             // Everything before `--help` is read, and nothing is done.
-            let mut args: Vec<&str> = words.iter().map(|word| in_place_of(word)).collect();
+            // What follows `--` is another program's.
+            let ours = words.iter().take_while(|word| *word != "--");
+            let mut args: Vec<&str> = ours.map(|word| in_place_of(word)).collect();
             args.push("--help");
             let finished = program::run(&scratch, &args);
             if finished.code() != Some(0) {
@@ -390,7 +401,9 @@ fn options_named_in_the_documents_exist() {
         &["convert"],
         &["schema"],
         &["explain"],
+        &["fmt"],
         &["mcp", "demo"],
+        &["serve", "llm"],
     ] {
         known.extend(help(command));
     }

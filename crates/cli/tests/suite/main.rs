@@ -9,6 +9,7 @@ mod examples;
 mod faults;
 mod golden;
 mod judging;
+mod llm;
 // It looks for processes in `/proc`.
 #[cfg(target_os = "linux")]
 mod processes;
@@ -18,4 +19,5 @@ mod schemas;
 mod seed;
 mod servers;
 mod tidy;
+mod timelines;
 mod watching;

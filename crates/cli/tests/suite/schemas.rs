@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cuecard_core::diagnostic::{Diagnostic, Severity};
 use cuecard_core::formats::detect::{FileKind, detect};
 use cuecard_core::formats::document::read_document;
-use cuecard_core::formats::{test_case, tool_call};
+use cuecard_core::formats::timeline::{ReadOptions, Symbols};
+use cuecard_core::formats::{test_case, timeline, tool_call};
 use cuecard_core::source::SourceFile;
 use cuecard_core::source::json::Node;
 use cuecard_core::trace::{Trace, import};
@@ -17,7 +19,14 @@ use serde_json::{Value, json};
 
 use crate::program::{only_trace, read, run, scratch, told, trace_lines};
 
-const NAMES: [&str; 5] = ["replay-bundle", "result", "test-case", "tool-call", "trace"];
+const NAMES: [&str; 6] = [
+    "replay-bundle",
+    "result",
+    "test-case",
+    "timeline",
+    "tool-call",
+    "trace",
+];
 
 fn committed(name: &str) -> String {
     let path = repository_root().join(format!("schemas/{name}.schema.json"));
@@ -120,6 +129,19 @@ fn valid_values(source: &SourceFile, root: &Node) -> Option<(&'static str, Vec<V
             test_case::read(source).case?;
             Some(("test-case", vec![root.to_value()]))
         }
+        FileKind::Timeline => {
+            let reading = timeline::read(source, &Symbols::new(), &ReadOptions::default());
+            reading.timeline?;
+            // The schema is that of the canonical form, and not every older form can be converted.
+            let is_left_over = |found: &Diagnostic| found.severity == Severity::Warning;
+            let converted = reading.converted.as_ref().unwrap_or(source);
+            let again = timeline::read(converted, &Symbols::new(), &ReadOptions::default());
+            if again.diagnostics.iter().any(is_left_over) {
+                return None;
+            }
+            let root = read_document(converted).root?;
+            Some(("timeline", vec![root.to_value()]))
+        }
         FileKind::ReplayBundle => {
             import::replay_bundle(source, &[]).trace?;
             Some(("replay-bundle", vec![root.to_value()]))
@@ -164,6 +186,7 @@ fn what_the_readers_take_fits() {
     for (name, least) in [
         ("tool-call", 60),
         ("test-case", 20),
+        ("timeline", 8),
         ("replay-bundle", 15),
         ("trace", 3),
     ] {
@@ -197,6 +220,15 @@ fn what_the_readers_refuse_does_not_fit() {
                 ("/assertions/0/type", json!("must_call_tol")),
                 ("/assertions/0/params", json!([])),
                 ("/adapter", json!("robot")),
+            ],
+        ),
+        (
+            "timeline",
+            "timelines/broken-date.yaml",
+            [
+                ("/timeline", json!({})),
+                ("/repo/files/0/path", json!(7)),
+                ("/server/mode", json!("mocked")),
             ],
         ),
         (

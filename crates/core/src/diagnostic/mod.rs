@@ -13,6 +13,8 @@ use crate::source::{SourceFile, Span};
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
+    /// Worth knowing; nothing to correct, with `--strict` neither.
+    Note,
     /// Accepted, but it deserves a look; `--strict` makes it an error.
     Warning,
     /// The file, argument or run can't be used as it is.
@@ -23,6 +25,7 @@ impl Severity {
     /// The word shown to people and machines.
     pub fn word(self) -> &'static str {
         match self {
+            Self::Note => "note",
             Self::Warning => "warning",
             Self::Error => "error",
         }
@@ -68,6 +71,11 @@ impl Diagnostic {
     /// A warning.
     pub fn warning(code: Code, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, code, message.into())
+    }
+
+    /// A note.
+    pub fn note(code: Code, message: impl Into<String>) -> Self {
+        Self::new(Severity::Note, code, message.into())
     }
 
     fn new(severity: Severity, code: Code, message: String) -> Self {
@@ -119,10 +127,13 @@ impl Diagnostic {
         self
     }
 
-    /// As an error, whatever it was: for `--strict`.
+    /// As an error, if it is a warning: for `--strict`.
     #[must_use]
     pub fn strictly(mut self) -> Self {
-        self.severity = Severity::Error;
+        self.severity = match self.severity {
+            Severity::Note => Severity::Note,
+            Severity::Warning | Severity::Error => Severity::Error,
+        };
         self
     }
 }

@@ -13,6 +13,8 @@ pub enum FileKind {
     BrowserSteps,
     /// A URL with plain-language actions.
     Browser,
+    /// A timeline.
+    Timeline,
     /// A test case.
     TestCase,
     /// A replay bundle.
@@ -31,6 +33,7 @@ impl FileKind {
             Self::ToolCallLegacy => "a tool-call scenario of version 1.x",
             Self::BrowserSteps => "compiled browser steps",
             Self::Browser => "a plain-language browser scenario",
+            Self::Timeline => "a timeline",
             Self::TestCase => "a test case",
             Self::ReplayBundle => "a replay bundle",
             Self::Trace => "a trace",
@@ -62,6 +65,9 @@ pub fn detect(root: &Node) -> Option<FileKind> {
     }
     if has("url") && has("actions") {
         return Some(FileKind::Browser);
+    }
+    if has("timeline") || (has("name") && has("terminalRef")) {
+        return Some(FileKind::Timeline);
     }
     if has("steps") {
         let uses_actions = root
@@ -154,6 +160,11 @@ mod tests {
             (
                 "url: https://example.com\nactions: []",
                 Some(FileKind::Browser),
+            ),
+            ("name: x\ntimeline: []", Some(FileKind::Timeline)),
+            (
+                "timeline:\n  - log: x\nserver: {mode: none}",
+                Some(FileKind::Timeline),
             ),
             (r#"{"mcpServers": {}}"#, Some(FileKind::Config)),
             ("assertions: []", None),

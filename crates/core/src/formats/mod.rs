@@ -4,6 +4,7 @@ pub mod detect;
 pub mod document;
 mod reader;
 pub mod test_case;
+pub mod timeline;
 pub mod tool_call;
 mod values;
 

@@ -17,6 +17,7 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
+        Severity::Note => Level::NOTE,
     };
     let mut group = level
         .primary_title(one_line(&diagnostic.message))

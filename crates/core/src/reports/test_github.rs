@@ -76,6 +76,7 @@ fn of_diagnostic<'a>(result: &'a TestResult, diagnostic: &'a Diagnostic) -> Anno
         level: match diagnostic.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Note => "notice",
         },
         file: place.map_or(&result.run.file, |place| place.source.name()),
         line: position.map(|position| position.line),

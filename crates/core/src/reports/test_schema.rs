@@ -49,7 +49,7 @@ pub fn result_schema() -> Json {
     let error = object(
         &["severity", "code", "message"],
         json!({
-            "severity": words(&["error", "warning"]),
+            "severity": words(&["error", "warning", "note"]),
             "code": text,
             "message": text,
             "file": {"type": ["string", "null"]},

@@ -5,6 +5,7 @@ mod failure;
 mod machine;
 mod resolve;
 mod results;
+pub mod timeline;
 mod variables;
 
 #[cfg(test)]

@@ -12,9 +12,10 @@ use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
@@ -34,8 +35,23 @@ pub const DEFAULT_BIND: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALH
 pub struct Guard {
     bind: SocketAddr,
     token: Option<String>,
+    token_headers: &'static [&'static str],
     body_limit: usize,
 }
+
+/// Why a request was refused: an extension of the refusal, for a server whose clients expect errors of their own
+/// shape.
+#[derive(Debug, Clone)]
+pub struct RefusedByListener(
+    /// The reason, for people.
+    pub String,
+);
+
+/// How long a client may be silent while a body that is too large is read to its end, so that the client sees the
+/// refusal instead of a broken connection.
+const DRAIN_PAUSE: Duration = Duration::from_millis(500);
+/// No more bytes of such a body are read.
+const DRAIN_BYTES: usize = 256 << 20;
 
 impl Guard {
     /// The rules for a server on `bind`. A `token`, if given, is asked of every request; for an address
@@ -57,8 +73,18 @@ impl Guard {
         Ok(Self {
             bind,
             token,
+            token_headers: &[],
             body_limit: DEFAULT_BODY_LIMIT,
         })
+    }
+
+    /// The same rules for clients that send the token in one of these headers, without `Bearer`.
+    #[must_use]
+    pub fn token_headers(self, names: &'static [&'static str]) -> Self {
+        Self {
+            token_headers: names,
+            ..self
+        }
     }
 
     /// The same rules with another limit for a request's body, in bytes.
@@ -159,7 +185,12 @@ impl Guard {
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("bearer") => rest.trim(),
             _ => "",
         };
-        if same_secret(given.as_bytes(), token.as_bytes()) {
+        let elsewhere = self
+            .token_headers
+            .iter()
+            .filter_map(|name| headers.get(*name))
+            .any(|given| same_secret(given.as_bytes(), token.as_bytes()));
+        if elsewhere || same_secret(given.as_bytes(), token.as_bytes()) {
             Ok(())
         } else {
             Err(Refusal::Token)
@@ -238,6 +269,9 @@ impl std::error::Error for ListenerError {
 async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
     if let Err(refusal) = guard.check_head(&head.uri, &head.headers) {
+        if matches!(refusal, Refusal::Body { .. }) {
+            drain(&mut body.into_data_stream()).await;
+        }
         return refusal.into_response();
     }
     match read_body(body, guard.body_limit).await {
@@ -254,6 +288,8 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, Refusal> {
     while let Some(piece) = pieces.next().await {
         let piece = piece.map_err(|_| Refusal::Broken)?;
         if piece.len() > limit.saturating_sub(collected.len().max(whole.len())) {
+            drop((whole, collected));
+            drain(&mut pieces).await;
             return Err(Refusal::Body { limit });
         }
         if whole.is_empty() && collected.is_empty() {
@@ -270,6 +306,17 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, Refusal> {
     } else {
         collected.into()
     })
+}
+
+/// Reads the rest of a body and throws it away, for as long as more of it comes.
+async fn drain(pieces: &mut BodyDataStream) {
+    let mut drained = 0;
+    while drained < DRAIN_BYTES {
+        match tokio::time::timeout(DRAIN_PAUSE, pieces.next()).await {
+            Ok(Some(Ok(piece))) => drained += piece.len(),
+            _ => return,
+        }
+    }
 }
 
 /// Why a request isn't passed on.
@@ -309,9 +356,9 @@ impl IntoResponse for Refusal {
                 "the body ended before it was whole".to_owned(),
             ),
         };
-        let body =
-            serde_json::json!({ "error": { "type": "refused_by_listener", "message": message } });
+        let body = serde_json::json!({ "error": { "type": "refused_by_listener", "message": message.as_str() } });
         let mut response = (status, axum::Json(body)).into_response();
+        response.extensions_mut().insert(RefusedByListener(message));
         if status == StatusCode::UNAUTHORIZED {
             let challenge = header::HeaderValue::from_static("Bearer");
             response

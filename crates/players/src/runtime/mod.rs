@@ -1,12 +1,15 @@
 //! What every player stands on: processes, the clock, the run directory, the safety policy, the tap, faults.
 
 pub mod clock;
+pub mod collect;
 pub mod env_file;
 pub mod fault;
 pub mod listener;
+pub mod patience;
 pub mod policy;
 pub mod process;
 pub mod run_dir;
 pub mod tap;
 pub mod text_file;
+pub mod timelines;
 pub mod tls;

@@ -104,6 +104,40 @@ impl ProcessGroup {
         if let Some(cwd) = &spec.cwd {
             command.current_dir(cwd);
         }
+        Self::start(command)
+    }
+
+    /// Starts a command of the user's on our own standard streams, with all of `environment` and the variables of
+    /// `spec` over it. On a terminal it stays in our group, since no other may read from there; then only the command
+    /// itself is ended, and Ctrl-C reaches it as it reaches us.
+    ///
+    /// # Errors
+    /// As [`ProcessGroup::spawn`].
+    pub fn attach(
+        spec: &ProcessSpec,
+        environment: &[(OsString, OsString)],
+        is_terminal: bool,
+    ) -> io::Result<Self> {
+        let mut command = Command::new(&spec.program);
+        command
+            .args(&spec.args)
+            .env_clear()
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .envs(spec.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::inherit())
+            .stdout(Stdio::inherit())
+            .stderr(Stdio::inherit())
+            .kill_on_drop(true);
+        if !is_terminal {
+            command.process_group(0);
+        }
+        if let Some(cwd) = &spec.cwd {
+            command.current_dir(cwd);
+        }
+        Self::start(command)
+    }
+
+    fn start(mut command: Command) -> io::Result<Self> {
         die_with_parent(&mut command);
         let mut child = command.spawn()?;
         let group = child

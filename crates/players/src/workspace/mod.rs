@@ -19,7 +19,9 @@ pub mod commands;
 pub mod edit;
 pub mod fetch;
 pub mod files;
+pub mod git;
 pub mod notebook;
+pub mod probe;
 pub mod search;
 
 mod disk;

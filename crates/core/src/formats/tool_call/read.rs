@@ -225,7 +225,9 @@ fn refuse(reader: &mut Reader<'_>, at: Span, kind: FileKind) {
                 "a test case names it and says what must hold of it: `cuecard test TESTCASE`"
             }
             FileKind::ToolCall | FileKind::ToolCallLegacy => "write it as JSON",
-            FileKind::BrowserSteps | FileKind::Browser => "this release plays tool-call scenarios",
+            FileKind::BrowserSteps | FileKind::Browser | FileKind::Timeline => {
+                "this release plays tool-call scenarios"
+            }
         }
         .to_owned(),
     );

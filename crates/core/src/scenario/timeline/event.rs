@@ -428,6 +428,25 @@ pub enum SessionStatus {
     Cancelled,
 }
 
+impl SessionStatus {
+    /// The word for it in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Provisioning => "provisioning",
+            Self::Running => "running",
+            Self::Pausing => "pausing",
+            Self::Paused => "paused",
+            Self::Resuming => "resuming",
+            Self::Stopping => "stopping",
+            Self::Stopped => "stopped",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// `assert`: each check is one assertion with its own outcome.
 #[derive(Debug, Clone)]
 pub struct TimelineAssert {

@@ -6,6 +6,7 @@ mod content;
 mod event;
 mod settings;
 mod tool_use;
+pub mod vocabulary;
 
 pub use asserts::{FileText, LocatedCheck, TimelineCheck};
 pub use content::{Block, BlockKind, Media, MediaSource, PlanEntry, PlanPriority, PlanStatus};

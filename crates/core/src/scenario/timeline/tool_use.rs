@@ -71,7 +71,7 @@ pub enum ToolStatus {
 pub struct ToolExecution {
     /// `startTimeMs`: from the call's start.
     pub start_ms: u64,
-    /// `events`, with times that never fall.
+    /// `events`, as written: a time that falls is pulled up by the schedule.
     pub events: Vec<ToolExecutionEvent>,
 }
 

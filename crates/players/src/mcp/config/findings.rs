@@ -63,6 +63,7 @@ impl<'a> Findings<'a> {
         let diagnostic = match severity {
             Severity::Error => Diagnostic::error(code, message),
             Severity::Warning => Diagnostic::warning(code, message),
+            Severity::Note => Diagnostic::note(code, message),
         };
         diagnostic.at(self.source, span).with_pointer(pointer)
     }

@@ -1,0 +1,224 @@
+//! Events in a few words.
+
+use cuecard_core::scenario::timeline::vocabulary::AbstractTool;
+use cuecard_core::scenario::timeline::{
+    AgentEdits, Block, BlockKind, EventKind, Initialize, PermissionDecision, ResponseElement,
+    ResponseError, ServingCount, TimelineEvent, TimelineExpectations, ToolExecutionKind,
+    ToolStatus, ToolUse, UserInput, UserTarget,
+};
+use cuecard_core::script::timeline::{EventTimes, Points, command_line};
+use cuecard_core::value::{as_text, cut};
+
+/// A longer text is cut, in characters.
+const LONGEST: usize = 48;
+
+/// What an event says beside its key, in one line; often nothing.
+pub(super) fn describe(event: &TimelineEvent) -> String {
+    match &event.kind {
+        EventKind::Response(response) if response.elements.is_empty() => "empty".to_owned(),
+        EventKind::Response(_)
+        | EventKind::UserInputs(_)
+        | EventKind::UserCancelSession { .. }
+        | EventKind::Complete
+        | EventKind::Merge => String::new(),
+        EventKind::ToolUse(call) => tool_use(call),
+        EventKind::AgentEdits(edit) => edits(edit),
+        EventKind::AgentPlan(plan) => count(plan.entries.len(), "entry", "entries"),
+        EventKind::AgentFileReads(files) => {
+            let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+            line(&paths.join(", "))
+        }
+        EventKind::PermissionRequest(request) => match &request.decision {
+            PermissionDecision::Selected(id) => format!("answered with {}", line(id)),
+            PermissionDecision::Cancelled => "cancelled".to_owned(),
+        },
+        EventKind::Notify(notify) => line(&notify.method),
+        EventKind::UserEdits { patch, .. } => line(&patch.display().to_string()),
+        EventKind::UserCommand(command) => line(&command_line(command)),
+        EventKind::ApplyPatch(patch) => line(&patch.path.display().to_string()),
+        EventKind::Initialize(Initialize { request, .. }) => {
+            let version = request.get("protocolVersion").map(as_text);
+            version.map_or_else(String::new, |version| format!("protocol {version}"))
+        }
+        EventKind::Authenticate(authenticate) => line(&authenticate.method_id),
+        EventKind::SetMode { mode_id } => line(mode_id),
+        EventKind::SetModel { model_id } => line(model_id),
+        EventKind::SessionStart(start) => {
+            start.session_id.as_deref().map_or_else(String::new, line)
+        }
+        EventKind::BaseTimeDelta(by) => format!("+{by}"),
+        EventKind::Assert(assert) => {
+            let keys: Vec<&str> = assert
+                .checks
+                .iter()
+                .map(|check| check.key.as_str())
+                .collect();
+            line(&keys.join(", "))
+        }
+        EventKind::Screenshot(label) => line(label),
+        EventKind::Log(log) => quoted(&log.message),
+        EventKind::Status(status) => status.word().to_owned(),
+    }
+}
+
+/// The points in an event, with what happens at them.
+pub(super) fn points(event: &TimelineEvent, times: &EventTimes) -> Vec<(u64, String)> {
+    match (&event.kind, &times.points) {
+        (EventKind::Response(response), Points::Response(elements)) => response
+            .elements
+            .iter()
+            .zip(elements)
+            .flat_map(|(element, at)| at.iter().copied().zip(of_element(element)))
+            .collect(),
+        (EventKind::UserInputs(inputs), Points::Inputs(at)) => at
+            .iter()
+            .copied()
+            .zip(inputs.iter().map(user_input))
+            .collect(),
+        (
+            EventKind::ToolUse(call),
+            Points::Tool {
+                progress,
+                execution,
+            },
+        ) => {
+            let steps = call
+                .progress
+                .iter()
+                .map(|entry| format!("progress {}", quoted(&entry.value)));
+            let events = call
+                .execution
+                .iter()
+                .flat_map(|execution| &execution.events);
+            let mut points: Vec<(u64, String)> = progress.iter().copied().zip(steps).collect();
+            points.extend(
+                execution
+                    .iter()
+                    .copied()
+                    .zip(events.map(|event| of_execution(&event.kind))),
+            );
+            points.sort_by_key(|(at, _)| *at);
+            if times.end_ms > times.start_ms {
+                points.push((times.end_ms, "ends".to_owned()));
+            }
+            points
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What is expected in the end, if anything is.
+pub(super) fn expectations(expectations: &TimelineExpectations) -> Option<String> {
+    let mut facts = Vec::new();
+    if let Some(code) = expectations.exit_code {
+        facts.push(format!("exit code {code}"));
+    }
+    for artifact in &expectations.artifacts {
+        facts.push(artifact.pattern.clone());
+    }
+    (!facts.is_empty()).then(|| line(&facts.join(", ")))
+}
+
+/// A text in quotes, in one line.
+pub(super) fn quoted(text: &str) -> String {
+    format!("\"{}\"", line(text))
+}
+
+/// A number with its noun.
+pub(super) fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// A text in one line, cut.
+pub(super) fn line(text: &str) -> String {
+    // What is behind the cut is not worth looking at.
+    let start: String = text.chars().take(LONGEST * 4).collect();
+    let words: Vec<&str> = start.split_whitespace().collect();
+    let text = words.join(" ").replace(char::is_control, " ");
+    cut(&text, LONGEST).into_owned()
+}
+
+fn of_element(element: &ResponseElement) -> Vec<String> {
+    match element {
+        ResponseElement::Think(entries) => entries
+            .iter()
+            .map(|entry| format!("think {}", quoted(&entry.value)))
+            .collect(),
+        ResponseElement::Assistant(entries) => entries
+            .iter()
+            .map(|entry| format!("assistant {}", block(&entry.value)))
+            .collect(),
+        ResponseElement::Error(error) => vec![of_error(error)],
+    }
+}
+
+fn of_error(error: &ResponseError) -> String {
+    let name = error
+        .error_type
+        .as_deref()
+        .map_or_else(String::new, |name| format!(" {}", line(name)));
+    let often = match error.repeat {
+        ServingCount::Times(1) => String::new(),
+        ServingCount::Times(times) => format!(", {times} times"),
+        ServingCount::Always => ", each time".to_owned(),
+    };
+    format!("error {}{name}{often}", error.status)
+}
+
+fn of_execution(kind: &ToolExecutionKind) -> String {
+    match kind {
+        ToolExecutionKind::Stdout(text) => format!("stdout {}", quoted(text)),
+        ToolExecutionKind::Stderr(text) => format!("stderr {}", quoted(text)),
+        ToolExecutionKind::Progress(text) => format!("progress {}", quoted(text)),
+        ToolExecutionKind::Completion { exit_code, .. } => {
+            format!("completion, exit code {exit_code}")
+        }
+    }
+}
+
+fn user_input(input: &UserInput) -> String {
+    let blocks: Vec<String> = input.blocks.iter().map(block).collect();
+    let target = match input.target {
+        None => "",
+        Some(UserTarget::Tui) => " (tui)",
+        Some(UserTarget::WebUi) => " (webui)",
+        Some(UserTarget::Cli) => " (cli)",
+    };
+    format!("{}{target}", blocks.join(", "))
+}
+
+fn block(block: &Block) -> String {
+    match &block.kind {
+        BlockKind::Text(text) => quoted(text),
+        BlockKind::Image(media) | BlockKind::Audio(media) => {
+            format!("{} {}", block.kind.word(), line(&media.mime_type))
+        }
+        BlockKind::Resource { uri, .. } | BlockKind::ResourceLink { uri, .. } => {
+            format!("{} {}", block.kind.word(), line(uri))
+        }
+        BlockKind::Diff { path, .. } => format!("diff {}", line(path)),
+        BlockKind::Plan(entries) => format!("plan of {}", count(entries.len(), "entry", "entries")),
+    }
+}
+
+/// The tool with the argument that says most, which the vocabulary has first.
+fn tool_use(call: &ToolUse) -> String {
+    let first = AbstractTool::named(&call.tool)
+        .and_then(|tool| tool.arguments.first())
+        .and_then(|argument| call.args.get(argument.name))
+        .map(|value| format!(" {}", line(&as_text(value))));
+    let status = match call.status {
+        ToolStatus::Ok => "",
+        ToolStatus::Error => " (fails)",
+        ToolStatus::Open => " (does not end)",
+    };
+    format!("{}{}{status}", call.tool, first.unwrap_or_default())
+}
+
+fn edits(edit: &AgentEdits) -> String {
+    let lines = |sign: char, lines: Option<u64>| {
+        lines.map_or_else(String::new, |lines| format!(" {sign}{lines}"))
+    };
+    let (added, removed) = (lines('+', edit.lines_added), lines('-', edit.lines_removed));
+    format!("{}{added}{removed}", line(&edit.path))
+}

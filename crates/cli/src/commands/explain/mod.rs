@@ -1,0 +1,222 @@
+//! `cuecard explain`: what a code means; what a timeline does, when, and in which player; which timeline is chosen.
+
+mod describe;
+mod document;
+mod rows;
+mod selection;
+mod text;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
+use cuecard_core::formats::timeline::{SymbolUse, Symbols, check_names};
+use cuecard_core::reports::diagnostics::to_json;
+use cuecard_core::script::timeline::{Face, LlmScript, Speed};
+use cuecard_core::value::Redactor;
+use serde_json::json;
+
+use super::{plain, timelines};
+use crate::args::{ExplainArgs, Player};
+use crate::exit_code::ExitCode;
+use crate::inputs;
+use crate::output::{Output, stdout};
+
+/// A timeline that is explained.
+struct Explained {
+    file: String,
+    script: Option<LlmScript>,
+    symbols: Vec<SymbolUse>,
+    beside: Vec<PathBuf>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// How it is shown.
+struct View<'a> {
+    symbols: &'a Symbols,
+    speed: Speed,
+    player: Option<Face>,
+}
+
+pub(crate) fn run(
+    args: &ExplainArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let is_about_files = args.prompt.is_some() || args.what.iter().any(|what| is_path(what));
+    if !is_about_files {
+        return codes_of(&args.what, output);
+    }
+    let settled = settle(args, environment);
+    let (symbols, speed) = match settled {
+        Ok(settled) => settled,
+        Err(diagnostics) => {
+            output.diagnostics(&diagnostics, args.json, &Redactor::default());
+            return ExitCode::Invalid;
+        }
+    };
+    let (mut all, mut problems) = read_all(args, &symbols);
+    let mut exit = ExitCode::Passed;
+    let in_files = all.iter_mut().map(|explained| &mut explained.diagnostics);
+    for diagnostics in in_files.chain([&mut problems]) {
+        // Who asks which one is chosen didn't ask for remarks about the others.
+        diagnostics.retain(|found| args.prompt.is_none() || found.severity > Severity::Note);
+        if args.strict {
+            let found = std::mem::take(diagnostics);
+            *diagnostics = found.into_iter().map(Diagnostic::strictly).collect();
+        }
+        if any_error(diagnostics) {
+            exit = ExitCode::Invalid;
+        }
+        output.diagnostics(diagnostics, args.json, &Redactor::default());
+    }
+    let view = View {
+        symbols: &symbols,
+        speed,
+        player: args.player.map(face),
+    };
+    let told = match &args.prompt {
+        Some(prompt) => selection::tell(prompt, args, &all, output),
+        None => {
+            tell(&view, args, &all, output);
+            ExitCode::Passed
+        }
+    };
+    exit.worst(told)
+}
+
+/// A code has no ending, and no file is called like one.
+fn is_path(what: &Path) -> bool {
+    what.as_os_str() == "-"
+        || what.exists()
+        || what.extension().is_some()
+        || what.components().count() > 1
+}
+
+fn codes_of(what: &[PathBuf], output: &Output) -> ExitCode {
+    if what.is_empty() {
+        return plain::explain(None, output);
+    }
+    what.iter().fold(ExitCode::Passed, |exit, code| {
+        exit.worst(plain::explain(Some(&code.to_string_lossy()), output))
+    })
+}
+
+fn settle(
+    args: &ExplainArgs,
+    environment: &[(OsString, OsString)],
+) -> Result<(Symbols, Speed), Vec<Diagnostic>> {
+    let mut found = Vec::new();
+    let mut argument = |message: String| found.push(Diagnostic::error(codes::ARGUMENT, message));
+    let speed = Speed::new(args.speed, 0.0);
+    if speed.is_none() {
+        argument(format!("`--speed {}` must be a number from 0", args.speed));
+    }
+    if !(0.0..=1.0).contains(&args.max_distance) {
+        let distance = args.max_distance;
+        argument(format!(
+            "`--max-distance {distance}` must be a number from 0 to 1"
+        ));
+    }
+    match (inputs::symbols(&args.symbols, environment), speed) {
+        (Ok(symbols), Some(speed)) if found.is_empty() => Ok((symbols, speed)),
+        (symbols, _) => {
+            found.extend(symbols.err().into_iter().flatten());
+            Err(found)
+        }
+    }
+}
+
+/// Reads all files. One that can't be used doesn't hide the others.
+fn read_all(args: &ExplainArgs, symbols: &Symbols) -> (Vec<Explained>, Vec<Diagnostic>) {
+    let (files, problems) = timelines::files(&args.what);
+    let mut read: Vec<(bool, PathBuf, Explained)> = files
+        .into_iter()
+        .map(|file| {
+            let explained = read(&file.path, symbols);
+            (file.is_named, file.path, explained)
+        })
+        .collect();
+    let others: Vec<PathBuf> = read
+        .iter()
+        .flat_map(|(_, _, explained)| explained.beside.iter().cloned())
+        .collect();
+    read.retain(|(is_named, path, _)| {
+        let place = timelines::place_of(path);
+        *is_named || !others.iter().any(|other| place.starts_with(other))
+    });
+    let all: Vec<Explained> = read
+        .into_iter()
+        .map(|(_, _, explained)| explained)
+        .collect();
+    let mut problems: Vec<Diagnostic> = problems.into_iter().map(|(_, found)| found).collect();
+    let scripts = all.iter().filter_map(|explained| explained.script.as_ref());
+    problems.extend(check_names(scripts.map(|script| &*script.timeline)));
+    (all, problems)
+}
+
+fn read(path: &Path, symbols: &Symbols) -> Explained {
+    let file = path.display().to_string();
+    match inputs::read_source(path) {
+        Ok(source) => {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            let read = timelines::read(&source, folder, symbols);
+            Explained {
+                file,
+                script: read.script,
+                symbols: read.symbols,
+                beside: read.beside,
+                diagnostics: read.diagnostics,
+            }
+        }
+        Err(diagnostic) => Explained {
+            file,
+            script: None,
+            symbols: Vec::new(),
+            beside: Vec::new(),
+            diagnostics: vec![diagnostic],
+        },
+    }
+}
+
+fn tell(view: &View<'_>, args: &ExplainArgs, all: &[Explained], output: &Output) {
+    if args.json {
+        let documents: Vec<_> = all
+            .iter()
+            .map(|explained| document::document(explained, view))
+            .collect();
+        stdout(&format!("{:#}\n", json!({"timelines": documents})));
+        return;
+    }
+    let texts: Vec<String> = all
+        .iter()
+        .filter_map(|explained| {
+            let script = explained.script.as_ref()?;
+            Some(text::text(explained, script, view, output.stdout))
+        })
+        .collect();
+    stdout(&texts.join("\n"));
+}
+
+fn face(player: Player) -> Face {
+    match player {
+        Player::Llm => Face::Llm,
+        Player::Acp => Face::Acp,
+        Player::Rest => Face::Rest,
+        Player::Agent => Face::Agent,
+        Player::Run => Face::Run,
+    }
+}
+
+/// What was found in a file, for machines.
+fn findings(explained: &Explained) -> serde_json::Value {
+    let is_valid = !explained
+        .diagnostics
+        .iter()
+        .any(|found| found.severity == Severity::Error);
+    json!({
+        "file": explained.file,
+        "valid": is_valid && explained.script.is_some(),
+        "diagnostics": explained.diagnostics.iter().map(to_json).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,110 @@
+//! Which of several timelines is chosen for a prompt, and why.
+
+use cuecard_core::diagnostic::Diagnostic;
+use cuecard_core::script::timeline::{
+    LlmScript, Ranked, Selection, SelectionReason, Selector, Wanted,
+};
+use cuecard_core::value::Redactor;
+use serde_json::{Value as Json, json};
+
+use super::Explained;
+use super::describe::{line, quoted};
+use crate::args::ExplainArgs;
+use crate::exit_code::ExitCode;
+use crate::output::{Output, stdout};
+
+/// Says which of the timelines that can be used is chosen for `prompt`.
+pub(super) fn tell(
+    prompt: &str,
+    args: &ExplainArgs,
+    all: &[Explained],
+    output: &Output,
+) -> ExitCode {
+    let usable: Vec<(&Explained, &LlmScript)> = all
+        .iter()
+        .filter_map(|explained| Some((explained, explained.script.as_ref()?)))
+        .collect();
+    if usable.is_empty() {
+        // Why, is said.
+        return ExitCode::Invalid;
+    }
+    let timelines = usable.iter().map(|(_, script)| &*script.timeline);
+    let selector = Selector::new(timelines, args.max_distance);
+    let wanted = Wanted {
+        prompts: &[prompt],
+        ..Wanted::default()
+    };
+    match selector.select(wanted) {
+        Ok(selection) => {
+            let doubt = selection.doubt(&usable[selection.scenario_idx].1.timeline, true);
+            let doubt = doubt.map(|doubt| match args.strict {
+                true => doubt.strictly(),
+                false => doubt,
+            });
+            output.diagnostics(doubt.as_slice(), args.json, &Redactor::default());
+            stdout(&match args.json {
+                true => format!("{:#}\n", document(prompt, &selection, &usable)),
+                false => text(&selection, &usable),
+            });
+            match doubt.is_some() && args.strict {
+                true => ExitCode::Invalid,
+                false => ExitCode::Passed,
+            }
+        }
+        Err(unselected) => {
+            let diagnostic: Diagnostic = unselected.diagnostic();
+            output.diagnostic(&diagnostic, args.json, &Redactor::default());
+            if args.json {
+                let document =
+                    json!({"prompt": prompt, "chosen": null, "error": diagnostic.message});
+                stdout(&format!("{document:#}\n"));
+            }
+            ExitCode::Invalid
+        }
+    }
+}
+
+fn text(selection: &Selection, usable: &[(&Explained, &LlmScript)]) -> String {
+    let (explained, script) = usable[selection.scenario_idx];
+    let mut text = format!(
+        "chosen  {}  `{}`: {}\n",
+        explained.file,
+        line(&script.timeline.name),
+        selection.reason
+    );
+    if let Some(prompt) = script.timeline.effective_prompt() {
+        text.push_str(&format!("        its prompt is {}\n", quoted(&prompt)));
+    }
+    for ranked in &selection.others {
+        let (explained, _) = usable[ranked.scenario_idx];
+        text.push_str(&format!("next    {}  {ranked}\n", explained.file));
+    }
+    text
+}
+
+fn document(prompt: &str, selection: &Selection, usable: &[(&Explained, &LlmScript)]) -> Json {
+    let (explained, script) = usable[selection.scenario_idx];
+    let distance = match selection.reason {
+        SelectionReason::Prompt(distance) | SelectionReason::Only(Some(distance)) => Some(distance),
+        _ => None,
+    };
+    let others = selection.others.iter().map(|ranked: &Ranked| {
+        json!({
+            "file": usable[ranked.scenario_idx].0.file,
+            "name": ranked.name,
+            "distance": ranked.distance.map(|distance| distance.value),
+            "exact": ranked.distance.is_some_and(|distance| distance.is_exact),
+        })
+    });
+    json!({
+        "prompt": prompt,
+        "chosen": {
+            "file": explained.file,
+            "name": script.timeline.name,
+            "reason": selection.reason.to_string(),
+            "distance": distance,
+            "its_prompt": script.timeline.effective_prompt(),
+        },
+        "next": others.collect::<Vec<_>>(),
+    })
+}

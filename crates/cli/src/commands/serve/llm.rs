@@ -1,0 +1,209 @@
+//! `cuecard serve llm`: options, the stand-in, what is printed, and how it ends.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::value::Redactor;
+use cuecard_players::llm::{MockLlm, RunningLlm, StartError, TraceOutput};
+use cuecard_players::runtime::clock::Clock;
+use cuecard_players::runtime::listener::ListenerError;
+use cuecard_players::runtime::run_dir::RunDir;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::telling::{Teller, Watching};
+use super::{child, llm_options};
+use crate::args::ServeLlmArgs;
+use crate::asynchronous::asynchronously;
+use crate::exit_code::ExitCode;
+use crate::inputs::io_reason;
+use crate::output::Output;
+
+/// The key that clients get which ask for none: they don't start without one.
+const DUMMY_KEY: &str = "cuecard";
+
+pub(crate) fn run(
+    args: &ServeLlmArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let options = match llm_options::options(args, environment) {
+        Ok(options) => options,
+        Err(problems) => {
+            output.diagnostics(&problems, args.json, &Redactor::default());
+            return ExitCode::Invalid;
+        }
+    };
+    let paths: Vec<_> = args.paths.iter().chain(&args.scenarios).cloned().collect();
+    let mut stand_in = MockLlm::from_files(paths).options(options);
+    let files = match RunFiles::create(args) {
+        Ok(files) => files,
+        Err(diagnostic) => {
+            output.diagnostic(&diagnostic, args.json, &Redactor::default());
+            return ExitCode::CouldNotRun;
+        }
+    };
+    let teller = Teller {
+        output: output.clone(),
+        is_json: args.json,
+        has_command: !args.command.is_empty(),
+    };
+    let mut watching = Watching::new(
+        teller.clone(),
+        files.exchanges,
+        files.run_dir.clone(),
+        args.exchanges_max,
+    );
+    stand_in = stand_in
+        .trace(TraceOutput {
+            out: Box::new(files.trace),
+            run_id: files.run_dir.id().to_owned(),
+        })
+        .watch(Box::new(move |notice| watching.see(notice)));
+    asynchronously(async |stop| serve(args, stand_in, &teller, environment, &stop).await)
+        .unwrap_or_else(|code| code)
+}
+
+async fn serve(
+    args: &ServeLlmArgs,
+    stand_in: MockLlm,
+    teller: &Teller,
+    environment: &[(OsString, OsString)],
+    stop: &CancellationToken,
+) -> ExitCode {
+    let output = &teller.output;
+    let running = match stand_in.start().await {
+        Ok(running) => running,
+        Err(error) => return refuse(&error, args, output),
+    };
+    output.diagnostics(running.diagnostics(), args.json, &Redactor::default());
+    let shown = variables(&running, args.token.as_deref().map(|_| "(the token)"));
+    teller.ready(&running, &shown);
+    let code = match args.command.is_empty() {
+        true => {
+            stop.cancelled().await;
+            ExitCode::Passed
+        }
+        false => {
+            let variables = variables(&running, args.token.as_deref());
+            match child::run(&args.command, &variables, environment, stop).await {
+                Ok(code) => code,
+                Err(error) => {
+                    let program = args.command[0].to_string_lossy();
+                    let message = format!("`{program}` can't be run: {}", io_reason(&error));
+                    let found = Diagnostic::error(codes::ARGUMENT, message);
+                    output.diagnostic(&found, args.json, &Redactor::default());
+                    ExitCode::CouldNotRun
+                }
+            }
+        }
+    };
+    let verdict = running.stop().await;
+    teller.verdict(&verdict);
+    let code = match &verdict.trace_error {
+        None => code,
+        Some(reason) => {
+            let message = format!("the trace is not whole: {reason}");
+            let found = Diagnostic::error(codes::FILE_WRITE, message);
+            output.diagnostic(&found, false, &Redactor::default());
+            match code {
+                ExitCode::Passed => ExitCode::CouldNotRun,
+                code => code,
+            }
+        }
+    };
+    match (code, verdict.passed) {
+        (ExitCode::Passed, true) => ExitCode::Passed,
+        (ExitCode::Passed, false) => ExitCode::Failed,
+        (code, _) => code,
+    }
+}
+
+/// What clients read to find the API; names beside each other belong together.
+fn variables(running: &RunningLlm, key: Option<&str>) -> Vec<(&'static str, String)> {
+    let url = running.base_url();
+    let key = key.unwrap_or(DUMMY_KEY);
+    vec![
+        ("OPENAI_BASE_URL", format!("{url}/v1")),
+        ("OPENAI_API_KEY", key.to_owned()),
+        ("ANTHROPIC_BASE_URL", url.clone()),
+        ("ANTHROPIC_API_KEY", key.to_owned()),
+        ("GOOGLE_GEMINI_BASE_URL", url),
+        ("GEMINI_API_KEY", key.to_owned()),
+    ]
+}
+
+fn refuse(error: &StartError, args: &ServeLlmArgs, output: &Output) -> ExitCode {
+    let (code, found) = match error {
+        StartError::Files(diagnostics) => {
+            output.diagnostics(diagnostics, args.json, &Redactor::default());
+            return ExitCode::Invalid;
+        }
+        StartError::Listener(ListenerError::Bind { bind, source }) => {
+            let message = format!("can't listen on `{bind}`: {}", io_reason(source));
+            let found = Diagnostic::error(codes::ARGUMENT, message)
+                .with_help("`--port 0`, the default, takes a free port");
+            (ExitCode::CouldNotRun, found)
+        }
+        StartError::Listener(error) => (
+            ExitCode::Invalid,
+            Diagnostic::error(codes::ARGUMENT, error.to_string()),
+        ),
+        StartError::Io(source) => {
+            let message = format!("the stand-in can't start: {}", io_reason(source));
+            let found = Diagnostic::error(codes::FILE_WRITE, message);
+            (ExitCode::CouldNotRun, found)
+        }
+    };
+    output.diagnostic(&found, args.json, &Redactor::default());
+    code
+}
+
+/// The files of a run.
+struct RunFiles {
+    run_dir: Arc<RunDir>,
+    trace: File,
+    exchanges: File,
+}
+
+impl RunFiles {
+    fn create(args: &ServeLlmArgs) -> Result<Self, Diagnostic> {
+        let started = Clock::start().timestamp(Duration::ZERO);
+        let of_run_dir = |error| {
+            unwritable(&args.run_dir, &error).with_help("put runs elsewhere with `--run-dir DIR`")
+        };
+        let run_dir = RunDir::create(&args.run_dir, started).map_err(of_run_dir)?;
+        let trace = run_dir.trace_file().map_err(of_run_dir)?;
+        run_dir
+            .describe(&json!({
+                "id": run_dir.id(),
+                "command": "serve llm",
+                "started_at": started.to_string(),
+                "scenarios": args.paths.iter().chain(&args.scenarios).collect::<Vec<_>>(),
+            }))
+            .map_err(of_run_dir)?;
+        let log = match &args.exchanges {
+            Some(path) => path.clone(),
+            None => run_dir.path().join("exchanges.jsonl"),
+        };
+        let exchanges = File::create(&log).map_err(|error| unwritable(&log, &error))?;
+        Ok(Self {
+            run_dir: Arc::new(run_dir),
+            trace,
+            exchanges,
+        })
+    }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
+    let message = format!(
+        "`{}` can't be written: {}",
+        path.display(),
+        io_reason(error)
+    );
+    Diagnostic::error(codes::FILE_WRITE, message)
+}

@@ -1,0 +1,111 @@
+//! From arguments and environment to the options of a stand-in for a model's API.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::formats::timeline::Symbols;
+use cuecard_core::profiles::{AgentName, read_profile};
+use cuecard_core::script::timeline::Speed;
+use cuecard_players::llm::{LlmOptions, OnMiss};
+
+use crate::args::{MissAnswer, ServeLlmArgs};
+use crate::inputs::read_source;
+
+/// Where symbols are defined, weakest first; whether `\,` is a comma there.
+const DEFINES: [(&str, bool); 2] = [("AH_SCENARIO_DEFINES", false), ("CUECARD_DEFINES", true)];
+
+/// The options.
+///
+/// # Errors
+/// Everything that is wrong with the arguments.
+pub(super) fn options(
+    args: &ServeLlmArgs,
+    environment: &[(OsString, OsString)],
+) -> Result<LlmOptions, Vec<Diagnostic>> {
+    let mut problems = Vec::new();
+    let speed = Speed::new(args.speed, args.min_speed).unwrap_or_else(|| {
+        problems.push(argument("`--speed` and `--min-speed` must be 0 or more"));
+        Speed::AS_WRITTEN
+    });
+    if !(0.0..=1.0).contains(&args.max_distance) {
+        problems.push(argument("`--max-distance` must be between 0 and 1"));
+    }
+    let agent = args.agent.as_deref().and_then(|text| {
+        let agent = AgentName::parse(text);
+        if agent.is_none() {
+            let message = format!("`--agent {text}` is not NAME or NAME@VERSION");
+            problems.push(argument(&message));
+        }
+        agent
+    });
+    let mut profiles = Vec::new();
+    for path in &args.profiles {
+        match read_source(path) {
+            Err(problem) => problems.push(problem),
+            Ok(source) => match read_profile(&source) {
+                Ok(profile) => profiles.push(profile),
+                Err(more) => problems.extend(more),
+            },
+        }
+    }
+    if !args.workspace.is_dir() {
+        let message = format!("`--workspace {}` is not a folder", args.workspace.display());
+        problems.push(argument(&message));
+    }
+    let symbols = symbols(args, environment, &mut problems);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    Ok(LlmOptions {
+        bind: SocketAddr::new(args.bind, args.port),
+        token: args.token.clone(),
+        symbols,
+        skip_bad: args.skip_bad,
+        is_strict: args.strict,
+        speed,
+        chunk: args.chunk,
+        max_distance: args.max_distance,
+        scenario_name: args.scenario_name.clone(),
+        agent,
+        profiles,
+        strict_tools: args.strict_tools_validation,
+        on_miss: match args.on_miss {
+            MissAnswer::Error => OnMiss::Error,
+            MissAnswer::Minimal => OnMiss::Minimal,
+        },
+        keep_going: args.keep_going,
+        workspace: args.workspace.clone(),
+        environment: environment.to_vec(),
+        max_sessions: args.sessions_max,
+        max_exchanges: args.exchanges_max,
+        require_complete: args.require_complete || !args.command.is_empty(),
+        models: args.models.clone(),
+        fixed_time: args.fixed_clock,
+        ..LlmOptions::default()
+    })
+}
+
+fn symbols(
+    args: &ServeLlmArgs,
+    environment: &[(OsString, OsString)],
+    problems: &mut Vec<Diagnostic>,
+) -> Symbols {
+    let mut symbols = Symbols::new();
+    for (name, has_escapes) in DEFINES {
+        let list = environment.iter().find(|(key, _)| key == name);
+        if let Some((_, list)) = list {
+            problems.extend(symbols.parse_list(&list.to_string_lossy(), has_escapes, name));
+        }
+    }
+    for definition in &args.defines {
+        if let Err(problem) = symbols.define(definition, "--define") {
+            problems.push(problem);
+        }
+    }
+    symbols
+}
+
+fn argument(message: &str) -> Diagnostic {
+    Diagnostic::error(codes::ARGUMENT, message)
+}

@@ -1,0 +1,22 @@
+//! `cuecard serve`: stand-ins for services that agents talk to.
+
+mod child;
+mod llm;
+mod llm_options;
+mod telling;
+
+use std::ffi::OsString;
+
+use crate::args::{ServeArgs, ServedApi};
+use crate::exit_code::ExitCode;
+use crate::output::Output;
+
+pub(crate) fn run(
+    args: &ServeArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    match &args.what {
+        ServedApi::Llm(args) => llm::run(args, environment, output),
+    }
+}

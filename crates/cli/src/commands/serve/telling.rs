@@ -1,0 +1,267 @@
+//! What `serve llm` prints: when it is ready, what arrives, the verdict.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::Arc;
+
+use cuecard_core::diagnostic::{Diagnostic, Severity};
+use cuecard_core::reports::diagnostics;
+use cuecard_core::value::{Redactor, cut};
+use cuecard_players::llm::{Exchange, Notice, RunningLlm, Verdict};
+use cuecard_players::runtime::run_dir::RunDir;
+use serde_json::{Value, json};
+
+use crate::output::{Output, stderr, stdout};
+
+/// More sessions are not numbered, so that the table stays small.
+const MAX_NUMBERED: usize = 10_000;
+
+/// Where and how it is told.
+#[derive(Clone)]
+pub(super) struct Teller {
+    pub(super) output: Output,
+    /// JSON Lines instead of text.
+    pub(super) is_json: bool,
+    /// Standard output belongs to the command.
+    pub(super) has_command: bool,
+}
+
+impl Teller {
+    fn line(&self, text: &str) {
+        let line = format!("{text}\n");
+        match self.has_command {
+            true => stderr(&line),
+            false => stdout(&line),
+        }
+    }
+
+    /// What happens while it serves is progress, and goes to standard error; for machines it is the result.
+    fn progress(&self, text: &str) {
+        stderr(&format!("{text}\n"));
+    }
+
+    fn event(&self, name: &str, mut event: Value) {
+        let mut line = json!({"event": name});
+        if let (Some(line), Some(event)) = (line.as_object_mut(), event.as_object_mut()) {
+            line.append(event);
+        }
+        self.line(&line.to_string());
+    }
+
+    /// It listens.
+    pub(super) fn ready(&self, running: &RunningLlm, variables: &[(&str, String)]) {
+        let url = running.base_url();
+        let n_scenarios = running.n_scenarios();
+        if self.is_json {
+            let environment: serde_json::Map<String, Value> = variables
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.as_str().into()))
+                .collect();
+            self.event(
+                "ready",
+                json!({
+                    "url": url,
+                    "port": running.port(),
+                    "scenarios": n_scenarios,
+                    "left_out": running.left_out(),
+                    "environment": environment,
+                }),
+            );
+            return;
+        }
+        let plural = if n_scenarios == 1 { "" } else { "s" };
+        self.line(&format!("ready  {url}   {n_scenarios} scenario{plural}"));
+        for pair in variables.chunks(2) {
+            let pair: Vec<String> = pair
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect();
+            self.line(&format!("  {}", pair.join("   ")));
+        }
+    }
+
+    /// The verdict, last.
+    pub(super) fn verdict(&self, verdict: &Verdict) {
+        if self.is_json {
+            self.event("verdict", verdict.to_json());
+            return;
+        }
+        let word = if verdict.passed { "passed" } else { "failed" };
+        let mut parts = Vec::new();
+        let count = |n: u64, one: &str| match n {
+            1 => format!("1 {one}"),
+            2.. if one == "miss" => format!("{n} misses"),
+            _ => format!("{n} {one}s"),
+        };
+        if verdict.n_misses > 0 {
+            parts.push(count(verdict.n_misses, "miss"));
+        }
+        let others = verdict.n_failures.saturating_sub(verdict.n_misses);
+        if others > 0 {
+            let one = match verdict.n_misses {
+                0 => "failure",
+                _ => "other failure",
+            };
+            parts.push(count(others, one));
+        }
+        parts.push(count(verdict.n_exchanges, "exchange"));
+        let n_unplayed = verdict.unplayed.len();
+        parts.push(match n_unplayed {
+            0 => format!("all {} turns played", verdict.n_turns),
+            _ => format!("{n_unplayed} of {} turns not played", verdict.n_turns),
+        });
+        let mark = self.mark(verdict.passed);
+        self.line(&format!("verdict  {mark} {word}: {}", parts.join(", ")));
+    }
+
+    fn mark(&self, is_good: bool) -> &'static str {
+        match (is_good, self.output.stderr.unicode) {
+            (true, true) => "✓",
+            (false, true) => "✗",
+            (true, false) => "ok",
+            (false, false) => "x",
+        }
+    }
+}
+
+/// Told of everything that happens, on the thread of the trace.
+pub(super) struct Watching {
+    teller: Teller,
+    exchanges: File,
+    run_dir: Arc<RunDir>,
+    n_kept: u64,
+    /// The numbers of sessions.
+    sessions: HashMap<String, usize>,
+    current: Option<String>,
+}
+
+impl Watching {
+    pub(super) fn new(
+        teller: Teller,
+        exchanges: File,
+        run_dir: Arc<RunDir>,
+        max_exchanges: usize,
+    ) -> Self {
+        Self {
+            teller,
+            exchanges,
+            run_dir,
+            n_kept: max_exchanges as u64,
+            sessions: HashMap::new(),
+            current: None,
+        }
+    }
+
+    pub(super) fn see(&mut self, notice: &Notice) {
+        match notice {
+            Notice::Finding(found) => self.finding(found),
+            Notice::Exchange(exchange) => {
+                self.keep(exchange);
+                match self.teller.is_json {
+                    true => self.exchange_line(exchange),
+                    false => self.exchange(exchange),
+                }
+            }
+        }
+    }
+
+    fn finding(&self, found: &Diagnostic) {
+        match self.teller.is_json {
+            true => self.teller.event("finding", diagnostics::to_json(found)),
+            false => self
+                .teller
+                .output
+                .diagnostic(found, false, &Redactor::default()),
+        }
+        if self.teller.is_json && found.severity == Severity::Error {
+            stderr(&diagnostics::render(found, self.teller.output.stderr));
+        }
+    }
+
+    /// Keeps the exchange in its file. A request whose calls were refused is kept by itself too: its tools are what a
+    /// profile is made of.
+    fn keep(&mut self, exchange: &Exchange) {
+        if exchange.number <= self.n_kept
+            && let Ok(mut line) = serde_json::to_vec(exchange)
+        {
+            line.push(b'\n');
+            // A full disk is no reason to stop serving.
+            let _ = self.exchanges.write_all(&line);
+        }
+        if exchange.outcome == "refused" && exchange.turn.is_some() {
+            let name = format!("request-{}.json", exchange.number);
+            let _ = self
+                .run_dir
+                .save(&name, exchange.request.to_string().as_bytes());
+        }
+    }
+
+    fn exchange_line(&self, exchange: &Exchange) {
+        self.teller.event(
+            "exchange",
+            json!({
+                "number": exchange.number,
+                "dialect": exchange.dialect,
+                "path": exchange.path,
+                "lane": exchange.lane,
+                "outcome": exchange.outcome,
+                "status": exchange.status,
+                "stream": exchange.is_stream,
+                "session": exchange.session,
+                "scenario": exchange.scenario,
+                "selection": exchange.selection,
+                "turn": exchange.turn,
+                "place": exchange.place,
+                "answer": exchange.answer,
+                "error": exchange.error,
+            }),
+        );
+    }
+
+    fn exchange(&mut self, exchange: &Exchange) {
+        if let Some(session) = &exchange.session
+            && self.current.as_ref() != Some(session)
+        {
+            let next = self.sessions.len() + 1;
+            if self.sessions.len() >= MAX_NUMBERED {
+                self.sessions.clear();
+            }
+            let number = *self.sessions.entry(session.clone()).or_insert(next);
+            let selection = exchange.selection.as_deref().unwrap_or_default();
+            let scenario = exchange.scenario.as_deref().unwrap_or_default();
+            let client = exchange.headers["user-agent"].as_str().unwrap_or_default();
+            self.teller.progress(&format!(
+                "session {number}  {scenario}  ({selection})   {}",
+                cut(client, 40)
+            ));
+            self.current = Some(session.clone());
+        }
+        let form = if exchange.is_stream {
+            "stream"
+        } else {
+            "plain"
+        };
+        let turn = match exchange.turn {
+            Some(turn) if exchange.lane == "main" => format!("turn {turn}"),
+            _ => exchange.lane.to_owned(),
+        };
+        let is_good = !matches!(exchange.outcome, "miss" | "refused");
+        let what = match (exchange.outcome, &exchange.answer, &exchange.error) {
+            ("repeat", Some(answer), _) => format!("{answer} (again)"),
+            ("miss", ..) => "miss".to_owned(),
+            (_, Some(answer), None) => answer.clone(),
+            (_, _, error) => {
+                let error = error.as_deref().unwrap_or_default();
+                let first = error.lines().next().unwrap_or_default();
+                format!("{} {}", exchange.status, cut(first, 60))
+            }
+        };
+        self.teller.progress(&format!(
+            "  {turn:<7} {} {what:<46} {:<9} {form:<6} {} ms",
+            self.teller.mark(is_good),
+            exchange.dialect,
+            exchange.due_ms
+        ));
+    }
+}

@@ -1,0 +1,328 @@
+//! `serve llm` from outside: by real SDKs, by a command that it runs, by signals.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cuecard_testing::peers;
+use cuecard_testing::scratch::{Running, Scratch};
+use serde_json::{Value, json};
+
+use crate::program::{self, read, run_dirs};
+
+const TWO: &str = "name: two
+timeline:
+  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: [{assistant: [[0, \"One\"]]}]
+  - userInputs: [[0, \"Go on\"]]
+  - llmResponse: [{assistant: [[0, \"Two\"]]}]
+";
+
+/// A stand-in that runs, with its `ready` line.
+struct Served {
+    running: Running,
+    ready: Value,
+}
+
+impl Served {
+    fn start(scratch: &Scratch, args: &[&str]) -> Self {
+        let args = [&["serve", "llm", "--json"], args].concat();
+        let running = scratch.start(&args).expect("the program starts");
+        let mut ready = Value::Null;
+        let came = running.wait_for(|stdout, _| {
+            let line = stdout.split_once('\n').map(|(line, _)| line);
+            match line.and_then(|line| serde_json::from_str(line).ok()) {
+                Some(line) => {
+                    ready = line;
+                    true
+                }
+                None => false,
+            }
+        });
+        assert!(came, "{}", program::told(&running.finish()));
+        assert_eq!(ready["event"], "ready");
+        Self { running, ready }
+    }
+
+    fn url(&self) -> &str {
+        self.ready["url"].as_str().expect("a URL")
+    }
+
+    /// The status and body of what a request gets.
+    fn post(&self, path: &str, body: &Value) -> (u16, String) {
+        let port = self.ready["port"].as_u64().expect("a port");
+        let mut stream = TcpStream::connect(("127.0.0.1", u16::try_from(port).expect("a port")))
+            .expect("listening");
+        let body = body.to_string();
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer s3cret-key\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).expect("open");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        let status = answer.split(' ').nth(1).expect("a status");
+        (status.parse().expect("a number"), answer)
+    }
+
+    /// Ends it with SIGTERM: the verdict. The exit code must be `exit`.
+    fn end(self, exit: i32) -> Value {
+        self.running.terminate();
+        let finished = self.running.finish();
+        program::assert_nothing_left(&finished);
+        assert_eq!(finished.code(), Some(exit), "{}", program::told(&finished));
+        let last = finished.stdout.lines().last().expect("a line");
+        let verdict: Value = serde_json::from_str(last).expect("JSON");
+        assert_eq!(verdict["event"], "verdict");
+        verdict
+    }
+}
+
+fn with(text: &str) -> Scratch {
+    let scratch = program::scratch();
+    scratch.write("scenario.yaml", text).expect("writable");
+    scratch
+}
+
+fn chat(messages: &Value) -> Value {
+    json!({"model": "m", "messages": messages})
+}
+
+fn folder() -> PathBuf {
+    cuecard_testing::repository_root().join("tests/llm")
+}
+
+/// What a script with SDKs found out about the stand-in, beside what it should have.
+#[track_caller]
+fn check_sdks(program: &Path, script: &str, more: &[&Path]) {
+    let scratch = program::scratch();
+    let scenarios = folder().join("scenarios");
+    let served = Served::start(&scratch, &[scenarios.to_str().expect("text")]);
+    let output = Command::new(program)
+        .arg(folder().join(script))
+        .arg(served.url())
+        .args(more)
+        .output()
+        .expect("the script starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{told}"));
+    let expected = std::fs::read(folder().join("expected.json")).expect("a file");
+    let expected: Value = serde_json::from_slice(&expected).expect("JSON");
+    for (name, outcome) in expected.as_object().expect("an object") {
+        assert_eq!(&found[name], outcome, "{name}");
+    }
+    assert_eq!(
+        found.as_object().map(serde_json::Map::len),
+        expected.as_object().map(serde_json::Map::len)
+    );
+    let verdict = served.end(1);
+    assert_eq!(
+        verdict["misses"], 1,
+        "the one that is asked for: {verdict:#}"
+    );
+    assert_eq!(verdict["failures"], 1, "{verdict:#}");
+    assert_eq!(verdict["unplayed"], json!([]));
+}
+
+#[test]
+fn the_python_sdks_take_it_for_the_real_thing() {
+    let Some(python) = peers::require("venv-llm/bin/python") else {
+        return;
+    };
+    check_sdks(&python, "checks.py", &[]);
+}
+
+#[test]
+fn the_node_sdks_take_it_for_the_real_thing() {
+    let (Some(_), Some(npm)) = (
+        peers::require("npm/node_modules/openai"),
+        peers::require("npm"),
+    ) else {
+        return;
+    };
+    let Some(node) = peers::require_program("node") else {
+        return;
+    };
+    check_sdks(&node, "checks.mjs", &[&npm]);
+}
+
+#[test]
+fn a_conversation_as_scripted_passes_and_leaves_its_files() {
+    let scratch = with(TWO);
+    let served = Served::start(&scratch, &["scenario.yaml"]);
+    let first = json!([{"role": "user", "content": "Begin"}]);
+    assert_eq!(served.post("/v1/chat/completions", &chat(&first)).0, 200);
+    let second = json!([
+        {"role": "user", "content": "Begin"}, {"role": "assistant", "content": "One"},
+        {"role": "user", "content": "Go on"},
+    ]);
+    let (status, answer) = served.post("/v1/chat/completions", &chat(&second));
+    assert_eq!(status, 200);
+    assert!(answer.contains("\"Two\""), "{answer}");
+    let verdict = served.end(0);
+    assert_eq!(
+        (&verdict["passed"], &verdict["exchanges"]),
+        (&json!(true), &json!(2))
+    );
+
+    let run = &run_dirs(&scratch)[0];
+    let text = |name: &str| std::fs::read_to_string(run.join(name)).expect("written");
+    let exchanges = text("exchanges.jsonl");
+    assert_eq!(exchanges.lines().count(), 2);
+    assert!(!exchanges.contains("s3cret-key"));
+    let trace = program::trace_lines(&text("trace.jsonl"));
+    let types: Vec<&str> = trace
+        .iter()
+        .filter_map(|line| line["type"].as_str())
+        .collect();
+    assert_eq!(
+        types,
+        [
+            "message_received",
+            "message",
+            "http_exchange",
+            "message_received",
+            "final_output",
+            "http_exchange",
+        ]
+    );
+    assert_eq!(trace.last().expect("an end")["status"], "success");
+}
+
+#[test]
+fn a_miss_is_told_in_the_answer_on_the_terminal_and_in_the_trace() {
+    let scratch = with(TWO);
+    let served = Served::start(&scratch, &["scenario.yaml"]);
+    let messages = json!([
+        {"role": "user", "content": "Begin"}, {"role": "assistant", "content": "One"},
+        {"role": "user", "content": "Stop"},
+    ]);
+    let (status, answer) = served.post("/v1/chat/completions", &chat(&messages));
+    assert_eq!(status, 404);
+    assert!(
+        answer.contains("expected turn 2 (scenario.yaml:6)"),
+        "{answer}"
+    );
+    let verdict = served.end(1);
+    assert_eq!(verdict["findings"][0]["code"], "T-LLM-02");
+    let trace = read(&scratch, &format!("{}/trace.jsonl", relative(&scratch)));
+    assert!(trace.contains("T-LLM-02"), "{trace}");
+}
+
+fn relative(scratch: &Scratch) -> String {
+    let run = run_dirs(scratch).remove(0);
+    let relative = run.strip_prefix(scratch.work()).expect("inside");
+    relative.display().to_string()
+}
+
+#[test]
+fn a_command_gets_the_variables_and_its_code_wins() {
+    let scratch = with(TWO);
+    let script = "echo $OPENAI_BASE_URL; echo $ANTHROPIC_BASE_URL $GEMINI_API_KEY; exit 7";
+    let args = ["serve", "llm", "scenario.yaml", "--", "sh", "-c", script];
+    let finished = program::run(&scratch, &args);
+    assert_eq!(finished.code(), Some(7), "{}", program::told(&finished));
+    let lines: Vec<&str> = finished.stdout.lines().collect();
+    assert_eq!(lines.len(), 2, "ours goes to standard error: {lines:?}");
+    assert!(
+        lines[0].starts_with("http://127.0.0.1:") && lines[0].ends_with("/v1"),
+        "{lines:?}"
+    );
+    assert!(lines[1].ends_with(" cuecard"), "{lines:?}");
+    assert!(
+        finished.stderr.contains("2 of 2 turns not played"),
+        "{}",
+        finished.stderr
+    );
+
+    let finished = program::run(&scratch, &["serve", "llm", "scenario.yaml", "--", "true"]);
+    assert_eq!(finished.code(), Some(1), "{}", program::told(&finished));
+    assert!(finished.stderr.contains("T-LLM-07"), "{}", finished.stderr);
+
+    let args = ["serve", "llm", "scenario.yaml", "--", "no-such-program"];
+    let finished = program::run(&scratch, &args);
+    assert_eq!(finished.code(), Some(2), "{}", program::told(&finished));
+}
+
+#[test]
+fn the_example_is_played_by_its_client() {
+    let Some(python) = peers::require_program("python3") else {
+        return;
+    };
+    let examples = cuecard_testing::repository_root().join("examples/llm");
+    let scratch = program::scratch();
+    let scenario = examples.join("two-turns.yaml").display().to_string();
+    let client = examples.join("ask.py").display().to_string();
+    let python = python.display().to_string();
+    let args = ["serve", "llm", &scenario, "--", &python, &client];
+    let finished = program::run(&scratch, &args);
+    assert_eq!(finished.code(), Some(0), "{}", program::told(&finished));
+    assert_eq!(
+        finished.stdout,
+        "What is the capital of France? Paris.\nAnd of Italy? Rome, since 1871.\n"
+    );
+}
+
+#[test]
+fn the_examples_start_without_a_word() {
+    let scratch = program::scratch();
+    let examples = cuecard_testing::repository_root().join("examples/llm");
+    let served = Served::start(&scratch, &["--strict", examples.to_str().expect("text")]);
+    assert_eq!(served.ready["scenarios"], 3);
+    assert_eq!(served.end(0)["findings"], json!([]));
+}
+
+#[test]
+fn what_keeps_it_from_starting_is_told() {
+    let scratch = with(TWO);
+    scratch
+        .write(
+            "bad.yaml",
+            "name: bad\ntimeline:\n  - userInptus: [[0, x]]\n",
+        )
+        .expect("writable");
+    scratch
+        .write("worse.yaml", "name: worse\ntimeline: 3\n")
+        .expect("writable");
+    let finished = program::run(&scratch, &["serve", "llm", ".", "--json"]);
+    assert_eq!(finished.code(), Some(3), "{}", program::told(&finished));
+    assert_eq!(finished.stdout, "");
+    for file in ["bad.yaml:3", "worse.yaml:2"] {
+        assert!(finished.stderr.contains(file), "{}", finished.stderr);
+    }
+
+    let taken = TcpListener::bind("127.0.0.1:0").expect("loopback is free");
+    let port = taken.local_addr().expect("bound").port().to_string();
+    let args = ["serve", "llm", "scenario.yaml", "--port", &port];
+    let finished = program::run(&scratch, &args);
+    assert_eq!(finished.code(), Some(2), "{}", program::told(&finished));
+    assert!(
+        finished
+            .stderr
+            .contains(&format!("can't listen on `127.0.0.1:{port}`")),
+        "{}",
+        finished.stderr
+    );
+
+    for args in [
+        &["--bind", "0.0.0.0"][..],
+        &["--speed", "-1"],
+        &["--max-distance", "2"],
+        &["--workspace", "nowhere"],
+        &["--agent", "nobody"],
+        &["--define", "1x"],
+        &["--scenario-name", "tow"],
+        &["--chunk", "0"],
+    ] {
+        let args = [&["serve", "llm", "scenario.yaml"], args].concat();
+        let finished = program::run(&scratch, &args);
+        assert_eq!(
+            finished.code(),
+            Some(3),
+            "{args:?}: {}",
+            program::told(&finished)
+        );
+    }
+}

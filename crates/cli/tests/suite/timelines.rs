@@ -1,0 +1,77 @@
+//! Timelines on the command line: the examples are what they say, and large files end in an answer.
+
+use cuecard_testing::scratch::Finished;
+use serde_json::Value;
+
+use crate::program::{run, scratch, told};
+
+/// The examples; each has a row in `examples/timelines/README.md`.
+const EXAMPLES: &[&str] = &["broken-date", "busy-model", "editor", "plans", "second-day"];
+
+fn folder() -> String {
+    let root = cuecard_testing::repository_root();
+    root.join("examples/timelines").display().to_string()
+}
+
+#[track_caller]
+fn document(finished: &Finished) -> Value {
+    assert_eq!(finished.code(), Some(0), "{}", told(finished));
+    serde_json::from_str(&finished.stdout).expect("one JSON document")
+}
+
+#[test]
+fn every_example_checks_without_a_word_and_is_laid_out() {
+    let scratch = scratch();
+    let checked = document(&run(&scratch, &["check", "--strict", "--json", &folder()]));
+    let files = checked["files"].as_array().expect("an entry for each file");
+    let readme = std::fs::read_to_string(format!("{}/README.md", folder())).expect("a page");
+    assert_eq!(files.len(), EXAMPLES.len());
+    for (entry, name) in files.iter().zip(EXAMPLES) {
+        assert_eq!(entry["timeline"]["name"], *name);
+        assert_eq!(entry["diagnostics"], serde_json::json!([]), "{entry:#}");
+        assert!(readme.contains(&format!("({name}.yaml)")), "{name}");
+    }
+    let laid_out = run(&scratch, &["fmt", "--check", &folder()]);
+    assert_eq!(laid_out.code(), Some(0), "{}", told(&laid_out));
+    for name in EXAMPLES {
+        let file = format!("{}/{name}.yaml", folder());
+        let converted = document(&run(&scratch, &["convert", "--json", &file]));
+        assert_eq!(converted["changed"], false, "{name}");
+    }
+}
+
+#[test]
+fn the_examples_are_chosen_by_their_prompts() {
+    let scratch = scratch();
+    for (prompt, name) in [
+        ("Which day was the oldest letter written?", "second-day"),
+        ("name three RIVERS", "busy-model"),
+        ("Here is the garden: where do the beans go?", "editor"),
+    ] {
+        let told = run(
+            &scratch,
+            &["explain", "--json", "--prompt", prompt, &folder()],
+        );
+        assert_eq!(document(&told)["chosen"]["name"], name, "{prompt}");
+    }
+}
+
+#[test]
+fn a_large_file_is_answered() {
+    let scratch = scratch();
+    let event = "  - log: \"a line of the log that says a bit more than most\"\n";
+    for (bytes, exit) in [(1 << 20, 0), (10 << 20, 3)] {
+        let text = format!(
+            "name: large\ntimeline:\n{}",
+            event.repeat(bytes / event.len())
+        );
+        scratch.write("large.yaml", &text).expect("written");
+        let checked = run(&scratch, &["check", "large.yaml"]);
+        assert_eq!(checked.code(), Some(exit), "{}", told(&checked));
+    }
+    let mistakes = format!("name: bad\ntimeline:\n{}", "  - lgo: x\n".repeat(2000));
+    scratch.write("bad.yaml", &mistakes).expect("written");
+    let checked = run(&scratch, &["check", "bad.yaml"]);
+    assert_eq!(checked.code(), Some(3));
+    assert!(checked.stderr.contains("did you mean `log`?"));
+}

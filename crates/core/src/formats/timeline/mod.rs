@@ -1,0 +1,54 @@
+//! Timelines (YAML): one file that scripts a whole session of an agent.
+//!
+//! [`read`] parses the text with its spans, resolves the rules by the symbols, reads every form of an event into the
+//! one model, and looks at the whole. Older forms are read with a warning, and [`Read::converted`] has them rewritten.
+
+mod acp;
+mod acp_settings;
+mod agent;
+mod asserts;
+mod checks;
+mod condition;
+mod content;
+mod control;
+mod convert;
+mod entries;
+mod event_table;
+mod events;
+mod fields;
+mod included;
+mod keys;
+mod layout;
+mod loader;
+mod parse;
+mod read;
+mod response;
+mod rules;
+mod schema;
+mod settings;
+mod symbols;
+#[cfg(test)]
+mod tests;
+mod tool;
+mod user;
+
+pub use included::{Included, check_included, check_included_files, check_names};
+pub use layout::layout;
+pub use read::{Read, ReadOptions, read};
+pub use rules::SymbolUse;
+pub use schema::schema;
+pub use symbols::{Symbol, SymbolValue, Symbols};
+
+use super::reader::Format;
+use crate::diagnostic::codes;
+
+/// What this format calls its mistakes.
+const FORMAT: Format = Format {
+    missing: codes::TIMELINE_SHAPE,
+    wrong_type: codes::TIMELINE_SHAPE,
+    unknown: codes::TIMELINE_UNKNOWN,
+    value: codes::TIMELINE_SHAPE,
+    path: codes::TIMELINE_SHAPE,
+    check: codes::TIMELINE_SHAPE,
+    null_is_absent: true,
+};

@@ -1,0 +1,346 @@
+//! `llmResponse`: one answer of the model.
+
+use super::content::block;
+use super::entries::{ASSISTANT, THINK, entries, texts};
+use super::events::Flat;
+use super::fields;
+use super::loader::{Loader, child, merged};
+use super::{convert, tool};
+use crate::diagnostic::{codes, did_you_mean};
+use crate::formats::reader::{Object, first_character};
+use crate::scenario::timeline::{Response, ResponseElement, ResponseError, ServingCount, ToolUse};
+use crate::source::Span;
+use crate::source::json::{Member, Node, NodeKind};
+use crate::value::{Json, cut};
+
+/// What may be an element of a response.
+pub(super) const ELEMENTS: &[&str] = &["think", "assistant", "error"];
+
+/// A response while its elements are read.
+pub(super) struct Draft {
+    pub response: Response,
+    pub meta: Json,
+    /// Calls that stand inside of it: they follow it.
+    pub calls: Vec<Call>,
+}
+
+/// A call inside of a response.
+pub(super) struct Call {
+    pub tool: ToolUse,
+    pub meta: Json,
+    pub pointer: String,
+    pub span: Span,
+}
+
+impl Draft {
+    pub(super) fn new(meta: Json) -> Self {
+        Self {
+            response: Response {
+                elements: Vec::new(),
+                usage: Json::Null,
+                stop_reason: None,
+            },
+            meta,
+            calls: Vec::new(),
+        }
+    }
+}
+
+/// Reads the body of `llmResponse`, and the keys beside it that belong to it.
+pub(super) fn response(
+    loader: &mut Loader<'_>,
+    body: &Node,
+    pointer: &str,
+    item: Object<'_>,
+    meta: Json,
+) -> Draft {
+    let mut draft = Draft::new(meta);
+    settings(loader, &mut draft, item);
+    match &body.kind {
+        NodeKind::Array(items) => {
+            for (item, pointer) in loader.items(items, pointer) {
+                element(loader, &mut draft, item, &pointer, true);
+            }
+        }
+        NodeKind::Object(members) if members.is_empty() => {}
+        NodeKind::Object(_) => {
+            loader.legacy(
+                codes::TIMELINE_FORM,
+                first_character(loader.source(), body.span),
+                pointer,
+                "a mapping stands here for the list of elements",
+                "write a list: `- think: …`, `- assistant: …`",
+            );
+            convert::list_of_members(loader, body);
+            element(loader, &mut draft, body, pointer, false);
+        }
+        NodeKind::Null => {}
+        _ => {
+            let wanted = "a list of `think`, `assistant` and `error`";
+            loader
+                .reader
+                .wrong_type(body, pointer, "`llmResponse`", wanted);
+        }
+    }
+    draft
+}
+
+/// `usage` and `stopReason` of the answer.
+fn settings(loader: &mut Loader<'_>, draft: &mut Draft, object: Object<'_>) {
+    let usage = loader.object(object, "usage");
+    draft.response.usage = merged(std::mem::take(&mut draft.response.usage), usage);
+    if let Some(node) = loader.reader.get(object, "stopReason") {
+        let at = object.child_pointer("stopReason");
+        if let Some(reason) = super::acp::stop_reason(loader, node, &at) {
+            draft.response.stop_reason = Some(reason);
+        }
+    }
+}
+
+/// One element: a mapping with one key. A mapping of several counts as several, in written order.
+fn element(
+    loader: &mut Loader<'_>,
+    draft: &mut Draft,
+    node: &Node,
+    pointer: &str,
+    is_listed: bool,
+) {
+    if !loader.is_mapping(node, pointer, "an element of `llmResponse`") {
+        return;
+    }
+    let known = |member: &Member| {
+        ELEMENTS.contains(&member.key.as_str())
+            || [
+                "tool",
+                "agentToolUse",
+                "_meta",
+                "meta",
+                "usage",
+                "stopReason",
+            ]
+            .contains(&member.key.as_str())
+    };
+    let n_elements = node
+        .members()
+        .iter()
+        .filter(|member| ELEMENTS.contains(&member.key.as_str()))
+        .count();
+    if is_listed && n_elements > 1 {
+        loader.legacy(
+            codes::TIMELINE_FORM,
+            first_character(loader.source(), node.span),
+            pointer,
+            "an element has several parts: they are read in written order",
+            "write one element for each",
+        );
+    }
+    if node.members().is_empty() {
+        loader.invalid(node.span, pointer, "an element of `llmResponse` is empty");
+    }
+    for member in node.members() {
+        let at = child(pointer, &member.key);
+        if !known(member) {
+            unknown(loader, member, &at);
+            continue;
+        }
+        part(loader, draft, member, &at, node);
+    }
+    let object = Object { node, pointer };
+    settings(loader, draft, object);
+    let renamed = loader.renamed(node, pointer, super::events::META);
+    let meta = loader.meta(Object {
+        node: &renamed,
+        pointer,
+    });
+    draft.meta = merged(std::mem::take(&mut draft.meta), meta);
+}
+
+fn part(loader: &mut Loader<'_>, draft: &mut Draft, member: &Member, at: &str, whole: &Node) {
+    let value = &member.value;
+    match member.key.as_str() {
+        "think" => {
+            let entries = texts(loader, value, at, &THINK);
+            draft
+                .response
+                .elements
+                .push(ResponseElement::Think(entries));
+        }
+        "assistant" => {
+            let entries = entries(loader, value, at, &ASSISTANT, |loader, timed| {
+                let mut block = block(loader, timed.value, &timed.pointer)?;
+                if let Some((node, pointer)) = timed.object {
+                    let meta = loader.meta(Object { node, pointer });
+                    block.meta = merged(meta, block.meta);
+                }
+                Some(timed.entry(block))
+            });
+            draft
+                .response
+                .elements
+                .push(ResponseElement::Assistant(entries));
+        }
+        "error" => {
+            if let Some(error) = error(loader, value, at) {
+                draft.response.elements.push(ResponseElement::Error(error));
+            }
+        }
+        key @ ("tool" | "agentToolUse") => {
+            loader.legacy(
+                codes::TIMELINE_INLINE_TOOL,
+                member.key_span,
+                at,
+                format!("`{key}` stands inside of a response"),
+                "write `- agentToolUse: …` as an event after the response",
+            );
+            let call = match key {
+                "tool" => tool::inline(loader, value, at),
+                _ => tool::written_inside(loader, value, at),
+            };
+            if let Some((tool, meta)) = call {
+                draft.calls.push(Call {
+                    tool,
+                    meta,
+                    pointer: at.to_owned(),
+                    span: whole.span,
+                });
+            }
+        }
+        _ => {}
+    }
+}
+
+fn unknown(loader: &mut Loader<'_>, member: &Member, at: &str) {
+    let key = member.key.as_str();
+    let names = [
+        "think",
+        "assistant",
+        "error",
+        "_meta",
+        "usage",
+        "stopReason",
+    ];
+    let label = did_you_mean(key, names);
+    let message = format!("`llmResponse` has no part `{}`", cut(key, 40));
+    let diagnostic = loader.error(codes::TIMELINE_SHAPE, member.key_span, at, message);
+    diagnostic.label = label.map(|name| format!("did you mean `{name}`?"));
+    diagnostic.help = Some(
+        match crate::scenario::timeline::vocabulary::AbstractTool::meant_by(key) {
+            Some(tool) => format!("write `- {}: …` as an event after the response", tool.name),
+            None => "its parts are `think`, `assistant` and `error`".to_owned(),
+        },
+    );
+}
+
+fn error(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<ResponseError> {
+    let span = node.span;
+    let node = loader.mapping(node, pointer, "`error`", fields::ERROR, &[])?;
+    let object = Object {
+        node: &node,
+        pointer,
+    };
+    let error_type = loader.filled(object, "errorType");
+    let status = status(loader, object);
+    let message = loader.text(object, "message");
+    let retry_after_seconds = loader.count(object, "retryAfterSeconds");
+    let headers = loader.pairs(object, "headers");
+    let repeat = repeat(loader, object);
+    Some(ResponseError {
+        message: message
+            .or_else(|| error_type.clone())
+            .unwrap_or_else(|| "the scenario scripted an error".to_owned()),
+        error_type,
+        status: status?,
+        details: loader.any(object, "details"),
+        retry_after_seconds,
+        headers,
+        repeat: repeat?,
+        span,
+    })
+}
+
+fn status(loader: &mut Loader<'_>, object: Object<'_>) -> Option<u16> {
+    let Some(node) = loader.reader.get(object, "statusCode") else {
+        return Some(400);
+    };
+    let status = node
+        .as_u64()
+        .and_then(|status| u16::try_from(status).ok())
+        .filter(|status| (400..=599).contains(status));
+    if status.is_none() {
+        let message = format!(
+            "`statusCode` of an error is 400 to 599, not {}",
+            crate::formats::reader::found(node)
+        );
+        let at = object.child_pointer("statusCode");
+        loader.error(codes::TIMELINE_ERROR_STATUS, node.span, &at, message);
+    }
+    status
+}
+
+fn repeat(loader: &mut Loader<'_>, object: Object<'_>) -> Option<ServingCount> {
+    let Some(node) = loader.reader.get(object, "repeat") else {
+        return Some(ServingCount::Times(1));
+    };
+    if node.as_str() == Some("always") {
+        return Some(ServingCount::Always);
+    }
+    let times = node
+        .as_u64()
+        .and_then(|times| u32::try_from(times).ok())
+        .filter(|&times| times > 0);
+    if times.is_none() {
+        let message = format!(
+            "`repeat` of an error is a number from 1 or `always`, not {}",
+            crate::formats::reader::found(node)
+        );
+        let at = object.child_pointer("repeat");
+        loader.error(codes::TIMELINE_ERROR_STATUS, node.span, &at, message);
+    }
+    times.map(ServingCount::Times)
+}
+
+/// A top-level `think`, `assistant` or `error`: a response of its own, but for an answer right behind its thinking.
+pub(super) fn top_level(
+    loader: &mut Loader<'_>,
+    flat: &mut Flat,
+    item: &Node,
+    pointer: &str,
+    meta: Json,
+) -> Draft {
+    let keys: Vec<&Member> = item
+        .members()
+        .iter()
+        .filter(|member| ELEMENTS.contains(&member.key.as_str()))
+        .collect();
+    let mut draft = Draft::new(meta);
+    settings(
+        loader,
+        &mut draft,
+        Object {
+            node: item,
+            pointer,
+        },
+    );
+    let joins = match keys.as_slice() {
+        [only] => only.key == "assistant" && flat.open_think.is_some(),
+        _ => false,
+    };
+    if let Some(first) = keys.first() {
+        loader.legacy(
+            codes::TIMELINE_LEGACY_EVENT,
+            first.key_span,
+            &child(pointer, &first.key),
+            format!("`{}` stands outside of a response", first.key),
+            format!("write `- llmResponse: [{}: …]`", first.key),
+        );
+        flat.is_think_converted = match joins {
+            true => flat.is_think_converted && convert::append_element(loader, item),
+            false => convert::wrap_response(loader, item, &keys),
+        };
+    }
+    for member in &keys {
+        let at = child(pointer, &member.key);
+        part(loader, &mut draft, member, &at, item);
+    }
+    draft
+}

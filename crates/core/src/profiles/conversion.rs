@@ -1,0 +1,164 @@
+//! Values as the advertised schemas want them, and whether calls fit those schemas.
+
+use serde_json::json;
+
+use super::advertised::AdvertisedTool;
+use super::call::NativeCall;
+use super::shell;
+use crate::value::{Json, kind_name};
+
+/// `value` as the schema `property` wants it, where it can be said so without a doubt. `is_command` says that it is
+/// a shell command, as a line or as words.
+pub(super) fn converted(value: Json, property: Option<&Json>, is_command: bool) -> Json {
+    let Some(property) = property else {
+        return value;
+    };
+    let wants = |name: &str| match &property["type"] {
+        Json::String(wanted) => wanted.eq_ignore_ascii_case(name),
+        Json::Array(wanted) => wanted.iter().any(|wanted| {
+            wanted
+                .as_str()
+                .is_some_and(|it| it.eq_ignore_ascii_case(name))
+        }),
+        _ => false,
+    };
+    match &value {
+        Json::String(text) if wants("string") || text.is_empty() => value,
+        Json::String(line) if wants("array") && is_command => json!(["bash", "-lc", line]),
+        Json::String(text) if wants("array") => json!([text]),
+        Json::String(text) if wants("boolean") && (text == "true" || text == "false") => {
+            json!(text == "true")
+        }
+        Json::String(text) if wants("integer") => {
+            text.parse::<i64>().map_or(value.clone(), Json::from)
+        }
+        Json::String(text) if wants("number") => match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => json!(number),
+            _ => value,
+        },
+        Json::Number(number) if wants("string") && !wants("number") && !wants("integer") => {
+            Json::String(number.to_string())
+        }
+        Json::Array(words) if wants("string") && !wants("array") && is_command => {
+            let words: Option<Vec<&str>> = words.iter().map(Json::as_str).collect();
+            words.map_or(value.clone(), |words| Json::String(shell::join(words)))
+        }
+        _ => value,
+    }
+}
+
+/// What is wrong with a call by the tools that a request advertises, one sentence each (T-LLM-03). With
+/// `is_strict`, types and unknown arguments count too.
+pub fn check_call(
+    call: &NativeCall,
+    advertised: &[AdvertisedTool],
+    is_strict: bool,
+) -> Vec<String> {
+    let name = &call.name;
+    let Some(tool) = advertised.iter().find(|tool| tool.name == *name) else {
+        return vec![format!("`{name}` is not among the advertised tools")];
+    };
+    let Some(schema) = tool.schema() else {
+        return Vec::new();
+    };
+    let Some(args) = call.args.as_object() else {
+        return vec![format!(
+            "`{name}` takes an object, and the call passes {}",
+            kind_name(&call.args)
+        )];
+    };
+    let required = schema["required"].as_array().into_iter().flatten();
+    let mut problems: Vec<String> = required
+        .filter_map(Json::as_str)
+        .filter(|argument| !args.contains_key(*argument))
+        .map(|argument| format!("`{name}` needs `{argument}`, which the call does not pass"))
+        .collect();
+    if !is_strict {
+        return problems;
+    }
+    let properties = schema["properties"].as_object();
+    for (argument, value) in args {
+        match properties.map(|known| known.get(argument)) {
+            None => {}
+            Some(None) => problems.push(format!("`{name}` has no argument `{argument}`")),
+            Some(Some(property)) => {
+                if let Ok(validator) = jsonschema::validator_for(property)
+                    && let Some(error) = validator.iter_errors(value).next()
+                {
+                    problems.push(format!("`{argument}` of `{name}`: {error}"));
+                }
+            }
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_converted_where_that_is_certain() {
+        let convert =
+            |value: Json, schema: Json, is_command| converted(value, Some(&schema), is_command);
+        let array = json!({"type": "array"});
+        let text = json!({"type": "string"});
+        assert_eq!(
+            convert(json!("a | b"), array.clone(), true),
+            json!(["bash", "-lc", "a | b"])
+        );
+        assert_eq!(convert(json!("a"), array, false), json!(["a"]));
+        assert_eq!(
+            convert(json!(["echo", "a b"]), text.clone(), true),
+            json!("echo 'a b'")
+        );
+        assert_eq!(convert(json!(30), text, false), json!("30"));
+        assert_eq!(
+            convert(json!("30"), json!({"type": "INTEGER"}), false),
+            json!(30)
+        );
+        assert_eq!(
+            convert(json!("x"), json!({"type": "integer"}), false),
+            json!("x")
+        );
+        assert_eq!(
+            convert(json!("1.5"), json!({"type": ["number", "null"]}), false),
+            json!(1.5)
+        );
+        assert_eq!(
+            convert(json!("true"), json!({"type": "boolean"}), false),
+            json!(true)
+        );
+        assert_eq!(convert(json!([1]), json!({}), false), json!([1]));
+        assert_eq!(converted(json!("x"), None, true), json!("x"));
+    }
+
+    #[test]
+    fn calls_are_checked_against_what_is_advertised() {
+        let schema = json!({
+            "type": "object",
+            "required": ["file_path"],
+            "properties": {"file_path": {"type": "string"}, "limit": {"type": "integer"}},
+        });
+        let tools = [AdvertisedTool::function("Read", schema)];
+        let check = |name: &str, args: Json, is_strict| {
+            let call = NativeCall {
+                name: name.into(),
+                args: args.into(),
+            };
+            check_call(&call, &tools, is_strict)
+        };
+        let path = json!({"file_path": "a", "limit": "x", "more": 1});
+        assert_eq!(check("Read", path.clone(), false), [] as [String; 0]);
+        assert_eq!(check("Read", path, true).len(), 2);
+        assert_eq!(
+            check("Read", json!({}), false),
+            ["`Read` needs `file_path`, which the call does not pass"]
+        );
+        assert_eq!(
+            check("Write", json!({}), false),
+            ["`Write` is not among the advertised tools"]
+        );
+        assert_eq!(check("Read", json!("text"), false).len(), 1);
+    }
+}

@@ -1,0 +1,24 @@
+//! Tool profiles: what each agent calls the tools of the abstract vocabulary, as data, in both directions.
+
+mod advertised;
+mod call;
+mod choice;
+mod conversion;
+mod mapping;
+mod profile;
+mod read;
+pub mod shell;
+mod template;
+mod version;
+
+#[cfg(test)]
+mod tests;
+
+pub use advertised::{AdvertisedTool, ToolInput};
+pub use call::{AbstractCall, NativeCall, WrittenCall};
+pub use choice::{AgentName, ProfileChoice, Profiles};
+pub use conversion::check_call;
+pub use mapping::{Mapped, Unmapped, abstract_call, native_call};
+pub use profile::Profile;
+pub use read::read_profile;
+pub use version::{Version, VersionRange};

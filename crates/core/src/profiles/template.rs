@@ -1,0 +1,243 @@
+//! Texts with placeholders for the arguments of a call, as profiles have them.
+
+use super::shell;
+use crate::value::{Json, as_text};
+
+/// A text with placeholders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Template {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Literal(String),
+    Placeholder(Placeholder),
+    /// Left out where an argument in it is absent or false.
+    Optional(Vec<Part>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Placeholder {
+    argument: String,
+    form: Form,
+}
+
+/// How an argument stands in the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Form {
+    /// As it is.
+    Raw,
+    /// As one word of a shell.
+    Word,
+    /// As one word of a shell that is no option.
+    File,
+    /// This text instead of it.
+    Flag(String),
+    /// As a command that appends it to the file that another argument names.
+    Append(String),
+}
+
+impl Template {
+    /// Reads a plain text, in which `{x}` is the argument as it stands.
+    pub(super) fn plain(text: &str) -> Result<Self, String> {
+        parts(text, &Form::Raw).map(|parts| Self { parts })
+    }
+
+    /// Reads a shell command, in which `{x}` is one quoted word.
+    pub(super) fn shell(text: &str) -> Result<Self, String> {
+        parts(text, &Form::Word).map(|parts| Self { parts })
+    }
+
+    /// The arguments it uses.
+    pub(super) fn arguments(&self) -> Vec<&str> {
+        let mut found = Vec::new();
+        collect(&self.parts, &mut found);
+        found
+    }
+
+    /// The text for `args`; the name of an argument that is missing, if one is.
+    pub(super) fn render(&self, args: &Json) -> Result<String, String> {
+        let mut text = String::new();
+        render(&self.parts, args, &mut text)?;
+        Ok(text)
+    }
+
+    /// The argument and its value, if `text` is this template with one argument in it.
+    pub(super) fn invert(&self, text: &str) -> Option<(&str, String)> {
+        let (prefix, placeholder, suffix) = match &self.parts[..] {
+            [Part::Placeholder(placeholder)] => ("", placeholder, ""),
+            [Part::Literal(prefix), Part::Placeholder(placeholder)] => {
+                (prefix.as_str(), placeholder, "")
+            }
+            [Part::Placeholder(placeholder), Part::Literal(suffix)] => {
+                ("", placeholder, suffix.as_str())
+            }
+            [
+                Part::Literal(prefix),
+                Part::Placeholder(placeholder),
+                Part::Literal(suffix),
+            ] => (prefix.as_str(), placeholder, suffix.as_str()),
+            _ => return None,
+        };
+        if placeholder.form != Form::Raw {
+            return None;
+        }
+        let value = text.strip_prefix(prefix)?.strip_suffix(suffix)?;
+        Some((placeholder.argument.as_str(), value.to_owned()))
+    }
+}
+
+fn collect<'t>(parts: &'t [Part], found: &mut Vec<&'t str>) {
+    for part in parts {
+        match part {
+            Part::Literal(_) => {}
+            Part::Placeholder(placeholder) => {
+                found.push(&placeholder.argument);
+                if let Form::Append(file) = &placeholder.form {
+                    found.push(file);
+                }
+            }
+            Part::Optional(inner) => collect(inner, found),
+        }
+    }
+}
+
+fn render(parts: &[Part], args: &Json, to: &mut String) -> Result<(), String> {
+    for part in parts {
+        match part {
+            Part::Literal(text) => to.push_str(text),
+            Part::Placeholder(placeholder) => {
+                let value = argument(args, &placeholder.argument)?;
+                match &placeholder.form {
+                    Form::Raw => to.push_str(&value),
+                    Form::Word => to.push_str(&shell::quote(&value)),
+                    Form::File => to.push_str(&shell::quote_file(&value)),
+                    Form::Flag(flag) => to.push_str(flag),
+                    Form::Append(file) => {
+                        to.push_str(&shell::append(&value, &argument(args, file)?));
+                    }
+                }
+            }
+            Part::Optional(inner) => {
+                let mut names = Vec::new();
+                collect(inner, &mut names);
+                let is_there =
+                    |name: &&str| !matches!(&args[*name], Json::Null | Json::Bool(false));
+                if names.iter().all(is_there) {
+                    render(inner, args, to)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn argument<'a>(args: &'a Json, name: &str) -> Result<std::borrow::Cow<'a, str>, String> {
+    match &args[name] {
+        Json::Null => Err(name.to_owned()),
+        value => Ok(as_text(value)),
+    }
+}
+
+fn parts(text: &str, usual: &Form) -> Result<Vec<Part>, String> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '[']) {
+        push_literal(&mut parts, &rest[..at]);
+        let is_optional = rest[at..].starts_with('[');
+        let (close, what) = match is_optional {
+            true => (']', "bracket"),
+            false => ('}', "brace"),
+        };
+        let after = &rest[at + 1..];
+        let end = after
+            .find(close)
+            .ok_or_else(|| format!("a {what} is not closed in `{text}`"))?;
+        let inside = &after[..end];
+        if is_optional {
+            if inside.contains('[') {
+                return Err(format!("brackets inside brackets in `{text}`"));
+            }
+            parts.push(Part::Optional(self::parts(inside, usual)?));
+        } else {
+            parts.push(Part::Placeholder(placeholder(inside, usual)?));
+        }
+        rest = &after[end + 1..];
+    }
+    push_literal(&mut parts, rest);
+    Ok(parts)
+}
+
+fn push_literal(parts: &mut Vec<Part>, text: &str) {
+    if !text.is_empty() {
+        parts.push(Part::Literal(text.to_owned()));
+    }
+}
+
+fn placeholder(text: &str, usual: &Form) -> Result<Placeholder, String> {
+    let (argument, form) = match text.split_once(':') {
+        None => (text, usual.clone()),
+        Some((argument, "raw")) => (argument, Form::Raw),
+        Some((argument, "file")) => (argument, Form::File),
+        Some((argument, form)) => match form.split_once(' ') {
+            Some(("flag", flag)) => (argument, Form::Flag(flag.to_owned())),
+            Some(("append", file)) => (argument, Form::Append(file.to_owned())),
+            _ => return Err(format!("`{form}` is no form of a placeholder")),
+        },
+    };
+    match argument.is_empty() {
+        true => Err("a placeholder has no name".to_owned()),
+        false => Ok(Placeholder {
+            argument: argument.to_owned(),
+            form,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn placeholders_are_filled_and_optional_parts_left_out() {
+        let find = Template::shell("find {path:file} -type d[ -name {name}]").expect("a template");
+        assert_eq!(
+            find.render(&json!({"path": "-a", "name": "b c"})),
+            Ok("find './-a' -type d -name 'b c'".into())
+        );
+        assert_eq!(
+            find.render(&json!({"path": "a"})),
+            Ok("find 'a' -type d".into())
+        );
+        assert_eq!(find.render(&json!({})), Err("path".into()));
+        assert_eq!(find.arguments(), ["path", "name"]);
+        let sed = Template::shell("sed[ {inplace:flag -i}] -e {e}").expect("a template");
+        assert_eq!(
+            sed.render(&json!({"inplace": true, "e": "s/a/b/"})),
+            Ok("sed -i -e 's/a/b/'".into())
+        );
+        assert_eq!(
+            sed.render(&json!({"inplace": false, "e": ""})),
+            Ok("sed -e ''".into())
+        );
+    }
+
+    #[test]
+    fn a_template_with_one_argument_is_read_backwards() {
+        let pattern = Template::plain("**/{name}").expect("a template");
+        assert_eq!(pattern.invert("**/a"), Some(("name", "a".into())));
+        assert_eq!(pattern.invert("a"), None);
+        let command = Template::shell("cd {cwd}").expect("a template");
+        assert_eq!(command.invert("cd 'a'"), None);
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for text in ["{a", "[a", "[a [b]]", "{}", "{a:nope}"] {
+            assert!(Template::shell(text).is_err(), "{text}");
+        }
+    }
+}

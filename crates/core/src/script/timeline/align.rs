@@ -1,0 +1,544 @@
+//! Where in the script a request is: found from the answers and results that it already holds.
+//!
+//! The history is walked along the turns. Turns that are only errors leave no trace in a history, empty answers and
+//! cancelled ones may leave none: the walk may pass over them. What the last round of the history holds decides
+//! whether the turn found there is the one that is asked for.
+
+use super::llm_script::LlmScript;
+use super::request::{Request, RequestedResult};
+use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, fit};
+use super::turns::{Segment, Turn};
+
+/// Where a request is.
+pub(super) enum Located<'r> {
+    /// At this turn.
+    At(Position<'r>),
+    /// Nowhere: why.
+    Nowhere(Lost),
+    /// Its history can't be followed.
+    Unaligned(Vec<Rejection>),
+}
+
+/// A turn whose request this is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Position<'r> {
+    pub(super) turn_idx: usize,
+    /// The turn before it in the history.
+    pub(super) after: Option<usize>,
+    /// The results that came for the calls of the turn before: the scripted id, and what arrived.
+    pub(super) results: Vec<(String, &'r str)>,
+}
+
+/// Why a request is at no turn.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Lost {
+    /// The turn that would be next; none at the end of the script.
+    pub(super) expected: Option<usize>,
+    /// The turn before it in the history.
+    pub(super) after: Option<usize>,
+    pub(super) differences: Vec<FieldDifference>,
+    pub(super) rejected: Vec<Rejection>,
+}
+
+/// A field that is not what the script expects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldDifference {
+    /// Which: `user text`, `results`, ….
+    pub field: &'static str,
+    /// What the script expects.
+    pub expected: String,
+    /// What arrived.
+    pub arrived: String,
+}
+
+/// A turn that was considered, and why it is not the one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejection {
+    /// The turn.
+    pub turn_idx: usize,
+    /// Why it is not.
+    pub why: String,
+}
+
+/// Which turns a session has done with, though its history doesn't show it.
+pub(super) trait Spent {
+    /// Whether every error of the turn was served as often as it is to be, or its empty answer was given.
+    fn is_spent(&self, turn_idx: usize) -> bool;
+}
+
+/// A place in the script between two turns.
+#[derive(Clone, Copy)]
+struct Place {
+    next: usize,
+    after: Option<usize>,
+    /// The first answered round whose user side is after the turn `after`.
+    results_from: usize,
+    /// Whether the next turn takes any text of the user's.
+    takes_any_text: bool,
+}
+
+/// More starts than these are not tried.
+const MAX_STARTS: usize = 1000;
+/// More rejected turns than these are not told.
+const MAX_REJECTIONS: usize = 5;
+
+pub(super) fn locate<'r>(
+    script: &LlmScript,
+    request: &'r Request,
+    spent: &dyn Spent,
+) -> Located<'r> {
+    let rounds = Rounds::of(request);
+    let aligner = Aligner {
+        script,
+        turns: &script.turns.turns,
+        rounds: &rounds,
+        last_texts: rounds.last.normal_texts(),
+        spent,
+    };
+    if let Some(previous) = &request.previous {
+        let place = Place {
+            next: previous.turn_idx + 1,
+            after: Some(previous.turn_idx).filter(|&idx| idx < script.turns.turns.len()),
+            results_from: 0,
+            takes_any_text: false,
+        };
+        return aligner.go_on_from(place);
+    }
+    aligner.begin()
+}
+
+/// Goes on from the turn after `next - 1`, whatever the history holds: results are not asked for where none came.
+pub(super) fn locate_at<'r>(
+    script: &LlmScript,
+    request: &'r Request,
+    spent: &dyn Spent,
+    next: usize,
+) -> Option<Position<'r>> {
+    let rounds = Rounds::of(request);
+    let aligner = Aligner {
+        script,
+        turns: &script.turns.turns,
+        rounds: &rounds,
+        last_texts: rounds.last.normal_texts(),
+        spent,
+    };
+    let n_answered = rounds.answered.len();
+    let anchor = rounds
+        .last
+        .results
+        .iter()
+        .find_map(|result| script.turn_of_call(&result.call_id));
+    let place = match anchor {
+        Some(turn_idx) => Place {
+            next: turn_idx + 1,
+            after: Some(turn_idx),
+            results_from: aligner.first_round_with_calls_of(turn_idx) + 1,
+            takes_any_text: false,
+        },
+        None => Place {
+            next,
+            after: None,
+            results_from: n_answered,
+            takes_any_text: false,
+        },
+    };
+    if anchor.is_none() && next == 0 {
+        let start = aligner.best_start(&aligner.last_texts)?;
+        return Some(Position {
+            turn_idx: start,
+            after: None,
+            results: Vec::new(),
+        });
+    }
+    aligner.arrive(place).ok()
+}
+
+struct Aligner<'a, 'r> {
+    script: &'a LlmScript,
+    turns: &'a [Turn],
+    rounds: &'a Rounds<'r>,
+    last_texts: NormalTexts,
+    spent: &'a dyn Spent,
+}
+
+impl<'r> Aligner<'_, 'r> {
+    fn go_on_from(&self, place: Place) -> Located<'r> {
+        match self.walk(place) {
+            Ok(place) => self.arrival(place, Vec::new()),
+            Err(rejection) => Located::Unaligned(vec![rejection]),
+        }
+    }
+
+    fn arrival(&self, place: Place, rejected: Vec<Rejection>) -> Located<'r> {
+        match self.arrive(place) {
+            Ok(position) => Located::At(position),
+            Err(lost) => Located::Nowhere(Lost { rejected, ..lost }),
+        }
+    }
+
+    fn begin(&self) -> Located<'r> {
+        let is_start = self.rounds.answered.is_empty();
+        let texts = self.rounds.first().normal_texts();
+        if is_start {
+            let Some(start) = self
+                .best_start(&texts)
+                .or_else(|| Some(self.script.turns.first_live_segment()?.first_turn_idx))
+            else {
+                return Located::Nowhere(Lost::default());
+            };
+            return self.arrival(Place::start(start, true), Vec::new());
+        }
+        let mut rejected = Vec::new();
+        let mut nearest: Option<Lost> = None;
+        for start in self.starts(&texts) {
+            match self.walk(Place::start(start, false)) {
+                Err(rejection) => {
+                    if rejected.len() < MAX_REJECTIONS && !rejected.contains(&rejection) {
+                        rejected.push(rejection);
+                    }
+                }
+                Ok(place) => match self.arrive(place) {
+                    Ok(position) => return Located::At(position),
+                    Err(lost) => nearest = nearest.or(Some(lost)),
+                },
+            }
+        }
+        match nearest {
+            Some(lost) => Located::Nowhere(Lost { rejected, ..lost }),
+            None => Located::Unaligned(rejected),
+        }
+    }
+
+    /// The first live segment whose input fits what was said; an equal one before one that is only contained.
+    fn best_start(&self, texts: &NormalTexts) -> Option<usize> {
+        let live = || self.segments().filter(|segment| !segment.is_history);
+        fitting(live(), texts, Fit::Equal)
+            .chain(fitting(live(), texts, Fit::Contained))
+            .next()
+    }
+
+    /// Where a conversation with answers may have begun, likely places first: live segments whose input fits, the
+    /// first live segment, the top, and segments of the history whose input fits.
+    fn starts(&self, texts: &NormalTexts) -> Vec<usize> {
+        let live = || self.segments().filter(|segment| !segment.is_history);
+        let first_live = live().next().map(|segment| segment.first_turn_idx);
+        let history = || self.segments().filter(|segment| segment.is_history);
+        let mut starts: Vec<usize> = fitting(live(), texts, Fit::Equal)
+            .chain(fitting(live(), texts, Fit::Contained))
+            .chain(first_live)
+            .chain((!self.turns.is_empty()).then_some(0))
+            .chain(fitting(history(), texts, Fit::Equal))
+            .chain(fitting(history(), texts, Fit::Contained))
+            .take(MAX_STARTS)
+            .collect();
+        let mut seen = std::collections::HashSet::new();
+        starts.retain(|&start| seen.insert(start));
+        starts
+    }
+
+    fn segments(&self) -> impl Iterator<Item = &Segment> {
+        self.script.turns.segments.iter()
+    }
+
+    /// Walks the answered rounds.
+    fn walk(&self, mut place: Place) -> Result<Place, Rejection> {
+        let mut seen_calls: Vec<&str> = Vec::new();
+        for (round_idx, (_, said)) in self.rounds.answered.iter().enumerate() {
+            let goes_on = place.after.is_some_and(|turn_idx| {
+                !said.calls.is_empty()
+                    && said.calls.iter().all(|call| {
+                        !seen_calls.contains(&call.id.as_str())
+                            && self.script.turn_of_call(&call.id) == Some(turn_idx)
+                    })
+            });
+            if !goes_on {
+                let turn_idx = self.next_answer(place.next, said)?;
+                place = Place {
+                    next: turn_idx + 1,
+                    after: Some(turn_idx),
+                    results_from: round_idx + 1,
+                    takes_any_text: false,
+                };
+                seen_calls.clear();
+            }
+            let ids = said.calls.iter().map(|call| call.id.as_str());
+            seen_calls.extend(ids.filter(|id| !id.is_empty()));
+        }
+        Ok(place)
+    }
+
+    /// The first turn from `next` on that answered so, past those that leave no trace.
+    fn next_answer(&self, next: usize, said: &Said<'_>) -> Result<usize, Rejection> {
+        let mut turn_idx = next;
+        loop {
+            let Some(turn) = self.turns.get(turn_idx) else {
+                return Err(Rejection {
+                    turn_idx: turn_idx.saturating_sub(1),
+                    why: "the history goes on after the last turn of the script".into(),
+                });
+            };
+            match answers_so(turn, said) {
+                Ok(()) => return Ok(turn_idx),
+                Err(why) if !may_be_missing(turn) => return Err(Rejection { turn_idx, why }),
+                Err(_) => turn_idx += 1,
+            }
+        }
+    }
+
+    /// The turn that the last round asks for.
+    fn arrive(&self, place: Place) -> Result<Position<'r>, Lost> {
+        let mut differences = Vec::new();
+        let results = self.results_since(place);
+        differences.extend(self.compare_results(place, &results));
+        let turn_idx = self.next_asked(place, &mut differences);
+        match turn_idx {
+            Some(turn_idx) if differences.is_empty() => Ok(Position {
+                turn_idx,
+                after: place.after,
+                results: results
+                    .into_iter()
+                    .map(|(id, result)| (id.to_owned(), result.text.as_str()))
+                    .collect(),
+            }),
+            _ => Err(Lost {
+                expected: self.first_unspent(place.next),
+                after: place.after,
+                differences,
+                rejected: Vec::new(),
+            }),
+        }
+    }
+
+    /// Results must have come for exactly the calls of the turn before.
+    fn compare_results(
+        &self,
+        place: Place,
+        arrived: &[(&str, &RequestedResult)],
+    ) -> Option<FieldDifference> {
+        let turn = place.after.and_then(|turn_idx| self.turns.get(turn_idx));
+        let calls = || turn.iter().flat_map(|turn| turn.calls());
+        let is_cancelled = turn.is_some_and(|turn| turn.is_cancelled);
+        let has_come = |id: &str| arrived.iter().any(|&(arrived, _)| arrived == id);
+        let is_asked = |id: &str| calls().any(|call| call.id == id);
+        let is_complete =
+            is_cancelled || calls().all(|call| !call.needs_result || has_come(&call.id));
+        // The same result twice is no other result.
+        if is_complete && arrived.iter().all(|&(id, _)| is_asked(id)) {
+            return None;
+        }
+        let shown = |names: &[&str]| match names.is_empty() {
+            true => "none".to_owned(),
+            false => super::rounds::list(names),
+        };
+        let expected: Vec<&str> = calls().map(|call| call.id.as_str()).collect();
+        let arrived: Vec<&str> = arrived
+            .iter()
+            .map(|&(id, result)| match id.is_empty() {
+                true => result.name.as_str(),
+                false => id,
+            })
+            .collect();
+        Some(FieldDifference {
+            field: "results",
+            expected: shown(&expected),
+            arrived: shown(&arrived),
+        })
+    }
+
+    /// The results that have come since the turn before, each with the id of its call in the script. Where the wire
+    /// has no ids, a result belongs to the next call of its name in the history; without a fitting one, its id is
+    /// empty.
+    fn results_since(&self, place: Place) -> Vec<(&str, &'r RequestedResult)> {
+        let answered = &self.rounds.answered[..];
+        let sides = answered.iter().map(|(side, _)| side);
+        let results = sides
+            .skip(place.results_from)
+            .chain([&self.rounds.last])
+            .flat_map(|side: &UserSide<'r>| side.results.iter().copied());
+        let said = answered.iter().skip(place.results_from.saturating_sub(1));
+        let mut called: Vec<Option<&str>> = match place.results_from {
+            0 => Vec::new(),
+            _ => said
+                .flat_map(|(_, said)| &said.calls)
+                .map(|call| Some(call.name.as_str()))
+                .collect(),
+        };
+        let turn = place.after.and_then(|turn_idx| self.turns.get(turn_idx));
+        let scripted: Vec<&str> = turn
+            .iter()
+            .flat_map(|turn| turn.calls())
+            .map(|call| call.id.as_str())
+            .collect();
+        results
+            .map(|result| {
+                if !result.call_id.is_empty() {
+                    return (result.call_id.as_str(), result);
+                }
+                let name = Some(result.name.as_str());
+                let call_idx = called.iter().position(|called| *called == name);
+                if let Some(call_idx) = call_idx {
+                    called[call_idx] = None;
+                }
+                let id = call_idx.and_then(|call_idx| scripted.get(call_idx));
+                (id.copied().unwrap_or_default(), result)
+            })
+            .collect()
+    }
+
+    fn first_round_with_calls_of(&self, turn_idx: usize) -> usize {
+        self.rounds
+            .answered
+            .iter()
+            .position(|(_, said)| {
+                said.calls
+                    .iter()
+                    .any(|call| self.script.turn_of_call(&call.id) == Some(turn_idx))
+            })
+            .unwrap_or(self.rounds.answered.len().saturating_sub(1))
+    }
+
+    /// The turn that the user's texts ask for: the next one, or one after turns that leave no trace. Each input
+    /// that is passed over must have been said before the next one.
+    fn next_asked(&self, place: Place, differences: &mut Vec<FieldDifference>) -> Option<usize> {
+        let mut found = None;
+        let mut from = 0;
+        let mut turn_idx = place.next;
+        while let Some(turn) = self.turns.get(turn_idx) {
+            let takes_any = place.takes_any_text && turn_idx == place.next;
+            let is_spent = self.spent.is_spent(turn_idx);
+            match self.input_fits(turn, from) {
+                Some(used) => {
+                    // Without an input of its own, a later turn is no better than one that has been found.
+                    if !is_spent && (found.is_none() || used > from) {
+                        found = Some(turn_idx);
+                    }
+                    from = used.max(from);
+                }
+                None if takes_any => {
+                    if !is_spent {
+                        found = Some(turn_idx);
+                    }
+                }
+                None => {
+                    if found.is_none() && !may_be_missing(turn) {
+                        differences.push(self.text_difference(turn));
+                    }
+                }
+            }
+            if !may_be_missing(turn) {
+                break;
+            }
+            turn_idx += 1;
+        }
+        found
+    }
+
+    fn first_unspent(&self, next: usize) -> Option<usize> {
+        (next..self.turns.len()).find(|&turn_idx| !self.spent.is_spent(turn_idx))
+    }
+
+    /// Whether the input before `turn` is among the texts from `from` on, as the index after it. A turn without one
+    /// takes whatever comes.
+    fn input_fits(&self, turn: &Turn, from: usize) -> Option<usize> {
+        let Some(input) = &turn.input else {
+            return Some(from);
+        };
+        match &input.text {
+            None => Some(from),
+            Some(_) => self
+                .last_texts
+                .find(&input.normal, from)
+                .or(input.is_keys.then_some(from)),
+        }
+    }
+
+    fn text_difference(&self, turn: &Turn) -> FieldDifference {
+        let expected = turn.input.as_ref().and_then(|input| input.text.as_deref());
+        let arrived = self.rounds.last.texts.last();
+        FieldDifference {
+            field: "user text",
+            expected: expected.map_or_else(|| "any".into(), super::rounds::quote),
+            arrived: arrived.map_or_else(|| "none".into(), |text| super::rounds::quote(text)),
+        }
+    }
+}
+
+impl Place {
+    fn start(turn_idx: usize, takes_any_text: bool) -> Self {
+        Self {
+            next: turn_idx,
+            after: None,
+            results_from: 0,
+            takes_any_text,
+        }
+    }
+}
+
+/// The first turns of the segments whose input fits what was said last just so.
+fn fitting<'a>(
+    segments: impl Iterator<Item = &'a Segment> + 'a,
+    texts: &'a NormalTexts,
+    wanted: Fit,
+) -> impl Iterator<Item = usize> + 'a {
+    segments
+        .filter(move |segment| {
+            let input = segment.input.as_ref().filter(|input| input.text.is_some());
+            input.is_some_and(|input| texts.fit_of_last(&input.normal) == Some(wanted))
+        })
+        .map(|segment| segment.first_turn_idx)
+}
+
+/// Whether a history may hold no trace of the turn.
+fn may_be_missing(turn: &Turn) -> bool {
+    turn.is_only_errors() || turn.is_silent() || turn.is_cancelled
+}
+
+/// Whether `said` is the answer of `turn`, or else why it isn't.
+fn answers_so(turn: &Turn, said: &Said<'_>) -> Result<(), String> {
+    let n_calls = turn.calls().count();
+    if !said.calls.is_empty() {
+        if n_calls == 0 {
+            return Err("the history holds calls, and the script has none there".into());
+        }
+        let stray = said
+            .calls
+            .iter()
+            .filter(|call| !call.id.is_empty())
+            .find(|call| turn.calls().all(|scripted| scripted.id != call.id));
+        if let Some(call) = stray {
+            return Err(format!(
+                "the history holds the call `{}`, which this turn does not make",
+                call.id
+            ));
+        }
+        return match said.calls.len() <= n_calls {
+            true => Ok(()),
+            false => Err(format!(
+                "the history holds {} calls, and the script has {n_calls}",
+                said.calls.len()
+            )),
+        };
+    }
+    if turn.is_only_errors() {
+        return Err("the script has only errors there".into());
+    }
+    if turn.is_cancelled && turn.squeezed.starts_with(&said.squeezed) {
+        return Ok(());
+    }
+    if n_calls > 0 {
+        return Err("the script has calls, and the history holds none there".into());
+    }
+    if is_same_text(&turn.squeezed, &said.squeezed) {
+        return Ok(());
+    }
+    Err("the history holds another text".into())
+}
+
+/// Whether a client's memory of a text is that text: equal, or with little cut off or added.
+fn is_same_text(scripted: &str, remembered: &str) -> bool {
+    let (shorter, longer) = match scripted.len() <= remembered.len() {
+        true => (scripted, remembered),
+        false => (remembered, scripted),
+    };
+    scripted == remembered || (shorter.len() * 2 > longer.len() && fit(longer, shorter).is_some())
+}

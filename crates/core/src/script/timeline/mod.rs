@@ -1,0 +1,71 @@
+//! Timelines at play: when each event is due, which answers a model gives, and where in the script a request is.
+//!
+//! A player of models compiles each timeline ([`LlmScript::compile`]), and asks [`Sessions::answer`] with each request.
+//! The [`Decision`] names a turn and one of its attempts: [`Turn::delay_of`] says when each of its elements is due,
+//! `profiles::native_call` what each of its calls is for the agent that asked.
+
+mod align;
+mod block_text;
+mod distance;
+mod effects;
+mod faces;
+mod llm_script;
+mod miss;
+mod request;
+mod request_key;
+mod result_check;
+mod rounds;
+mod schedule;
+mod schedule_lanes;
+mod selection;
+mod session;
+mod sessions;
+mod side_lane;
+mod smallest;
+mod speed;
+mod text;
+mod text_table;
+mod turns;
+mod turns_build;
+
+#[cfg(test)]
+mod client;
+#[cfg(test)]
+mod schedule_tests;
+#[cfg(test)]
+mod session_tests;
+#[cfg(test)]
+mod sessions_tests;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod turns_tests;
+
+pub use crate::profiles::{AdvertisedTool, ToolInput};
+pub use align::{FieldDifference, Rejection};
+pub use block_text::block_text;
+pub use effects::{command_line, timeline_effects};
+pub use faces::{Act, Cell, EDIT_COUNTS, EXPECT, FACES, Face, FaceRow, TOOL_EXECUTION};
+pub use llm_script::LlmScript;
+pub use miss::Miss;
+pub use request::{
+    Endpoint, Message, Part, PreviousAnswer, Request, RequestedCall, RequestedResult, Role,
+    ToolChoice,
+};
+pub use request_key::RequestKey;
+pub use result_check::ResultDifference;
+pub use schedule::{EventTimes, Lane, Points, Schedule, ScheduleReading, lane_of};
+pub use selection::{
+    DEFAULT_MAX_DISTANCE, PromptDistance, Ranked, Selection, SelectionReason, Selector, Unselected,
+    Wanted,
+};
+pub use session::{Decision, Served, Session};
+pub use sessions::{Address, Answered, DEFAULT_MAX_SESSIONS, Outside, SessionKey, Sessions};
+pub use side_lane::{SideLane, SideReply};
+pub use smallest::smallest_value;
+pub use speed::Speed;
+pub use text::{is_reminder, normalise};
+pub use turns::{
+    Attempt, ExpectedInput, Piece, Segment, Turn, TurnCall, TurnElement, TurnError, Turns,
+    TurnsReading,
+};

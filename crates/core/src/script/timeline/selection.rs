@@ -1,0 +1,398 @@
+//! Which of several scenarios is meant: by name, by session id, or by how near its prompt is.
+
+use std::fmt;
+
+use super::distance::{Measured, distance, least_distance};
+use super::text::normalise;
+use crate::diagnostic::{Diagnostic, codes, did_you_mean};
+use crate::scenario::timeline::Timeline;
+
+/// The distance above which nothing is chosen.
+pub const DEFAULT_MAX_DISTANCE: f64 = 0.6;
+
+/// How many scenarios are told of besides the chosen one.
+const N_OTHERS: usize = 3;
+
+/// What chooses among scenarios. Built once for a set of them, in the order of their files.
+#[derive(Debug, Clone)]
+pub struct Selector {
+    entries: Vec<Entry>,
+    max_distance: f64,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    name: String,
+    session_id: Option<String>,
+    /// The effective prompt, normal; `None` if it can't be chosen by it.
+    prompt: Option<Measured>,
+}
+
+/// What a request or the user asks for. The first that is given decides.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// The name of the scenario.
+    pub name: Option<&'a str>,
+    /// The session id that it has.
+    pub session_id: Option<&'a str>,
+    /// Texts of which one is the prompt: the nearest counts.
+    pub prompts: &'a [&'a str],
+}
+
+/// A scenario that was chosen, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selection {
+    /// Its index.
+    pub scenario_idx: usize,
+    /// Why.
+    pub reason: SelectionReason,
+    /// The next ones by distance, if it was chosen by its prompt.
+    pub others: Vec<Ranked>,
+}
+
+/// Why a scenario was chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SelectionReason {
+    /// By its name.
+    Name,
+    /// By its session id.
+    SessionId,
+    /// By its prompt, at this distance.
+    Prompt(f64),
+    /// It is the only one. The distance of its prompt, if it has one and it is not above the limit.
+    Only(Option<f64>),
+}
+
+/// A scenario with its distance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    /// Its index.
+    pub scenario_idx: usize,
+    /// Its name.
+    pub name: String,
+    /// From 0, the same, to 1; `None` if it has no prompt.
+    pub distance: Option<PromptDistance>,
+}
+
+/// How far a prompt is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PromptDistance {
+    /// From 0, the same, to 1.
+    pub value: f64,
+    /// Whether it is so, or only at least so.
+    pub is_exact: bool,
+}
+
+/// Why no scenario was chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Unselected {
+    /// No scenario has this name or session id (T-SEL-01).
+    Unknown {
+        /// `name` or `session id`.
+        what: &'static str,
+        /// What was asked for.
+        wanted: String,
+        /// The nearest that exists.
+        nearest: Option<String>,
+        /// All there are, at most a few.
+        known: Vec<String>,
+    },
+    /// No prompt is near enough (T-SEL-02).
+    Far {
+        /// What was asked for, cut.
+        wanted: String,
+        /// The limit.
+        max_distance: f64,
+        /// The nearest.
+        nearest: Vec<Ranked>,
+    },
+}
+
+/// How near a scenario's prompt is, in the order in which scenarios are taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Nearness {
+    distance: PromptDistance,
+    /// Whether a text only holds the prompt.
+    only_holds: bool,
+    /// Length of the prompt in characters.
+    length: usize,
+}
+
+impl Selector {
+    /// What chooses among `timelines` up to `max_distance`.
+    pub fn new<'a>(timelines: impl IntoIterator<Item = &'a Timeline>, max_distance: f64) -> Self {
+        let entries = timelines.into_iter().map(|timeline| Entry {
+            name: timeline.name.clone(),
+            session_id: timeline.session_id().map(str::to_owned),
+            prompt: timeline
+                .effective_prompt()
+                .map(|prompt| Measured::new(normalise(&prompt)))
+                .filter(|prompt| prompt.length > 0),
+        });
+        Self {
+            entries: entries.collect(),
+            max_distance,
+        }
+    }
+
+    /// T-SEL-03 for each of several `timelines` that only a name can choose, since it has no prompt.
+    pub fn doubts<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Vec<Diagnostic> {
+        let timelines: Vec<&Timeline> = timelines.into_iter().collect();
+        let is_alone = timelines.len() < 2;
+        let without_prompt = timelines.into_iter().filter(|timeline| {
+            !is_alone
+                && timeline
+                    .effective_prompt()
+                    .is_none_or(|prompt| normalise(&prompt).is_empty())
+        });
+        without_prompt
+            .map(|timeline| {
+                let message = format!(
+                    "`{}` has no user input and no `initialPrompt`, so that no prompt can choose it",
+                    timeline.name
+                );
+                Diagnostic::warning(codes::SELECT_DOUBT, message)
+                    .at(&timeline.source, timeline.name_span)
+                    .with_help("add `initialPrompt`, or choose it by its name")
+            })
+            .collect()
+    }
+
+    /// The scenario that is meant.
+    ///
+    /// # Errors
+    ///
+    /// No scenario has the name or id, or none is near enough. A name never falls through to the prompt.
+    pub fn select(&self, wanted: Wanted<'_>) -> Result<Selection, Unselected> {
+        if let Some(name) = wanted.name {
+            return self.exactly("name", name, SelectionReason::Name, |entry| {
+                Some(&entry.name)
+            });
+        }
+        if let Some(id) = wanted.session_id {
+            let reason = SelectionReason::SessionId;
+            return self.exactly("session id", id, reason, |entry| {
+                entry.session_id.as_deref()
+            });
+        }
+        self.by_prompt(wanted.prompts)
+    }
+
+    fn exactly<'a>(
+        &'a self,
+        what: &'static str,
+        wanted: &str,
+        reason: SelectionReason,
+        field: impl Fn(&'a Entry) -> Option<&'a str>,
+    ) -> Result<Selection, Unselected> {
+        let known = || self.entries.iter().filter_map(&field);
+        let found = self
+            .entries
+            .iter()
+            .position(|entry| field(entry) == Some(wanted));
+        match found {
+            Some(scenario_idx) => Ok(Selection {
+                scenario_idx,
+                reason,
+                others: Vec::new(),
+            }),
+            None => Err(Unselected::Unknown {
+                what,
+                wanted: crate::value::cut(wanted, 100).into_owned(),
+                nearest: did_you_mean(wanted, known()).map(str::to_owned),
+                known: known().take(MAX_KNOWN).map(str::to_owned).collect(),
+            }),
+        }
+    }
+
+    fn by_prompt(&self, prompts: &[&str]) -> Result<Selection, Unselected> {
+        let texts: Vec<Measured> = prompts
+            .iter()
+            .map(|text| Measured::new(normalise(text)))
+            .filter(|text| text.length > 0)
+            .collect();
+        if let [only] = &self.entries[..] {
+            let near = self.nearness(only, &texts);
+            let distance = near
+                .map(|near| near.distance)
+                .filter(|found| found.is_exact && found.value <= self.max_distance);
+            return Ok(Selection {
+                scenario_idx: 0,
+                reason: SelectionReason::Only(distance.map(|found| found.value)),
+                others: Vec::new(),
+            });
+        }
+        let mut ranked: Vec<(usize, Option<Nearness>)> = self
+            .entries
+            .iter()
+            .map(|entry| self.nearness(entry, &texts))
+            .enumerate()
+            .collect();
+        // Stable: what is equally near stays in the order of the files.
+        ranked.sort_by(|(_, one), (_, other)| match (one, other) {
+            (Some(one), Some(other)) => one.order(other),
+            (one, other) => other.is_some().cmp(&one.is_some()),
+        });
+        let told = |from: usize| {
+            let next = ranked.iter().skip(from).take(N_OTHERS);
+            next.map(|&(scenario_idx, near)| Ranked {
+                scenario_idx,
+                name: self.entries[scenario_idx].name.clone(),
+                distance: near.map(|near| near.distance),
+            })
+            .collect::<Vec<_>>()
+        };
+        match ranked.first() {
+            Some(&(scenario_idx, Some(near)))
+                if near.distance.is_exact && near.distance.value <= self.max_distance =>
+            {
+                Ok(Selection {
+                    scenario_idx,
+                    reason: SelectionReason::Prompt(near.distance.value),
+                    others: told(1),
+                })
+            }
+            _ => Err(Unselected::Far {
+                wanted: super::rounds::quote(prompts.last().copied().unwrap_or_default()),
+                max_distance: self.max_distance,
+                nearest: told(0),
+            }),
+        }
+    }
+
+    /// How near the nearest of `texts` is to the prompt of `entry`.
+    fn nearness(&self, entry: &Entry, texts: &[Measured]) -> Option<Nearness> {
+        let prompt = entry.prompt.as_ref()?;
+        texts
+            .iter()
+            .map(|text| {
+                let only_holds = text != prompt && text.text.contains(&prompt.text);
+                let distance = match only_holds {
+                    true => Some(0.0),
+                    false => distance(text, prompt, self.max_distance),
+                };
+                let distance = match distance {
+                    Some(value) => PromptDistance {
+                        value,
+                        is_exact: true,
+                    },
+                    None => PromptDistance {
+                        value: least_distance(text, prompt).max(self.max_distance),
+                        is_exact: false,
+                    },
+                };
+                Nearness {
+                    distance,
+                    only_holds,
+                    length: prompt.length,
+                }
+            })
+            .min_by(Nearness::order)
+    }
+}
+
+/// More names are not listed.
+const MAX_KNOWN: usize = 10;
+
+impl Nearness {
+    /// Nearer first; a text that is the prompt before one that only holds it; a longer prompt before a shorter one.
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        self.distance
+            .value
+            .total_cmp(&other.distance.value)
+            .then(other.distance.is_exact.cmp(&self.distance.is_exact))
+            .then(self.only_holds.cmp(&other.only_holds))
+            .then(other.length.cmp(&self.length))
+    }
+}
+
+impl Selection {
+    /// T-SEL-03, if the only scenario was taken although its prompt is far away. `is_prompt_known` says whether
+    /// there was a prompt to compare with at all.
+    pub fn doubt(&self, timeline: &Timeline, is_prompt_known: bool) -> Option<Diagnostic> {
+        if self.reason != SelectionReason::Only(None) || !is_prompt_known {
+            return None;
+        }
+        let message = format!(
+            "`{}` is the only scenario, and it is played although its prompt is far from the one that arrived",
+            timeline.name
+        );
+        Some(
+            Diagnostic::warning(codes::SELECT_DOUBT, message)
+                .at(&timeline.source, timeline.name_span),
+        )
+    }
+}
+
+impl Unselected {
+    /// T-SEL-01 or T-SEL-02.
+    pub fn diagnostic(&self) -> Diagnostic {
+        match self {
+            Self::Unknown { nearest, known, .. } => {
+                let mut diagnostic = Diagnostic::error(codes::SELECT_UNKNOWN, self.to_string());
+                if !known.is_empty() {
+                    let known = super::rounds::list(known);
+                    diagnostic = diagnostic.with_note(format!("there are {known}"));
+                }
+                if let Some(nearest) = nearest {
+                    diagnostic = diagnostic.with_help(format!("did you mean `{nearest}`?"));
+                }
+                diagnostic
+            }
+            Self::Far { nearest, .. } => {
+                let mut diagnostic = Diagnostic::error(codes::SELECT_FAR, self.to_string());
+                for ranked in nearest {
+                    diagnostic = diagnostic.with_note(ranked.to_string());
+                }
+                diagnostic.with_help(
+                    "name the scenario (`x-scenario-name`, `--scenario-name`), or raise `--max-distance`",
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Display for Unselected {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { what, wanted, .. } => {
+                write!(formatter, "no scenario has the {what} `{wanted}`")
+            }
+            Self::Far {
+                wanted,
+                max_distance,
+                ..
+            } => write!(
+                formatter,
+                "no scenario's prompt is within {max_distance} of {wanted}"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Ranked {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}`: ", self.name)?;
+        match self.distance {
+            None => formatter.write_str("no prompt"),
+            Some(distance) if distance.is_exact => {
+                write!(formatter, "distance {:.2}", distance.value)
+            }
+            Some(distance) => write!(formatter, "distance above {:.2}", distance.value),
+        }
+    }
+}
+
+impl fmt::Display for SelectionReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name => formatter.write_str("by its name"),
+            Self::SessionId => formatter.write_str("by its session id"),
+            Self::Prompt(distance) => write!(formatter, "by its prompt, distance {distance:.2}"),
+            Self::Only(Some(distance)) => {
+                write!(formatter, "the only one, distance {distance:.2}")
+            }
+            Self::Only(None) => formatter.write_str("the only one"),
+        }
+    }
+}

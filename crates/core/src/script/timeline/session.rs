@@ -1,0 +1,224 @@
+//! One conversation with a model's stand-in: what has been served, and what comes next.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::align::{Located, Lost, Position, Spent, locate, locate_at};
+use super::llm_script::LlmScript;
+use super::miss::Miss;
+use super::request::Request;
+use super::request_key::RequestKey;
+use super::result_check::{ResultDifference, compare_results};
+use super::side_lane::{SideLane, SideReply};
+use super::turns::{Attempt, Turn};
+
+/// Answers of a session that are remembered for requests that come again.
+const MAX_REMEMBERED: usize = 256;
+
+/// What has been served in one conversation. Where a request is, the request itself says; the session knows only
+/// what no history shows: errors, repeated requests, and where to go on when a history can't be followed.
+#[derive(Debug, Clone, Default)]
+pub struct Session {
+    /// The turn after the last one that was served.
+    cursor: usize,
+    /// How often each attempt was served.
+    servings: HashMap<(usize, usize), u32>,
+    /// What each request got, if that was no error.
+    remembered: HashMap<RequestKey, Served>,
+    /// The same in order of age.
+    ages: VecDeque<RequestKey>,
+}
+
+/// What a request is answered with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Decision {
+    /// A turn, for the first time in this session.
+    Turn(Served),
+    /// The same answer again, since it is the same request.
+    Repeat(Served),
+    /// A turn's attempt that ends in an error.
+    Error(Served),
+    /// An answer beside the conversation.
+    Side(SideReply),
+    /// Nothing: the script doesn't expect this request.
+    Miss(Box<Miss>),
+}
+
+/// What was served.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Served {
+    /// The turn.
+    pub turn_idx: usize,
+    /// Which of its attempts.
+    pub attempt_idx: usize,
+    /// The turn before it in this conversation, if there is one: asserts between the two are due now.
+    pub after: Option<usize>,
+    /// Whether its history could not be followed (T-LLM-09).
+    pub is_unaligned: bool,
+    /// Results that are not what the script has (T-LLM-05).
+    pub differing_results: Vec<ResultDifference>,
+}
+
+impl Served {
+    /// The turn that was served.
+    pub fn turn<'s>(&self, script: &'s LlmScript) -> Option<&'s Turn> {
+        script.turn(self.turn_idx)
+    }
+
+    /// The attempt that was served.
+    pub fn attempt<'s>(&self, script: &'s LlmScript) -> Option<&'s Attempt> {
+        self.turn(script)?.attempts.get(self.attempt_idx)
+    }
+}
+
+impl Session {
+    /// A session in which nothing has been served.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What `request` is answered with, which counts as served.
+    pub fn answer(&mut self, script: &LlmScript, side: &SideLane, request: &Request) -> Decision {
+        if let Some(served) = self.remembered.get(&request.key) {
+            return Decision::Repeat(served.clone());
+        }
+        let served_here = ServedHere {
+            script,
+            servings: &self.servings,
+        };
+        let located = locate(script, request, &served_here);
+        let expected = match &located {
+            Located::At(position) => Some(position.turn_idx),
+            Located::Nowhere(lost) => lost.expected,
+            Located::Unaligned(_) => Some(self.cursor),
+        };
+        let expected_text = expected
+            .and_then(|turn_idx| script.turn(turn_idx)?.input.as_ref())
+            .map(|input| input.normal.as_str());
+        if let Some(reply) = side.reply(request, expected_text) {
+            return Decision::Side(reply);
+        }
+        let (position, is_unaligned) = match located {
+            Located::At(position) => (position, false),
+            Located::Nowhere(lost) => return miss(script, request, lost),
+            Located::Unaligned(rejected) => {
+                match locate_at(script, request, &served_here, self.cursor) {
+                    Some(position) => (position, true),
+                    None => {
+                        let lost = Lost {
+                            expected: Some(self.cursor).filter(|&idx| script.turn(idx).is_some()),
+                            rejected,
+                            ..Lost::default()
+                        };
+                        return miss(script, request, lost);
+                    }
+                }
+            }
+        };
+        self.serve(script, request, position, is_unaligned)
+    }
+
+    fn serve(
+        &mut self,
+        script: &LlmScript,
+        request: &Request,
+        position: Position<'_>,
+        is_unaligned: bool,
+    ) -> Decision {
+        let Position {
+            turn_idx,
+            after,
+            results,
+        } = position;
+        let attempt_idx = script
+            .turn(turn_idx)
+            .and_then(|turn| next_attempt(turn, turn_idx, &self.servings));
+        let Some(attempt_idx) = attempt_idx else {
+            let lost = Lost {
+                expected: Some(turn_idx),
+                after,
+                ..Lost::default()
+            };
+            return miss(script, request, lost);
+        };
+        let before = after.and_then(|turn_idx| script.turn(turn_idx));
+        let served = Served {
+            turn_idx,
+            attempt_idx,
+            after,
+            is_unaligned,
+            differing_results: before
+                .map(|turn| compare_results(turn, &results))
+                .unwrap_or_default(),
+        };
+        let n_served = self.servings.entry((turn_idx, attempt_idx)).or_default();
+        *n_served = n_served.saturating_add(1);
+        self.cursor = turn_idx + 1;
+        let is_error = served
+            .attempt(script)
+            .is_some_and(|attempt| attempt.error.is_some());
+        if is_error {
+            // The turn is not over: its next attempt is what comes, or the turn after it.
+            self.cursor = turn_idx;
+            return Decision::Error(served);
+        }
+        self.remember(request.key, &served);
+        Decision::Turn(served)
+    }
+
+    fn remember(&mut self, key: RequestKey, served: &Served) {
+        if self.ages.len() >= MAX_REMEMBERED
+            && let Some(oldest) = self.ages.pop_front()
+        {
+            self.remembered.remove(&oldest);
+        }
+        self.ages.push_back(key);
+        self.remembered.insert(key, served.clone());
+    }
+}
+
+fn miss(script: &LlmScript, request: &Request, lost: Lost) -> Decision {
+    Decision::Miss(Box::new(Miss::new(script, request, lost)))
+}
+
+/// The first attempt that isn't an error which was served often enough.
+fn next_attempt(
+    turn: &Turn,
+    turn_idx: usize,
+    servings: &HashMap<(usize, usize), u32>,
+) -> Option<usize> {
+    turn.attempts
+        .iter()
+        .enumerate()
+        .position(|(attempt_idx, attempt)| {
+            let n_served = n_served(servings, turn_idx, attempt_idx);
+            attempt
+                .error
+                .as_ref()
+                .is_none_or(|error| !error.is_spent(n_served))
+        })
+}
+
+fn n_served(servings: &HashMap<(usize, usize), u32>, turn_idx: usize, attempt_idx: usize) -> u32 {
+    let found = servings.get(&(turn_idx, attempt_idx));
+    found.copied().unwrap_or_default()
+}
+
+struct ServedHere<'a> {
+    script: &'a LlmScript,
+    servings: &'a HashMap<(usize, usize), u32>,
+}
+
+impl Spent for ServedHere<'_> {
+    fn is_spent(&self, turn_idx: usize) -> bool {
+        let Some(turn) = self.script.turn(turn_idx) else {
+            return true;
+        };
+        if turn.is_only_errors() {
+            return next_attempt(turn, turn_idx, self.servings).is_none();
+        }
+        // A client may have left an empty answer out of its history. The same request again is no other one, and
+        // never comes to here.
+        let last_idx = turn.attempts.len().saturating_sub(1);
+        turn.is_silent() && n_served(self.servings, turn_idx, last_idx) > 0
+    }
+}

@@ -1,0 +1,323 @@
+//! All conversations with a model's stand-in: which one a request belongs to, and which scenario that plays.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+use super::llm_script::{LlmScript, short_hash};
+use super::request::{Message, Part, Request, Role};
+use super::request_key::RequestKey;
+use super::selection::{Selection, Selector, Unselected, Wanted};
+use super::session::{Decision, Session};
+use super::side_lane::{SideLane, SideReply};
+use crate::value::cut;
+
+/// How many sessions are kept, if nothing else is said.
+pub const DEFAULT_MAX_SESSIONS: usize = 10_000;
+
+/// A first request that comes again within this time is a retry, if nothing else has come.
+const RETRY_WINDOW_MS: u64 = 60_000;
+
+/// What a session is known by, the same in every run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionKey(pub u64);
+
+impl fmt::Display for SessionKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:016x}", self.0)
+    }
+}
+
+/// What the headers of a request say about its session and its scenario.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Address<'a> {
+    /// `x-cuecard-session` or `x-scenario-session`.
+    pub session: Option<&'a str>,
+    /// The API key.
+    pub api_key: Option<&'a str>,
+    /// `x-scenario-name`.
+    pub scenario_name: Option<&'a str>,
+    /// `x-scenario-session-id`, or another way to name a scenario's session id.
+    pub scenario_session_id: Option<&'a str>,
+    /// `x-scenario-prompt`.
+    pub prompt: Option<&'a str>,
+}
+
+/// The sessions of a set of scenarios; the least recently used go when there are too many.
+#[derive(Debug)]
+pub struct Sessions {
+    scripts: Vec<Arc<LlmScript>>,
+    selector: Selector,
+    /// What is beside every conversation, before a scenario is chosen.
+    side: SideLane,
+    /// The same for each scenario.
+    sides: Vec<SideLane>,
+    entries: HashMap<SessionKey, Entry>,
+    /// Sessions by when they were last used.
+    uses: BTreeMap<u64, SessionKey>,
+    n_uses: u64,
+    max_sessions: usize,
+    /// For each scenario and turn, whether any session got it.
+    played: Vec<Vec<bool>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    session: Session,
+    scenario_idx: usize,
+    selection: Arc<Selection>,
+    first: RequestKey,
+    began_ms: u64,
+    /// Whether every request so far was the first one again.
+    has_only_first: bool,
+    last_use: u64,
+}
+
+/// The answer to a request.
+#[derive(Debug, Clone)]
+pub struct Answered {
+    /// The session.
+    pub session: SessionKey,
+    /// The scenario.
+    pub scenario_idx: usize,
+    /// Why it was chosen; chosen once for each session.
+    pub selection: Arc<Selection>,
+    /// What is answered.
+    pub decision: Decision,
+}
+
+/// A request that got no turn and no session.
+#[derive(Debug, Clone)]
+pub enum Outside {
+    /// It is beside any conversation, and answered so.
+    Side(SideReply),
+    /// No scenario is meant.
+    Unselected(Unselected),
+    /// It goes on from an answer that was none of ours.
+    ForeignAnswer {
+        /// The id it names.
+        id: String,
+    },
+}
+
+impl Sessions {
+    /// Sessions that play `scripts`, chosen by `selector`, which has the same scenarios in the same order.
+    pub fn new(scripts: Vec<Arc<LlmScript>>, selector: Selector, max_sessions: usize) -> Self {
+        let side = SideLane::new(scripts.iter().map(|script| &*script.timeline));
+        let sides = scripts
+            .iter()
+            .map(|script| side.with_calls_of(&script.timeline))
+            .collect();
+        let played = scripts
+            .iter()
+            .map(|script| vec![false; script.turns.turns.len()])
+            .collect();
+        Self {
+            scripts,
+            selector,
+            side,
+            sides,
+            entries: HashMap::new(),
+            uses: BTreeMap::new(),
+            n_uses: 0,
+            max_sessions: max_sessions.max(1),
+            played,
+        }
+    }
+
+    /// The scripts, in their order.
+    pub fn scripts(&self) -> &[Arc<LlmScript>] {
+        &self.scripts
+    }
+
+    /// How many sessions there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The turns that no session got, as scenario and turn.
+    pub fn unplayed(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.played
+            .iter()
+            .enumerate()
+            .flat_map(|(scenario_idx, turns)| {
+                let unplayed = turns.iter().enumerate().filter(|&(_, played)| !played);
+                unplayed.map(move |(turn_idx, _)| (scenario_idx, turn_idx))
+            })
+    }
+
+    /// What `request` is answered with at `now_ms`, on any clock that doesn't go back.
+    ///
+    /// # Errors
+    ///
+    /// The request belongs to no session and opens none.
+    pub fn answer(
+        &mut self,
+        address: Address<'_>,
+        request: &Request,
+        now_ms: u64,
+    ) -> Result<Answered, Outside> {
+        let key = session_key(address, request);
+        let mut entry = match self.goes_on(key, request, now_ms) {
+            Some(entry) => entry,
+            None => self.open(key, address, request, now_ms)?,
+        };
+        entry.has_only_first &= request.key == entry.first;
+        let scenario_idx = entry.scenario_idx;
+        let decision = entry.session.answer(
+            &self.scripts[scenario_idx],
+            &self.sides[scenario_idx],
+            request,
+        );
+        if let Decision::Turn(served) | Decision::Repeat(served) | Decision::Error(served) =
+            &decision
+            && let Some(played) = self.played[scenario_idx].get_mut(served.turn_idx)
+        {
+            *played = true;
+        }
+        let selection = entry.selection.clone();
+        self.keep(key, entry);
+        Ok(Answered {
+            session: key,
+            scenario_idx,
+            selection,
+            decision,
+        })
+    }
+
+    /// Takes the session out, if it exists and `request` doesn't begin it anew.
+    fn goes_on(&mut self, key: SessionKey, request: &Request, now_ms: u64) -> Option<Entry> {
+        let entry = self.entries.get(&key)?;
+        let is_retry =
+            entry.has_only_first && now_ms.saturating_sub(entry.began_ms) < RETRY_WINDOW_MS;
+        if request.key == entry.first && !is_retry {
+            return None;
+        }
+        let entry = self.entries.remove(&key)?;
+        self.uses.remove(&entry.last_use);
+        Some(entry)
+    }
+
+    /// A new session, in place of one that has the same key.
+    fn open(
+        &mut self,
+        key: SessionKey,
+        address: Address<'_>,
+        request: &Request,
+        now_ms: u64,
+    ) -> Result<Entry, Outside> {
+        if let Some(reply) = self.side.reply(request, None) {
+            return Err(Outside::Side(reply));
+        }
+        let selection = self.select(address, request)?;
+        self.close(key);
+        while self.entries.len() >= self.max_sessions {
+            let Some(oldest) = self.uses.first_key_value().map(|(_, &key)| key) else {
+                break;
+            };
+            self.close(oldest);
+        }
+        Ok(Entry {
+            session: Session::new(),
+            scenario_idx: selection.scenario_idx,
+            selection: Arc::new(selection),
+            first: request.key,
+            began_ms: now_ms,
+            has_only_first: true,
+            last_use: 0,
+        })
+    }
+
+    fn select(&self, address: Address<'_>, request: &Request) -> Result<Selection, Outside> {
+        if let Some(previous) = &request.previous {
+            let script = self
+                .scripts
+                .iter()
+                .position(|script| script.fingerprint == previous.scenario);
+            return match script {
+                Some(scenario_idx) => Ok(Selection {
+                    scenario_idx,
+                    reason: super::selection::SelectionReason::SessionId,
+                    others: Vec::new(),
+                }),
+                None => Err(Outside::ForeignAnswer {
+                    id: cut(&previous.id, 200).into_owned(),
+                }),
+            };
+        }
+        let texts: Vec<&str>;
+        let prompts = match &address.prompt {
+            Some(prompt) => std::slice::from_ref(prompt),
+            None => {
+                texts = user_texts(&request.history).collect();
+                &texts[..]
+            }
+        };
+        let wanted = Wanted {
+            name: address.scenario_name,
+            session_id: address.scenario_session_id,
+            prompts,
+        };
+        self.selector.select(wanted).map_err(Outside::Unselected)
+    }
+
+    fn keep(&mut self, key: SessionKey, mut entry: Entry) {
+        self.n_uses += 1;
+        entry.last_use = self.n_uses;
+        self.uses.insert(self.n_uses, key);
+        self.entries.insert(key, entry);
+    }
+
+    fn close(&mut self, key: SessionKey) {
+        if let Some(entry) = self.entries.remove(&key) {
+            self.uses.remove(&entry.last_use);
+        }
+    }
+}
+
+/// The session that a request names, else the one of its API key and conversation.
+fn session_key(address: Address<'_>, request: &Request) -> SessionKey {
+    if let Some(session) = address.session {
+        return SessionKey(short_hash(&[b"session", session.as_bytes()]));
+    }
+    if let Some(previous) = &request.previous {
+        return SessionKey(previous.session);
+    }
+    let optional = |text: Option<&'_ str>| text.unwrap_or_default().to_owned();
+    let asked = [
+        optional(address.api_key),
+        optional(address.scenario_name),
+        optional(address.scenario_session_id),
+        optional(address.prompt),
+    ];
+    let mut parts: Vec<&[u8]> = vec![b"conversation"];
+    parts.extend(asked.iter().map(String::as_bytes));
+    parts.push(request.system.as_bytes());
+    let before_answer = request
+        .history
+        .iter()
+        .take_while(|message| message.role == Role::User);
+    for text in before_answer.flat_map(texts_of) {
+        parts.push(text.as_bytes());
+    }
+    SessionKey(short_hash(&parts))
+}
+
+fn user_texts(history: &[Message]) -> impl Iterator<Item = &str> {
+    history
+        .iter()
+        .filter(|message| message.role == Role::User)
+        .flat_map(texts_of)
+}
+
+fn texts_of(message: &Message) -> impl Iterator<Item = &str> {
+    message.parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    })
+}

@@ -1,0 +1,231 @@
+//! Requests beside the conversation: probes, and calls for a title or a summary. They consume nothing.
+
+use std::sync::{Arc, LazyLock};
+
+use regex::Regex;
+
+use super::request::Request;
+use super::rounds::{Rounds, fit};
+use super::smallest::smallest_value;
+use super::text::normalise;
+use crate::scenario::timeline::{SideCall, Timeline};
+use crate::value::{Json, as_text};
+
+/// What agents ask of a small model beside the conversation.
+static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    [
+        r"(?i)\b(?:generate|write|create|provide|produce|give|come up with)\b[^.\n]{0,80}\b(?:title|topic|headline|summary)\b",
+        r"(?i)\btitle generator\b",
+        r"(?i)\bsummari[sz]e (?:this|the|our) (?:coding )?(?:conversation|chat|session|thread)\b",
+        r"(?i)\b(?:new|changed) (?:conversation|topic)\b[^.\n]{0,80}\btopic\b",
+        r"(?i)\bindicates a new conversation\b",
+    ]
+    .iter()
+    .map(|pattern| Regex::new(pattern).expect("the pattern is fixed"))
+    .collect()
+});
+
+/// What is answered where nothing else is said.
+const DEFAULT_REPLY: &str = "OK";
+
+/// Only so much of a text is looked at.
+const MAX_LOOKED_AT: usize = 20_000;
+
+/// What is beside the conversation, for one scenario or for a set of them.
+#[derive(Debug, Clone)]
+pub struct SideLane {
+    calls: Vec<SideCall>,
+    /// The effective prompts, normal: what is said in one of them belongs to the conversation.
+    prompts: Arc<[String]>,
+}
+
+/// The answer to a request beside the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideReply {
+    /// Its text.
+    pub text: String,
+    /// Why it is beside the conversation, for the log.
+    pub why: String,
+}
+
+impl SideLane {
+    /// The side lane of a set of scenarios.
+    pub fn new<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Self {
+        let mut calls = Vec::new();
+        let mut prompts = Vec::new();
+        for timeline in timelines {
+            calls.extend(timeline.server.side_calls.iter().cloned());
+            prompts.extend(timeline.effective_prompt().map(|prompt| normalise(&prompt)));
+        }
+        Self {
+            calls,
+            prompts: prompts.into(),
+        }
+    }
+
+    /// The same prompts with the calls of one scenario only.
+    #[must_use]
+    pub fn with_calls_of(&self, timeline: &Timeline) -> Self {
+        Self {
+            calls: timeline.server.side_calls.clone(),
+            prompts: self.prompts.clone(),
+        }
+    }
+
+    /// The answer to `request`, if it is beside the conversation. `expected` is the text that the script waits for.
+    pub fn reply(&self, request: &Request, expected: Option<&str>) -> Option<SideReply> {
+        if request.max_tokens == Some(1) {
+            return Some(reply(request, None, "a probe for one token".into()));
+        }
+        if !request.tools.is_empty() {
+            return None;
+        }
+        let rounds = Rounds::of(request);
+        let said = rounds.last.texts.last().copied().unwrap_or_default();
+        let places = [
+            ("system text", request.system.as_str()),
+            ("user text", said),
+        ];
+        for (place, text) in places {
+            let text = start_of(text);
+            let fits = |pattern: &Regex| {
+                pattern.is_match(text)
+                    && (place == "system text" || !self.belongs(text, expected, pattern))
+            };
+            let scripted = self.calls.iter().find(|call| {
+                let is_model = call
+                    .model
+                    .as_ref()
+                    .is_none_or(|model| *model == request.model);
+                is_model && fits(&call.pattern)
+            });
+            if let Some(call) = scripted {
+                let why = format!("the {place} fits `{}` of `sideCalls`", call.pattern);
+                return Some(reply(request, Some(&call.reply), why));
+            }
+            if PATTERNS.iter().any(fits) {
+                let why = format!("the {place} asks for a title, topic or summary");
+                return Some(reply(request, None, why));
+            }
+        }
+        None
+    }
+
+    /// Whether a text of the user's belongs to the conversation although it fits a pattern: because it holds what
+    /// the script says, and that fits the pattern too.
+    fn belongs(&self, text: &str, expected: Option<&str>, pattern: &Regex) -> bool {
+        let normal = normalise(text);
+        self.prompts
+            .iter()
+            .map(String::as_str)
+            .chain(expected)
+            .any(|scripted| fit(&normal, scripted).is_some() && pattern.is_match(scripted))
+    }
+}
+
+fn reply(request: &Request, scripted: Option<&Json>, why: String) -> SideReply {
+    let text = match (scripted, &request.response_schema) {
+        (Some(reply), _) => as_text(reply).into_owned(),
+        (None, Some(schema)) => smallest_value(schema).to_string(),
+        (None, None) => DEFAULT_REPLY.to_owned(),
+    };
+    SideReply { text, why }
+}
+
+fn start_of(text: &str) -> &str {
+    let mut end = text.len().min(MAX_LOOKED_AT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::request::{Endpoint, Message};
+    use super::super::testing::{ask, timeline};
+    use super::*;
+    use crate::profiles::AdvertisedTool;
+    use crate::source::Span;
+
+    fn request(system: &str, said: &str) -> Request {
+        Request {
+            system: system.into(),
+            history: vec![Message::user(said)],
+            ..Request::new(Endpoint::Chat)
+        }
+    }
+
+    #[test]
+    fn calls_for_a_title_are_beside_the_conversation() {
+        let lane = SideLane::new([&timeline(vec![ask("Fix the test")])]);
+        let title = request("You are a title generator.", "Fix the test");
+        assert_eq!(lane.reply(&title, None).expect("beside").text, "OK");
+        let title = request("", "Generate a short title for: Fix the test");
+        assert!(lane.reply(&title, None).is_some());
+        let topic = request(
+            "Analyze if this message indicates a new conversation topic.",
+            "Fix the test",
+        );
+        assert!(lane.reply(&topic, None).is_some());
+        assert!(lane.reply(&request("", "Fix the test"), None).is_none());
+        let with_tools = Request {
+            tools: vec![AdvertisedTool::function("Bash", json!({}))],
+            ..title
+        };
+        assert!(lane.reply(&with_tools, None).is_none());
+    }
+
+    #[test]
+    fn what_the_script_says_belongs_to_the_conversation() {
+        let prompt = "Write a title for the page";
+        let lane = SideLane::new([&timeline(vec![ask(prompt)])]);
+        assert!(lane.reply(&request("", prompt), None).is_none());
+        let other = "Write a summary of it";
+        assert!(lane.reply(&request("", other), None).is_some());
+        assert!(
+            lane.reply(&request("", other), Some("write a summary of it"))
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn a_probe_is_answered_and_a_schema_is_satisfied() {
+        let lane = SideLane::new([]);
+        let probe = Request {
+            max_tokens: Some(1),
+            ..request("", "quota")
+        };
+        assert!(lane.reply(&probe, None).is_some());
+        let schema = json!({"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}});
+        let structured = Request {
+            response_schema: Some(schema),
+            ..request("You are a title generator.", "x")
+        };
+        let reply = lane.reply(&structured, None).expect("beside");
+        assert_eq!(reply.text, r#"{"title":""}"#);
+    }
+
+    #[test]
+    fn a_scenario_has_patterns_of_its_own() {
+        let mut scripted = timeline(vec![ask("x")]);
+        scripted.server.side_calls.push(SideCall {
+            pattern: Regex::new("^Name it").expect("a pattern"),
+            model: Some("small".into()),
+            reply: json!({"name": "it"}),
+            span: Span::default(),
+        });
+        let lane = SideLane::new([&scripted]);
+        let named = Request {
+            model: "small".into(),
+            ..request("", "Name it now")
+        };
+        assert_eq!(
+            lane.reply(&named, None).expect("beside").text,
+            r#"{"name":"it"}"#
+        );
+        assert!(lane.reply(&request("", "Name it now"), None).is_none());
+    }
+}

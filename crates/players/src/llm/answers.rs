@@ -1,0 +1,196 @@
+//! From a turn of the script to the elements of an answer: times become delays, abstract calls become those of the
+//! agent.
+
+use std::sync::Arc;
+
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::profiles::{AgentName, Mapped, Profiles, check_call, native_call};
+use cuecard_core::script::timeline::{
+    Attempt, LlmScript, Piece as ScriptPiece, Request, Speed, Turn, TurnCall, TurnElement,
+};
+use cuecard_core::value::Json;
+
+use crate::wire::llm::answer::{Call, CallInput, Element, Piece};
+
+/// What calls are made with.
+#[derive(Debug)]
+pub(super) struct Calling {
+    pub(super) profiles: Profiles,
+    pub(super) agent: Option<AgentName>,
+    /// Types and unknown arguments count too.
+    pub(super) is_strict: bool,
+}
+
+/// An answer, ready for the wire.
+#[derive(Debug, Default)]
+pub(super) struct Prepared {
+    pub(super) elements: Vec<Element>,
+    /// What is doubtful about it.
+    pub(super) warnings: Vec<Diagnostic>,
+}
+
+/// Makes the elements of an attempt.
+///
+/// # Errors
+/// All calls that the agent can't take: T-TOOL-04 and T-LLM-03.
+pub(super) fn prepare(
+    script: &LlmScript,
+    turn: &Turn,
+    attempt: &Attempt,
+    request: &Request,
+    speed: Speed,
+    calling: &Calling,
+) -> Result<Prepared, Vec<Diagnostic>> {
+    let mut prepared = Prepared::default();
+    let mut failures = Vec::new();
+    let has_calls = attempt
+        .elements
+        .iter()
+        .any(|element| matches!(element, TurnElement::Call(_)));
+    let leaves_thinking_out = has_calls && !script.timeline.server.coalesce_thinking;
+    let choice = calling.profiles.choose(
+        &request.tools,
+        calling.agent.as_ref(),
+        request.endpoint.word(),
+    );
+    if has_calls && let Some(doubt) = choice.diagnostic() {
+        prepared.warnings.push(doubt);
+    }
+    let pieces = |pieces: &[ScriptPiece]| -> Vec<Piece> {
+        let timed = pieces.iter().map(|piece| Piece {
+            text: piece.text.clone(),
+            at_ms: turn.delay_of(piece.at_ms, speed),
+        });
+        timed.collect()
+    };
+    for element in &attempt.elements {
+        match element {
+            TurnElement::Thinking(_) if leaves_thinking_out => {}
+            TurnElement::Thinking(thought) => {
+                prepared.elements.push(Element::Thinking(pieces(thought)));
+            }
+            TurnElement::Text(said) => prepared.elements.push(Element::Text(pieces(said))),
+            TurnElement::Call(call) => {
+                match native_call(choice.profile, &call.call, &request.tools) {
+                    Err(unmapped) => failures.push(
+                        at(
+                            script,
+                            call,
+                            Diagnostic::error(codes::TOOL_UNMAPPED, unmapped.to_string()),
+                        )
+                        .with_note(advertised(request)),
+                    ),
+                    Ok(mapped) => {
+                        let problems = check_call(&mapped.call, &request.tools, calling.is_strict);
+                        for problem in problems {
+                            failures.push(
+                                at(
+                                    script,
+                                    call,
+                                    Diagnostic::error(codes::MODEL_CALL_INVALID, problem),
+                                )
+                                .with_note(advertised(request)),
+                            );
+                        }
+                        for argument in &mapped.dropped {
+                            let message = format!(
+                                "`{}` has no place for the argument `{argument}`, which is left out",
+                                mapped.call.name
+                            );
+                            let found = Diagnostic::warning(codes::TOOL_ARGUMENT_DROPPED, message);
+                            prepared.warnings.push(at(script, call, found));
+                        }
+                        let at_ms = turn.delay_of(call.at_ms, speed);
+                        prepared
+                            .elements
+                            .push(Element::Call(wire_call(call, mapped, at_ms)));
+                    }
+                }
+            }
+        }
+    }
+    if failures.is_empty() {
+        Ok(prepared)
+    } else {
+        Err(failures)
+    }
+}
+
+fn wire_call(call: &TurnCall, mapped: Mapped, at_ms: u64) -> Call {
+    let input = match &*mapped.call.args {
+        Json::String(text) => CallInput::Text(text.clone()),
+        _ => CallInput::Arguments(mapped.call.args),
+    };
+    Call {
+        id: call.id.clone(),
+        name: mapped.call.name,
+        input,
+        at_ms,
+    }
+}
+
+fn at(script: &LlmScript, call: &TurnCall, diagnostic: Diagnostic) -> Diagnostic {
+    diagnostic.at(&script.timeline.source, call.call.span)
+}
+
+fn advertised(request: &Request) -> String {
+    const SHOWN: usize = 30;
+    if request.tools.is_empty() {
+        return "the request advertises no tools".to_owned();
+    }
+    let names: Vec<String> = request
+        .tools
+        .iter()
+        .take(SHOWN)
+        .map(|tool| format!("`{}`", cuecard_core::value::cut(&tool.name, 60)))
+        .collect();
+    let more = request.tools.len().saturating_sub(SHOWN);
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("the request advertises {}{more}", names.join(", "))
+}
+
+/// When the last element is complete, in milliseconds.
+pub(super) fn ends_at(elements: &[Element]) -> u64 {
+    let times = elements.iter().map(|element| match element {
+        Element::Thinking(pieces) | Element::Text(pieces) => {
+            pieces.iter().map(|piece| piece.at_ms).max().unwrap_or(0)
+        }
+        Element::Call(call) => call.at_ms,
+    });
+    times.max().unwrap_or(0)
+}
+
+/// An answer that is only a text, at once.
+pub(super) fn text(text: impl Into<Arc<str>>) -> Vec<Element> {
+    vec![Element::Text(vec![Piece {
+        text: text.into(),
+        at_ms: 0,
+    }])]
+}
+
+/// An answer in a few words: `text + 2 calls`.
+pub(super) fn describe(elements: &[Element]) -> String {
+    let count = |is: fn(&Element) -> bool| elements.iter().filter(|element| is(element)).count();
+    let thinking = count(|element| matches!(element, Element::Thinking(_)));
+    let text = count(|element| matches!(element, Element::Text(_)));
+    let calls = count(|element| matches!(element, Element::Call(_)));
+    let mut parts = Vec::new();
+    if thinking > 0 {
+        parts.push("thinking".to_owned());
+    }
+    if text > 0 {
+        parts.push("text".to_owned());
+    }
+    match calls {
+        0 => {}
+        1 => parts.push("1 call".to_owned()),
+        more => parts.push(format!("{more} calls")),
+    }
+    if parts.is_empty() {
+        parts.push("an empty message".to_owned());
+    }
+    parts.join(" + ")
+}

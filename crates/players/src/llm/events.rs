@@ -1,0 +1,168 @@
+//! What a trace is told of a conversation: what the user said, what tools gave, what the model answered.
+
+use std::sync::Arc;
+
+use cuecard_core::script::timeline::{
+    LlmScript, Part, Request, Role, Served, TurnElement, is_reminder,
+};
+use cuecard_core::trace::{
+    ErrorHappened, EventData, FinalOutput, Message, MessageReceived, Thought, ToolCall, ToolResult,
+};
+use cuecard_core::value::Json;
+
+use crate::wire::llm::answer::{CallInput, Element};
+
+/// What is new in a request: everything after the model's last answer.
+pub(super) fn arrived(script: &LlmScript, request: &Request) -> Vec<EventData> {
+    let mut events = Vec::new();
+    let new_from = request
+        .history
+        .iter()
+        .rposition(|message| message.role == Role::Assistant)
+        .map_or(0, |at| at + 1);
+    for part in request.history[new_from..]
+        .iter()
+        .flat_map(|message| &message.parts)
+    {
+        match part {
+            Part::Text(text) if !is_reminder(text) => {
+                events.push(EventData::MessageReceived(MessageReceived {
+                    role: "user".to_owned(),
+                    content: text.clone(),
+                }));
+            }
+            Part::Result(result) => {
+                let tool = script
+                    .turn_of_call(&result.call_id)
+                    .and_then(|turn_idx| script.turn(turn_idx))
+                    .and_then(|turn| turn.calls().find(|call| call.id == result.call_id))
+                    .map_or_else(|| result.name.clone(), |call| call.call.tool.clone());
+                events.push(EventData::ToolResult(ToolResult {
+                    tool: tool.into(),
+                    call_id: result.call_id.as_str().into(),
+                    success: !result.is_error,
+                    result: Arc::new(Json::String(result.text.clone())),
+                    text: None,
+                    fixture_id: None,
+                    duration_ms: None,
+                }));
+            }
+            _ => {}
+        }
+    }
+    events
+}
+
+/// What an attempt answered: elements, or an error in their place or after them.
+pub(super) fn answered(
+    script: &LlmScript,
+    served: &Served,
+    elements: &[Element],
+) -> Vec<EventData> {
+    let mut events = Vec::new();
+    let error = served
+        .attempt(script)
+        .and_then(|attempt| attempt.error.as_ref());
+    if error.is_none() || !elements.is_empty() {
+        said(script, served, elements, &mut events);
+    }
+    if let Some(failed) = error {
+        let error = &failed.error;
+        events.push(EventData::ErrorHappened(ErrorHappened {
+            scope: "model".to_owned(),
+            tool: None,
+            call_id: None,
+            error_type: match &error.error_type {
+                Some(kind) => kind.clone(),
+                None => format!("http_{}", error.status),
+            },
+            message: error.message.clone(),
+            retryable: matches!(error.status, 408 | 409 | 429 | 500..),
+        }));
+    }
+    events
+}
+
+fn said(script: &LlmScript, served: &Served, elements: &[Element], events: &mut Vec<EventData>) {
+    let is_last = served.turn_idx + 1 == script.turns.turns.len();
+    let mut text_said = String::new();
+    for element in elements {
+        match element {
+            Element::Thinking(pieces) => {
+                let text: String = pieces.iter().map(|piece| &*piece.text).collect();
+                events.push(EventData::Thought(Thought { text }));
+            }
+            Element::Text(pieces) => text_said.extend(pieces.iter().map(|piece| &*piece.text)),
+            Element::Call(_) => {}
+        }
+    }
+    let calls: Vec<_> = elements
+        .iter()
+        .filter_map(|element| match element {
+            Element::Call(call) => Some(call),
+            _ => None,
+        })
+        .collect();
+    let (role, content) = ("assistant".to_owned(), text_said);
+    if is_last && calls.is_empty() {
+        events.push(EventData::FinalOutput(FinalOutput {
+            role,
+            content,
+            format_hint: None,
+        }));
+    } else if !content.is_empty() {
+        events.push(EventData::Message(Message { role, content }));
+    }
+    let scripted: Vec<_> = served
+        .attempt(script)
+        .into_iter()
+        .flat_map(|attempt| &attempt.elements)
+        .filter_map(|element| match element {
+            TurnElement::Call(call) => Some(call),
+            _ => None,
+        })
+        .collect();
+    for call in calls {
+        let written = scripted.iter().find(|written| written.id == call.id);
+        let native_args = match &call.input {
+            CallInput::Arguments(args) => args.clone(),
+            CallInput::Text(text) => Arc::new(Json::String(text.clone())),
+        };
+        let (tool, args) = match written {
+            Some(written) => (written.call.tool.clone(), written.call.args.clone()),
+            None => (call.name.clone(), native_args),
+        };
+        events.push(EventData::ToolCall(ToolCall {
+            native_tool: (tool != call.name).then(|| call.name.clone()),
+            tool: tool.into(),
+            call_id: call.id.as_str().into(),
+            args,
+            attempt: None,
+        }));
+    }
+}
+
+/// What a request goes on from, for the log: the last text of the user's, and the results by call.
+pub(super) fn anchors(request: &Request) -> Json {
+    let new_from = request
+        .history
+        .iter()
+        .rposition(|message| message.role == Role::Assistant)
+        .map_or(0, |at| at + 1);
+    let parts = || {
+        request.history[new_from..]
+            .iter()
+            .flat_map(|message| &message.parts)
+    };
+    let text = parts().rev().find_map(|part| match part {
+        Part::Text(text) if !is_reminder(text) => Some(cuecard_core::value::cut(text, 400)),
+        _ => None,
+    });
+    let results: Vec<&str> = parts()
+        .filter_map(|part| match part {
+            Part::Result(result) => Some(result.call_id.as_str()),
+            _ => None,
+        })
+        .collect();
+    serde_json::json!({"text": text, "results": results})
+}

@@ -1,0 +1,203 @@
+//! What a stand-in keeps of its run: exchanges, findings, and the verdict in the end.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cuecard_core::diagnostic::{Diagnostic, Severity};
+use cuecard_core::value::Json;
+use serde::Serialize;
+
+/// More findings are counted, not kept.
+const MAX_FINDINGS: usize = 1_000;
+
+/// A request and what it got.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Exchange {
+    /// Its number, from 1.
+    pub number: u64,
+    /// When it arrived, in milliseconds since the start.
+    pub at_ms: u64,
+    /// When its answer is complete by the schedule, counted from its arrival.
+    pub due_ms: u64,
+    /// The API: `messages`, `chat`, `responses`, `gemini`.
+    pub dialect: &'static str,
+    /// The method.
+    pub method: String,
+    /// The path, with keys in the query left out.
+    pub path: String,
+    /// `main` for the conversation, `side` for what is beside it.
+    pub lane: &'static str,
+    /// What became of it: `turn`, `repeat`, `error`, `side`, `miss`, `refused`, `other`.
+    pub outcome: &'static str,
+    /// The status of the answer.
+    pub status: u16,
+    /// Whether the answer is a stream.
+    pub is_stream: bool,
+    /// The session.
+    pub session: Option<String>,
+    /// The scenario's name.
+    pub scenario: Option<String>,
+    /// Why that was chosen, and what else there was.
+    pub selection: Option<String>,
+    /// The turn, from 1.
+    pub turn: Option<usize>,
+    /// Where the turn stands: `file:line`.
+    pub place: Option<String>,
+    /// What was answered, in words: `text + 2 calls`.
+    pub answer: Option<String>,
+    /// What the request goes on from: the last text of the user, and the results of tools by call.
+    pub anchors: Json,
+    /// The headers, without secrets.
+    pub headers: Json,
+    /// The body of the request, bounded.
+    pub request: Json,
+    /// The error or the explanation, if it got no answer of the script.
+    pub error: Option<String>,
+}
+
+/// A turn that no session got.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnplayedTurn {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The turn, from 1.
+    pub turn: usize,
+    /// Where it stands: `file:line`.
+    pub place: String,
+}
+
+/// How a run of a stand-in went.
+#[derive(Debug, Clone)]
+pub struct Verdict {
+    /// Whether nothing failed.
+    pub passed: bool,
+    /// What failed and what is doubtful, in order; bounded.
+    pub findings: Vec<Diagnostic>,
+    /// How many failures there were.
+    pub n_failures: u64,
+    /// How many misses there were, which are failures too.
+    pub n_misses: u64,
+    /// How many exchanges there were.
+    pub n_exchanges: u64,
+    /// How many exchanges were not kept.
+    pub n_exchanges_left_out: u64,
+    /// How many turns there are.
+    pub n_turns: usize,
+    /// Turns that no session got.
+    pub unplayed: Vec<UnplayedTurn>,
+    /// Why the trace is not whole, if it isn't.
+    pub trace_error: Option<String>,
+}
+
+impl Verdict {
+    /// The verdict for machines.
+    pub fn to_json(&self) -> Json {
+        let findings: Vec<Json> = self
+            .findings
+            .iter()
+            .map(cuecard_core::reports::diagnostics::to_json)
+            .collect();
+        serde_json::json!({
+            "passed": self.passed,
+            "failures": self.n_failures,
+            "misses": self.n_misses,
+            "exchanges": self.n_exchanges,
+            "exchanges_left_out": self.n_exchanges_left_out,
+            "turns": self.n_turns,
+            "unplayed": self.unplayed,
+            "findings": findings,
+            "trace_error": self.trace_error,
+        })
+    }
+}
+
+/// Collects what happens.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    inner: Mutex<Inner>,
+    max_exchanges: usize,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    exchanges: Vec<Arc<Exchange>>,
+    n_exchanges: u64,
+    findings: Vec<Diagnostic>,
+    told: HashSet<String>,
+    n_failures: u64,
+    n_misses: u64,
+}
+
+impl Ledger {
+    pub(super) fn new(max_exchanges: usize) -> Self {
+        Self {
+            inner: Mutex::default(),
+            max_exchanges,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of the next exchange, from 1.
+    pub(super) fn next_number(&self) -> u64 {
+        let mut inner = self.lock();
+        inner.n_exchanges += 1;
+        inner.n_exchanges
+    }
+
+    /// Whether exchange `number` is one of those that are kept.
+    pub(super) fn keeps(&self, number: u64) -> bool {
+        number <= self.max_exchanges as u64
+    }
+
+    pub(super) fn keep(&self, exchange: Arc<Exchange>) {
+        if self.keeps(exchange.number) {
+            self.lock().exchanges.push(exchange);
+        }
+    }
+
+    /// Keeps a finding; `false` if the same was found before.
+    pub(super) fn find(&self, diagnostic: &Diagnostic) -> bool {
+        let mut inner = self.lock();
+        let is_failure = diagnostic.severity == Severity::Error;
+        inner.n_failures += u64::from(is_failure);
+        let text = format!(
+            "{}{:?}{}",
+            diagnostic.code.name(),
+            diagnostic.place.as_ref().map(|place| place.span),
+            diagnostic.message
+        );
+        if inner.findings.len() >= MAX_FINDINGS || !inner.told.insert(text) {
+            return false;
+        }
+        inner.findings.push(diagnostic.clone());
+        true
+    }
+
+    pub(super) fn count_miss(&self) {
+        self.lock().n_misses += 1;
+    }
+
+    pub(super) fn exchanges(&self) -> Vec<Arc<Exchange>> {
+        self.lock().exchanges.clone()
+    }
+
+    pub(super) fn verdict(&self, n_turns: usize, unplayed: Vec<UnplayedTurn>) -> Verdict {
+        let inner = self.lock();
+        Verdict {
+            passed: inner.n_failures == 0,
+            findings: inner.findings.clone(),
+            n_failures: inner.n_failures,
+            n_misses: inner.n_misses,
+            n_exchanges: inner.n_exchanges,
+            n_exchanges_left_out: inner
+                .n_exchanges
+                .saturating_sub(inner.exchanges.len() as u64),
+            n_turns,
+            unplayed,
+            trace_error: None,
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! Starts a stand-in and stops it.
+
+use std::fmt;
+use std::future::IntoFuture as _;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::middleware;
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::profiles::Profiles;
+use cuecard_core::scenario::timeline::{EventKind, Timeline};
+use cuecard_core::script::timeline::{Selector, Sessions, Wanted};
+use cuecard_core::trace::{Adapter, End, Header, Metrics, RunStatus, SCHEMA_VERSION};
+use cuecard_core::value::Json;
+use tokio::task::JoinHandle;
+use tokio_util::sync::DropGuard;
+
+use super::answers::Calling;
+use super::files::{self, Loaded};
+use super::ledger::{Exchange, Verdict};
+use super::options::LlmOptions;
+use super::service;
+use super::stand_in::StandIn;
+use super::telling::{self, TraceOutput, Watcher, Writer};
+use crate::runtime::clock::Clock;
+use crate::runtime::listener::{Guard, ListenerError};
+use crate::runtime::patience::{Busy, PatientListener};
+use crate::runtime::text_file::io_reason;
+
+/// How long answers that are on their way may still take when the stand-in stops.
+const GRACE: Duration = Duration::from_secs(2);
+/// Where clients of the providers put their API key, besides `Authorization`.
+const KEY_HEADERS: &[&str] = &["x-api-key", "api-key", "x-goog-api-key"];
+
+/// A stand-in for a model's API, before it starts.
+///
+/// See [the module](super) for an example.
+#[derive(Debug, Default)]
+pub struct MockLlm {
+    paths: Vec<PathBuf>,
+    options: LlmOptions,
+    trace: Option<TraceOutput>,
+    watcher: Option<WatcherSlot>,
+}
+
+struct WatcherSlot(Watcher);
+
+impl fmt::Debug for WatcherSlot {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a watcher")
+    }
+}
+
+impl MockLlm {
+    /// A stand-in that plays the timeline in a file, or those below a folder.
+    pub fn from_file(path: impl Into<PathBuf>) -> Self {
+        Self::from_files([path])
+    }
+
+    /// A stand-in that plays the timelines in these files and folders.
+    pub fn from_files(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        Self {
+            paths: paths.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Everything that can be said about it at once; replaces what was said before.
+    #[must_use]
+    pub fn options(mut self, options: LlmOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Changes one thing: `.with(|options| options.speed = …)`.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut LlmOptions)) -> Self {
+        change(&mut self.options);
+        self
+    }
+
+    /// Listens on this port of this machine; 0, the default, takes a free one.
+    #[must_use]
+    pub fn port(self, port: u16) -> Self {
+        self.with(|options| options.bind.set_port(port))
+    }
+
+    /// Writes the trace of the run.
+    #[must_use]
+    pub fn trace(mut self, trace: TraceOutput) -> Self {
+        self.trace = Some(trace);
+        self
+    }
+
+    /// Tells `watcher` what happens, on a thread of its own.
+    #[must_use]
+    pub fn watch(mut self, watcher: Watcher) -> Self {
+        self.watcher = Some(WatcherSlot(watcher));
+        self
+    }
+
+    /// Reads the files and listens.
+    ///
+    /// # Errors
+    /// [`StartError`]: bad files, all of their errors at once; a port that is taken; a trace that can't be written.
+    pub async fn start(self) -> Result<RunningLlm, StartError> {
+        let Self {
+            paths,
+            options,
+            trace,
+            watcher,
+        } = self;
+        let loaded = files::load(&paths, &options);
+        if files::is_bad(&loaded, options.skip_bad) {
+            return Err(StartError::Files(loaded.diagnostics));
+        }
+        let Loaded {
+            scripts,
+            mut diagnostics,
+            left_out,
+        } = loaded;
+        let timelines = || scripts.iter().map(|script| &*script.timeline);
+        let selector = Selector::new(timelines(), options.max_distance);
+        if let Some(name) = &options.scenario_name {
+            let wanted = Wanted {
+                name: Some(name),
+                ..Wanted::default()
+            };
+            if let Err(unknown) = selector.select(wanted) {
+                return Err(StartError::Files(vec![unknown.diagnostic()]));
+            }
+        }
+        let profiles = Profiles::with(options.profiles.clone());
+        if let Some(agent) = &options.agent {
+            match profiles.of_agent(agent) {
+                None => {
+                    let known = profiles.agents().join(", ");
+                    let message = format!("there is no profile for the agent `{}`", agent.agent);
+                    let found = Diagnostic::error(codes::ARGUMENT, message).with_help(format!(
+                        "there are: {known}; or give one with `--profile FILE`"
+                    ));
+                    return Err(StartError::Files(vec![found]));
+                }
+                Some(profile) => {
+                    diagnostics.extend(timelines().flat_map(|timeline| profile.check(timeline)));
+                }
+            }
+        }
+        let guard = Guard::new(options.bind, options.token.clone())
+            .map_err(StartError::Listener)?
+            .body_limit(options.body_limit)
+            .token_headers(KEY_HEADERS);
+        let listener = guard.listen().await.map_err(StartError::Listener)?;
+        let address = listener.local_addr().map_err(StartError::Io)?;
+        let clock = Clock::start();
+        let secrets = options.token.iter().cloned().collect();
+        let watcher = watcher.map(|WatcherSlot(watcher)| watcher);
+        let trace = trace.map(|trace| {
+            let header = header(&trace.run_id, timelines());
+            (trace, header)
+        });
+        let (teller, writer) =
+            telling::start(clock, secrets, trace, watcher).map_err(StartError::Io)?;
+        let sessions = Sessions::new(scripts, selector, options.max_sessions);
+        let calling = Calling {
+            profiles,
+            agent: options.agent.clone(),
+            is_strict: options.strict_tools,
+        };
+        let listener = PatientListener::new(listener, options.patience);
+        let stand_in = Arc::new(StandIn::new(options, sessions, calling, teller, clock));
+        let router = guard
+            .wrap(
+                Router::new()
+                    .fallback(service::handle)
+                    .with_state(stand_in.clone()),
+            )
+            .layer(middleware::from_fn(service::shape_refusals));
+        let stop = stand_in.stop.clone();
+        let server = axum::serve(
+            listener,
+            router.into_make_service_with_connect_info::<Busy>(),
+        )
+        .with_graceful_shutdown(stop.cancelled_owned());
+        let task = tokio::spawn(server.into_future());
+        Ok(RunningLlm {
+            _stop_on_drop: stand_in.stop.clone().drop_guard(),
+            address,
+            stand_in,
+            task,
+            writer,
+            diagnostics,
+            left_out,
+        })
+    }
+}
+
+/// A stand-in that runs. It ends with [`RunningLlm::stop`], and when it is dropped.
+pub struct RunningLlm {
+    address: SocketAddr,
+    stand_in: Arc<StandIn>,
+    task: JoinHandle<io::Result<()>>,
+    writer: Writer,
+    diagnostics: Vec<Diagnostic>,
+    left_out: Vec<PathBuf>,
+    _stop_on_drop: DropGuard,
+}
+
+impl RunningLlm {
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    /// `http://127.0.0.1:41873`, without a slash at the end. Clients of OpenAI's API want `/v1` after it.
+    pub fn base_url(&self) -> String {
+        let mut address = self.address;
+        if address.ip().is_unspecified() {
+            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+        }
+        format!("http://{address}")
+    }
+
+    /// How many scenarios there are.
+    pub fn n_scenarios(&self) -> usize {
+        self.stand_in.scripts.len()
+    }
+
+    /// What was found in the files: warnings and notes, and the errors of files that were left out.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// Files that were left out because they have errors.
+    pub fn left_out(&self) -> &[PathBuf] {
+        &self.left_out
+    }
+
+    /// The exchanges so far, in order; bounded, see [`LlmOptions::max_exchanges`].
+    pub fn exchanges(&self) -> Vec<Arc<Exchange>> {
+        self.stand_in.ledger.exchanges()
+    }
+
+    /// How it went so far. Turns that are not played are listed, and are no failure before the end.
+    pub fn verdict(&self) -> Verdict {
+        let (n_turns, unplayed) = self.stand_in.turns();
+        self.stand_in.ledger.verdict(n_turns, unplayed)
+    }
+
+    /// Stops: no new requests, a moment for answers on their way, the asserts after the last turns, the verdict.
+    pub async fn stop(self) -> Verdict {
+        let Self {
+            stand_in,
+            mut task,
+            writer,
+            ..
+        } = self;
+        stand_in.stop.cancel();
+        if tokio::time::timeout(GRACE, &mut task).await.is_err() {
+            task.abort();
+        }
+        last_asserts(&stand_in).await;
+        let (n_turns, unplayed) = stand_in.turns();
+        if stand_in.options.require_complete && !unplayed.is_empty() {
+            stand_in.find(unplayed_turns(&stand_in, &unplayed)).await;
+        }
+        let mut verdict = stand_in.ledger.verdict(n_turns, unplayed);
+        let elapsed = stand_in.clock.now();
+        stand_in
+            .teller
+            .end(End {
+                final_output: None,
+                status: match verdict.passed {
+                    true => RunStatus::Success,
+                    false => RunStatus::Failed,
+                },
+                metrics: Metrics {
+                    timing_ms_total: elapsed.as_secs_f64() * 1000.0,
+                    ..Metrics::default()
+                },
+                artifacts: serde_json::Map::new(),
+            })
+            .await;
+        stand_in.teller.close().await;
+        drop(stand_in);
+        // The writer has nothing more to wait for, and is no part of the runtime.
+        let written = tokio::task::spawn_blocking(move || writer.join()).await;
+        verdict.trace_error = match written {
+            Ok(error) => error.map(|error| io_reason(&error)),
+            Err(_) => Some("its writer has ended early".to_owned()),
+        };
+        verdict
+    }
+}
+
+impl fmt::Debug for RunningLlm {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("RunningLlm")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The asserts behind the last turn of each script that was played to its end.
+async fn last_asserts(stand_in: &StandIn) {
+    let (_, unplayed) = stand_in.turns();
+    for script in &stand_in.scripts {
+        let Some(last) = script.turns.turns.last() else {
+            continue;
+        };
+        let n_turns = script.turns.turns.len();
+        let is_unplayed = unplayed
+            .iter()
+            .any(|turn| turn.turn == n_turns && turn.scenario == script.timeline.name);
+        if is_unplayed {
+            continue;
+        }
+        let behind = script.timeline.events.iter().skip(last.event_idx + 1);
+        for event in behind {
+            let EventKind::Assert(assert) = &event.kind else {
+                continue;
+            };
+            let (events, _) = stand_in.judge(script, &event.path, &assert.checks).await;
+            stand_in.teller.events(stand_in.clock.now(), events).await;
+        }
+    }
+}
+
+fn header<'t>(run_id: &str, timelines: impl Iterator<Item = &'t Timeline>) -> Header {
+    let scenarios: Vec<Json> = timelines
+        .map(|timeline| serde_json::json!({"name": timeline.name, "file": timeline.source.name()}))
+        .collect();
+    Header {
+        schema_version: SCHEMA_VERSION.to_owned(),
+        trace_id: run_id.to_owned(),
+        test_case_id: None,
+        test_run_id: run_id.to_owned(),
+        adapter: Adapter {
+            name: "cuecard".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+        capabilities: serde_json::json!({"supports_tool_trace": true}),
+        scenario: serde_json::json!({"timelines": scenarios}),
+        input_messages: Vec::new(),
+    }
+}
+
+fn unplayed_turns(stand_in: &StandIn, unplayed: &[super::UnplayedTurn]) -> Diagnostic {
+    const SHOWN: usize = 20;
+    let first = &unplayed[0];
+    let message = match unplayed {
+        [_] => format!("turn {} of `{}` was not played", first.turn, first.scenario),
+        more => format!(
+            "{} turns were not played, first turn {} of `{}`",
+            more.len(),
+            first.turn,
+            first.scenario
+        ),
+    };
+    let mut found = Diagnostic::error(codes::MODEL_UNPLAYED, message);
+    let place = stand_in.scripts.iter().find_map(|script| {
+        let turn = script.turn(first.turn - 1)?;
+        (script.timeline.name == first.scenario)
+            .then(|| (script.timeline.source.clone(), turn.span))
+    });
+    if let Some((source, span)) = place {
+        found = found.at(&source, span);
+    }
+    for turn in unplayed.iter().skip(1).take(SHOWN) {
+        found = found.with_note(format!(
+            "turn {} of `{}` ({})",
+            turn.turn, turn.scenario, turn.place
+        ));
+    }
+    found
+}
+
+/// Why a stand-in doesn't start.
+#[derive(Debug)]
+pub enum StartError {
+    /// Files that can't be used, with all that was found in them.
+    Files(Vec<Diagnostic>),
+    /// The address can't be listened on.
+    Listener(ListenerError),
+    /// The trace can't be written, or the operating system refuses something else.
+    Io(io::Error),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Files(diagnostics) => {
+                formatter.write_str("the scenarios can't be played")?;
+                for found in diagnostics {
+                    write!(formatter, "\n{}: {}", found.code.name(), found.message)?;
+                    if let Some(place) = &found.place {
+                        let position = place.source.position(place.span.start);
+                        let (name, line) = (place.source.name(), position.line);
+                        write!(formatter, " ({name}:{line}:{})", position.column)?;
+                    }
+                }
+                Ok(())
+            }
+            Self::Listener(_) => formatter.write_str("the stand-in can't listen"),
+            Self::Io(_) => formatter.write_str("the stand-in can't start"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Files(_) => None,
+            Self::Listener(error) => Some(error),
+            Self::Io(error) => Some(error),
+        }
+    }
+}

@@ -1,0 +1,527 @@
+//! HTTP in, HTTP out: a request is read as its dialect means it, and the reply is written as its dialect says it.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{ConnectInfo, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use cuecard_core::script::timeline::{Address, Endpoint, Request};
+use cuecard_core::trace::{EventData, HttpExchange};
+use cuecard_core::value::Json;
+
+use super::answers;
+use super::headers::{self, Query};
+use super::ledger::Exchange;
+use super::stand_in::{Content, ModelAnswer, StandIn, Told, place_of};
+use super::streaming;
+use super::telling::Notice;
+use crate::runtime::listener::RefusedByListener;
+use crate::runtime::patience::{Answering, Busy};
+use crate::wire::llm::answer::{Answer, Failure};
+use crate::wire::llm::errors::ApiError;
+use crate::wire::llm::events::{Framing, Streaming};
+use crate::wire::llm::route::{Route, Target};
+use crate::wire::llm::usage::{self, Usage};
+use crate::wire::llm::{
+    Received, catalogue, ids, read_request, shows_thinking, stream, write_body,
+};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
+/// More of a request is not kept, in bytes of JSON.
+const MAX_KEPT_BODY: usize = 256 * 1024;
+
+type Shared = Arc<StandIn>;
+
+/// Answers every request.
+pub(super) async fn handle(
+    State(stand_in): State<Shared>,
+    ConnectInfo(busy): ConnectInfo<Busy>,
+    request: axum::extract::Request,
+) -> Response {
+    let answering = busy.answering();
+    let (head, body) = request.into_parts();
+    // The guard has read it, and has bounded it.
+    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let path = headers::percent_decoded(head.uri.path());
+    let query = Query::new(head.uri.query());
+    let arrived = Arrived {
+        method: head.method.as_str(),
+        path: &path,
+        query,
+        headers: &head.headers,
+        at: stand_in.clock.now(),
+    };
+    let stop = stand_in.stop.clone();
+    tokio::select! {
+        response = answer(&stand_in, &arrived, &body, answering) => response,
+        // Who waits for a delayed answer when all ends gets none.
+        () = stop.cancelled() => {
+            let error = ApiError::new(503, "the stand-in has ended");
+            error_response(arrived.endpoint_like(), &error, &[], false)
+        }
+    }
+}
+
+/// Gives refusals of the guard the form of the provider.
+pub(super) async fn shape_refusals(request: axum::extract::Request, next: Next) -> Response {
+    let path = headers::percent_decoded(request.uri().path()).into_owned();
+    let is_anthropic = request.headers().contains_key("anthropic-version");
+    let response = next.run(request).await;
+    let Some(RefusedByListener(message)) = response.extensions().get().cloned() else {
+        return response;
+    };
+    let error = ApiError::new(response.status().as_u16(), message);
+    let mut shaped = error_response(Route::endpoint_like(&path, is_anthropic), &error, &[], true);
+    if let Some(challenge) = response.headers().get(header::WWW_AUTHENTICATE) {
+        shaped
+            .headers_mut()
+            .insert(header::WWW_AUTHENTICATE, challenge.clone());
+    }
+    shaped
+}
+
+struct Arrived<'a> {
+    method: &'a str,
+    path: &'a str,
+    query: Query<'a>,
+    headers: &'a HeaderMap,
+    at: Duration,
+}
+
+impl Arrived<'_> {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    fn is_anthropic(&self) -> bool {
+        self.headers.contains_key("anthropic-version")
+    }
+
+    fn endpoint_like(&self) -> Endpoint {
+        Route::endpoint_like(self.path, self.is_anthropic())
+    }
+
+    fn api_key(&self) -> Option<&str> {
+        let bearer = self.header("authorization").and_then(|value| {
+            let (scheme, key) = value.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+        });
+        bearer
+            .or_else(|| self.header("x-api-key"))
+            .or_else(|| self.header("api-key"))
+            .or_else(|| self.header("x-goog-api-key"))
+            .or_else(|| self.query.key())
+    }
+
+    fn address(&self) -> Address<'_> {
+        Address {
+            session: self
+                .header("x-cuecard-session")
+                .or_else(|| self.header("x-scenario-session")),
+            api_key: self.api_key(),
+            scenario_name: self.header("x-scenario-name"),
+            scenario_session_id: self.header("x-scenario-session-id"),
+            prompt: self.header("x-scenario-prompt"),
+        }
+    }
+}
+
+async fn answer(
+    stand_in: &Shared,
+    arrived: &Arrived<'_>,
+    body: &Bytes,
+    answering: Answering,
+) -> Response {
+    let route = Route::of(
+        arrived.method,
+        arrived.path,
+        arrived.query.text(),
+        arrived.is_anthropic(),
+    );
+    let plain = |body: Vec<u8>| respond(StatusCode::OK, JSON, Body::from(body));
+    match route {
+        Err(error) => refused(stand_in, arrived, arrived.endpoint_like(), error).await,
+        Ok(Route::Health) => {
+            let n_sessions = stand_in
+                .sessions
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .len();
+            plain(catalogue::health(stand_in.scripts.len(), n_sessions))
+        }
+        Ok(Route::Models(endpoint)) => {
+            let models = stand_in
+                .models
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let names: Vec<&str> = models.iter().map(String::as_str).collect();
+            plain(catalogue::models(endpoint, &names))
+        }
+        Ok(Route::Model(endpoint, name)) => {
+            let is_known = stand_in
+                .models
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .contains(name);
+            match is_known {
+                true => plain(catalogue::model(endpoint, name)),
+                false => {
+                    let error = catalogue::unknown_model(endpoint, name);
+                    refused(stand_in, arrived, endpoint, error).await
+                }
+            }
+        }
+        Ok(Route::Response(id)) => match stored_response(stand_in, id) {
+            Some(body) => plain(body),
+            None => {
+                let message = format!("Response with id '{id}' not found.");
+                let error = ApiError::new(404, message);
+                refused(stand_in, arrived, Endpoint::Responses, error).await
+            }
+        },
+        Ok(Route::CountTokens(target)) => match read_request(&target, arrived.path, body) {
+            Err(error) => refused(stand_in, arrived, target.endpoint, error).await,
+            Ok(received) => {
+                let tokens = usage::count_request(&received.request);
+                plain(catalogue::token_count(target.endpoint, tokens))
+            }
+        },
+        Ok(Route::Generate(target)) => match read_request(&target, arrived.path, body) {
+            Err(error) => refused(stand_in, arrived, target.endpoint, error).await,
+            Ok(received) => generate(stand_in, arrived, &target, received, answering).await,
+        },
+    }
+}
+
+/// An answer of the model, or what stands in its place.
+async fn generate(
+    stand_in: &Shared,
+    arrived: &Arrived<'_>,
+    target: &Target<'_>,
+    received: Received,
+    answering: Answering,
+) -> Response {
+    let mut reply = stand_in.decide(arrived.address(), &received.request).await;
+    let endpoint = target.endpoint;
+    let (due_ms, status, said) = match &reply.content {
+        Content::Error { error, at_ms, .. } => (*at_ms, error.status, None),
+        Content::Answer(answer) => {
+            let ends = answers::ends_at(&answer.elements);
+            let fails = answer.failure.as_ref().map_or(0, |(_, at_ms)| *at_ms);
+            (
+                ends.max(fails),
+                200,
+                Some(answers::describe(&answer.elements)),
+            )
+        }
+    };
+    let told = std::mem::take(&mut reply.told);
+    let noted = Noted {
+        due_ms,
+        status,
+        said,
+        is_stream: received.request.wants_stream && status == 200,
+    };
+    let number = note(stand_in, arrived, endpoint, Some(&received), told, noted).await;
+    let mut response = say(
+        stand_in,
+        arrived,
+        target,
+        &received,
+        reply.content,
+        due_ms,
+        answering,
+    )
+    .await;
+    // By this, clients name an exchange in their own logs.
+    if let Ok(id) = HeaderValue::from_str(&format!("req_{number:06}")) {
+        let name = match endpoint {
+            Endpoint::Messages => HeaderName::from_static("request-id"),
+            _ => HeaderName::from_static("x-request-id"),
+        };
+        response.headers_mut().entry(name).or_insert(id);
+    }
+    response
+}
+
+/// Writes a reply, at its time.
+async fn say(
+    stand_in: &Shared,
+    arrived: &Arrived<'_>,
+    target: &Target<'_>,
+    received: &Received,
+    content: Content,
+    due_ms: u64,
+    answering: Answering,
+) -> Response {
+    let endpoint = target.endpoint;
+    match content {
+        Content::Error {
+            error,
+            headers,
+            at_ms,
+            is_final,
+        } => {
+            let due = arrived.at.saturating_add(Duration::from_millis(at_ms));
+            stand_in.clock.sleep_until(due).await;
+            error_response(endpoint, &error, &headers, is_final)
+        }
+        Content::Answer(answer) => {
+            let ModelAnswer {
+                elements,
+                seed,
+                id,
+                stop,
+                usage,
+                failure,
+            } = *answer;
+            let request = &received.request;
+            let wire = Answer {
+                seed,
+                id: id.as_deref(),
+                model: &request.model,
+                created_at: stand_in.created_at,
+                elements: &elements,
+                stop,
+                usage: Usage::of(&usage, usage::count_request(request), &elements),
+                shows_thinking: shows_thinking(request),
+                streams_usage: request.wants_stream_usage,
+                request: &received.body,
+                failure: failure.as_ref().map(|(error, at_ms)| Failure {
+                    error,
+                    at_ms: *at_ms,
+                }),
+            };
+            if !request.wants_stream {
+                let mut buffer = Vec::with_capacity(1024);
+                write_body(endpoint, &wire, &mut buffer);
+                let due = arrived.at.saturating_add(Duration::from_millis(due_ms));
+                if due_ms > 0 {
+                    stand_in.clock.sleep_until(due).await;
+                }
+                return respond(StatusCode::OK, JSON, Body::from(buffer));
+            }
+            let streaming = Streaming {
+                chunk: stand_in.options.chunk,
+                framing: target.framing,
+            };
+            let events = stream(endpoint, &wire, streaming);
+            let is_array = endpoint == Endpoint::Gemini && target.framing == Framing::JsonArray;
+            let kind = if is_array { JSON } else { EVENTS };
+            let body = streaming::body(
+                events,
+                streaming::Timing {
+                    clock: stand_in.clock,
+                    began: arrived.at,
+                    has_pings: endpoint == Endpoint::Messages,
+                    stop: stand_in.stop.clone(),
+                },
+                answering,
+            );
+            let mut response = respond(StatusCode::OK, kind, body);
+            let headers = response.headers_mut();
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+            response
+        }
+    }
+}
+
+/// A Responses answer again, by its id: as the script has it.
+fn stored_response(stand_in: &StandIn, id: &str) -> Option<Vec<u8>> {
+    let known = ids::ResponseId::decode(id)?;
+    let script = stand_in
+        .scripts
+        .iter()
+        .find(|script| script.fingerprint == known.scenario)?;
+    let turn = script.turn(usize::try_from(known.turn).ok()?)?;
+    let attempt = turn.attempts.last()?;
+    let mut request = Request::new(Endpoint::Responses);
+    // Every call goes as the script has it.
+    request.tools = turn
+        .calls()
+        .map(|call| {
+            cuecard_core::profiles::AdvertisedTool::function(call.call.tool.as_str(), Json::Null)
+        })
+        .collect();
+    let prepared = answers::prepare(
+        script,
+        turn,
+        attempt,
+        &request,
+        stand_in.options.speed,
+        &stand_in.calling,
+    )
+    .ok()?;
+    let models = stand_in
+        .models
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    let answer = Answer {
+        seed: ids::IdSeed::of(&["stored", id]),
+        id: Some(id),
+        model: models.first().map_or("", String::as_str),
+        created_at: stand_in.created_at,
+        elements: &prepared.elements,
+        stop: None,
+        usage: Usage::of(&turn.usage, 0, &prepared.elements),
+        shows_thinking: false,
+        streams_usage: false,
+        request: &Json::Null,
+        failure: None,
+    };
+    let mut buffer = Vec::new();
+    write_body(Endpoint::Responses, &answer, &mut buffer);
+    Some(buffer)
+}
+
+/// Says an error that the script has no part in.
+async fn refused(
+    stand_in: &Shared,
+    arrived: &Arrived<'_>,
+    endpoint: Endpoint,
+    error: ApiError,
+) -> Response {
+    let told = Told {
+        lane: "main",
+        outcome: "refused",
+        error: Some(error.message.clone()),
+        ..Told::default()
+    };
+    let noted = Noted {
+        due_ms: 0,
+        status: error.status,
+        said: None,
+        is_stream: false,
+    };
+    note(stand_in, arrived, endpoint, None, told, noted).await;
+    error_response(endpoint, &error, &[], true)
+}
+
+struct Noted {
+    due_ms: u64,
+    status: u16,
+    said: Option<String>,
+    is_stream: bool,
+}
+
+/// Keeps the exchange, and tells those who watch and the trace. Gives its number.
+async fn note(
+    stand_in: &Shared,
+    arrived: &Arrived<'_>,
+    endpoint: Endpoint,
+    received: Option<&Received>,
+    told: Told,
+    noted: Noted,
+) -> u64 {
+    let number = stand_in.ledger.next_number();
+    let teller = &stand_in.teller;
+    let keeps = stand_in.ledger.keeps(number);
+    if !keeps && !teller.has_trace() && !teller.has_watcher() {
+        return number;
+    }
+    let script = told.scenario_idx.and_then(|idx| stand_in.scripts.get(idx));
+    let request = received.map_or(Json::Null, |received| bounded(&received.body));
+    if teller.has_trace() {
+        let mut events = told.events;
+        let response = serde_json::json!({
+            "outcome": told.outcome, "answer": noted.said, "error": told.error, "stream": noted.is_stream,
+        });
+        events.push(EventData::HttpExchange(HttpExchange {
+            dialect: endpoint.word().to_owned(),
+            path: arrived.path.to_owned(),
+            status: noted.status,
+            lane: Some(told.lane.to_owned()),
+            turn: told
+                .turn_idx
+                .and_then(|turn_idx| u32::try_from(turn_idx + 1).ok()),
+            request: request.clone(),
+            response,
+        }));
+        teller.events(arrived.at, events).await;
+    }
+    if !keeps && !teller.has_watcher() {
+        return number;
+    }
+    let exchange = Arc::new(Exchange {
+        number,
+        at_ms: milliseconds(arrived.at),
+        due_ms: noted.due_ms,
+        dialect: endpoint.word(),
+        method: arrived.method.to_owned(),
+        path: format!("{}{}", arrived.path, arrived.query.without_keys()),
+        lane: told.lane,
+        outcome: told.outcome,
+        status: noted.status,
+        is_stream: noted.is_stream,
+        session: told.session.map(|session| session.to_string()),
+        scenario: script.map(|script| script.timeline.name.clone()),
+        selection: told.selection,
+        turn: told.turn_idx.map(|turn_idx| turn_idx + 1),
+        place: script
+            .zip(told.turn_idx)
+            .and_then(|(script, turn_idx)| place_of(script, turn_idx)),
+        answer: noted.said,
+        anchors: received.map_or(Json::Null, |received| {
+            super::events::anchors(&received.request)
+        }),
+        headers: headers::masked(arrived.headers),
+        request,
+        error: told.error,
+    });
+    stand_in.ledger.keep(exchange.clone());
+    teller.notice(Notice::Exchange(exchange)).await;
+    number
+}
+
+/// A body as it is, or what is said in its place if it is too long.
+fn bounded(body: &Json) -> Json {
+    let text = body.to_string();
+    match text.len() > MAX_KEPT_BODY {
+        false => body.clone(),
+        true => serde_json::json!({
+            "cut": format!("{} bytes, of which the first {MAX_KEPT_BODY} are kept", text.len()),
+            "begins": cuecard_core::value::cut(&text, MAX_KEPT_BODY),
+        }),
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn respond(status: StatusCode, kind: HeaderValue, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+/// An error in the provider's form. A final one tells clients not to try again.
+fn error_response(
+    endpoint: Endpoint,
+    error: &ApiError,
+    more: &[(String, String)],
+    is_final: bool,
+) -> Response {
+    let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = respond(status, JSON, Body::from(error.body(endpoint)));
+    let headers = response.headers_mut();
+    if is_final {
+        let name = HeaderName::from_static("x-should-retry");
+        headers.insert(name, HeaderValue::from_static("false"));
+    }
+    for (name, value) in more {
+        // What can't be a header was found when the file was read.
+        if let (Ok(name), Ok(value)) = (
+            HeaderName::from_bytes(name.as_bytes()),
+            HeaderValue::from_str(value),
+        ) {
+            headers.insert(name, value);
+        }
+    }
+    response
+}

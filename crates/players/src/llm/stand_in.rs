@@ -1,0 +1,644 @@
+//! What the stand-in is while it runs, and what it decides: a request that was understood becomes a reply.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::scenario::timeline::{ApiStyle, EventKind, LocatedCheck};
+use cuecard_core::script::timeline::{
+    Address, Answered, Decision, Endpoint, LlmScript, Outside, Request, RequestKey, Served,
+    SessionKey, Sessions, Turn,
+};
+use cuecard_core::trace::{EventData, Log};
+use cuecard_core::value::Json;
+use tokio_util::sync::CancellationToken;
+
+use super::answers::{self, Calling};
+use super::checks;
+use super::events;
+use super::ledger::{Ledger, UnplayedTurn};
+use super::options::{LlmOptions, OnMiss};
+use super::telling::{Notice, Teller};
+use crate::runtime::clock::Clock;
+use crate::wire::llm::answer::Element;
+use crate::wire::llm::errors::ApiError;
+use crate::wire::llm::ids::{IdSeed, ResponseId};
+use crate::wire::llm::stop::StopReason;
+
+/// More names of models are not kept.
+const MAX_MODELS: usize = 1_000;
+/// More turns that were refused, and requests that were traced, are not kept.
+const MAX_REFUSED: usize = 10_000;
+
+/// The stand-in while it runs; shared by all connections.
+pub(super) struct StandIn {
+    pub(super) options: LlmOptions,
+    pub(super) sessions: Mutex<Sessions>,
+    pub(super) scripts: Vec<Arc<LlmScript>>,
+    pub(super) calling: Calling,
+    pub(super) ledger: Ledger,
+    pub(super) teller: Teller,
+    pub(super) clock: Clock,
+    /// The time that answers carry, in seconds since 1970.
+    pub(super) created_at: u64,
+    pub(super) models: Mutex<BTreeSet<String>>,
+    /// Turns that were refused, by session: the same request again is refused again.
+    refused: Mutex<HashMap<(SessionKey, usize), ApiError>>,
+    /// Requests whose content the trace was told, by session: after an error they come again.
+    traced: Mutex<HashSet<(SessionKey, RequestKey)>>,
+    pub(super) stop: CancellationToken,
+}
+
+/// What a request gets.
+#[derive(Debug)]
+pub(super) struct Reply {
+    /// What it says.
+    pub(super) content: Content,
+    /// For the log.
+    pub(super) told: Told,
+}
+
+/// What a reply says.
+#[derive(Debug)]
+pub(super) enum Content {
+    /// An answer of the model.
+    Answer(Box<ModelAnswer>),
+    /// Only an error.
+    Error {
+        error: ApiError,
+        headers: Vec<(String, String)>,
+        /// How long after the request.
+        at_ms: u64,
+        /// Whether clients should leave it at that.
+        is_final: bool,
+    },
+}
+
+/// An answer of the model.
+#[derive(Debug)]
+pub(super) struct ModelAnswer {
+    pub(super) elements: Vec<Element>,
+    pub(super) seed: IdSeed,
+    /// The id of a Responses answer that belongs to a turn.
+    pub(super) id: Option<String>,
+    pub(super) stop: Option<StopReason>,
+    pub(super) usage: Json,
+    /// An error after the elements, and when.
+    pub(super) failure: Option<(ApiError, u64)>,
+}
+
+/// What the log says of a reply.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) lane: &'static str,
+    pub(super) outcome: &'static str,
+    pub(super) session: Option<SessionKey>,
+    pub(super) scenario_idx: Option<usize>,
+    pub(super) selection: Option<String>,
+    pub(super) turn_idx: Option<usize>,
+    pub(super) error: Option<String>,
+    pub(super) events: Vec<EventData>,
+}
+
+impl StandIn {
+    pub(super) fn new(
+        options: LlmOptions,
+        sessions: Sessions,
+        calling: Calling,
+        teller: Teller,
+        clock: Clock,
+    ) -> Self {
+        let scripts = sessions.scripts().to_vec();
+        let models = scripts
+            .iter()
+            .flat_map(|script| script.timeline.server.models.iter().cloned())
+            .chain(options.models.iter().cloned())
+            .collect();
+        let started = clock.timestamp(std::time::Duration::ZERO).as_second();
+        let created_at = options
+            .fixed_time
+            .unwrap_or_else(|| u64::try_from(started).unwrap_or_default());
+        Self {
+            ledger: Ledger::new(options.max_exchanges),
+            sessions: Mutex::new(sessions),
+            scripts,
+            calling,
+            teller,
+            clock,
+            created_at,
+            models: Mutex::new(models),
+            refused: Mutex::default(),
+            traced: Mutex::default(),
+            stop: CancellationToken::new(),
+            options,
+        }
+    }
+
+    /// Decides what a request gets.
+    pub(super) async fn decide(&self, address: Address<'_>, request: &Request) -> Reply {
+        self.note_model(&request.model);
+        let address = Address {
+            scenario_name: address
+                .scenario_name
+                .or(self.options.scenario_name.as_deref()),
+            ..address
+        };
+        let now_ms = u64::try_from(self.clock.now().as_millis()).unwrap_or(u64::MAX);
+        let answered = {
+            let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            sessions.answer(address, request, now_ms)
+        };
+        match answered {
+            Err(outside) => self.reply_outside(outside, request).await,
+            Ok(answered) => self.reply(answered, request).await,
+        }
+    }
+
+    async fn reply_outside(&self, outside: Outside, request: &Request) -> Reply {
+        match outside {
+            Outside::Side(side) => side_reply(&side.text, side.why, request, None, None),
+            Outside::Unselected(unselected) => {
+                let diagnostic = unselected.diagnostic();
+                let message = explain(&diagnostic);
+                self.find(diagnostic).await;
+                refusal(404, message, "miss", Told::default())
+            }
+            Outside::ForeignAnswer { id } => {
+                let message = format!("Previous response with id '{id}' not found.");
+                let mut error = ApiError::new(404, message.clone());
+                error.param = Some("previous_response_id".to_owned());
+                error.code = Some("previous_response_not_found".to_owned());
+                Reply {
+                    content: Content::Error {
+                        error,
+                        headers: Vec::new(),
+                        at_ms: 0,
+                        is_final: true,
+                    },
+                    told: Told {
+                        lane: "main",
+                        outcome: "refused",
+                        error: Some(message),
+                        ..Told::default()
+                    },
+                }
+            }
+        }
+    }
+
+    async fn reply(&self, answered: Answered, request: &Request) -> Reply {
+        let Answered {
+            session,
+            scenario_idx,
+            selection,
+            decision,
+        } = answered;
+        let script = self.scripts[scenario_idx].clone();
+        let others: Vec<String> = selection.others.iter().map(ToString::to_string).collect();
+        let mut told = Told {
+            lane: "main",
+            session: Some(session),
+            scenario_idx: Some(scenario_idx),
+            selection: Some(match others.is_empty() {
+                true => selection.reason.to_string(),
+                false => format!("{}; next: {}", selection.reason, others.join(", ")),
+            }),
+            ..Told::default()
+        };
+        if let Some(doubt) = selection.doubt(
+            &script.timeline,
+            script.timeline.effective_prompt().is_some(),
+        ) {
+            self.find(doubt).await;
+        }
+        self.check_style(&script, request.endpoint).await;
+        match decision {
+            Decision::Side(side) => side_reply(
+                &side.text,
+                side.why,
+                request,
+                told.session,
+                told.scenario_idx,
+            ),
+            Decision::Miss(miss) => {
+                self.ledger.count_miss();
+                self.find(miss.diagnostic(&script)).await;
+                told.turn_idx = miss.expected_turn;
+                let message = miss.message(&script);
+                match self.options.on_miss {
+                    OnMiss::Error => refusal(404, message, "miss", told),
+                    OnMiss::Minimal => {
+                        told.outcome = "miss";
+                        told.error = Some(message);
+                        Reply {
+                            content: Content::Answer(Box::new(ModelAnswer {
+                                elements: answers::text(""),
+                                seed: IdSeed::of(&["miss", &session.to_string()]),
+                                id: None,
+                                stop: None,
+                                usage: Json::Null,
+                                failure: None,
+                            })),
+                            told,
+                        }
+                    }
+                }
+            }
+            Decision::Turn(served) => {
+                told.outcome = "turn";
+                self.serve(&script, served, request, session, told, true)
+                    .await
+            }
+            Decision::Error(served) => {
+                told.outcome = "error";
+                self.serve(&script, served, request, session, told, true)
+                    .await
+            }
+            Decision::Repeat(served) => {
+                told.outcome = "repeat";
+                let refused = self
+                    .refused
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .get(&(session, served.turn_idx))
+                    .cloned();
+                match refused {
+                    Some(error) => {
+                        told.turn_idx = Some(served.turn_idx);
+                        refuse(error, "refused", told)
+                    }
+                    None => {
+                        self.serve(&script, served, request, session, told, false)
+                            .await
+                    }
+                }
+            }
+        }
+    }
+
+    /// Serves a turn, unless its asserts or calls keep it from that.
+    async fn serve(
+        &self,
+        script: &LlmScript,
+        served: Served,
+        request: &Request,
+        session: SessionKey,
+        mut told: Told,
+        is_new: bool,
+    ) -> Reply {
+        told.turn_idx = Some(served.turn_idx);
+        let (Some(turn), Some(attempt)) = (served.turn(script), served.attempt(script)) else {
+            let message = "the script has no such turn".to_owned();
+            return refusal(500, message, "refused", told);
+        };
+        if is_new {
+            self.note_doubts(script, &served).await;
+            if let Err(error) = self.run_asserts(script, turn, &mut told).await
+                && !self.options.keep_going
+            {
+                return self.keep_refused(session, &served, error, told);
+            }
+        }
+        let prepared = answers::prepare(
+            script,
+            turn,
+            attempt,
+            request,
+            self.options.speed,
+            &self.calling,
+        );
+        let prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(failures) => {
+                let message = failures.iter().map(explain).collect::<Vec<_>>().join("\n");
+                for failure in failures {
+                    self.find(failure).await;
+                }
+                let error = ApiError::new(400, message);
+                return self.keep_refused(session, &served, error, told);
+            }
+        };
+        for warning in prepared.warnings {
+            let warning = self.strictly(warning);
+            self.find(warning).await;
+        }
+        let elements = prepared.elements;
+        if is_new && self.teller.has_trace() {
+            if self.is_first(session, request) {
+                told.events.extend(events::arrived(script, request));
+            }
+            told.events
+                .extend(events::answered(script, &served, &elements));
+        }
+        let failure = attempt.error.as_ref().map(|failed| {
+            let at_ms = turn.delay_of(failed.at_ms, self.options.speed);
+            (failed, ApiError::scripted(&failed.error), at_ms)
+        });
+        // Before a stream has begun, and where there is none, an error is the whole answer.
+        if let Some((failed, error, at_ms)) = &failure
+            && (elements.is_empty() || !request.wants_stream)
+        {
+            told.error = Some(error.message.clone());
+            let mut headers = failed.error.headers.clone();
+            if let Some(seconds) = failed.error.retry_after_seconds {
+                headers.push(("retry-after".to_owned(), seconds.to_string()));
+            }
+            return Reply {
+                content: Content::Error {
+                    error: error.clone(),
+                    headers,
+                    at_ms: *at_ms,
+                    is_final: false,
+                },
+                told,
+            };
+        }
+        let parts = [
+            format!("{:016x}", script.fingerprint),
+            session.to_string(),
+            served.turn_idx.to_string(),
+            served.attempt_idx.to_string(),
+        ];
+        let id = ResponseId {
+            scenario: script.fingerprint,
+            turn: u32::try_from(served.turn_idx).unwrap_or(u32::MAX),
+            session: session.0,
+        };
+        Reply {
+            content: Content::Answer(Box::new(ModelAnswer {
+                elements,
+                seed: IdSeed::of(&parts.each_ref().map(String::as_str)),
+                id: (request.endpoint == Endpoint::Responses).then(|| id.encode()),
+                stop: turn.stop_reason.as_deref().and_then(StopReason::from_word),
+                usage: turn.usage.clone(),
+                failure: failure.map(|(_, error, at_ms)| (error, at_ms)),
+            })),
+            told,
+        }
+    }
+
+    /// Whether this request is new in its session.
+    fn is_first(&self, session: SessionKey, request: &Request) -> bool {
+        let mut traced = self.traced.lock().unwrap_or_else(PoisonError::into_inner);
+        if traced.len() >= MAX_REFUSED {
+            traced.clear();
+        }
+        traced.insert((session, request.key))
+    }
+
+    /// T-LLM-05 and T-LLM-09.
+    async fn note_doubts(&self, script: &LlmScript, served: &Served) {
+        let source = &script.timeline.source;
+        if served.is_unaligned
+            && let Some(turn) = served.turn(script)
+        {
+            let message =
+                "the history of a request can't be followed; the session goes on where it was";
+            let found = Diagnostic::note(codes::MODEL_UNALIGNED, message).at(source, turn.span);
+            self.find(found).await;
+        }
+        for differing in &served.differing_results {
+            let message = format!(
+                "the result of `{}` is not the scripted one",
+                differing.call_id
+            );
+            let span = served
+                .after
+                .and_then(|turn_idx| script.turn(turn_idx))
+                .and_then(|turn| turn.calls().find(|call| call.id == differing.call_id))
+                .map_or_else(Default::default, |call| call.call.span);
+            let found = Diagnostic::warning(codes::MODEL_RESULT_DIFFERS, message)
+                .at(source, span)
+                .with_note(format!("expected: {}", differing.expected))
+                .with_note(format!("arrived: {}", differing.arrived));
+            self.find(self.strictly(found)).await;
+        }
+    }
+
+    /// The asserts between the turn before and this one.
+    async fn run_asserts(
+        &self,
+        script: &LlmScript,
+        turn: &Turn,
+        told: &mut Told,
+    ) -> Result<(), ApiError> {
+        let mut failures = Vec::new();
+        for &event_idx in &turn.checks {
+            if let Some(event) = script.timeline.events.get(event_idx)
+                && let EventKind::Assert(assert) = &event.kind
+            {
+                let (events, failed) = self.judge(script, &event.path, &assert.checks).await;
+                told.events.extend(events);
+                failures.extend(failed);
+            }
+        }
+        match failures.is_empty() {
+            true => Ok(()),
+            false => Err(ApiError::new(400, failures.join("\n"))),
+        }
+    }
+
+    /// Makes the checks of an assert: what the trace is told, and what failed, in words.
+    pub(super) async fn judge(
+        &self,
+        script: &LlmScript,
+        path: &str,
+        assert: &[LocatedCheck],
+    ) -> (Vec<EventData>, Vec<String>) {
+        let (mut events, mut failures) = (Vec::new(), Vec::new());
+        for check in assert {
+            let judged = checks::judge(
+                &check.check,
+                &self.options.workspace,
+                &self.options.environment,
+            )
+            .await;
+            events.extend(judged.event(path, &check.key));
+            match judged {
+                checks::Judged::Holds { .. } => {}
+                checks::Judged::Unjudged { why } => {
+                    let message = format!("`{}` is not evaluated here: {why}", check.key);
+                    let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
+                        .at(&script.timeline.source, check.span);
+                    self.find(found).await;
+                }
+                checks::Judged::Fails { evidence } => {
+                    let message = format!("the assert `{}` failed: {evidence}", check.key);
+                    let found = Diagnostic::error(codes::MODEL_ASSERT_FAILED, message)
+                        .at(&script.timeline.source, check.span)
+                        .with_pointer(format!("{path}.{}", check.key));
+                    failures.push(explain(&found));
+                    self.find(found).await;
+                }
+            }
+        }
+        (events, failures)
+    }
+
+    fn keep_refused(
+        &self,
+        session: SessionKey,
+        served: &Served,
+        error: ApiError,
+        told: Told,
+    ) -> Reply {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if refused.len() >= MAX_REFUSED {
+            refused.clear();
+        }
+        refused.insert((session, served.turn_idx), error.clone());
+        drop(refused);
+        refuse(error, "refused", told)
+    }
+
+    /// T-LLM-01: the endpoint is of another API than the scenario says. The endpoint decides.
+    async fn check_style(&self, script: &LlmScript, endpoint: Endpoint) {
+        let Some((style, span)) = script.timeline.server.api_style else {
+            return;
+        };
+        let arrived = match endpoint {
+            Endpoint::Messages => ApiStyle::Anthropic,
+            Endpoint::Chat | Endpoint::Responses => ApiStyle::OpenAi,
+            Endpoint::Gemini => ApiStyle::Gemini,
+        };
+        if style != arrived {
+            let message = format!(
+                "requests come by the API `{}`, and the scenario names another one",
+                endpoint.word()
+            );
+            let found = Diagnostic::warning(codes::MODEL_OTHER_API, message)
+                .at(&script.timeline.source, span)
+                .with_help("the endpoint decides; correct `llmApiStyle`, or leave it out");
+            self.find(self.strictly(found)).await;
+        }
+    }
+
+    fn strictly(&self, found: Diagnostic) -> Diagnostic {
+        match self.options.is_strict {
+            true => found.strictly(),
+            false => found,
+        }
+    }
+
+    /// Keeps a finding and tells it, once.
+    pub(super) async fn find(&self, diagnostic: Diagnostic) {
+        if !self.ledger.find(&diagnostic) {
+            return;
+        }
+        if self.teller.has_trace() {
+            let log = EventData::Log(Log {
+                level: diagnostic.severity.word().to_owned(),
+                message: format!("{}: {}", diagnostic.code.name(), explain(&diagnostic)),
+                stream: None,
+            });
+            self.teller.events(self.clock.now(), vec![log]).await;
+        }
+        self.teller
+            .notice(Notice::Finding(Box::new(diagnostic)))
+            .await;
+    }
+
+    fn note_model(&self, model: &str) {
+        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        if !model.is_empty() && !models.contains(model) && models.len() < MAX_MODELS {
+            models.insert(cuecard_core::value::cut(model, 200).into_owned());
+        }
+    }
+
+    /// How many turns there are, and those that no session got.
+    pub(super) fn turns(&self) -> (usize, Vec<UnplayedTurn>) {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let n_turns = self
+            .scripts
+            .iter()
+            .map(|script| script.turns.turns.len())
+            .sum();
+        let unplayed = sessions.unplayed().map(|(scenario_idx, turn_idx)| {
+            let script = &self.scripts[scenario_idx];
+            UnplayedTurn {
+                scenario: script.timeline.name.clone(),
+                turn: turn_idx + 1,
+                place: place_of(script, turn_idx).unwrap_or_default(),
+            }
+        });
+        (n_turns, unplayed.collect())
+    }
+}
+
+/// `file:line` of a turn.
+pub(super) fn place_of(script: &LlmScript, turn_idx: usize) -> Option<String> {
+    let source = &script.timeline.source;
+    let position = source.position(script.turn(turn_idx)?.span.start);
+    Some(format!("{}:{}", source.name(), position.line))
+}
+
+/// A finding as text: what, where, the facts, what to do.
+fn explain(diagnostic: &Diagnostic) -> String {
+    let mut text = diagnostic.message.clone();
+    if let Some(place) = &diagnostic.place {
+        let position = place.source.position(place.span.start);
+        text.push_str(&format!(
+            "\nat {}:{}:{}",
+            place.source.name(),
+            position.line,
+            position.column
+        ));
+    }
+    for note in &diagnostic.notes {
+        text.push('\n');
+        text.push_str(note);
+    }
+    if let Some(help) = &diagnostic.help {
+        text.push_str("\nhelp: ");
+        text.push_str(help);
+    }
+    text
+}
+
+fn side_reply(
+    text: &str,
+    why: String,
+    request: &Request,
+    session: Option<SessionKey>,
+    scenario_idx: Option<usize>,
+) -> Reply {
+    Reply {
+        content: Content::Answer(Box::new(ModelAnswer {
+            elements: answers::text(text),
+            seed: IdSeed::of(&["side", &format!("{:?}", request.key)]),
+            id: None,
+            stop: None,
+            usage: Json::Null,
+            failure: None,
+        })),
+        told: Told {
+            lane: "side",
+            outcome: "side",
+            session,
+            scenario_idx,
+            selection: Some(why),
+            ..Told::default()
+        },
+    }
+}
+
+fn refusal(status: u16, message: String, outcome: &'static str, told: Told) -> Reply {
+    refuse(ApiError::new(status, message), outcome, told)
+}
+
+fn refuse(error: ApiError, outcome: &'static str, told: Told) -> Reply {
+    Reply {
+        told: Told {
+            lane: "main",
+            outcome,
+            error: Some(error.message.clone()),
+            ..told
+        },
+        content: Content::Error {
+            error,
+            headers: Vec::new(),
+            at_ms: 0,
+            is_final: true,
+        },
+    }
+}

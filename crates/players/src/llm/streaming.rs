@@ -1,0 +1,82 @@
+//! The body of a stream: each event is sent when it is due.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use futures::stream;
+use tokio_util::sync::CancellationToken;
+
+use crate::runtime::clock::Clock;
+use crate::runtime::patience::Answering;
+use crate::wire::llm::PING;
+use crate::wire::llm::events::Events;
+
+/// Where pings are known, this long a silence has one.
+const PING_AFTER: Duration = Duration::from_secs(10);
+
+/// When a stream is sent.
+pub(super) struct Timing {
+    pub(super) clock: Clock,
+    /// When the request arrived.
+    pub(super) began: Duration,
+    /// Whether the dialect knows pings.
+    pub(super) has_pings: bool,
+    /// Ends the stream early.
+    pub(super) stop: CancellationToken,
+}
+
+struct Sending {
+    bytes: Bytes,
+    /// What is sent at once, and when, the last first.
+    parts: Vec<(u64, std::ops::Range<usize>)>,
+    timing: Timing,
+    /// When something was sent last.
+    last: Duration,
+    _answering: Answering,
+}
+
+/// The body. It ends with its client: when that goes away, the stream is dropped.
+pub(super) fn body(events: Events, timing: Timing, answering: Answering) -> Body {
+    let mut parts: Vec<(u64, std::ops::Range<usize>)> = Vec::with_capacity(events.len());
+    for (at_ms, range) in events.ranges() {
+        match parts.last_mut() {
+            // What is due at the same time goes at once.
+            Some((last_ms, last)) if *last_ms == at_ms => last.end = range.end,
+            _ => parts.push((at_ms, range)),
+        }
+    }
+    parts.reverse();
+    let sending = Sending {
+        bytes: Bytes::from(events.into_bytes()),
+        parts,
+        last: timing.began,
+        timing,
+        _answering: answering,
+    };
+    Body::from_stream(stream::unfold(sending, next))
+}
+
+async fn next(mut sending: Sending) -> Option<(Result<Bytes, std::convert::Infallible>, Sending)> {
+    let (at_ms, range) = sending.parts.pop()?;
+    let timing = &sending.timing;
+    let due = timing.began.saturating_add(Duration::from_millis(at_ms));
+    let ping = sending.last.saturating_add(PING_AFTER);
+    let is_first = sending.last == timing.began;
+    let pings = timing.has_pings && !is_first && ping < due;
+    let until = if pings { ping } else { due };
+    if timing.clock.now() < until {
+        tokio::select! {
+            () = timing.clock.sleep_until(until) => {}
+            () = timing.stop.cancelled() => return None,
+        }
+    }
+    sending.last = sending.timing.clock.now();
+    let bytes = match pings {
+        true => {
+            sending.parts.push((at_ms, range));
+            Bytes::from_static(PING)
+        }
+        false => sending.bytes.slice(range),
+    };
+    Some((Ok(bytes), sending))
+}

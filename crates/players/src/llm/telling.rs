@@ -1,0 +1,209 @@
+//! The one writer of a stand-in: the trace, and those who watch. It has a thread of its own, so that no answer waits
+//! for a disk.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use cuecard_core::diagnostic::Diagnostic;
+use cuecard_core::trace::{End, EventData, Header};
+use cuecard_core::value::Redactor;
+use tokio::sync::mpsc;
+
+use super::ledger::Exchange;
+use crate::runtime::clock::{Clock, Stopwatch};
+use crate::runtime::tap::Recorder;
+
+/// So much may wait to be told; who tells more waits too.
+const QUEUE: usize = 4_096;
+/// Under load the trace is flushed this often; else whenever nothing waits.
+const FLUSH: Duration = Duration::from_millis(20);
+
+/// What those who watch a stand-in are told, as it happens.
+#[derive(Debug, Clone)]
+pub enum Notice {
+    /// A request was answered.
+    Exchange(Arc<Exchange>),
+    /// Something failed, or is doubtful.
+    Finding(Box<Diagnostic>),
+}
+
+/// Who watches a stand-in.
+pub type Watcher = Box<dyn FnMut(&Notice) + Send>;
+
+/// Where a trace goes.
+pub struct TraceOutput {
+    /// The file.
+    pub out: Box<dyn Write + Send>,
+    /// The id of the run.
+    pub run_id: String,
+}
+
+impl std::fmt::Debug for TraceOutput {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("TraceOutput")
+            .field("run_id", &self.run_id)
+            .finish_non_exhaustive()
+    }
+}
+
+enum Told {
+    Events(Duration, Vec<EventData>),
+    Notice(Notice),
+    End(Box<End>),
+    /// Nothing more is told.
+    Close,
+}
+
+/// Tells the writer.
+#[derive(Clone)]
+pub(super) struct Teller {
+    queue: Option<mpsc::Sender<Told>>,
+    has_trace: bool,
+    has_watcher: bool,
+}
+
+/// The thread that writes. It ends with [`Teller::close`], or when the last teller is gone.
+pub(super) struct Writer {
+    thread: Option<JoinHandle<Option<io::Error>>>,
+}
+
+/// Starts the writer.
+///
+/// # Errors
+/// If the header can't be written, or there can be no thread.
+pub(super) fn start(
+    clock: Clock,
+    secrets: Vec<String>,
+    trace: Option<(TraceOutput, Header)>,
+    watcher: Option<Watcher>,
+) -> io::Result<(Teller, Writer)> {
+    let (has_trace, has_watcher) = (trace.is_some(), watcher.is_some());
+    if !has_trace && !has_watcher {
+        let teller = Teller {
+            queue: None,
+            has_trace,
+            has_watcher,
+        };
+        return Ok((teller, Writer { thread: None }));
+    }
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    let thread = std::thread::Builder::new()
+        .name("cuecard-trace".to_owned())
+        .spawn(move || {
+            let mut recorder = Recorder::new(clock, Redactor::new(secrets));
+            if let Some((trace, header)) = trace {
+                let written = recorder.write_to(trace.out, &header);
+                let failed = written.is_err();
+                // Nobody waits only if the start was given up.
+                let _ = ready.send(written);
+                if failed {
+                    return None;
+                }
+            } else {
+                let _ = ready.send(Ok(()));
+            }
+            write(receiver, recorder, watcher)
+        })?;
+    is_ready
+        .recv()
+        .map_err(|_| io::Error::other("the writer of the trace has ended"))??;
+    let teller = Teller {
+        queue: Some(sender),
+        has_trace,
+        has_watcher,
+    };
+    Ok((
+        teller,
+        Writer {
+            thread: Some(thread),
+        },
+    ))
+}
+
+fn write(
+    mut queue: mpsc::Receiver<Told>,
+    mut recorder: Recorder<'_>,
+    mut watcher: Option<Watcher>,
+) -> Option<io::Error> {
+    while let Some(first) = queue.blocking_recv() {
+        let since = Stopwatch::start();
+        let mut next = Some(first);
+        while let Some(told) = next {
+            match told {
+                Told::Events(at, events) => {
+                    for event in events {
+                        recorder.record_at(at, event);
+                    }
+                }
+                Told::Notice(notice) => {
+                    if let Some(watcher) = &mut watcher {
+                        watcher(&notice);
+                    }
+                }
+                Told::End(end) => recorder.end(&end),
+                Told::Close => return recorder.take_error(),
+            }
+            next = match since.elapsed() < FLUSH {
+                true => queue.try_recv().ok(),
+                false => None,
+            };
+        }
+        recorder.settle();
+    }
+    recorder.take_error()
+}
+
+impl Teller {
+    /// Whether events are worth making.
+    pub(super) fn has_trace(&self) -> bool {
+        self.has_trace
+    }
+
+    /// These happened at `at`.
+    pub(super) async fn events(&self, at: Duration, events: Vec<EventData>) {
+        if self.has_trace && !events.is_empty() {
+            self.tell(Told::Events(at, events)).await;
+        }
+    }
+
+    /// Whether anybody watches.
+    pub(super) fn has_watcher(&self) -> bool {
+        self.has_watcher
+    }
+
+    pub(super) async fn notice(&self, notice: Notice) {
+        if self.has_watcher {
+            self.tell(Told::Notice(notice)).await;
+        }
+    }
+
+    /// The trace is over.
+    pub(super) async fn end(&self, end: End) {
+        if self.has_trace {
+            self.tell(Told::End(Box::new(end))).await;
+        }
+    }
+
+    /// The writer may end: what connections that are still open tell is told to nobody.
+    pub(super) async fn close(&self) {
+        self.tell(Told::Close).await;
+    }
+
+    async fn tell(&self, told: Told) {
+        if let Some(queue) = &self.queue {
+            // The writer is gone only after a panic in a watcher.
+            let _ = queue.send(told).await;
+        }
+    }
+}
+
+impl Writer {
+    /// Waits until everything is written, after [`Teller::close`].
+    pub(super) fn join(self) -> Option<io::Error> {
+        self.thread?.join().ok().flatten()
+    }
+}

@@ -1,0 +1,320 @@
+//! The script decides: turns, retries, misses, tools, asserts, the verdict.
+
+use super::*;
+
+fn tools(names: &[(&str, Value)]) -> Value {
+    let tool = |(name, schema): &(&str, Value)| json!({"type": "function", "function": {"name": name, "parameters": schema}});
+    names.iter().map(tool).collect()
+}
+
+fn bash() -> Value {
+    json!({"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]})
+}
+
+const TWO: &str = "  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: [{assistant: [[0, \"One\"]]}]
+  - userInputs: [[0, \"Go on\"]]
+  - llmResponse: [{assistant: [[0, \"Two\"]]}]
+";
+
+#[tokio::test]
+async fn a_request_that_comes_again_gets_the_same_answer() {
+    let played = Played::timeline(TWO).await;
+    let first = played.chat(said("Begin")).await;
+    let again = played.chat(said("Begin")).await;
+    assert_eq!(first.content(), "One");
+    assert_eq!(first.text, again.text);
+    let history = json!([
+        {"role": "user", "content": "Begin"}, {"role": "assistant", "content": "One"},
+        {"role": "user", "content": "Go on"},
+    ]);
+    assert_eq!(played.chat(history).await.content(), "Two");
+    let exchanges = played.running.exchanges();
+    let outcomes: Vec<_> = exchanges.iter().map(|exchange| exchange.outcome).collect();
+    assert_eq!(outcomes, ["turn", "repeat", "turn"]);
+    assert_eq!(exchanges[2].turn, Some(2));
+    let verdict = played.running.stop().await;
+    assert!(verdict.passed && verdict.unplayed.is_empty(), "{verdict:?}");
+}
+
+#[tokio::test]
+async fn an_error_is_served_once_with_its_headers() {
+    let timeline = "  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: [{error: {statusCode: 429, message: slow down, retryAfterSeconds: 7, headers: {x-left: \"0\"}}}]
+  - llmResponse: [{assistant: [[0, \"Now\"]]}]
+";
+    let played = Played::timeline(timeline).await;
+    let limited = played.chat(said("Begin")).await;
+    assert_eq!(limited.status, 429);
+    assert_eq!(limited.header("retry-after"), Some("7"));
+    assert_eq!(limited.header("x-left"), Some("0"));
+    assert_eq!(limited.header("x-should-retry"), None);
+    assert_eq!(limited.json()["error"]["message"], "slow down");
+    assert_eq!(played.chat(said("Begin")).await.content(), "Now");
+    assert_eq!(played.codes().await, Vec::<&str>::new());
+}
+
+#[tokio::test]
+async fn a_miss_explains_itself_and_fails_the_run() {
+    let played = Played::timeline(TWO).await;
+    let history = json!([
+        {"role": "user", "content": "Begin"}, {"role": "assistant", "content": "One"},
+        {"role": "user", "content": "Something else entirely"},
+    ]);
+    let miss = played.chat(history).await;
+    assert_eq!(miss.status, 404);
+    assert_eq!(miss.header("x-should-retry"), Some("false"));
+    let message = miss.json()["error"]["message"]
+        .as_str()
+        .expect("text")
+        .to_owned();
+    assert!(
+        message.contains("expected turn 2") && message.contains("a.yaml:6"),
+        "{message}"
+    );
+    assert!(message.contains("Something else entirely"), "{message}");
+    let verdict = played.running.stop().await;
+    assert!(!verdict.passed);
+    assert_eq!((verdict.n_misses, verdict.n_failures), (1, 1));
+    assert_eq!(verdict.findings[0].code.name(), "T-LLM-02");
+}
+
+#[tokio::test]
+async fn a_miss_can_be_answered_with_nothing_and_still_fails_the_run() {
+    let played = Played::with(TWO, |options| {
+        options.on_miss = super::super::OnMiss::Minimal;
+    })
+    .await;
+    let history = json!([
+        {"role": "user", "content": "Begin"}, {"role": "assistant", "content": "One"},
+        {"role": "user", "content": "Something else entirely"},
+    ]);
+    let miss = played.chat(history).await;
+    assert_eq!((miss.status.as_u16(), miss.content()), (200, json!("")));
+    assert!(!played.running.stop().await.passed);
+}
+
+#[tokio::test]
+async fn sessions_stay_apart_and_names_never_fall_through() {
+    let played = Played::timeline(TWO).await;
+    let body = json!({"model": "m", "messages": said("Begin")});
+    for session in ["one", "two"] {
+        let answer = played
+            .post_with(CHAT, &body, &[("x-cuecard-session", session)])
+            .await;
+        assert_eq!(answer.content(), "One");
+    }
+    let unknown = played
+        .post_with(CHAT, &body, &[("x-scenario-name", "scenari")])
+        .await;
+    assert_eq!(unknown.status, 404);
+    assert!(
+        unknown.text.contains("did you mean `scenario`?"),
+        "{}",
+        unknown.text
+    );
+    assert_eq!(played.codes().await, ["T-SEL-01"]);
+}
+
+const COMMAND: &str = "  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: []
+  - runCmd: {cmd: \"make\", cwd: sub dir}
+  - llmResponse: [{assistant: [[0, \"Done\"]]}]
+";
+
+#[tokio::test]
+async fn calls_are_those_of_the_agent_and_results_go_back() {
+    let played = Played::timeline(COMMAND).await;
+    let names = ["Bash", "Read", "Write", "Edit", "Glob", "Grep"];
+    let advertised: Vec<_> = names.iter().map(|name| (*name, bash())).collect();
+    let body = json!({"model": "m", "messages": said("Begin"), "tools": tools(&advertised)});
+    let first = played.post(CHAT, &body).await.json();
+    let message = &first["choices"][0]["message"];
+    let call = &message["tool_calls"][0];
+    assert_eq!(call["function"]["name"], "Bash");
+    let arguments: Value =
+        serde_json::from_str(call["function"]["arguments"].as_str().expect("text")).expect("JSON");
+    assert_eq!(arguments["command"], "cd 'sub dir' && make");
+    let history = json!([
+        {"role": "user", "content": "Begin"}, message,
+        {"role": "tool", "tool_call_id": call["id"], "content": "ok"},
+    ]);
+    let body = json!({"model": "m", "messages": history, "tools": tools(&advertised)});
+    assert_eq!(played.post(CHAT, &body).await.content(), "Done");
+    assert!(played.running.stop().await.passed);
+}
+
+#[tokio::test]
+async fn a_call_that_nobody_takes_is_refused_each_time() {
+    let played = Played::timeline(COMMAND).await;
+    for _ in 0..2 {
+        let refused = played.chat(said("Begin")).await;
+        assert_eq!(refused.status, 400);
+        assert!(
+            refused.text.contains("advertises no tools"),
+            "{}",
+            refused.text
+        );
+    }
+    assert_eq!(played.codes().await, ["T-TOOL-04"]);
+
+    let timeline = "  - userInputs: [[0, \"Begin\"]]\n  - llmResponse: []\n  - agentToolUse: {toolName: lookup, args: {}}\n";
+    let played = Played::timeline(timeline).await;
+    let schema =
+        json!({"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]});
+    let body =
+        json!({"model": "m", "messages": said("Begin"), "tools": tools(&[("lookup", schema)])});
+    let refused = played.post(CHAT, &body).await;
+    assert_eq!(refused.status, 400);
+    assert!(
+        refused.text.contains("`lookup` needs `key`"),
+        "{}",
+        refused.text
+    );
+    assert_eq!(played.codes().await, ["T-LLM-03"]);
+}
+
+const ASSERTED: &str = "  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: [{assistant: [[0, \"One\"]]}]
+  - assert: {fs: {exists: [made.txt]}, json: {file: [{path: a.json, pointer: /x, equals: 1}]}}
+  - userInputs: [[0, \"Go on\"]]
+  - llmResponse: [{assistant: [[0, \"Two\"]]}]
+  - assert: {fs: {notExists: [left.txt]}}
+";
+
+async fn go_on(played: &Played) -> Answer {
+    assert_eq!(played.chat(said("Begin")).await.content(), "One");
+    let history = json!([
+        {"role": "user", "content": "Begin"}, {"role": "assistant", "content": "One"},
+        {"role": "user", "content": "Go on"},
+    ]);
+    played.chat(history).await
+}
+
+#[tokio::test]
+async fn asserts_are_made_between_turns_and_behind_the_last() {
+    let played = Played::timeline(ASSERTED).await;
+    let refused = go_on(&played).await;
+    assert_eq!(refused.status, 400);
+    assert!(
+        refused.text.contains("`made.txt`") && refused.text.contains("a.yaml:5"),
+        "{}",
+        refused.text
+    );
+    assert_eq!(played.codes().await, ["T-ASRT-10", "T-ASRT-10"]);
+
+    let played = Played::with(ASSERTED, |options| options.keep_going = true).await;
+    assert_eq!(go_on(&played).await.content(), "Two");
+    assert_eq!(played.codes().await.len(), 2);
+
+    let played = Played::timeline(ASSERTED).await;
+    let work = played.folder.path().join("work");
+    std::fs::write(work.join("made.txt"), "").expect("writable");
+    std::fs::write(work.join("a.json"), "{\"x\": 1.0}").expect("writable");
+    assert_eq!(go_on(&played).await.content(), "Two");
+    std::fs::write(work.join("left.txt"), "").expect("writable");
+    assert_eq!(played.codes().await, ["T-ASRT-10"]);
+}
+
+#[tokio::test]
+async fn unplayed_turns_fail_where_all_are_required() {
+    let played = Played::with(TWO, |options| options.require_complete = true).await;
+    assert_eq!(played.chat(said("Begin")).await.content(), "One");
+    assert!(played.running.verdict().passed, "it is not over");
+    let verdict = played.running.stop().await;
+    assert!(!verdict.passed);
+    assert_eq!(verdict.unplayed.len(), 1);
+    assert_eq!(
+        verdict.findings[0].message,
+        "turn 2 of `scenario` was not played"
+    );
+}
+
+#[tokio::test]
+async fn the_trace_tells_an_error_once_and_what_arrived_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.yaml");
+    let timeline = "  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: [{error: {statusCode: 503, message: later}}]
+  - llmResponse: [{assistant: [[0, \"Now\"]]}]
+";
+    std::fs::write(&path, format!("name: scenario\ntimeline:\n{timeline}")).expect("writable");
+    let trace = folder.path().join("trace.jsonl");
+    let running = MockLlm::from_file(&path)
+        .trace(TraceOutput {
+            out: Box::new(std::fs::File::create(&trace).expect("writable")),
+            run_id: "run".into(),
+        })
+        .start()
+        .await
+        .expect("it starts");
+    let played = Played {
+        folder,
+        running,
+        client: client(),
+    };
+    assert_eq!(played.chat(said("Begin")).await.status, 503);
+    assert_eq!(played.chat(said("Begin")).await.content(), "Now");
+    let verdict = played.running.stop().await;
+    assert!(verdict.passed && verdict.trace_error.is_none());
+    let types = types_in(&std::fs::read_to_string(&trace).expect("written"));
+    assert_eq!(
+        types,
+        [
+            "message_received",
+            "error",
+            "http_exchange",
+            "final_output",
+            "http_exchange"
+        ]
+    );
+}
+
+/// The types of the events of a trace.
+fn types_in(trace: &str) -> Vec<String> {
+    trace
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+        .filter_map(|line| Some(line["type"].as_str()?.to_owned()))
+        .collect()
+}
+
+#[tokio::test]
+async fn the_trace_and_the_watcher_are_told_in_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.yaml");
+    std::fs::write(&path, format!("name: scenario\ntimeline:\n{COMMAND}")).expect("writable");
+    let trace = folder.path().join("trace.jsonl");
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let watcher = seen.clone();
+    let running = MockLlm::from_file(&path)
+        .trace(TraceOutput {
+            out: Box::new(std::fs::File::create(&trace).expect("writable")),
+            run_id: "run".into(),
+        })
+        .watch(Box::new(move |notice| {
+            if let Notice::Exchange(exchange) = notice {
+                watcher.lock().expect("not poisoned").push(exchange.outcome);
+            }
+        }))
+        .start()
+        .await
+        .expect("it starts");
+    let played = Played {
+        folder,
+        running,
+        client: client(),
+    };
+    let body =
+        json!({"model": "m", "messages": said("Begin"), "tools": tools(&[("runCmd", json!({}))])});
+    let headers = [("authorization", "Bearer s3cret-key")];
+    assert_eq!(played.post_with(CHAT, &body, &headers).await.status, 200);
+    let exchange = played.running.exchanges().remove(0);
+    assert_eq!(exchange.headers["authorization"], "[redacted]");
+    assert!(played.running.stop().await.passed);
+    assert_eq!(*seen.lock().expect("not poisoned"), ["turn"]);
+    let text = std::fs::read_to_string(&trace).expect("written");
+    let types = types_in(&text);
+    assert_eq!(types, ["message_received", "tool_call", "http_exchange"]);
+    assert!(!text.contains("s3cret-key"));
+}

@@ -1,0 +1,7 @@
+//! OpenAI's Chat Completions.
+
+mod answer;
+mod request;
+
+pub(super) use answer::{stream, write_body};
+pub(super) use request::read;
