@@ -12,6 +12,7 @@ use cuecard_players::llm::{Exchange, Notice, RunningLlm, Verdict};
 use cuecard_players::runtime::run_dir::RunDir;
 use serde_json::{Value, json};
 
+use crate::inputs::io_reason;
 use crate::output::{Output, stderr, stdout};
 
 /// More sessions are not numbered, so that the table stays small.
@@ -128,7 +129,8 @@ impl Teller {
 /// Told of everything that happens, on the thread of the trace.
 pub(super) struct Watching {
     teller: Teller,
-    exchanges: File,
+    /// The log of exchanges, until it can't be written.
+    exchanges: Option<File>,
     run_dir: Arc<RunDir>,
     n_kept: u64,
     /// The numbers of sessions.
@@ -145,7 +147,7 @@ impl Watching {
     ) -> Self {
         Self {
             teller,
-            exchanges,
+            exchanges: Some(exchanges),
             run_dir,
             n_kept: max_exchanges as u64,
             sessions: HashMap::new(),
@@ -183,11 +185,18 @@ impl Watching {
     /// profile is made of.
     fn keep(&mut self, exchange: &Exchange) {
         if exchange.number <= self.n_kept
+            && let Some(file) = &mut self.exchanges
             && let Ok(mut line) = serde_json::to_vec(exchange)
         {
             line.push(b'\n');
             // A full disk is no reason to stop serving.
-            let _ = self.exchanges.write_all(&line);
+            if let Err(error) = file.write_all(&line) {
+                let reason = io_reason(&error);
+                stderr(&format!(
+                    "warning: exchanges are no longer written: {reason}\n"
+                ));
+                self.exchanges = None;
+            }
         }
         if exchange.outcome == "refused" && exchange.turn.is_some() {
             let name = format!("request-{}.json", exchange.number);
