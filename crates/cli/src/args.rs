@@ -625,14 +625,8 @@ pub(crate) struct ServeLlmArgs {
         help_heading = "Which scenario"
     )]
     pub max_distance: f64,
-    /// Define a symbol for the rules of scenarios (repeatable)
-    #[arg(
-        long = "define",
-        alias = "scenario-define",
-        value_name = "NAME[=VALUE]",
-        help_heading = "Which scenario"
-    )]
-    pub defines: Vec<String>,
+    #[command(flatten)]
+    pub symbols: SymbolArgs,
     /// Leave out files that have errors, instead of not starting
     #[arg(long, help_heading = "Which scenario")]
     pub skip_bad: bool,

@@ -10,10 +10,7 @@ use cuecard_core::script::timeline::Speed;
 use cuecard_players::llm::{LlmOptions, OnMiss};
 
 use crate::args::{MissAnswer, ServeLlmArgs};
-use crate::inputs::read_source;
-
-/// Where symbols are defined, weakest first; whether `\,` is a comma there.
-const DEFINES: [(&str, bool); 2] = [("AH_SCENARIO_DEFINES", false), ("CUECARD_DEFINES", true)];
+use crate::inputs::{read_source, symbols};
 
 /// The options.
 ///
@@ -53,7 +50,10 @@ pub(super) fn options(
         let message = format!("`--workspace {}` is not a folder", args.workspace.display());
         problems.push(argument(&message));
     }
-    let symbols = symbols(args, environment, &mut problems);
+    let symbols = symbols(&args.symbols, environment).unwrap_or_else(|found| {
+        problems.extend(found);
+        Symbols::new()
+    });
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -84,26 +84,6 @@ pub(super) fn options(
         fixed_time: args.fixed_clock,
         ..LlmOptions::default()
     })
-}
-
-fn symbols(
-    args: &ServeLlmArgs,
-    environment: &[(OsString, OsString)],
-    problems: &mut Vec<Diagnostic>,
-) -> Symbols {
-    let mut symbols = Symbols::new();
-    for (name, has_escapes) in DEFINES {
-        let list = environment.iter().find(|(key, _)| key == name);
-        if let Some((_, list)) = list {
-            problems.extend(symbols.parse_list(&list.to_string_lossy(), has_escapes, name));
-        }
-    }
-    for definition in &args.defines {
-        if let Err(problem) = symbols.define(definition, "--define") {
-            problems.push(problem);
-        }
-    }
-    symbols
 }
 
 fn argument(message: &str) -> Diagnostic {
