@@ -10,6 +10,9 @@ use cuecard_core::source::SourceFile;
 /// A larger file is refused, in bytes.
 pub const MAX_FILE: u64 = 256 << 20;
 
+/// Most files are smaller, in bytes: one look at such a file is enough.
+const USUAL: usize = 8 << 10;
+
 /// Reads the file at `path`, which messages call `name`.
 ///
 /// # Errors
@@ -26,11 +29,12 @@ pub fn read(path: &Path, name: &str) -> Result<SourceFile, Diagnostic> {
 /// # Errors
 /// As [`read`].
 pub fn read_from(input: impl Read, name: &str, shown: &str) -> Result<SourceFile, Diagnostic> {
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(USUAL);
     input
         .take(MAX_FILE + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| unreadable(shown, &io_reason(&error)))?;
+    bytes.shrink_to_fit();
     decode(bytes, name, shown)
 }
 
