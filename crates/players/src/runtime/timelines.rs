@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::formats::timeline::{Included, check_included_files};
+use cuecard_core::formats::timeline::{Included, check_included};
 use cuecard_core::scenario::timeline::{IncludePurpose, IncludedFile};
 use cuecard_core::source::SourceFile;
 
@@ -29,7 +29,7 @@ pub const TIMELINES: Kind = Kind {
 pub fn check_beside(source: &SourceFile, files: &[IncludedFile], folder: &Path) -> Vec<Diagnostic> {
     let folder = here(folder);
     let root = fs::canonicalize(folder);
-    check_included_files(source, files, |path| match &root {
+    check_included(source, files, |path| match &root {
         Ok(root) => look(root, &folder.join(path)),
         Err(_) => Included::Missing,
     })

@@ -111,37 +111,50 @@ fn mapping(
     Some(node)
 }
 
-/// The texts of a key, each with the key path of its check. One text alone is a list of one.
+/// What a key holds, which is one thing or a list of them: each with its pointer and the key path of its check.
+fn parts<'n>(
+    loader: &mut Loader<'_>,
+    object: Object<'n>,
+    key: &str,
+    prefix: &str,
+) -> Vec<(&'n Node, String, String)> {
+    let is_list = object
+        .get(key)
+        .is_some_and(|node| node.as_array().is_some());
+    let items = loader.one_or_more(object, key).into_iter().enumerate();
+    items
+        .map(|(idx, (item, pointer))| {
+            let path = match is_list {
+                true => format!("{prefix}.{key}[{idx}]"),
+                false => format!("{prefix}.{key}"),
+            };
+            (item, pointer, path)
+        })
+        .collect()
+}
+
+/// The texts of a key, each with the key path of its check.
 fn each(
     loader: &mut Loader<'_>,
     object: Object<'_>,
     key: &str,
     prefix: &str,
 ) -> Vec<(String, String, Span)> {
-    let is_list = object
-        .get(key)
-        .is_some_and(|node| node.as_array().is_some());
-    let items = loader.one_or_more(object, key);
-    items
+    let what = format!("`{prefix}.{key}`");
+    parts(loader, object, key, prefix)
         .into_iter()
-        .enumerate()
-        .filter_map(|(idx, (item, pointer))| {
-            let what = format!("`{prefix}.{key}`");
+        .filter_map(|(item, pointer, path)| {
             let text = loader.reader.text_of(item, &pointer, &what)?;
             if text.is_empty() {
                 loader.invalid(item.span, &pointer, format!("an entry of {what} is empty"));
                 return None;
             }
-            let path = match is_list {
-                true => format!("{prefix}.{key}[{idx}]"),
-                false => format!("{prefix}.{key}"),
-            };
             Some((text.to_owned(), path, item.span))
         })
         .collect()
 }
 
-/// The mappings of a key that is one or a list of them, each with the key path of its check.
+/// The mappings of a key, each with its pointer and the key path of its check.
 fn mappings(
     loader: &mut Loader<'_>,
     object: Object<'_>,
@@ -149,20 +162,11 @@ fn mappings(
     prefix: &str,
     known: &'static [crate::formats::fields::Field],
 ) -> Vec<(Node, String, String)> {
-    let is_list = object
-        .get(key)
-        .is_some_and(|node| node.as_array().is_some());
-    let items = loader.one_or_more(object, key);
-    items
+    let whose = format!("`{prefix}.{key}`");
+    parts(loader, object, key, prefix)
         .into_iter()
-        .enumerate()
-        .filter_map(|(idx, (item, pointer))| {
-            let whose = format!("`{prefix}.{key}`");
+        .filter_map(|(item, pointer, path)| {
             let node = mapping(loader, item, &pointer, &whose, known)?;
-            let path = match is_list {
-                true => format!("{prefix}.{key}[{idx}]"),
-                false => format!("{prefix}.{key}"),
-            };
             Some((node, pointer, path))
         })
         .collect()

@@ -22,14 +22,9 @@ pub enum Included {
     Outside,
 }
 
-/// Looks at the files that a timeline refers to. `look` says what is at a path, which is relative to the timeline's
-/// folder and doesn't lead out of it by itself.
-pub fn check_included(timeline: &Timeline, look: impl FnMut(&Path) -> Included) -> Vec<Diagnostic> {
-    check_included_files(&timeline.source, &timeline.included_files, look)
-}
-
-/// The same for the `files` of a text that may not be a timeline that can be used.
-pub fn check_included_files(
+/// Looks at the `files` that the text of a timeline refers to, be it one that can be used or not. `look` says what is at
+/// a path, which is relative to the timeline's folder and doesn't lead out of it by itself.
+pub fn check_included(
     source: &SourceFile,
     files: &[IncludedFile],
     mut look: impl FnMut(&Path) -> Included,

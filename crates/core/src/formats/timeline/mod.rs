@@ -32,7 +32,7 @@ mod tests;
 mod tool;
 mod user;
 
-pub use included::{Included, check_included, check_included_files, check_names};
+pub use included::{Included, check_included, check_names};
 pub use layout::layout;
 pub use read::{Read, ReadOptions, read};
 pub use rules::SymbolUse;

@@ -597,18 +597,26 @@ fn messages_say_where_what_and_what_was_meant() {
 fn included_files_are_looked_at() {
     let text = "name: a\nterminalRef: t.json\nrepo: {dir: seed}\ntimeline:\n  - applyPatch: {path: a.patch}\n  - llmResponse: [{assistant: [[0, {type: image, mimeType: image/png, path: a.png}]]}]\n";
     let timeline = reading(text).timeline.unwrap();
-    let good = check_included(&timeline, |path| match path.to_str().unwrap() {
-        "seed" => Included::Folder,
-        "a.png" => Included::File(b"\x89PNG\r\n\x1a\n....".to_vec()),
-        _ => Included::File(Vec::new()),
-    });
+    let good = check_included(
+        &timeline.source,
+        &timeline.included_files,
+        |path| match path.to_str().unwrap() {
+            "seed" => Included::Folder,
+            "a.png" => Included::File(b"\x89PNG\r\n\x1a\n....".to_vec()),
+            _ => Included::File(Vec::new()),
+        },
+    );
     assert!(good.is_empty(), "{good:?}");
-    let bad = check_included(&timeline, |path| match path.to_str().unwrap() {
-        "seed" => Included::File(Vec::new()),
-        "a.png" => Included::File(b"GIF89a".to_vec()),
-        "t.json" => Included::Missing,
-        _ => Included::Outside,
-    });
+    let bad = check_included(
+        &timeline.source,
+        &timeline.included_files,
+        |path| match path.to_str().unwrap() {
+            "seed" => Included::File(Vec::new()),
+            "a.png" => Included::File(b"GIF89a".to_vec()),
+            "t.json" => Included::Missing,
+            _ => Included::Outside,
+        },
+    );
     let found: Vec<&str> = bad.iter().map(|found| found.code.name()).collect();
     assert_eq!(found, ["T-LOAD-18", "T-LOAD-18", "T-LOAD-18", "T-BLOCK-02"]);
 }
