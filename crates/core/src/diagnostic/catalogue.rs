@@ -249,6 +249,7 @@ catalogue! {
     FILE_KIND = "X-FILE-01", "the file is of another kind";
     FILE_READ = "X-IO-01", "a file can't be read";
     FILE_WRITE = "X-IO-02", "a file can't be written";
+    SERVER_BOUND = "X-LIMIT-01", "a server has come to one of its bounds";
     INTERRUPTED = "X-RUN-01", "the run was interrupted";
 }
 

@@ -48,14 +48,17 @@ pub(super) fn prepare(
         .iter()
         .any(|element| matches!(element, TurnElement::Call(_)));
     let leaves_thinking_out = has_calls && !script.timeline.server.coalesce_thinking;
-    let choice = calling.profiles.choose(
-        &request.tools,
-        calling.agent.as_ref(),
-        request.endpoint.word(),
-    );
-    if has_calls && let Some(doubt) = choice.diagnostic() {
-        prepared.warnings.push(doubt);
-    }
+    let choice = has_calls.then(|| {
+        calling.profiles.choose(
+            &request.tools,
+            calling.agent.as_ref(),
+            request.endpoint.word(),
+        )
+    });
+    prepared
+        .warnings
+        .extend(choice.and_then(|choice| choice.diagnostic()));
+    let profile = choice.and_then(|choice| choice.profile);
     let pieces = |pieces: &[ScriptPiece]| -> Vec<Piece> {
         let timed = pieces.iter().map(|piece| Piece {
             text: piece.text.clone(),
@@ -70,43 +73,41 @@ pub(super) fn prepare(
                 prepared.elements.push(Element::Thinking(pieces(thought)));
             }
             TurnElement::Text(said) => prepared.elements.push(Element::Text(pieces(said))),
-            TurnElement::Call(call) => {
-                match native_call(choice.profile, &call.call, &request.tools) {
-                    Err(unmapped) => failures.push(
-                        at(
-                            script,
-                            call,
-                            Diagnostic::error(codes::TOOL_UNMAPPED, unmapped.to_string()),
-                        )
-                        .with_note(advertised(request)),
-                    ),
-                    Ok(mapped) => {
-                        let problems = check_call(&mapped.call, &request.tools, calling.is_strict);
-                        for problem in problems {
-                            failures.push(
-                                at(
-                                    script,
-                                    call,
-                                    Diagnostic::error(codes::MODEL_CALL_INVALID, problem),
-                                )
-                                .with_note(advertised(request)),
-                            );
-                        }
-                        for argument in &mapped.dropped {
-                            let message = format!(
-                                "`{}` has no place for the argument `{argument}`, which is left out",
-                                mapped.call.name
-                            );
-                            let found = Diagnostic::warning(codes::TOOL_ARGUMENT_DROPPED, message);
-                            prepared.warnings.push(at(script, call, found));
-                        }
-                        let at_ms = turn.delay_of(call.at_ms, speed);
-                        prepared
-                            .elements
-                            .push(Element::Call(wire_call(call, mapped, at_ms)));
+            TurnElement::Call(call) => match native_call(profile, &call.call, &request.tools) {
+                Err(unmapped) => failures.push(
+                    at(
+                        script,
+                        call,
+                        Diagnostic::error(codes::TOOL_UNMAPPED, unmapped.to_string()),
+                    )
+                    .with_note(advertised(request)),
+                ),
+                Ok(mapped) => {
+                    let problems = check_call(&mapped.call, &request.tools, calling.is_strict);
+                    for problem in problems {
+                        failures.push(
+                            at(
+                                script,
+                                call,
+                                Diagnostic::error(codes::MODEL_CALL_INVALID, problem),
+                            )
+                            .with_note(advertised(request)),
+                        );
                     }
+                    for argument in &mapped.dropped {
+                        let message = format!(
+                            "`{}` has no place for the argument `{argument}`, which is left out",
+                            mapped.call.name
+                        );
+                        let found = Diagnostic::warning(codes::TOOL_ARGUMENT_DROPPED, message);
+                        prepared.warnings.push(at(script, call, found));
+                    }
+                    let at_ms = turn.delay_of(call.at_ms, speed);
+                    prepared
+                        .elements
+                        .push(Element::Call(wire_call(call, mapped, at_ms)));
                 }
-            }
+            },
         }
     }
     if failures.is_empty() {

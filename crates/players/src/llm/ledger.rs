@@ -1,6 +1,7 @@
 //! What a stand-in keeps of its run: exchanges, findings, and the verdict in the end.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cuecard_core::diagnostic::{Diagnostic, Severity};
@@ -9,6 +10,9 @@ use serde::Serialize;
 
 /// More findings are counted, not kept.
 const MAX_FINDINGS: usize = 1_000;
+
+/// So many bytes of requests are kept. Of further ones, what happened is kept without the request.
+const MAX_KEPT_BYTES: usize = 64 << 20;
 
 /// A request and what it got.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -79,7 +83,7 @@ pub struct Verdict {
     pub n_misses: u64,
     /// How many exchanges there were.
     pub n_exchanges: u64,
-    /// How many exchanges were not kept.
+    /// How many exchanges were not recorded.
     pub n_exchanges_left_out: u64,
     /// How many turns there are.
     pub n_turns: usize,
@@ -114,25 +118,39 @@ impl Verdict {
 /// Collects what happens.
 #[derive(Debug)]
 pub(super) struct Ledger {
+    n_exchanges: AtomicU64,
     inner: Mutex<Inner>,
-    max_exchanges: usize,
+    max_exchanges: u64,
+    keeps_exchanges: bool,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
     exchanges: Vec<Arc<Exchange>>,
-    n_exchanges: u64,
+    kept_bytes: usize,
     findings: Vec<Diagnostic>,
     told: HashSet<String>,
     n_failures: u64,
     n_misses: u64,
 }
 
+/// An exchange that has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Begun {
+    /// Its number, from 1.
+    pub(super) number: u64,
+    pub(super) is_recorded: bool,
+    /// Whether it is the first that isn't recorded.
+    pub(super) is_first_left_out: bool,
+}
+
 impl Ledger {
-    pub(super) fn new(max_exchanges: usize) -> Self {
+    pub(super) fn new(max_exchanges: usize, keeps_exchanges: bool) -> Self {
         Self {
+            n_exchanges: AtomicU64::new(0),
             inner: Mutex::default(),
-            max_exchanges,
+            max_exchanges: max_exchanges as u64,
+            keeps_exchanges,
         }
     }
 
@@ -140,22 +158,33 @@ impl Ledger {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of the next exchange, from 1.
-    pub(super) fn next_number(&self) -> u64 {
-        let mut inner = self.lock();
-        inner.n_exchanges += 1;
-        inner.n_exchanges
-    }
-
-    /// Whether exchange `number` is one of those that are kept.
-    pub(super) fn keeps(&self, number: u64) -> bool {
-        number <= self.max_exchanges as u64
-    }
-
-    pub(super) fn keep(&self, exchange: Arc<Exchange>) {
-        if self.keeps(exchange.number) {
-            self.lock().exchanges.push(exchange);
+    pub(super) fn begin(&self) -> Begun {
+        let number = self.n_exchanges.fetch_add(1, Ordering::Relaxed) + 1;
+        Begun {
+            number,
+            is_recorded: number <= self.max_exchanges,
+            is_first_left_out: number == self.max_exchanges.saturating_add(1),
         }
+    }
+
+    /// Keeps an exchange, of whose request `n_bytes` were recorded.
+    pub(super) fn keep(&self, exchange: &Arc<Exchange>, n_bytes: usize) {
+        if !self.keeps_exchanges {
+            return;
+        }
+        let mut inner = self.lock();
+        let kept_bytes = inner.kept_bytes.saturating_add(n_bytes);
+        if kept_bytes <= MAX_KEPT_BYTES {
+            inner.kept_bytes = kept_bytes;
+            inner.exchanges.push(exchange.clone());
+            return;
+        }
+        let cut = format!("{n_bytes} bytes, since {MAX_KEPT_BYTES} of other requests are kept");
+        let without = Exchange {
+            request: serde_json::json!({ "cut": cut }),
+            ..Exchange::clone(exchange)
+        };
+        inner.exchanges.push(Arc::new(without));
     }
 
     /// Keeps a finding; `false` if the same was found before.
@@ -163,13 +192,16 @@ impl Ledger {
         let mut inner = self.lock();
         let is_failure = diagnostic.severity == Severity::Error;
         inner.n_failures += u64::from(is_failure);
+        if inner.findings.len() >= MAX_FINDINGS {
+            return false;
+        }
         let text = format!(
             "{}{:?}{}",
             diagnostic.code.name(),
             diagnostic.place.as_ref().map(|place| place.span),
             diagnostic.message
         );
-        if inner.findings.len() >= MAX_FINDINGS || !inner.told.insert(text) {
+        if !inner.told.insert(text) {
             return false;
         }
         inner.findings.push(diagnostic.clone());
@@ -185,16 +217,15 @@ impl Ledger {
     }
 
     pub(super) fn verdict(&self, n_turns: usize, unplayed: Vec<UnplayedTurn>) -> Verdict {
+        let n_exchanges = self.n_exchanges.load(Ordering::Relaxed);
         let inner = self.lock();
         Verdict {
             passed: inner.n_failures == 0,
             findings: inner.findings.clone(),
             n_failures: inner.n_failures,
             n_misses: inner.n_misses,
-            n_exchanges: inner.n_exchanges,
-            n_exchanges_left_out: inner
-                .n_exchanges
-                .saturating_sub(inner.exchanges.len() as u64),
+            n_exchanges,
+            n_exchanges_left_out: n_exchanges.saturating_sub(self.max_exchanges),
             n_turns,
             unplayed,
             trace_error: None,

@@ -39,6 +39,9 @@ mod telling;
 mod tests;
 
 pub use ledger::{Exchange, UnplayedTurn, Verdict};
-pub use options::{DEFAULT_BODY_LIMIT, DEFAULT_CHUNK, DEFAULT_MAX_EXCHANGES, LlmOptions, OnMiss};
+pub use options::{
+    DEFAULT_BODY_LIMIT, DEFAULT_CHUNK, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_EXCHANGES, LlmOptions,
+    OnMiss,
+};
 pub use server::{MockLlm, RunningLlm, StartError};
 pub use telling::{Notice, TraceOutput, Watcher};

@@ -18,6 +18,9 @@ pub const DEFAULT_CHUNK: NonZeroUsize = NonZeroUsize::new(16).expect("not zero")
 /// How many exchanges are kept, if nothing else is said.
 pub const DEFAULT_MAX_EXCHANGES: usize = 10_000;
 
+/// How many connections there are at once, if nothing else is said.
+pub const DEFAULT_MAX_CONNECTIONS: usize = 16_384;
+
 /// The largest body of a request that is read, in bytes, if nothing else is said. Histories hold images.
 pub const DEFAULT_BODY_LIMIT: usize = 32 * 1024 * 1024;
 
@@ -72,8 +75,16 @@ pub struct LlmOptions {
     pub environment: Vec<(OsString, OsString)>,
     /// How many sessions are kept; the least recently used go.
     pub max_sessions: usize,
-    /// How many exchanges are kept; further ones are counted.
+    /// How many exchanges are recorded: kept, told to who watches, and written into the trace. Further ones are
+    /// counted.
     pub max_exchanges: usize,
+    /// Whether exchanges are kept for [`RunningLlm::exchanges`](super::RunningLlm::exchanges).
+    pub keeps_exchanges: bool,
+    /// How many connections there are at once; fewer if the limit of open files is lower. When there are more, those
+    /// that wait longest are closed.
+    pub max_connections: usize,
+    /// How many threads serve, each with its own share of the connections; 0 serves on the runtime of the caller.
+    pub n_threads: usize,
     /// Turns that no session got are a failure.
     pub require_complete: bool,
     /// Models that are listed beside those of the scenarios.
@@ -105,6 +116,9 @@ impl Default for LlmOptions {
             environment: Vec::new(),
             max_sessions: DEFAULT_MAX_SESSIONS,
             max_exchanges: DEFAULT_MAX_EXCHANGES,
+            keeps_exchanges: true,
+            max_connections: DEFAULT_MAX_CONNECTIONS,
+            n_threads: 0,
             require_complete: false,
             models: Vec::new(),
             fixed_time: None,

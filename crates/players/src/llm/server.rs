@@ -8,15 +8,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::middleware;
+use axum::handler::Handler as _;
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::profiles::Profiles;
 use cuecard_core::scenario::timeline::{EventKind, Timeline};
 use cuecard_core::script::timeline::{Selector, Sessions, Wanted};
 use cuecard_core::trace::{Adapter, End, Header, Metrics, RunStatus, SCHEMA_VERSION};
 use cuecard_core::value::Json;
-use tokio::task::JoinHandle;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use tokio_util::sync::DropGuard;
 
 use super::answers::Calling;
@@ -27,9 +27,12 @@ use super::service;
 use super::stand_in::StandIn;
 use super::telling::{self, TraceOutput, Watcher, Writer};
 use crate::runtime::clock::Clock;
+use crate::runtime::connections::{Accepted, Acceptor, Share, possible_connections};
 use crate::runtime::listener::{Guard, ListenerError};
-use crate::runtime::patience::{Busy, PatientListener};
+use crate::runtime::patience::Busy;
+use crate::runtime::places::Places;
 use crate::runtime::text_file::io_reason;
+use crate::runtime::workers::Worker;
 
 /// How long answers that are on their way may still take when the stand-in stops.
 const GRACE: Duration = Duration::from_secs(2);
@@ -171,27 +174,17 @@ impl MockLlm {
             agent: options.agent.clone(),
             is_strict: options.strict_tools,
         };
-        let listener = PatientListener::new(listener, options.patience);
-        let stand_in = Arc::new(StandIn::new(options, sessions, calling, teller, clock));
-        let router = guard
-            .wrap(
-                Router::new()
-                    .fallback(service::handle)
-                    .with_state(stand_in.clone()),
-            )
-            .layer(middleware::from_fn(service::shape_refusals));
-        let stop = stand_in.stop.clone();
-        let server = axum::serve(
-            listener,
-            router.into_make_service_with_connect_info::<Busy>(),
-        )
-        .with_graceful_shutdown(stop.cancelled_owned());
-        let task = tokio::spawn(server.into_future());
+        let places = Places::new(possible_connections(options.max_connections));
+        let stand_in = Arc::new(StandIn::new(
+            options, guard, sessions, calling, teller, clock,
+        ));
+        let stop_on_drop = stand_in.stop.clone().drop_guard();
+        let workers = serve(&stand_in, listener, places).map_err(StartError::Io)?;
         Ok(RunningLlm {
-            _stop_on_drop: stand_in.stop.clone().drop_guard(),
+            _stop_on_drop: stop_on_drop,
             address,
             stand_in,
-            task,
+            workers,
             writer,
             diagnostics,
             left_out,
@@ -203,7 +196,7 @@ impl MockLlm {
 pub struct RunningLlm {
     address: SocketAddr,
     stand_in: Arc<StandIn>,
-    task: JoinHandle<io::Result<()>>,
+    workers: Vec<Worker>,
     writer: Writer,
     diagnostics: Vec<Diagnostic>,
     left_out: Vec<PathBuf>,
@@ -255,13 +248,13 @@ impl RunningLlm {
     pub async fn stop(self) -> Verdict {
         let Self {
             stand_in,
-            mut task,
+            workers,
             writer,
             ..
         } = self;
         stand_in.stop.cancel();
-        if tokio::time::timeout(GRACE, &mut task).await.is_err() {
-            task.abort();
+        for worker in workers {
+            worker.ended().await;
         }
         last_asserts(&stand_in).await;
         let (n_turns, unplayed) = stand_in.turns();
@@ -304,6 +297,72 @@ impl fmt::Debug for RunningLlm {
             .field("address", &self.address)
             .finish_non_exhaustive()
     }
+}
+
+/// Starts those who serve the connections of `listener`, and who hands these to them.
+fn serve(
+    stand_in: &Arc<StandIn>,
+    listener: TcpListener,
+    places: Places,
+) -> io::Result<Vec<Worker>> {
+    let options = &stand_in.options;
+    let address = listener.local_addr()?;
+    let (mut shares, mut workers) = (Vec::new(), Vec::new());
+    for number in 0..options.n_threads.max(1) {
+        let (hand_in, share) = Share::new(address, options.patience);
+        shares.push(hand_in);
+        let serving = serve_share(stand_in.clone(), share);
+        workers.push(match options.n_threads {
+            0 => Worker::as_task(serving),
+            _ => Worker::on_thread(format!("cuecard-llm-{number}"), serving)?,
+        });
+    }
+    let acceptor = Acceptor::new(listener, places);
+    workers.push(Worker::as_task(hand_out(
+        stand_in.clone(),
+        acceptor,
+        shares,
+    )));
+    Ok(workers)
+}
+
+async fn serve_share(stand_in: Arc<StandIn>, share: Share) {
+    let stop = stand_in.stop.clone();
+    let service = service::handle
+        .with_state(stand_in)
+        .into_make_service_with_connect_info::<Busy>();
+    let serving =
+        axum::serve(share, service).with_graceful_shutdown(stop.clone().cancelled_owned());
+    tokio::select! {
+        // It never fails.
+        _ = serving.into_future() => {}
+        () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {}
+    }
+}
+
+/// Gives each in turn a connection.
+async fn hand_out(stand_in: Arc<StandIn>, acceptor: Acceptor, shares: Vec<mpsc::Sender<Accepted>>) {
+    let mut is_told = false;
+    for share in shares.iter().cycle() {
+        let (accepted, is_crowded) = tokio::select! {
+            accepted = acceptor.accept() => accepted,
+            () = stand_in.stop.cancelled() => return,
+        };
+        if is_crowded && !is_told {
+            is_told = true;
+            stand_in.find(crowded(acceptor.n_places())).await;
+        }
+        // A share is gone only when all is over.
+        let _ = share.send(accepted).await;
+    }
+}
+
+fn crowded(n_places: usize) -> Diagnostic {
+    let message = format!(
+        "more than {n_places} connections: those that wait longest for their client are closed"
+    );
+    Diagnostic::note(codes::SERVER_BOUND, message)
+        .with_help("if you need more, raise the limit of open files, say with `ulimit -n 20000`")
 }
 
 /// The asserts behind the last turn of each script that was played to its end.

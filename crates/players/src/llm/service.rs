@@ -3,10 +3,9 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::Response;
 use cuecard_core::script::timeline::{Address, Endpoint, Request};
 use cuecard_core::trace::{EventData, HttpExchange};
@@ -15,19 +14,16 @@ use cuecard_core::value::Json;
 use super::answers;
 use super::headers::{self, Query};
 use super::ledger::Exchange;
-use super::stand_in::{Content, ModelAnswer, StandIn, Told, place_of};
-use super::streaming;
-use super::telling::Notice;
+use super::stand_in::{Content, StandIn, Told, place_of};
+use super::streaming::{self, Spoken};
 use crate::runtime::listener::RefusedByListener;
 use crate::runtime::patience::{Answering, Busy};
-use crate::wire::llm::answer::{Answer, Failure};
+use crate::wire::llm::answer::Answer;
 use crate::wire::llm::errors::ApiError;
 use crate::wire::llm::events::{Framing, Streaming};
 use crate::wire::llm::route::{Route, Target};
 use crate::wire::llm::usage::{self, Usage};
-use crate::wire::llm::{
-    Received, catalogue, ids, read_request, shows_thinking, stream, write_body,
-};
+use crate::wire::llm::{Received, catalogue, ids, read_request, shows_thinking, write_body};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
@@ -36,47 +32,48 @@ const MAX_KEPT_BODY: usize = 256 * 1024;
 
 type Shared = Arc<StandIn>;
 
-/// Answers every request.
+/// Answers every request that the guard admits.
 pub(super) async fn handle(
     State(stand_in): State<Shared>,
     ConnectInfo(busy): ConnectInfo<Busy>,
     request: axum::extract::Request,
 ) -> Response {
-    let answering = busy.answering();
     let (head, body) = request.into_parts();
-    // The guard has read it, and has bounded it.
-    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let path = headers::percent_decoded(head.uri.path());
-    let query = Query::new(head.uri.query());
     let arrived = Arrived {
         method: head.method.as_str(),
         path: &path,
-        query,
+        query: Query::new(head.uri.query()),
         headers: &head.headers,
         at: stand_in.clock.now(),
     };
-    let stop = stand_in.stop.clone();
+    let body = match stand_in.guard.admit(&head, body).await {
+        Ok(body) => body,
+        Err(refusal) => return shaped(&arrived, refusal),
+    };
+    let arrived = Arrived {
+        at: stand_in.clock.now(),
+        ..arrived
+    };
+    let answering = busy.answering();
     tokio::select! {
         response = answer(&stand_in, &arrived, &body, answering) => response,
         // Who waits for a delayed answer when all ends gets none.
-        () = stop.cancelled() => {
+        () = stand_in.stop.cancelled() => {
             let error = ApiError::new(503, "the stand-in has ended");
             error_response(arrived.endpoint_like(), &error, &[], false)
         }
     }
 }
 
-/// Gives refusals of the guard the form of the provider.
-pub(super) async fn shape_refusals(request: axum::extract::Request, next: Next) -> Response {
-    let path = headers::percent_decoded(request.uri().path()).into_owned();
-    let is_anthropic = request.headers().contains_key("anthropic-version");
-    let response = next.run(request).await;
-    let Some(RefusedByListener(message)) = response.extensions().get().cloned() else {
-        return response;
+/// A refusal of the guard in the form of the provider.
+fn shaped(arrived: &Arrived<'_>, refusal: Response) -> Response {
+    let Some(RefusedByListener(message)) = refusal.extensions().get() else {
+        return refusal;
     };
-    let error = ApiError::new(response.status().as_u16(), message);
-    let mut shaped = error_response(Route::endpoint_like(&path, is_anthropic), &error, &[], true);
-    if let Some(challenge) = response.headers().get(header::WWW_AUTHENTICATE) {
+    let error = ApiError::new(refusal.status().as_u16(), message.clone());
+    let mut shaped = error_response(arrived.endpoint_like(), &error, &[], true);
+    if let Some(challenge) = refusal.headers().get(header::WWW_AUTHENTICATE) {
         shaped
             .headers_mut()
             .insert(header::WWW_AUTHENTICATE, challenge.clone());
@@ -192,9 +189,22 @@ async fn answer(
         },
         Ok(Route::Generate(target)) => match read_request(&target, arrived.path, body) {
             Err(error) => refused(stand_in, arrived, target.endpoint, error).await,
-            Ok(received) => generate(stand_in, arrived, &target, received, answering).await,
+            Ok(received) => {
+                let read = Read {
+                    received,
+                    n_bytes: body.len(),
+                };
+                generate(stand_in, arrived, &target, read, answering).await
+            }
         },
     }
+}
+
+/// A request that was understood.
+struct Read {
+    received: Received,
+    /// The size of its body.
+    n_bytes: usize,
 }
 
 /// An answer of the model, or what stands in its place.
@@ -202,43 +212,49 @@ async fn generate(
     stand_in: &Shared,
     arrived: &Arrived<'_>,
     target: &Target<'_>,
-    received: Received,
+    read: Read,
     answering: Answering,
 ) -> Response {
-    let mut reply = stand_in.decide(arrived.address(), &received.request).await;
+    let begun = stand_in.begin().await;
+    let request = &read.received.request;
+    let mut reply = stand_in
+        .decide(arrived.address(), request, begun.is_recorded)
+        .await;
     let endpoint = target.endpoint;
-    let (due_ms, status, said) = match &reply.content {
-        Content::Error { error, at_ms, .. } => (*at_ms, error.status, None),
+    let (due_ms, status) = match &reply.content {
+        Content::Error { error, at_ms, .. } => (*at_ms, error.status),
         Content::Answer(answer) => {
             let ends = answers::ends_at(&answer.elements);
             let fails = answer.failure.as_ref().map_or(0, |(_, at_ms)| *at_ms);
-            (
-                ends.max(fails),
-                200,
-                Some(answers::describe(&answer.elements)),
-            )
+            (ends.max(fails), 200)
         }
     };
-    let told = std::mem::take(&mut reply.told);
-    let noted = Noted {
-        due_ms,
-        status,
-        said,
-        is_stream: received.request.wants_stream && status == 200,
-    };
-    let number = note(stand_in, arrived, endpoint, Some(&received), told, noted).await;
+    if begun.is_recorded {
+        let noted = Noted {
+            number: begun.number,
+            due_ms,
+            status,
+            said: match &reply.content {
+                Content::Error { .. } => None,
+                Content::Answer(answer) => Some(answers::describe(&answer.elements)),
+            },
+            is_stream: request.wants_stream && status == 200,
+        };
+        let told = std::mem::take(&mut reply.told);
+        note(stand_in, arrived, endpoint, Some(&read), told, noted).await;
+    }
     let mut response = say(
         stand_in,
         arrived,
         target,
-        &received,
+        read.received,
         reply.content,
         due_ms,
         answering,
     )
     .await;
     // By this, clients name an exchange in their own logs.
-    if let Ok(id) = HeaderValue::from_str(&format!("req_{number:06}")) {
+    if let Ok(id) = HeaderValue::from_str(&format!("req_{:06}", begun.number)) {
         let name = match endpoint {
             Endpoint::Messages => HeaderName::from_static("request-id"),
             _ => HeaderName::from_static("x-request-id"),
@@ -253,7 +269,7 @@ async fn say(
     stand_in: &Shared,
     arrived: &Arrived<'_>,
     target: &Target<'_>,
-    received: &Received,
+    received: Received,
     content: Content,
     due_ms: u64,
     answering: Answering,
@@ -267,38 +283,28 @@ async fn say(
             is_final,
         } => {
             let due = arrived.at.saturating_add(Duration::from_millis(at_ms));
-            stand_in.clock.sleep_until(due).await;
+            if at_ms > 0 {
+                stand_in.clock.sleep_until(due).await;
+            }
             error_response(endpoint, &error, &headers, is_final)
         }
         Content::Answer(answer) => {
-            let ModelAnswer {
-                elements,
-                seed,
-                id,
-                stop,
-                usage,
-                failure,
-            } = *answer;
-            let request = &received.request;
-            let wire = Answer {
-                seed,
-                id: id.as_deref(),
-                model: &request.model,
+            let Received { request, body } = received;
+            let n_tokens = usage::count_request(&request);
+            let wants_stream = request.wants_stream;
+            let spoken = Spoken {
+                endpoint,
                 created_at: stand_in.created_at,
-                elements: &elements,
-                stop,
-                usage: Usage::of(&usage, usage::count_request(request), &elements),
-                shows_thinking: shows_thinking(request),
+                usage: Usage::of(&answer.usage, n_tokens, &answer.elements),
+                shows_thinking: shows_thinking(&request),
                 streams_usage: request.wants_stream_usage,
-                request: &received.body,
-                failure: failure.as_ref().map(|(error, at_ms)| Failure {
-                    error,
-                    at_ms: *at_ms,
-                }),
+                model: request.model,
+                request: repeated(endpoint, body),
+                answer: *answer,
             };
-            if !request.wants_stream {
+            if !wants_stream {
                 let mut buffer = Vec::with_capacity(1024);
-                write_body(endpoint, &wire, &mut buffer);
+                write_body(endpoint, &spoken.answer(), &mut buffer);
                 let due = arrived.at.saturating_add(Duration::from_millis(due_ms));
                 if due_ms > 0 {
                     stand_in.clock.sleep_until(due).await;
@@ -309,11 +315,11 @@ async fn say(
                 chunk: stand_in.options.chunk,
                 framing: target.framing,
             };
-            let events = stream(endpoint, &wire, streaming);
             let is_array = endpoint == Endpoint::Gemini && target.framing == Framing::JsonArray;
             let kind = if is_array { JSON } else { EVENTS };
             let body = streaming::body(
-                events,
+                spoken,
+                streaming,
                 streaming::Timing {
                     clock: stand_in.clock,
                     began: arrived.at,
@@ -327,6 +333,17 @@ async fn say(
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
             response
         }
+    }
+}
+
+/// What of a request its answer may repeat, as long as that takes: settings, never the conversation.
+fn repeated(endpoint: Endpoint, body: Json) -> Json {
+    match (endpoint, body) {
+        (Endpoint::Responses, Json::Object(mut members)) => {
+            members.swap_remove("input");
+            Json::Object(members)
+        }
+        _ => Json::Null,
     }
 }
 
@@ -391,40 +408,40 @@ async fn refused(
         error: Some(error.message.clone()),
         ..Told::default()
     };
-    let noted = Noted {
-        due_ms: 0,
-        status: error.status,
-        said: None,
-        is_stream: false,
-    };
-    note(stand_in, arrived, endpoint, None, told, noted).await;
+    let begun = stand_in.begin().await;
+    if begun.is_recorded {
+        let noted = Noted {
+            number: begun.number,
+            due_ms: 0,
+            status: error.status,
+            said: None,
+            is_stream: false,
+        };
+        note(stand_in, arrived, endpoint, None, told, noted).await;
+    }
     error_response(endpoint, &error, &[], true)
 }
 
 struct Noted {
+    number: u64,
     due_ms: u64,
     status: u16,
     said: Option<String>,
     is_stream: bool,
 }
 
-/// Keeps the exchange, and tells those who watch and the trace. Gives its number.
+/// Keeps the exchange, and tells those who watch and the trace.
 async fn note(
     stand_in: &Shared,
     arrived: &Arrived<'_>,
     endpoint: Endpoint,
-    received: Option<&Received>,
+    read: Option<&Read>,
     told: Told,
     noted: Noted,
-) -> u64 {
-    let number = stand_in.ledger.next_number();
+) {
     let teller = &stand_in.teller;
-    let keeps = stand_in.ledger.keeps(number);
-    if !keeps && !teller.has_trace() && !teller.has_watcher() {
-        return number;
-    }
     let script = told.scenario_idx.and_then(|idx| stand_in.scripts.get(idx));
-    let request = received.map_or(Json::Null, |received| bounded(&received.body));
+    let request = read.map_or(Json::Null, bounded);
     if teller.has_trace() {
         let mut events = told.events;
         let response = serde_json::json!({
@@ -443,11 +460,9 @@ async fn note(
         }));
         teller.events(arrived.at, events).await;
     }
-    if !keeps && !teller.has_watcher() {
-        return number;
-    }
+    let n_bytes = read.map_or(0, |read| read.n_bytes.min(MAX_KEPT_BODY));
     let exchange = Arc::new(Exchange {
-        number,
+        number: noted.number,
         at_ms: milliseconds(arrived.at),
         due_ms: noted.due_ms,
         dialect: endpoint.word(),
@@ -465,28 +480,28 @@ async fn note(
             .zip(told.turn_idx)
             .and_then(|(script, turn_idx)| place_of(script, turn_idx)),
         answer: noted.said,
-        anchors: received.map_or(Json::Null, |received| {
-            super::events::anchors(&received.request)
+        anchors: read.map_or(Json::Null, |read| {
+            super::events::anchors(&read.received.request)
         }),
         headers: headers::masked(arrived.headers),
         request,
         error: told.error,
     });
-    stand_in.ledger.keep(exchange.clone());
-    teller.notice(Notice::Exchange(exchange)).await;
-    number
+    stand_in.ledger.keep(&exchange, n_bytes);
+    teller.exchange(exchange, n_bytes).await;
 }
 
 /// A body as it is, or what is said in its place if it is too long.
-fn bounded(body: &Json) -> Json {
-    let text = body.to_string();
-    match text.len() > MAX_KEPT_BODY {
-        false => body.clone(),
-        true => serde_json::json!({
-            "cut": format!("{} bytes, of which the first {MAX_KEPT_BODY} are kept", text.len()),
-            "begins": cuecard_core::value::cut(&text, MAX_KEPT_BODY),
-        }),
+fn bounded(read: &Read) -> Json {
+    let body = &read.received.body;
+    if read.n_bytes <= MAX_KEPT_BODY {
+        return body.clone();
     }
+    let text = body.to_string();
+    serde_json::json!({
+        "cut": format!("{} bytes, of which the first {MAX_KEPT_BODY} are kept", text.len()),
+        "begins": cuecard_core::value::cut(&text, MAX_KEPT_BODY),
+    })
 }
 
 fn milliseconds(time: Duration) -> u64 {

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::scenario::timeline::{ApiStyle, EventKind, LocatedCheck};
 use cuecard_core::script::timeline::{
-    Address, Answered, Decision, Endpoint, LlmScript, Outside, Request, RequestKey, Served,
-    SessionKey, Sessions, Turn,
+    Address, Answered, Decision, Endpoint, LlmScript, Outside, Request, RequestKey, Selection,
+    SelectionReason, Served, SessionKey, Sessions, Turn,
 };
 use cuecard_core::trace::{EventData, Log};
 use cuecard_core::value::Json;
@@ -16,10 +16,11 @@ use tokio_util::sync::CancellationToken;
 use super::answers::{self, Calling};
 use super::checks;
 use super::events;
-use super::ledger::{Ledger, UnplayedTurn};
+use super::ledger::{Begun, Ledger, UnplayedTurn};
 use super::options::{LlmOptions, OnMiss};
 use super::telling::{Notice, Teller};
 use crate::runtime::clock::Clock;
+use crate::runtime::listener::Guard;
 use crate::wire::llm::answer::Element;
 use crate::wire::llm::errors::ApiError;
 use crate::wire::llm::ids::{IdSeed, ResponseId};
@@ -33,6 +34,7 @@ const MAX_REFUSED: usize = 10_000;
 /// The stand-in while it runs; shared by all connections.
 pub(super) struct StandIn {
     pub(super) options: LlmOptions,
+    pub(super) guard: Guard,
     pub(super) sessions: Mutex<Sessions>,
     pub(super) scripts: Vec<Arc<LlmScript>>,
     pub(super) calling: Calling,
@@ -90,6 +92,8 @@ pub(super) struct ModelAnswer {
 /// What the log says of a reply.
 #[derive(Debug, Default)]
 pub(super) struct Told {
+    /// Whether the log is written; if not, nothing needs to be put together for it.
+    pub(super) is_recorded: bool,
     pub(super) lane: &'static str,
     pub(super) outcome: &'static str,
     pub(super) session: Option<SessionKey>,
@@ -103,6 +107,7 @@ pub(super) struct Told {
 impl StandIn {
     pub(super) fn new(
         options: LlmOptions,
+        guard: Guard,
         sessions: Sessions,
         calling: Calling,
         teller: Teller,
@@ -119,7 +124,8 @@ impl StandIn {
             .fixed_time
             .unwrap_or_else(|| u64::try_from(started).unwrap_or_default());
         Self {
-            ledger: Ledger::new(options.max_exchanges),
+            ledger: Ledger::new(options.max_exchanges, options.keeps_exchanges),
+            guard,
             sessions: Mutex::new(sessions),
             scripts,
             calling,
@@ -134,8 +140,28 @@ impl StandIn {
         }
     }
 
-    /// Decides what a request gets.
-    pub(super) async fn decide(&self, address: Address<'_>, request: &Request) -> Reply {
+    /// An exchange begins.
+    pub(super) async fn begin(&self) -> Begun {
+        let begun = self.ledger.begin();
+        if begun.is_first_left_out {
+            let message = format!(
+                "more than {} exchanges: further ones are counted, not recorded",
+                self.options.max_exchanges
+            );
+            let found = Diagnostic::note(codes::SERVER_BOUND, message);
+            self.find(found.with_help("raise the bound with `--exchanges-max`"))
+                .await;
+        }
+        begun
+    }
+
+    /// Decides what a request gets. What the log needs is put together if the exchange `is_recorded`.
+    pub(super) async fn decide(
+        &self,
+        address: Address<'_>,
+        request: &Request,
+        is_recorded: bool,
+    ) -> Reply {
         self.note_model(&request.model);
         let address = Address {
             scenario_name: address
@@ -148,10 +174,12 @@ impl StandIn {
             let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
             sessions.answer(address, request, now_ms)
         };
-        match answered {
+        let mut reply = match answered {
             Err(outside) => self.reply_outside(outside, request).await,
-            Ok(answered) => self.reply(answered, request).await,
-        }
+            Ok(answered) => self.reply(answered, request, is_recorded).await,
+        };
+        reply.told.is_recorded = is_recorded;
+        reply
     }
 
     async fn reply_outside(&self, outside: Outside, request: &Request) -> Reply {
@@ -186,7 +214,7 @@ impl StandIn {
         }
     }
 
-    async fn reply(&self, answered: Answered, request: &Request) -> Reply {
+    async fn reply(&self, answered: Answered, request: &Request, is_recorded: bool) -> Reply {
         let Answered {
             session,
             scenario_idx,
@@ -194,22 +222,19 @@ impl StandIn {
             decision,
         } = answered;
         let script = self.scripts[scenario_idx].clone();
-        let others: Vec<String> = selection.others.iter().map(ToString::to_string).collect();
         let mut told = Told {
+            is_recorded,
             lane: "main",
             session: Some(session),
             scenario_idx: Some(scenario_idx),
-            selection: Some(match others.is_empty() {
-                true => selection.reason.to_string(),
-                false => format!("{}; next: {}", selection.reason, others.join(", ")),
-            }),
+            selection: is_recorded.then(|| describe(&selection)),
             ..Told::default()
         };
-        if let Some(doubt) = selection.doubt(
-            &script.timeline,
-            script.timeline.effective_prompt().is_some(),
-        ) {
-            self.find(doubt).await;
+        if selection.reason == SelectionReason::Only(None) {
+            let is_prompt_known = script.timeline.effective_prompt().is_some();
+            if let Some(doubt) = selection.doubt(&script.timeline, is_prompt_known) {
+                self.find(doubt).await;
+            }
         }
         self.check_style(&script, request.endpoint).await;
         match decision {
@@ -323,7 +348,7 @@ impl StandIn {
             self.find(warning).await;
         }
         let elements = prepared.elements;
-        if is_new && self.teller.has_trace() {
+        if is_new && told.is_recorded && self.teller.has_trace() {
             if self.is_first(session, request) {
                 told.events.extend(events::arrived(script, request));
             }
@@ -562,6 +587,15 @@ impl StandIn {
             }
         });
         (n_turns, unplayed.collect())
+    }
+}
+
+/// Why a scenario was chosen, and what else there was.
+fn describe(selection: &Selection) -> String {
+    let others: Vec<String> = selection.others.iter().map(ToString::to_string).collect();
+    match others.is_empty() {
+        true => selection.reason.to_string(),
+        false => format!("{}; next: {}", selection.reason, others.join(", ")),
     }
 }
 

@@ -1,18 +1,76 @@
-//! The body of a stream: each event is sent when it is due.
+//! The body of a stream: each event is made and sent when it is due.
 
+use std::convert::Infallible;
+use std::ops::Range;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use futures::stream;
-use tokio_util::sync::CancellationToken;
+use cuecard_core::script::timeline::Endpoint;
+use cuecard_core::value::Json;
+use futures::Stream;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use crate::runtime::clock::Clock;
+use super::stand_in::ModelAnswer;
+use crate::runtime::clock::{Alarm, Clock};
 use crate::runtime::patience::Answering;
-use crate::wire::llm::PING;
-use crate::wire::llm::events::Events;
+use crate::wire::llm::answer::{Answer, Failure};
+use crate::wire::llm::events::{Events, Streaming, Window};
+use crate::wire::llm::usage::Usage;
+use crate::wire::llm::{PING, stream_window};
 
 /// Where pings are known, this long a silence has one.
 const PING_AFTER: Duration = Duration::from_secs(10);
+/// So many bytes of a stream are made at once, and whatever is due soon after them: thousands of streams may be open,
+/// and each may be long.
+const WINDOW_BYTES: usize = 8 << 10;
+/// What is soon. Each window passes over all events before it, so there must not be too many of them.
+const WINDOW_MS: u64 = 1_000;
+
+/// An answer with all that its dialect makes of it.
+#[derive(Debug)]
+pub(super) struct Spoken {
+    pub(super) endpoint: Endpoint,
+    pub(super) model: String,
+    pub(super) created_at: u64,
+    pub(super) usage: Usage,
+    pub(super) shows_thinking: bool,
+    pub(super) streams_usage: bool,
+    /// The body of the request, of which a Responses answer repeats parts; null for the others.
+    pub(super) request: Json,
+    pub(super) answer: ModelAnswer,
+}
+
+impl Spoken {
+    /// As the wire wants it.
+    pub(super) fn answer(&self) -> Answer<'_> {
+        let ModelAnswer {
+            elements,
+            seed,
+            id,
+            stop,
+            failure,
+            ..
+        } = &self.answer;
+        Answer {
+            seed: *seed,
+            id: id.as_deref(),
+            model: &self.model,
+            created_at: self.created_at,
+            elements,
+            stop: *stop,
+            usage: self.usage,
+            shows_thinking: self.shows_thinking,
+            streams_usage: self.streams_usage,
+            request: &self.request,
+            failure: failure.as_ref().map(|(error, at_ms)| Failure {
+                error,
+                at_ms: *at_ms,
+            }),
+        }
+    }
+}
 
 /// When a stream is sent.
 pub(super) struct Timing {
@@ -25,58 +83,135 @@ pub(super) struct Timing {
     pub(super) stop: CancellationToken,
 }
 
+/// The body. It ends with its client: when that goes away, the stream is dropped.
+pub(super) fn body(
+    spoken: Spoken,
+    streaming: Streaming,
+    timing: Timing,
+    answering: Answering,
+) -> Body {
+    let Timing {
+        clock,
+        began,
+        has_pings,
+        stop,
+    } = timing;
+    Body::from_stream(Sending {
+        spoken,
+        streaming,
+        n_made: 0,
+        goes_on: true,
+        bytes: Bytes::new(),
+        parts: Vec::new(),
+        clock,
+        began,
+        has_pings,
+        last: None,
+        alarm: clock.alarm(began),
+        is_set: false,
+        stopped: Box::pin(stop.cancelled_owned()),
+        _answering: answering,
+    })
+}
+
 struct Sending {
+    spoken: Spoken,
+    streaming: Streaming,
+    /// How many events were made.
+    n_made: usize,
+    /// Whether there are more.
+    goes_on: bool,
     bytes: Bytes,
     /// What is sent at once, and when, the last first.
-    parts: Vec<(u64, std::ops::Range<usize>)>,
-    timing: Timing,
+    parts: Vec<(u64, Range<usize>)>,
+    clock: Clock,
+    began: Duration,
+    has_pings: bool,
     /// When something was sent last.
-    last: Duration,
+    last: Option<Duration>,
+    alarm: Alarm,
+    /// Whether the alarm is set for what comes next.
+    is_set: bool,
+    stopped: Pin<Box<WaitForCancellationFutureOwned>>,
     _answering: Answering,
 }
 
-/// The body. It ends with its client: when that goes away, the stream is dropped.
-pub(super) fn body(events: Events, timing: Timing, answering: Answering) -> Body {
-    let mut parts: Vec<(u64, std::ops::Range<usize>)> = Vec::with_capacity(events.len());
+impl Sending {
+    fn make_more(&mut self) {
+        let elapsed = self.clock.now().saturating_sub(self.began);
+        let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        let window = Window {
+            from: self.n_made,
+            bytes: WINDOW_BYTES,
+            until_ms: elapsed_ms.saturating_add(WINDOW_MS),
+        };
+        let events = stream_window(
+            self.spoken.endpoint,
+            &self.spoken.answer(),
+            self.streaming,
+            window,
+        );
+        self.n_made += events.len();
+        self.goes_on = events.goes_on();
+        self.parts = parts(&events);
+        self.bytes = Bytes::from(events.into_bytes());
+    }
+
+    /// When the next ping is due, if there is one before `due`.
+    fn ping_before(&self, due: Duration) -> Option<Duration> {
+        let ping = self.last?.saturating_add(PING_AFTER);
+        (self.has_pings && ping < due).then_some(ping)
+    }
+}
+
+/// What is due at the same time goes at once.
+fn parts(events: &Events) -> Vec<(u64, Range<usize>)> {
+    let mut parts: Vec<(u64, Range<usize>)> = Vec::with_capacity(events.len());
     for (at_ms, range) in events.ranges() {
         match parts.last_mut() {
-            // What is due at the same time goes at once.
             Some((last_ms, last)) if *last_ms == at_ms => last.end = range.end,
             _ => parts.push((at_ms, range)),
         }
     }
     parts.reverse();
-    let sending = Sending {
-        bytes: Bytes::from(events.into_bytes()),
-        parts,
-        last: timing.began,
-        timing,
-        _answering: answering,
-    };
-    Body::from_stream(stream::unfold(sending, next))
+    parts
 }
 
-async fn next(mut sending: Sending) -> Option<(Result<Bytes, std::convert::Infallible>, Sending)> {
-    let (at_ms, range) = sending.parts.pop()?;
-    let timing = &sending.timing;
-    let due = timing.began.saturating_add(Duration::from_millis(at_ms));
-    let ping = sending.last.saturating_add(PING_AFTER);
-    let is_first = sending.last == timing.began;
-    let pings = timing.has_pings && !is_first && ping < due;
-    let until = if pings { ping } else { due };
-    if timing.clock.now() < until {
-        tokio::select! {
-            () = timing.clock.sleep_until(until) => {}
-            () = timing.stop.cancelled() => return None,
+impl Stream for Sending {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let sending = self.get_mut();
+        if sending.parts.is_empty() {
+            if !sending.goes_on {
+                return Poll::Ready(None);
+            }
+            sending.make_more();
         }
+        let Some(&(at_ms, _)) = sending.parts.last() else {
+            return Poll::Ready(None);
+        };
+        let due = sending.began.saturating_add(Duration::from_millis(at_ms));
+        let ping = sending.ping_before(due);
+        let until = ping.unwrap_or(due);
+        let mut now = sending.clock.now();
+        if now < until {
+            if !sending.is_set {
+                sending.alarm.set(until);
+                sending.is_set = true;
+            }
+            if sending.stopped.as_mut().poll(context).is_ready() {
+                return Poll::Ready(None);
+            }
+            ready!(sending.alarm.poll(context));
+            now = sending.clock.now();
+        }
+        sending.is_set = false;
+        sending.last = Some(now);
+        if ping.is_some() {
+            return Poll::Ready(Some(Ok(Bytes::from_static(PING))));
+        }
+        let part = sending.parts.pop();
+        Poll::Ready(part.map(|(_, range)| Ok(sending.bytes.slice(range))))
     }
-    sending.last = sending.timing.clock.now();
-    let bytes = match pings {
-        true => {
-            sending.parts.push((at_ms, range));
-            Bytes::from_static(PING)
-        }
-        false => sending.bytes.slice(range),
-    };
-    Some((Ok(bytes), sending))
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use cuecard_core::diagnostic::Diagnostic;
 use cuecard_core::trace::{End, EventData, Header};
 use cuecard_core::value::Redactor;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use super::ledger::Exchange;
 use crate::runtime::clock::{Clock, Stopwatch};
@@ -17,6 +17,10 @@ use crate::runtime::tap::Recorder;
 
 /// So much may wait to be told; who tells more waits too.
 const QUEUE: usize = 4_096;
+/// So many bytes of requests may wait with it.
+const QUEUED_BYTES: usize = 64 << 20;
+/// Bytes are counted in such units, rounded up.
+const UNIT: usize = 1 << 10;
 /// Under load the trace is flushed this often; else whenever nothing waits.
 const FLUSH: Duration = Duration::from_millis(20);
 
@@ -52,6 +56,7 @@ impl std::fmt::Debug for TraceOutput {
 enum Told {
     Events(Duration, Vec<EventData>),
     Notice(Notice),
+    Exchange(Arc<Exchange>, Option<OwnedSemaphorePermit>),
     End(Box<End>),
     /// Nothing more is told.
     Close,
@@ -61,6 +66,8 @@ enum Told {
 #[derive(Clone)]
 pub(super) struct Teller {
     queue: Option<mpsc::Sender<Told>>,
+    /// Units of bytes that may still wait.
+    units: Arc<Semaphore>,
     has_trace: bool,
     has_watcher: bool,
 }
@@ -81,9 +88,11 @@ pub(super) fn start(
     watcher: Option<Watcher>,
 ) -> io::Result<(Teller, Writer)> {
     let (has_trace, has_watcher) = (trace.is_some(), watcher.is_some());
+    let units = Arc::new(Semaphore::new(QUEUED_BYTES / UNIT));
     if !has_trace && !has_watcher {
         let teller = Teller {
             queue: None,
+            units,
             has_trace,
             has_watcher,
         };
@@ -113,6 +122,7 @@ pub(super) fn start(
         .map_err(|_| io::Error::other("the writer of the trace has ended"))??;
     let teller = Teller {
         queue: Some(sender),
+        units,
         has_trace,
         has_watcher,
     };
@@ -129,30 +139,40 @@ fn write(
     mut recorder: Recorder<'_>,
     mut watcher: Option<Watcher>,
 ) -> Option<io::Error> {
+    let mut notices = Vec::new();
     while let Some(first) = queue.blocking_recv() {
         let since = Stopwatch::start();
         let mut next = Some(first);
-        while let Some(told) = next {
+        let mut is_over = false;
+        while let Some(told) = next.take() {
             match told {
                 Told::Events(at, events) => {
                     for event in events {
                         recorder.record_at(at, event);
                     }
                 }
-                Told::Notice(notice) => {
-                    if let Some(watcher) = &mut watcher {
-                        watcher(&notice);
-                    }
+                Told::Notice(notice) => notices.push((notice, None)),
+                Told::Exchange(exchange, units) => {
+                    notices.push((Notice::Exchange(exchange), units));
                 }
                 Told::End(end) => recorder.end(&end),
-                Told::Close => return recorder.take_error(),
+                Told::Close => is_over = true,
             }
-            next = match since.elapsed() < FLUSH {
-                true => queue.try_recv().ok(),
-                false => None,
-            };
+            if !is_over && since.elapsed() < FLUSH {
+                next = queue.try_recv().ok();
+            }
         }
+        // Who watches is told of nothing that a crash could take out of the trace.
         recorder.settle();
+        for (notice, units) in notices.drain(..) {
+            if let Some(watcher) = &mut watcher {
+                watcher(&notice);
+            }
+            drop(units);
+        }
+        if is_over {
+            break;
+        }
     }
     recorder.take_error()
 }
@@ -170,14 +190,20 @@ impl Teller {
         }
     }
 
-    /// Whether anybody watches.
-    pub(super) fn has_watcher(&self) -> bool {
-        self.has_watcher
-    }
-
     pub(super) async fn notice(&self, notice: Notice) {
         if self.has_watcher {
             self.tell(Told::Notice(notice)).await;
+        }
+    }
+
+    /// An exchange is over, of whose request `n_bytes` are kept.
+    pub(super) async fn exchange(&self, exchange: Arc<Exchange>, n_bytes: usize) {
+        if self.has_watcher {
+            let n_units = n_bytes.div_ceil(UNIT).clamp(1, QUEUED_BYTES / UNIT);
+            let n_units = u32::try_from(n_units).unwrap_or(1);
+            // They are never closed.
+            let units = self.units.clone().acquire_many_owned(n_units).await.ok();
+            self.tell(Told::Exchange(exchange, units)).await;
         }
     }
 

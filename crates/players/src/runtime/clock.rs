@@ -1,8 +1,11 @@
 //! The only place that reads the clock. Everything else counts from the run's start.
 
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use tokio::time::Sleep;
 
 /// Measures how long something took, apart from any run.
 #[derive(Debug, Clone, Copy)]
@@ -54,5 +57,42 @@ impl Clock {
             Some(instant) => tokio::time::sleep_until(instant.into()).await,
             None => std::future::pending().await,
         }
+    }
+
+    /// An alarm at `elapsed` after the start.
+    pub fn alarm(&self, elapsed: Duration) -> Alarm {
+        Alarm {
+            clock: *self,
+            sleep: Box::pin(tokio::time::sleep_until(self.instant(elapsed))),
+        }
+    }
+
+    fn instant(&self, elapsed: Duration) -> tokio::time::Instant {
+        // Nobody waits for a century; some clocks can't count further.
+        const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 3_600);
+        self.started
+            .checked_add(elapsed.min(FAR))
+            .unwrap_or(self.started)
+            .into()
+    }
+}
+
+/// Goes off at a time of a run, and can be set again: for who waits often.
+#[derive(Debug)]
+pub struct Alarm {
+    clock: Clock,
+    sleep: Pin<Box<Sleep>>,
+}
+
+impl Alarm {
+    /// Sets it to `elapsed` after the start, whether it has gone off or not.
+    pub fn set(&mut self, elapsed: Duration) {
+        let at = self.clock.instant(elapsed);
+        self.sleep.as_mut().reset(at);
+    }
+
+    /// Whether it has gone off; else `context` is woken when it does.
+    pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.sleep.as_mut().poll(context)
     }
 }

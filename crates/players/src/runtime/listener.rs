@@ -17,6 +17,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
@@ -116,6 +117,22 @@ impl Guard {
             Arc::new(self.clone()),
             check,
         ))
+    }
+
+    /// The whole body of a request that may be served: for a server with one handler, in place of [`Guard::wrap`].
+    ///
+    /// # Errors
+    /// The refusal, with its reason as [`RefusedByListener`].
+    pub async fn admit(&self, head: &Parts, body: Body) -> Result<Bytes, Response> {
+        if let Err(refusal) = self.check_head(&head.uri, &head.headers) {
+            if matches!(refusal, Refusal::Body { .. }) {
+                drain(&mut body.into_data_stream()).await;
+            }
+            return Err(refusal.into_response());
+        }
+        read_body(body, self.body_limit)
+            .await
+            .map_err(IntoResponse::into_response)
     }
 
     fn check_head(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
@@ -268,15 +285,9 @@ impl std::error::Error for ListenerError {
 
 async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let (head, body) = request.into_parts();
-    if let Err(refusal) = guard.check_head(&head.uri, &head.headers) {
-        if matches!(refusal, Refusal::Body { .. }) {
-            drain(&mut body.into_data_stream()).await;
-        }
-        return refusal.into_response();
-    }
-    match read_body(body, guard.body_limit).await {
+    match guard.admit(&head, body).await {
         Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
-        Err(refusal) => refusal.into_response(),
+        Err(refusal) => refusal,
     }
 }
 

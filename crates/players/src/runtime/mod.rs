@@ -2,10 +2,12 @@
 
 pub mod clock;
 pub mod collect;
+pub mod connections;
 pub mod env_file;
 pub mod fault;
 pub mod listener;
 pub mod patience;
+pub mod places;
 pub mod policy;
 pub mod process;
 pub mod run_dir;
@@ -13,3 +15,4 @@ pub mod tap;
 pub mod text_file;
 pub mod timelines;
 pub mod tls;
+pub mod workers;

@@ -1,20 +1,21 @@
 //! Patience with clients has an end: connections that never finish their request, or never read their answer, are
 //! closed.
 
-use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
+use axum::serve::IncomingStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::time::Sleep;
+
+use super::clock::Stopwatch;
+use super::connections::Share;
+use super::places::{Connection, Place};
 
 /// How long each part of a conversation with a client may take.
 #[derive(Debug, Clone, Copy)]
@@ -37,114 +38,96 @@ impl Default for Patience {
     }
 }
 
-/// A listener whose connections end when patience does.
-#[derive(Debug)]
-pub struct PatientListener {
-    listener: TcpListener,
-    patience: Patience,
-}
-
-impl PatientListener {
-    /// Accepts what `listener` does.
-    pub fn new(listener: TcpListener, patience: Patience) -> Self {
-        Self { listener, patience }
-    }
-}
-
-impl Listener for PatientListener {
-    type Io = PatientStream;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        let (stream, address) = Listener::accept(&mut self.listener).await;
-        // Events of a stream are small, and each is to be seen when it is sent.
-        let _ = stream.set_nodelay(true);
-        let stream = PatientStream {
-            stream,
-            patience: self.patience,
-            busy: Busy::default(),
-            is_in_request: false,
-            n_answers: 0,
-            reading: None,
-            writing: None,
-        };
-        (stream, address)
-    }
-
-    fn local_addr(&self) -> io::Result<Self::Addr> {
-        self.listener.local_addr()
-    }
-}
-
 /// Whether a connection's request is being answered. While it is, nothing is expected from the client.
-#[derive(Debug, Clone, Default)]
-pub struct Busy(Arc<Answers>);
-
-#[derive(Debug, Default)]
-struct Answers {
-    n_begun: AtomicUsize,
-    n_over: AtomicUsize,
-}
+#[derive(Debug, Clone)]
+pub struct Busy(Arc<Connection>);
 
 impl Busy {
     /// The request is whole, and is being answered until what is returned is dropped.
     pub fn answering(&self) -> Answering {
-        self.0.n_begun.fetch_add(1, Ordering::Relaxed);
+        self.0.begin_answer();
         Answering(self.0.clone())
-    }
-
-    /// How many answers were begun, and whether one of them is not over.
-    fn answers(&self) -> (usize, bool) {
-        let n_over = self.0.n_over.load(Ordering::Relaxed);
-        let n_begun = self.0.n_begun.load(Ordering::Relaxed);
-        (n_begun, n_begun > n_over)
     }
 }
 
-impl Connected<IncomingStream<'_, PatientListener>> for Busy {
-    fn connect_info(stream: IncomingStream<'_, PatientListener>) -> Self {
-        stream.io().busy.clone()
+impl Connected<IncomingStream<'_, Share>> for Busy {
+    fn connect_info(stream: IncomingStream<'_, Share>) -> Self {
+        Self(stream.io().place.connection().clone())
     }
 }
 
 /// Lasts as long as an answer does.
 #[derive(Debug)]
-pub struct Answering(Arc<Answers>);
+pub struct Answering(Arc<Connection>);
 
 impl Drop for Answering {
     fn drop(&mut self) {
-        self.0.n_over.fetch_add(1, Ordering::Relaxed);
+        self.0.end_answer();
     }
 }
 
-/// A connection that ends when patience does.
+/// A connection that ends when patience does, or when others need its place.
 #[derive(Debug)]
 pub struct PatientStream {
+    // The order counts: the connection is closed before its place is free.
     stream: TcpStream,
+    place: Place,
     patience: Patience,
-    busy: Busy,
     /// Whether a part of a request has come.
     is_in_request: bool,
     /// How many answers had begun when it was last looked.
     n_answers: usize,
+    /// How long the client has been waited for.
+    waiting: Stopwatch,
+    /// Wakes who reads; often too early, since it is not set anew for each request.
     reading: Option<Pin<Box<Sleep>>>,
+    /// Whether `reading` was set for a request, and not for the longer time between two.
+    is_set_for_request: bool,
     writing: Option<Pin<Box<Sleep>>>,
 }
 
 impl PatientStream {
-    /// Whether the client was waited for long enough.
-    fn is_overdue(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if self.busy.answers().1 {
-            return Poll::Pending;
+    pub(super) fn new(stream: TcpStream, patience: Patience, place: Place) -> Self {
+        Self {
+            stream,
+            place,
+            patience,
+            is_in_request: false,
+            n_answers: 0,
+            waiting: Stopwatch::start(),
+            reading: None,
+            is_set_for_request: false,
+            writing: None,
         }
+    }
+
+    /// How long the client may still be waited for.
+    fn left(&self) -> Duration {
         let patience = match self.is_in_request {
             true => self.patience.request,
             false => self.patience.idle,
         };
-        self.reading
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)))
-            .as_mut()
-            .poll(context)
+        patience.saturating_sub(self.waiting.elapsed())
+    }
+
+    /// Ready when the client was waited for long enough.
+    fn poll_overdue(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let left = self.left();
+            if left.is_zero() {
+                return Poll::Ready(());
+            }
+            let is_early_enough = self.is_set_for_request || !self.is_in_request;
+            let reading = match &mut self.reading {
+                Some(reading) if is_early_enough => reading,
+                reading => {
+                    self.is_set_for_request = self.is_in_request;
+                    reading.insert(Box::pin(tokio::time::sleep(left)))
+                }
+            };
+            ready!(reading.as_mut().poll(context));
+            self.reading = None;
+        }
     }
 
     fn written<T>(
@@ -175,11 +158,11 @@ impl AsyncRead for PatientStream {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let (n_answers, _) = self.busy.answers();
+        let (n_answers, is_busy) = self.place.connection().answers();
         if n_answers != self.n_answers {
             self.n_answers = n_answers;
             self.is_in_request = false;
-            self.reading = None;
+            self.waiting = Stopwatch::start();
         }
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
@@ -187,13 +170,18 @@ impl AsyncRead for PatientStream {
             // The time for a request counts from its first byte, not from its last one so far.
             if buffer.filled().len() > before && !self.is_in_request {
                 self.is_in_request = true;
-                self.reading = None;
+                self.waiting = Stopwatch::start();
             }
-            if self.is_overdue(context).is_pending() {
-                return polled;
+            return match !is_busy && self.left().is_zero() {
+                true => Poll::Ready(Err(out_of_patience())),
+                false => polled,
+            };
+        }
+        if self.place.connection().poll_let_go(context).is_pending() {
+            if is_busy {
+                return Poll::Pending;
             }
-        } else {
-            ready!(self.is_overdue(context));
+            ready!(self.poll_overdue(context));
         }
         Poll::Ready(Err(out_of_patience()))
     }

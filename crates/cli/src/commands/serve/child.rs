@@ -10,6 +10,7 @@ use cuecard_players::runtime::process::{ProcessGroup, ProcessSpec};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit_code::ExitCode;
+use crate::open_files::OpenFiles;
 
 /// How long the command may take to end when it is asked to.
 const GRACE: Duration = Duration::from_secs(5);
@@ -22,6 +23,7 @@ pub(super) async fn run(
     command: &[OsString],
     variables: &[(&str, String)],
     environment: &[(OsString, OsString)],
+    open_files: &OpenFiles,
     stop: &CancellationToken,
 ) -> io::Result<ExitCode> {
     let (program, args) = command
@@ -36,7 +38,9 @@ pub(super) async fn run(
             .collect(),
         cwd: None,
     };
-    let mut child = ProcessGroup::attach(&spec, environment, io::stdin().is_terminal())?;
+    let is_terminal = io::stdin().is_terminal();
+    let mut child =
+        open_files.as_before(|| ProcessGroup::attach(&spec, environment, is_terminal))?;
     let status = tokio::select! {
         status = child.wait() => Some(status?),
         () = stop.cancelled() => None,

@@ -21,6 +21,7 @@ use crate::args::ServeLlmArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
 use crate::inputs::io_reason;
+use crate::open_files::OpenFiles;
 use crate::output::Output;
 
 /// The key that clients get which ask for none: they don't start without one.
@@ -52,20 +53,18 @@ pub(crate) fn run(
         is_json: args.json,
         has_command: !args.command.is_empty(),
     };
-    let mut watching = Watching::new(
-        teller.clone(),
-        files.exchanges,
-        files.run_dir.clone(),
-        args.exchanges_max,
-    );
+    let mut watching = Watching::new(teller.clone(), files.exchanges, files.run_dir.clone());
     stand_in = stand_in
         .trace(TraceOutput {
             out: Box::new(files.trace),
             run_id: files.run_dir.id().to_owned(),
         })
         .watch(Box::new(move |notice| watching.see(notice)));
-    asynchronously(async |stop| serve(args, stand_in, &teller, environment, &stop).await)
-        .unwrap_or_else(|code| code)
+    let open_files = OpenFiles::raise();
+    asynchronously(async |stop| {
+        serve(args, stand_in, &teller, environment, &open_files, &stop).await
+    })
+    .unwrap_or_else(|code| code)
 }
 
 async fn serve(
@@ -73,6 +72,7 @@ async fn serve(
     stand_in: MockLlm,
     teller: &Teller,
     environment: &[(OsString, OsString)],
+    open_files: &OpenFiles,
     stop: &CancellationToken,
 ) -> ExitCode {
     let output = &teller.output;
@@ -90,7 +90,7 @@ async fn serve(
         }
         false => {
             let variables = variables(&running, args.token.as_deref());
-            match child::run(&args.command, &variables, environment, stop).await {
+            match child::run(&args.command, &variables, environment, open_files, stop).await {
                 Ok(code) => code,
                 Err(error) => {
                     let program = args.command[0].to_string_lossy();

@@ -12,6 +12,9 @@ use cuecard_players::llm::{LlmOptions, OnMiss};
 use crate::args::{MissAnswer, ServeLlmArgs};
 use crate::inputs::{read_source, symbols};
 
+/// More threads than this are never needed: what they do takes microseconds.
+const MAX_THREADS: usize = 8;
+
 /// The options.
 ///
 /// # Errors
@@ -79,6 +82,9 @@ pub(super) fn options(
         environment: environment.to_vec(),
         max_sessions: args.sessions_max,
         max_exchanges: args.exchanges_max,
+        // They are written as they come, and nobody asks for them afterwards.
+        keeps_exchanges: false,
+        n_threads: std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS)),
         require_complete: args.require_complete || !args.command.is_empty(),
         models: args.models.clone(),
         fixed_time: args.fixed_clock,

@@ -18,6 +18,9 @@ use crate::output::{Output, stderr, stdout};
 /// More sessions are not numbered, so that the table stays small.
 const MAX_NUMBERED: usize = 10_000;
 
+/// More requests are not saved by themselves.
+const MAX_SAVED: usize = 100;
+
 /// Where and how it is told.
 #[derive(Clone)]
 pub(super) struct Teller {
@@ -132,24 +135,20 @@ pub(super) struct Watching {
     /// The log of exchanges, until it can't be written.
     exchanges: Option<File>,
     run_dir: Arc<RunDir>,
-    n_kept: u64,
+    /// How many requests were saved by themselves.
+    n_saved: usize,
     /// The numbers of sessions.
     sessions: HashMap<String, usize>,
     current: Option<String>,
 }
 
 impl Watching {
-    pub(super) fn new(
-        teller: Teller,
-        exchanges: File,
-        run_dir: Arc<RunDir>,
-        max_exchanges: usize,
-    ) -> Self {
+    pub(super) fn new(teller: Teller, exchanges: File, run_dir: Arc<RunDir>) -> Self {
         Self {
             teller,
             exchanges: Some(exchanges),
             run_dir,
-            n_kept: max_exchanges as u64,
+            n_saved: 0,
             sessions: HashMap::new(),
             current: None,
         }
@@ -184,8 +183,7 @@ impl Watching {
     /// Keeps the exchange in its file. A request whose calls were refused is kept by itself too: its tools are what a
     /// profile is made of.
     fn keep(&mut self, exchange: &Exchange) {
-        if exchange.number <= self.n_kept
-            && let Some(file) = &mut self.exchanges
+        if let Some(file) = &mut self.exchanges
             && let Ok(mut line) = serde_json::to_vec(exchange)
         {
             line.push(b'\n');
@@ -198,7 +196,8 @@ impl Watching {
                 self.exchanges = None;
             }
         }
-        if exchange.outcome == "refused" && exchange.turn.is_some() {
+        if exchange.outcome == "refused" && exchange.turn.is_some() && self.n_saved < MAX_SAVED {
+            self.n_saved += 1;
             let name = format!("request-{}.json", exchange.number);
             let _ = self
                 .run_dir

@@ -42,14 +42,14 @@ pub struct RequestKey(pub [u8; 16]);
 impl RequestKey {
     /// The key of a request to `route` (the path without its query, with the model where that is in the path).
     pub fn of(route: &str, body: &Json) -> Self {
-        let mut hasher = Sha256::new();
-        hash_text(&mut hasher, route);
+        let mut hasher = Hasher::default();
+        hasher.text(route);
         let at_top = Place {
             depth: 0,
             is_of_tool: false,
         };
         hash(&mut hasher, body, at_top);
-        let digest: [u8; 32] = hasher.finalize().into();
+        let digest = hasher.finish();
         let mut key = [0; 16];
         key.copy_from_slice(&digest[..16]);
         Self(key)
@@ -86,25 +86,63 @@ impl Place {
     }
 }
 
+/// Hashes many small parts at once: each call of the hash costs more than most parts do.
+#[derive(Default)]
+struct Hasher {
+    waiting: Vec<u8>,
+    sha: Sha256,
+}
+
+impl Hasher {
+    /// So many bytes wait at most, beside the part that comes then.
+    const MOST: usize = 4 << 10;
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.waiting.extend_from_slice(bytes);
+        if self.waiting.len() > Self::MOST {
+            self.sha.update(&self.waiting);
+            self.waiting.clear();
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.bytes(&(text.len() as u64).to_le_bytes());
+        match text.len() > Self::MOST {
+            // Its copy would cost more than another call.
+            true => {
+                self.sha.update(&self.waiting);
+                self.waiting.clear();
+                self.sha.update(text.as_bytes());
+            }
+            false => self.bytes(text.as_bytes()),
+        }
+    }
+
+    fn finish(mut self) -> [u8; 32] {
+        self.sha.update(&self.waiting);
+        self.sha.finalize().into()
+    }
+}
+
 /// Each value begins with a byte for its type, and texts with their length, so that no two values read the same.
-fn hash(hasher: &mut Sha256, value: &Json, place: Place) {
+fn hash(hasher: &mut Hasher, value: &Json, place: Place) {
     if place.depth > MAX_DEPTH {
-        return hash_text(hasher, &value.to_string());
+        return hasher.text(&value.to_string());
     }
     match value {
-        Json::Null => hasher.update(b"n"),
-        Json::Bool(true) => hasher.update(b"t"),
-        Json::Bool(false) => hasher.update(b"f"),
+        Json::Null => hasher.bytes(b"n"),
+        Json::Bool(true) => hasher.bytes(b"t"),
+        Json::Bool(false) => hasher.bytes(b"f"),
         Json::Number(number) => {
-            hasher.update(b"d");
-            hash_text(hasher, &number.to_string());
+            hasher.bytes(b"d");
+            hasher.text(&number.to_string());
         }
         Json::String(text) => {
-            hasher.update(b"s");
-            hash_text(hasher, text);
+            hasher.bytes(b"s");
+            hasher.text(text);
         }
         Json::Array(items) => {
-            hasher.update(b"[");
+            hasher.bytes(b"[");
             let inside = Place {
                 depth: place.depth + 1,
                 ..place
@@ -112,27 +150,22 @@ fn hash(hasher: &mut Sha256, value: &Json, place: Place) {
             for item in items {
                 hash(hasher, item, inside);
             }
-            hasher.update(b"]");
+            hasher.bytes(b"]");
         }
         Json::Object(members) => {
-            hasher.update(b"{");
+            hasher.bytes(b"{");
             let mut members: Vec<_> = members
                 .iter()
                 .filter(|(name, _)| !place.ignores(name))
                 .collect();
             members.sort_unstable_by_key(|(name, _)| name.as_str());
             for (name, member) in members {
-                hash_text(hasher, name);
+                hasher.text(name);
                 hash(hasher, member, place.inside(name, member));
             }
-            hasher.update(b"}");
+            hasher.bytes(b"}");
         }
     }
-}
-
-fn hash_text(hasher: &mut Sha256, text: &str) {
-    hasher.update((text.len() as u64).to_le_bytes());
-    hasher.update(text.as_bytes());
 }
 
 #[cfg(test)]
@@ -175,6 +208,39 @@ mod tests {
             key(json!({"input": [{"cache_control": 1}]})),
             key(json!({"input": [{}]}))
         );
+    }
+
+    #[test]
+    fn a_key_is_the_same_in_every_version() {
+        // Recordings hold keys. Long texts and short ones are hashed in different ways.
+        let body = json!({"model": "m", "messages": [{"content": "x".repeat(10_000)}, {"content": "hi"}], "n": 1.5});
+        let expected = {
+            let mut plain = Sha256::new();
+            let mut text = |text: &str| {
+                plain.update((text.len() as u64).to_le_bytes());
+                plain.update(text.as_bytes());
+            };
+            text("/v1/messages");
+            let long = "x".repeat(10_000);
+            let parts = [
+                "{", "messages", "[", "{", "content", "s", &long, "}", "{", "content", "s", "hi",
+                "}", "]",
+            ];
+            let more = ["model", "s", "m", "n", "d", "1.5", "}"];
+            let (mut bytes, is_mark) = (Vec::new(), |part: &str| {
+                matches!(part, "{" | "}" | "[" | "]" | "s" | "d")
+            });
+            for part in parts.iter().chain(&more) {
+                if !is_mark(part) {
+                    bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+                }
+                bytes.extend_from_slice(part.as_bytes());
+            }
+            plain.update(&bytes);
+            let digest: [u8; 32] = plain.finalize().into();
+            digest
+        };
+        assert_eq!(key(body).0, expected[..16]);
     }
 
     #[test]

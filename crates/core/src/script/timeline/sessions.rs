@@ -198,9 +198,7 @@ impl Sessions {
         if request.key == entry.first && !is_retry {
             return None;
         }
-        let entry = self.entries.remove(&key)?;
-        self.uses.remove(&entry.last_use);
-        Some(entry)
+        self.entries.remove(&key)
     }
 
     /// A new session, in place of one that has the same key.
@@ -267,9 +265,13 @@ impl Sessions {
     }
 
     fn keep(&mut self, key: SessionKey, mut entry: Entry) {
-        self.n_uses += 1;
-        entry.last_use = self.n_uses;
-        self.uses.insert(self.n_uses, key);
+        let is_latest = entry.last_use == self.n_uses && entry.last_use > 0;
+        if !is_latest {
+            self.uses.remove(&entry.last_use);
+            self.n_uses += 1;
+            entry.last_use = self.n_uses;
+            self.uses.insert(self.n_uses, key);
+        }
         self.entries.insert(key, entry);
     }
 

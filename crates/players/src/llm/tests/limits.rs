@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -67,6 +68,142 @@ async fn bodies_are_bounded_and_the_refusal_has_the_provider_s_form() {
 }
 
 #[tokio::test]
+async fn a_hundred_megabytes_are_refused_and_kept_nowhere() {
+    const MEGABYTE: usize = 1 << 20;
+    let played = Played::timeline(LATE).await;
+    for declared in [true, false] {
+        let framing = match declared {
+            true => format!("Content-Length: {}", 100 * MEGABYTE),
+            false => "Transfer-Encoding: chunked".to_owned(),
+        };
+        let head = format!("POST {CHAT} HTTP/1.1\r\nHost: localhost\r\n{framing}\r\n\r\n");
+        let stream = half_open(&played, &head).await;
+        let (mut answers, mut requests) = stream.into_split();
+        let sending = tokio::spawn(async move {
+            let megabyte = vec![b' '; MEGABYTE];
+            for _ in 0..100 {
+                let size = format!("{MEGABYTE:x}\r\n");
+                let parts: [&[u8]; 3] = match declared {
+                    true => [&megabyte, b"", b""],
+                    false => [size.as_bytes(), &megabyte, b"\r\n"],
+                };
+                for part in parts {
+                    // It may be closed before all is sent.
+                    if requests.write_all(part).await.is_err() {
+                        return requests;
+                    }
+                }
+            }
+            requests
+        });
+        let mut answer = vec![0; 4_096];
+        let length = answers.read(&mut answer).await.expect("an answer");
+        let answer = String::from_utf8_lossy(&answer[..length]);
+        assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+        assert!(answer.contains("limit of 33554432 bytes"), "{answer}");
+        drop(sending.await);
+    }
+    assert_eq!(played.chat(said("Begin")).await.content(), "Late");
+}
+
+#[tokio::test]
+async fn two_clients_of_one_session_get_the_same_answer() {
+    let played = Played::with(LATE, |options| options.n_threads = 2).await;
+    let body = json!({"model": "m", "messages": said("Begin")});
+    let named = [("x-cuecard-session", "shared")];
+    let (one, other) = tokio::join!(
+        async {
+            Answer::of(
+                client()
+                    .post(played.url(CHAT))
+                    .header(named[0].0, named[0].1)
+                    .json(&body),
+            )
+            .await
+        },
+        async {
+            Answer::of(
+                client()
+                    .post(played.url(CHAT))
+                    .header(named[0].0, named[0].1)
+                    .json(&body),
+            )
+            .await
+        },
+    );
+    assert_eq!(one.content(), "Late");
+    assert_eq!(one.json(), other.json(), "ids included");
+    let mut outcomes: Vec<&str> = played
+        .running
+        .exchanges()
+        .iter()
+        .map(|exchange| exchange.outcome)
+        .collect();
+    outcomes.sort_unstable();
+    assert_eq!(outcomes, ["repeat", "turn"]);
+}
+
+#[tokio::test]
+async fn behind_the_bound_exchanges_are_counted_and_failures_are_told() {
+    let played = Played::with(LATE, |options| {
+        options.max_exchanges = 2;
+        options.scenario_name = Some("scenario".into());
+    })
+    .await;
+    let body = json!({"model": "m", "messages": said("Begin")});
+    for session in ["1", "2", "3", "4"] {
+        let named = [("x-cuecard-session", session)];
+        let answer = played.post_with(CHAT, &body, &named).await;
+        assert_eq!(answer.content(), "Late");
+    }
+    let missed = played.post_with(CHAT, &json!({}), &[]).await;
+    assert_eq!(missed.status, 400);
+    let history = json!([{"role": "user", "content": "Begin"}, {"role": "assistant", "content": "Late"},
+        {"role": "user", "content": "More"}]);
+    assert_eq!(played.chat(history).await.status, 404);
+    assert_eq!(played.running.exchanges().len(), 2);
+    let verdict = played.running.stop().await;
+    assert_eq!((verdict.n_exchanges, verdict.n_exchanges_left_out), (6, 4));
+    assert_eq!((verdict.passed, verdict.n_misses), (false, 1));
+    let codes: Vec<_> = verdict
+        .findings
+        .iter()
+        .map(|found| found.code.name())
+        .collect();
+    assert_eq!(codes, ["X-LIMIT-01", "T-LLM-02"]);
+}
+
+#[tokio::test]
+async fn sessions_are_bounded_and_an_old_one_begins_anew() {
+    let played = Played::with(LATE, |options| {
+        options.max_sessions = 3;
+        options.speed = cuecard_core::script::timeline::Speed::new(0.0, 0.0).expect("a speed");
+    })
+    .await;
+    let body = json!({"model": "m", "messages": said("Begin")});
+    for number in 0..10 {
+        let session = number.to_string();
+        let named = [("x-cuecard-session", session.as_str())];
+        assert_eq!(
+            played.post_with(CHAT, &body, &named).await.content(),
+            "Late"
+        );
+    }
+    assert_eq!(played.get("/health").await.json()["sessions"], 3);
+    let again = played
+        .post_with(CHAT, &body, &[("x-cuecard-session", "0")])
+        .await;
+    assert_eq!(again.content(), "Late");
+    let outcomes: Vec<_> = played
+        .running
+        .exchanges()
+        .iter()
+        .map(|exchange| exchange.outcome)
+        .collect();
+    assert_eq!(outcomes, ["turn"; 11]);
+}
+
+#[tokio::test]
 async fn clients_that_never_finish_are_let_go() {
     let played = Played::with(LATE, |options| {
         options.patience = Patience {
@@ -91,6 +228,94 @@ async fn clients_that_never_finish_are_let_go() {
     }
     // An answer that takes longer than any of that is waited for.
     assert_eq!(played.chat(said("Begin")).await.content(), "Late");
+}
+
+/// A connection over which nothing, or the beginning of a request, was sent.
+async fn half_open(played: &Played, half: &str) -> TcpStream {
+    let address = ("127.0.0.1", played.running.port());
+    let mut stream = TcpStream::connect(address).await.expect("listening");
+    stream.write_all(half.as_bytes()).await.expect("open");
+    stream
+}
+
+#[tokio::test]
+async fn connections_that_wait_make_room_and_answers_go_on() {
+    let timeline = "  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: [{assistant: [[0, \"Once \"], [3600000, \"upon\"]]}]
+";
+    let played = Played::with(timeline, |options| options.max_connections = 4).await;
+    let body = json!({"model": "m", "stream": true, "messages": said("Begin")});
+    let stream = played.client.post(played.url(CHAT)).json(&body).send();
+    let mut stream = stream.await.expect("a stream");
+    assert!(stream.chunk().await.expect("a chunk").is_some());
+    let mut halves = Vec::new();
+    for number in 0..40 {
+        let half = ["", "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\n"][number % 2];
+        halves.push(half_open(&played, half).await);
+    }
+    // Others are served all the same, each over a connection of its own.
+    for _ in 0..5 {
+        let other = client().get(played.url("/health"));
+        assert_eq!(Answer::of(other).await.status, 200);
+    }
+    // The first of them were closed to make room; the stream was not.
+    let mut rest = Vec::new();
+    let _ = halves[0].read_to_end(&mut rest).await;
+    assert!(rest.is_empty());
+    assert!(stream.chunk().now_or_never().is_none(), "it goes on");
+    let codes = played.codes().await;
+    assert_eq!(codes, ["X-LIMIT-01"]);
+}
+
+#[tokio::test]
+async fn several_threads_serve_as_one_does() {
+    let played = Played::with(LATE, |options| options.n_threads = 3).await;
+    let answers = (0..20).map(|number| {
+        let session = format!("s{number}");
+        let client = client();
+        let url = played.url(CHAT);
+        async move {
+            let body = json!({"model": "m", "messages": said("Begin")});
+            let request = client.post(url).header("x-cuecard-session", session);
+            Answer::of(request.json(&body)).await.content()
+        }
+    });
+    let answers = futures::future::join_all(answers).await;
+    assert!(answers.iter().all(|answer| answer == "Late"), "{answers:?}");
+    let mut numbers: Vec<u64> = played
+        .running
+        .exchanges()
+        .iter()
+        .map(|exchange| exchange.number)
+        .collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=20).collect::<Vec<_>>());
+    assert!(played.running.stop().await.passed);
+}
+
+#[tokio::test]
+async fn a_long_stream_is_made_in_parts_and_whole() {
+    let words: Vec<String> = (0..3_000)
+        .map(|number| format!("word {number:06}, "))
+        .collect();
+    let pieces: Vec<String> = words
+        .iter()
+        .map(|word| format!("[0, \"{word}\"]"))
+        .collect();
+    let timeline = format!(
+        "  - userInputs: [[0, \"Begin\"]]\n  - llmResponse: [{{assistant: [{}, [1100, \"end\"]]}}]\n",
+        pieces.join(", ")
+    );
+    let played = Played::timeline(&timeline).await;
+    let plain = played.chat(said("Begin")).await.content();
+    let body = json!({"model": "m", "stream": true, "messages": said("Begin")});
+    let streamed = played.post(CHAT, &body).await.text;
+    let texts = streamed.lines().filter_map(|line| {
+        let chunk: Value = serde_json::from_str(line.strip_prefix("data: ")?).ok()?;
+        Some(chunk["choices"][0]["delta"]["content"].as_str()?.to_owned())
+    });
+    assert_eq!(Value::from(texts.collect::<String>()), plain);
+    assert!(streamed.ends_with("data: [DONE]\n\n"));
 }
 
 #[tokio::test]

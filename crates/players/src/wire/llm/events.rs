@@ -26,12 +26,34 @@ pub enum Framing {
     JsonArray,
 }
 
-/// The events of a stream in order. All of its bytes are in one buffer, so that a server can send parts of it
+/// Which events of a stream are made: a long one need not be in memory as a whole. What is made of the rest later is
+/// the same, byte for byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// How many events are left out, from the first.
+    pub from: usize,
+    /// When there are so many bytes, it may end.
+    pub bytes: usize,
+    /// It goes on with whatever is due up to this time, in milliseconds since the answer began.
+    pub until_ms: u64,
+}
+
+impl Window {
+    /// All events.
+    pub const WHOLE: Self = Self {
+        from: 0,
+        bytes: usize::MAX,
+        until_ms: u64::MAX,
+    };
+}
+
+/// The events of a stream in order. All of their bytes are in one buffer, so that a server can send parts of it
 /// without copying them.
 #[derive(Debug, Clone, Default)]
 pub struct Events {
     bytes: Vec<u8>,
     marks: Vec<Mark>,
+    goes_on: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -60,6 +82,11 @@ impl Events {
         self.marks.is_empty()
     }
 
+    /// Whether the stream has more events, behind the window.
+    pub fn goes_on(&self) -> bool {
+        self.goes_on
+    }
+
     /// The events in order.
     pub fn iter(&self) -> impl Iterator<Item = Event<'_>> {
         self.ranges().map(|(at_ms, range)| Event {
@@ -76,7 +103,7 @@ impl Events {
             .map(|(start, mark)| (mark.at_ms, start..mark.end))
     }
 
-    /// The bytes of the whole stream.
+    /// The bytes of all of them.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -86,17 +113,22 @@ impl Events {
 pub(super) struct EventWriter {
     events: Events,
     streaming: Streaming,
+    window: Window,
+    /// How many events there were, those outside of the window included.
+    n_events: usize,
     now_ms: u64,
 }
 
 impl EventWriter {
-    pub(super) fn new(streaming: Streaming) -> Self {
+    pub(super) fn new(streaming: Streaming, window: Window) -> Self {
         Self {
             events: Events {
                 bytes: Vec::with_capacity(4 * 1024),
-                marks: Vec::new(),
+                ..Events::default()
             },
             streaming,
+            window,
+            n_events: 0,
             now_ms: 0,
         }
     }
@@ -115,14 +147,14 @@ impl EventWriter {
 
     /// An event of the format that has this JSON as its data.
     pub(super) fn json(&mut self, name: Option<&str>, data: &impl Serialize) {
+        let is_first = self.n_events == 0;
+        if !self.is_wanted() {
+            return;
+        }
         match self.streaming.framing {
             Framing::Sse => sse::write_json(&mut self.events.bytes, name, data),
             Framing::JsonArray => {
-                let opening: &[u8] = if self.events.is_empty() {
-                    b"["
-                } else {
-                    b",\r\n"
-                };
+                let opening: &[u8] = if is_first { b"[" } else { b",\r\n" };
                 self.events.bytes.extend_from_slice(opening);
                 sse::write_line(&mut self.events.bytes, data);
             }
@@ -132,6 +164,9 @@ impl EventWriter {
 
     /// An event whose data is a word.
     pub(super) fn word(&mut self, word: &str) {
+        if !self.is_wanted() {
+            return;
+        }
         sse::write_text(&mut self.events.bytes, None, word);
         self.mark();
     }
@@ -164,10 +199,10 @@ impl EventWriter {
         }
     }
 
-    /// The stream.
+    /// The events that were wanted.
     pub(super) fn finish(mut self) -> Events {
-        if self.streaming.framing == Framing::JsonArray {
-            let end: &[u8] = if self.events.is_empty() { b"[]" } else { b"]" };
+        if self.streaming.framing == Framing::JsonArray && !self.events.goes_on {
+            let end: &[u8] = if self.n_events == 0 { b"[]" } else { b"]" };
             self.events.bytes.extend_from_slice(end);
             match self.events.marks.last_mut() {
                 Some(last) => last.end = self.events.bytes.len(),
@@ -175,6 +210,18 @@ impl EventWriter {
             }
         }
         self.events
+    }
+
+    /// Counts an event, and says whether it is in the window.
+    fn is_wanted(&mut self) -> bool {
+        let is_before = self.n_events < self.window.from;
+        self.n_events += 1;
+        if is_before || self.events.goes_on {
+            return false;
+        }
+        let is_full = !self.events.is_empty() && self.events.bytes.len() >= self.window.bytes;
+        self.events.goes_on = is_full && self.now_ms > self.window.until_ms;
+        !self.events.goes_on
     }
 
     fn mark(&mut self) {
@@ -236,7 +283,7 @@ mod tests {
     }
 
     fn times(chunk: usize, pieces: &[(&str, u64)]) -> Vec<(u64, String)> {
-        let mut writer = EventWriter::new(streaming(chunk, Framing::Sse));
+        let mut writer = EventWriter::new(streaming(chunk, Framing::Sse), Window::WHOLE);
         let spread = writer.spread(pieces.iter().copied());
         for delta in &spread.deltas {
             writer.wait_until(delta.at_ms);
@@ -279,7 +326,7 @@ mod tests {
     #[test]
     fn an_array_is_whole_with_any_number_of_events() {
         for (count, expected) in [(0, "[]"), (1, "[0]"), (2, "[0,\r\n1]")] {
-            let mut writer = EventWriter::new(streaming(1, Framing::JsonArray));
+            let mut writer = EventWriter::new(streaming(1, Framing::JsonArray), Window::WHOLE);
             for number in 0..count {
                 writer.json(None, &number);
             }

@@ -74,7 +74,7 @@ use cuecard_core::value::Json;
 
 use answer::Answer;
 use errors::ApiError;
-use events::{Events, Framing, Streaming};
+use events::{Events, Framing, Streaming, Window};
 use route::Target;
 
 pub use messages::PING;
@@ -132,14 +132,24 @@ pub fn write_body(endpoint: Endpoint, answer: &Answer<'_>, buffer: &mut Vec<u8>)
 
 /// The answer as a stream. A failure stands in it, in the dialect's own way. Only Gemini has another framing than
 /// server-sent events; the others have these whatever is asked for.
-pub fn stream(endpoint: Endpoint, answer: &Answer<'_>, mut streaming: Streaming) -> Events {
+pub fn stream(endpoint: Endpoint, answer: &Answer<'_>, streaming: Streaming) -> Events {
+    stream_window(endpoint, answer, streaming, Window::WHOLE)
+}
+
+/// A part of the same stream.
+pub fn stream_window(
+    endpoint: Endpoint,
+    answer: &Answer<'_>,
+    mut streaming: Streaming,
+    window: Window,
+) -> Events {
     if endpoint != Endpoint::Gemini {
         streaming.framing = Framing::Sse;
     }
     match endpoint {
-        Endpoint::Messages => messages::stream(answer, streaming),
-        Endpoint::Chat => chat::stream(answer, streaming),
-        Endpoint::Responses => responses::stream(answer, streaming),
-        Endpoint::Gemini => gemini::stream(answer, streaming),
+        Endpoint::Messages => messages::stream(answer, streaming, window),
+        Endpoint::Chat => chat::stream(answer, streaming, window),
+        Endpoint::Responses => responses::stream(answer, streaming, window),
+        Endpoint::Gemini => gemini::stream(answer, streaming, window),
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::super::answer::{Answer, Call, CallInput, Element, Piece, Said};
 use super::super::errors::OpenAiBody;
-use super::super::events::{EventWriter, Events, Streaming, timed};
+use super::super::events::{EventWriter, Events, Streaming, Window, timed};
 use super::super::usage::Usage;
 
 /// The length of an id after its prefix.
@@ -37,10 +37,14 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
 }
 
 /// The answer as a stream of chunks.
-pub(in super::super) fn stream(answer: &Answer<'_>, streaming: Streaming) -> Events {
+pub(in super::super) fn stream(
+    answer: &Answer<'_>,
+    streaming: Streaming,
+    window: Window,
+) -> Events {
     let id = id(answer);
     let mut chunks = Chunks {
-        writer: EventWriter::new(streaming),
+        writer: EventWriter::new(streaming, window),
         answer,
         id: &id,
     };

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::super::answer::{Answer, Arguments, Element, Said};
-use super::super::events::{EventWriter, Events, Streaming, timed};
+use super::super::events::{EventWriter, Events, Streaming, Window, timed};
 use super::super::usage::Usage;
 
 /// The length of an id.
@@ -37,8 +37,12 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
 }
 
 /// The answer as a stream of chunks, each a small body.
-pub(in super::super) fn stream(answer: &Answer<'_>, streaming: Streaming) -> Events {
-    let mut writer = EventWriter::new(streaming);
+pub(in super::super) fn stream(
+    answer: &Answer<'_>,
+    streaming: Streaming,
+    window: Window,
+) -> Events {
+    let mut writer = EventWriter::new(streaming, window);
     let id = id(answer);
     let send = |writer: &mut EventWriter, part: Part<'_>, is_last: bool| {
         let chunk = Chunk {

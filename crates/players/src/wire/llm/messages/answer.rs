@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::super::answer::{Answer, Arguments, Call, Element, Piece, Said};
-use super::super::events::{EventWriter, Events, Spread, Streaming, timed};
+use super::super::events::{EventWriter, Events, Spread, Streaming, Window, timed};
 use super::super::ids;
 use super::super::stop::StopReason;
 use super::super::usage::Usage;
@@ -31,13 +31,17 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
 }
 
 /// The answer as a stream of named events.
-pub(in super::super) fn stream(answer: &Answer<'_>, streaming: Streaming) -> Events {
+pub(in super::super) fn stream(
+    answer: &Answer<'_>,
+    streaming: Streaming,
+    window: Window,
+) -> Events {
     let id = id(answer);
     let mut message = Message::empty(answer, &id);
     // Nothing has been said yet.
     message.usage.output_tokens = 0;
     let mut blocks = Blocks {
-        writer: EventWriter::new(streaming),
+        writer: EventWriter::new(streaming, window),
         index: 0,
     };
     blocks.send(&Event::MessageStart { message });

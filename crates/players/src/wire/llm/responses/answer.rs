@@ -4,7 +4,7 @@ use cuecard_core::value::Json;
 use serde::Serialize;
 
 use super::super::answer::{Answer, Element, Said};
-use super::super::events::{EventWriter, Events, Streaming, timed};
+use super::super::events::{EventWriter, Events, Streaming, Window, timed};
 use super::body::{Body, State};
 use super::item::{self, Item, Part, Progress, Says, WireItem};
 
@@ -25,10 +25,14 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
 }
 
 /// The answer as a stream of named events.
-pub(in super::super) fn stream(answer: &Answer<'_>, streaming: Streaming) -> Events {
+pub(in super::super) fn stream(
+    answer: &Answer<'_>,
+    streaming: Streaming,
+    window: Window,
+) -> Events {
     let id = id(answer);
     let mut stream = Stream {
-        writer: EventWriter::new(streaming),
+        writer: EventWriter::new(streaming, window),
         number: 0,
         encrypted: wants_encrypted(answer.request),
     };
