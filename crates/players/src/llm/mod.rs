@@ -25,7 +25,10 @@
 
 mod answers;
 mod checks;
+mod disturb;
+mod disturbed;
 mod events;
+mod faults;
 mod files;
 mod headers;
 mod ledger;
@@ -38,6 +41,7 @@ mod telling;
 #[cfg(test)]
 mod tests;
 
+pub use faults::PlannedFault;
 pub use ledger::{Exchange, UnplayedTurn, Verdict};
 pub use options::{DEFAULT_BODY_LIMIT, DEFAULT_CHUNK, DEFAULT_MAX_EXCHANGES, LlmOptions, OnMiss};
 pub use server::{MockLlm, RunningLlm, StartError};

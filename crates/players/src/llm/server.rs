@@ -20,6 +20,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::DropGuard;
 
 use super::answers::Calling;
+use super::faults::{Faults, PlannedFault};
 use super::files::{self, Loaded};
 use super::ledger::{Exchange, Verdict};
 use super::options::LlmOptions;
@@ -101,6 +102,18 @@ impl MockLlm {
     pub fn watch(mut self, watcher: Watcher) -> Self {
         self.watcher = Some(WatcherSlot(watcher));
         self
+    }
+
+    /// Reads the files, and tells what would go wrong on purpose.
+    ///
+    /// # Errors
+    /// [`StartError::Files`]: bad files, all of their errors at once.
+    pub fn planned_faults(&self) -> Result<Vec<PlannedFault>, StartError> {
+        let loaded = files::load(&self.paths, &self.options);
+        match files::is_bad(&loaded, self.options.skip_bad) {
+            true => Err(StartError::Files(loaded.diagnostics)),
+            false => Ok(Faults::of(&loaded.scripts).planned(&loaded.scripts)),
+        }
     }
 
     /// Reads the files and listens.
@@ -267,6 +280,9 @@ impl RunningLlm {
         let (n_turns, unplayed) = stand_in.turns();
         if stand_in.options.require_complete && !unplayed.is_empty() {
             stand_in.find(unplayed_turns(&stand_in, &unplayed)).await;
+        }
+        for found in stand_in.faults.unfired(&stand_in.scripts) {
+            stand_in.find(stand_in.strictly(found)).await;
         }
         let mut verdict = stand_in.ledger.verdict(n_turns, unplayed);
         let elapsed = stand_in.clock.now();

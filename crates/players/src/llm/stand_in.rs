@@ -7,7 +7,7 @@ use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::scenario::timeline::{ApiStyle, EventKind, LocatedCheck};
 use cuecard_core::script::timeline::{
     Address, Answered, Decision, Endpoint, LlmScript, Outside, Request, RequestKey, Served,
-    SessionKey, Sessions, Turn,
+    SessionKey, Sessions, Speed, Turn,
 };
 use cuecard_core::trace::{EventData, Log};
 use cuecard_core::value::Json;
@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::answers::{self, Calling};
 use super::checks;
 use super::events;
+use super::faults::{Faults, Hit};
 use super::ledger::{Ledger, UnplayedTurn};
 use super::options::{LlmOptions, OnMiss};
 use super::telling::{Notice, Teller};
@@ -36,6 +37,7 @@ pub(super) struct StandIn {
     pub(super) sessions: Mutex<Sessions>,
     pub(super) scripts: Vec<Arc<LlmScript>>,
     pub(super) calling: Calling,
+    pub(super) faults: Arc<Faults>,
     pub(super) ledger: Ledger,
     pub(super) teller: Teller,
     pub(super) clock: Clock,
@@ -98,6 +100,8 @@ pub(super) struct Told {
     pub(super) turn_idx: Option<usize>,
     pub(super) error: Option<String>,
     pub(super) events: Vec<EventData>,
+    /// What goes wrong with the answer on purpose. The times of such an answer are as written.
+    pub(super) hits: Vec<Hit>,
 }
 
 impl StandIn {
@@ -121,6 +125,7 @@ impl StandIn {
         Self {
             ledger: Ledger::new(options.max_exchanges),
             sessions: Mutex::new(sessions),
+            faults: Arc::new(Faults::of(&scripts)),
             scripts,
             calling,
             teller,
@@ -299,14 +304,15 @@ impl StandIn {
                 return self.keep_refused(session, &served, error, told);
             }
         }
-        let prepared = answers::prepare(
-            script,
-            turn,
-            attempt,
-            request,
-            self.options.speed,
-            &self.calling,
-        );
+        let hits = match (is_new && served.is_first, told.scenario_idx) {
+            (true, Some(scenario_idx)) => self.faults.of_turn(scenario_idx, script, turn, &served),
+            _ => Vec::new(),
+        };
+        let speed = match hits.is_empty() {
+            true => self.options.speed,
+            false => Speed::AS_WRITTEN,
+        };
+        let prepared = answers::prepare(script, turn, attempt, request, speed, &self.calling);
         let prepared = match prepared {
             Ok(prepared) => prepared,
             Err(failures) => {
@@ -322,6 +328,7 @@ impl StandIn {
             let warning = self.strictly(warning);
             self.find(warning).await;
         }
+        told.hits = hits;
         let elements = prepared.elements;
         if is_new && self.teller.has_trace() {
             if self.is_first(session, request) {
@@ -331,7 +338,7 @@ impl StandIn {
                 .extend(events::answered(script, &served, &elements));
         }
         let failure = attempt.error.as_ref().map(|failed| {
-            let at_ms = turn.delay_of(failed.at_ms, self.options.speed);
+            let at_ms = turn.delay_of(failed.at_ms, speed);
             (failed, ApiError::scripted(&failed.error), at_ms)
         });
         // Before a stream has begun, and where there is none, an error is the whole answer.
@@ -513,7 +520,7 @@ impl StandIn {
         }
     }
 
-    fn strictly(&self, found: Diagnostic) -> Diagnostic {
+    pub(super) fn strictly(&self, found: Diagnostic) -> Diagnostic {
         match self.options.is_strict {
             true => found.strictly(),
             false => found,

@@ -60,23 +60,42 @@ async fn next(mut sending: Sending) -> Option<(Result<Bytes, std::convert::Infal
     let (at_ms, range) = sending.parts.pop()?;
     let timing = &sending.timing;
     let due = timing.began.saturating_add(Duration::from_millis(at_ms));
-    let ping = sending.last.saturating_add(PING_AFTER);
-    let is_first = sending.last == timing.began;
+    let bytes = match wait(timing, sending.last, due).await {
+        Waited::Due => sending.bytes.slice(range),
+        Waited::Ping => {
+            sending.parts.push((at_ms, range));
+            Bytes::from_static(PING)
+        }
+        Waited::Stopped => return None,
+    };
+    sending.last = sending.timing.clock.now();
+    Some((Ok(bytes), sending))
+}
+
+/// What was waited for.
+pub(super) enum Waited {
+    /// The next event is due.
+    Due,
+    /// It was silent for so long that a ping is due.
+    Ping,
+    /// The stream ends early.
+    Stopped,
+}
+
+/// Waits for what is due at `due`, or for a ping, where something was sent at `last`.
+pub(super) async fn wait(timing: &Timing, last: Duration, due: Duration) -> Waited {
+    let ping = last.saturating_add(PING_AFTER);
+    let is_first = last == timing.began;
     let pings = timing.has_pings && !is_first && ping < due;
     let until = if pings { ping } else { due };
     if timing.clock.now() < until {
         tokio::select! {
             () = timing.clock.sleep_until(until) => {}
-            () = timing.stop.cancelled() => return None,
+            () = timing.stop.cancelled() => return Waited::Stopped,
         }
     }
-    sending.last = sending.timing.clock.now();
-    let bytes = match pings {
-        true => {
-            sending.parts.push((at_ms, range));
-            Bytes::from_static(PING)
-        }
-        false => sending.bytes.slice(range),
-    };
-    Some((Ok(bytes), sending))
+    match pings {
+        true => Waited::Ping,
+        false => Waited::Due,
+    }
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -84,6 +84,7 @@ pub struct Busy(Arc<Answers>);
 struct Answers {
     n_begun: AtomicUsize,
     n_over: AtomicUsize,
+    is_reset: AtomicBool,
 }
 
 impl Busy {
@@ -111,6 +112,13 @@ impl Connected<IncomingStream<'_, PatientListener>> for Busy {
 #[derive(Debug)]
 pub struct Answering(Arc<Answers>);
 
+impl Answering {
+    /// The connection ends in a reset, as that of a server which has crashed, instead of being closed.
+    pub fn reset(&self) {
+        self.0.is_reset.store(true, Ordering::Relaxed);
+    }
+}
+
 impl Drop for Answering {
     fn drop(&mut self) {
         self.0.n_over.fetch_add(1, Ordering::Relaxed);
@@ -129,6 +137,15 @@ pub struct PatientStream {
     n_answers: usize,
     reading: Option<Pin<Box<Sleep>>>,
     writing: Option<Pin<Box<Sleep>>>,
+}
+
+impl Drop for PatientStream {
+    fn drop(&mut self) {
+        if self.busy.0.is_reset.load(Ordering::Relaxed) {
+            // Without it the connection is closed, which its client can't use either.
+            let _ = self.stream.set_zero_linger();
+        }
+    }
 }
 
 impl PatientStream {

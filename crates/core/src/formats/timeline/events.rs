@@ -584,7 +584,7 @@ fn resembling(item: &Node) -> Option<&'static str> {
 }
 
 /// `fault`.
-fn fault(loader: &mut Loader<'_>, item: Object<'_>) -> Option<Fault> {
+pub(super) fn fault(loader: &mut Loader<'_>, item: Object<'_>) -> Option<Fault> {
     let node = loader.reader.get(item, "fault")?;
     let pointer = item.child_pointer("fault");
     let node = loader.mapping(node, &pointer, "`fault`", fields::FAULT, &[])?;
@@ -596,21 +596,7 @@ fn fault(loader: &mut Loader<'_>, item: Object<'_>) -> Option<Fault> {
     loader.reader.required(object, "kind", "`fault`", example)?;
     let kind = loader
         .reader
-        .one_of(object, "kind", "`kind` of a fault", FAULTS)?;
+        .one_of(object, "kind", "`kind` of a fault", FaultKind::NAMED)?;
     let at_ms = loader.time_of(object, "at");
     Some(Fault { kind, at_ms })
 }
-
-const FAULTS: &[(&str, FaultKind)] = &[
-    ("cut", FaultKind::Cut),
-    ("stall", FaultKind::Stall),
-    ("garbage", FaultKind::Garbage),
-    ("split", FaultKind::Split),
-    ("merge", FaultKind::Merge),
-    ("duplicate", FaultKind::Duplicate),
-    ("reorder", FaultKind::Reorder),
-    ("wrong_id", FaultKind::WrongId),
-    ("crash", FaultKind::Crash),
-    ("oversize", FaultKind::Oversize),
-    ("stderr", FaultKind::Stderr),
-];

@@ -276,6 +276,19 @@ pub(super) const FAULT: &[Field] = &[
     field("at", TIME, "Milliseconds after the event's start."),
 ];
 
+/// An entry of a file of faults.
+pub(super) const FAULT_RULE: &[Field] = &[
+    needed("match", "{\"$ref\": \"#/$defs/fault_match\"}", "Which events."),
+    needed("fault", "{\"$ref\": \"#/$defs/fault\"}", "What goes wrong."),
+];
+
+/// Which events a fault is for: all that is said must hold.
+pub(super) const FAULT_MATCH: &[Field] = &[
+    field("event", TEXT, "The name of the event."),
+    field("tool", TEXT, "The tool of a call."),
+    field("index", TIME, "The item of `timeline`, counted from 0."),
+];
+
 pub(super) const RESPONSE: &[Field] = &[
     field(
         "think",

@@ -15,6 +15,7 @@ mod convert;
 mod entries;
 mod event_table;
 mod events;
+mod faults;
 mod fields;
 mod included;
 mod keys;
@@ -32,6 +33,7 @@ mod tests;
 mod tool;
 mod user;
 
+pub use faults::read_faults;
 pub use included::{Included, check_included, check_names};
 pub use layout::layout;
 pub use read::{Read, ReadOptions, read};

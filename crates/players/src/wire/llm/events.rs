@@ -32,6 +32,7 @@ pub enum Framing {
 pub struct Events {
     bytes: Vec<u8>,
     marks: Vec<Mark>,
+    calls: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +77,11 @@ impl Events {
             .map(|(start, mark)| (mark.at_ms, start..mark.end))
     }
 
+    /// The first event of each call of the answer, in order.
+    pub fn calls(&self) -> &[usize] {
+        &self.calls
+    }
+
     /// The bytes of the whole stream.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
@@ -94,7 +100,7 @@ impl EventWriter {
         Self {
             events: Events {
                 bytes: Vec::with_capacity(4 * 1024),
-                marks: Vec::new(),
+                ..Events::default()
             },
             streaming,
             now_ms: 0,
@@ -104,6 +110,11 @@ impl EventWriter {
     /// Lets the time come to `at_ms`, unless it is past that.
     pub(super) fn wait_until(&mut self, at_ms: u64) {
         self.now_ms = self.now_ms.max(at_ms);
+    }
+
+    /// What comes next is a call.
+    pub(super) fn begin_call(&mut self) {
+        self.events.calls.push(self.events.len());
     }
 
     /// Lets the time of pieces pass that aren't shown.

@@ -57,6 +57,7 @@ pub(in super::super) fn stream(answer: &Answer<'_>, streaming: Streaming) -> Eve
             Element::Thinking(pieces) => chunks.writer.pass(pieces),
             Element::Text(pieces) => chunks.text(pieces),
             Element::Call(call) => {
+                chunks.writer.begin_call();
                 chunks.call(index, call);
                 index += 1;
             }

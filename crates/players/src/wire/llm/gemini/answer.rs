@@ -74,6 +74,7 @@ pub(in super::super) fn stream(answer: &Answer<'_>, streaming: Streaming) -> Eve
             }
             Element::Call(call) => {
                 writer.wait_until(call.at_ms);
+                writer.begin_call();
                 send(&mut writer, Part::whole(element), false);
             }
         }
