@@ -181,7 +181,7 @@ impl<'h> Disturbing<'h> {
 
 /// An id of the same kind that was never given: `call_987654321` for `call_1`.
 fn nobodys(id: &str) -> String {
-    let prefix = id.rfind(['_', '-']).map_or("", |at| &id[..=at]);
+    let prefix = id.find(['_', '-']).map_or("", |at| &id[..=at]);
     format!("{prefix}{NOBODYS_ID}")
 }
 

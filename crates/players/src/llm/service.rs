@@ -335,6 +335,8 @@ async fn say(
                 if hits.is_empty() {
                     return respond(StatusCode::OK, JSON, Body::from(buffer));
                 }
+                let due = arrived.at.saturating_add(Duration::from_millis(due_ms));
+                stand_in.clock.sleep_until(due).await;
                 let at_ms = answers::ends_at(&elements);
                 let frames = whole_body(at_ms, buffer, Some(&elements));
                 let response = respond(StatusCode::OK, JSON, Body::empty());

@@ -1,6 +1,7 @@
 //! A running stand-in, asked over real HTTP.
 
 mod dialects;
+mod faults;
 mod limits;
 mod rules;
 
