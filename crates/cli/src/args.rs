@@ -464,6 +464,9 @@ pub(crate) struct ConvertArgs {
     /// Write the result into the scenario's own file
     #[arg(short, long)]
     pub in_place: bool,
+    /// Put a terminal config that stands in the timeline into this file beside it: .yaml, .yml or .json
+    #[arg(long, value_name = "FILE")]
+    pub terminal_file: Option<String>,
     /// Replace the file given with --output
     #[arg(long, requires = "output")]
     pub force: bool,

@@ -74,4 +74,16 @@ fn a_large_file_is_answered() {
     let checked = run(&scratch, &["check", "bad.yaml"]);
     assert_eq!(checked.code(), Some(3));
     assert!(checked.stderr.contains("did you mean `log`?"));
+    let shown = checked.stderr.matches("error[").count();
+    assert_eq!(shown, 101, "the last one counts the rest");
+    let counted = "error[X-FIND-01]: 1900 more findings are not shown: 1900 errors";
+    assert!(checked.stderr.contains(counted), "{}", checked.stderr);
+    assert!(checked.stdout.contains("2000 errors"), "{}", checked.stdout);
+    let checked = run(&scratch, &["check", "--json", "bad.yaml"]);
+    assert_eq!(checked.code(), Some(3));
+    let document: Value = serde_json::from_str(&checked.stdout).expect("JSON");
+    let found = &document["files"][0]["diagnostics"];
+    assert_eq!(found.as_array().map(Vec::len), Some(101));
+    assert_eq!(found[100]["code"], "X-FIND-01");
+    assert_eq!(checked.stderr.matches("\"code\":").count(), 101);
 }

@@ -249,6 +249,7 @@ catalogue! {
     CONFIG_INVALID = "X-CFG-02", "a config file can't be used";
     CONFIG_VARIABLE = "X-CFG-03", "a config refers to a variable that is not set";
     FILE_KIND = "X-FILE-01", "the file is of another kind";
+    FINDINGS_HIDDEN = "X-FIND-01", "more findings than are shown";
     FILE_READ = "X-IO-01", "a file can't be read";
     FILE_WRITE = "X-IO-02", "a file can't be written";
     INTERRUPTED = "X-RUN-01", "the run was interrupted";

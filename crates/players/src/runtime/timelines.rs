@@ -5,11 +5,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::formats::timeline::{Included, check_included};
+use cuecard_core::formats::timeline::{Included, check_included, read_terminal};
 use cuecard_core::scenario::timeline::{IncludePurpose, IncludedFile};
 use cuecard_core::source::SourceFile;
 
 use super::collect::Kind;
+use super::text_file;
 
 /// So much of an included file tells its type, in bytes.
 const HEAD: u64 = 4096;
@@ -25,14 +26,31 @@ pub const TIMELINES: Kind = Kind {
     },
 };
 
-/// Looks at the `files` that a timeline in `folder` refers to.
+/// Looks at the `files` that a timeline in `folder` refers to, and reads its terminal config.
 pub fn check_beside(source: &SourceFile, files: &[IncludedFile], folder: &Path) -> Vec<Diagnostic> {
+    let named = folder;
     let folder = here(folder);
     let root = fs::canonicalize(folder);
-    check_included(source, files, |path| match &root {
+    let mut found = check_included(source, files, |path| match &root {
         Ok(root) => look(root, &folder.join(path)),
         Err(_) => Included::Missing,
-    })
+    });
+    if found.is_empty() {
+        let terminals = files
+            .iter()
+            .filter(|file| file.purpose == IncludePurpose::Terminal);
+        for file in terminals {
+            let path = named.join(&file.path);
+            found.extend(match text_file::read(&path, &path.display().to_string()) {
+                Err(unreadable) => vec![unreadable],
+                Ok(config) => match read_terminal(&config) {
+                    Ok((_, doubts)) => doubts,
+                    Err(errors) => errors,
+                },
+            });
+        }
+    }
+    found
 }
 
 /// Those of the `files` of a timeline in `folder` that hold data, as far as they exist. What is in them is no timeline
@@ -93,6 +111,27 @@ timeline:
   - applyPatch: {path: away.patch}
   - applyPatch: {path: seed}
 ";
+
+    #[test]
+    fn the_terminal_config_is_read() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let text = "name: a\nterminalRef: terminal.toml\ntimeline: []\n";
+        let source = SourceFile::new("a.yaml", text);
+        let files = read(&source, &Symbols::new(), &ReadOptions::default()).included_files;
+        for (config, codes) in [
+            ("width = 100\n", &[][..]),
+            ("width = 0\nheigth = 3\n", &["T-TERM-01", "T-LOAD-05"]),
+        ] {
+            fs::write(scratch.path().join("terminal.toml"), config).expect("written");
+            let found = check_beside(&source, &files, scratch.path());
+            let found_codes: Vec<&str> = found.iter().map(|found| found.code.name()).collect();
+            assert_eq!(found_codes, codes);
+            for found in found {
+                let place = found.place.expect("a place");
+                assert!(place.source.name().ends_with("terminal.toml"));
+            }
+        }
+    }
 
     #[test]
     fn what_stands_beside_a_timeline_is_looked_at() {

@@ -4,6 +4,7 @@ use super::event_table::{EVENTS, EventSpec};
 use super::fields;
 use super::loader::{Alias, Loader, alias, child, key_path, member, merged};
 use super::response::{self, Draft};
+use super::convert_items::{self, InlineCall};
 use super::{agent, asserts, control, convert, tool, user};
 use crate::diagnostic::{codes, did_you_mean};
 use crate::formats::fields::Field;
@@ -270,6 +271,18 @@ fn one(
         }
         Meaning::Event(spec) if spec.key == "llmResponse" => {
             let draft = response::response(loader, body, &at, item, meta);
+            let inline: Vec<InlineCall> = draft
+                .calls
+                .iter()
+                .map(|call| InlineCall {
+                    element: call.span,
+                    kept: call.kept,
+                    written: call.written.clone(),
+                })
+                .collect();
+            if !inline.is_empty() {
+                convert_items::lift_calls(loader, item.node, body, &inline);
+            }
             finish_response(loader, flat, draft, item.pointer, span, fault);
         }
         Meaning::Event(spec) => {
@@ -279,6 +292,9 @@ fn one(
             };
             let meta = merged(meta, own_meta(loader, &key.value, &at));
             let kind = event_kind(loader, spec.key, &key, &at, item, target, &meta);
+            if MARKERS.contains(&spec.key) && matches!(body.kind, NodeKind::Bool(false)) {
+                loader.idle_items.push(span);
+            }
             if let Some(kind) = kind {
                 push(flat, kind, item.pointer, span, meta, fault);
             }

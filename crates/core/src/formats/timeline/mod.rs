@@ -12,6 +12,7 @@ mod condition;
 mod content;
 mod control;
 mod convert;
+mod convert_items;
 mod entries;
 mod event_table;
 mod events;
@@ -28,11 +29,13 @@ mod rules;
 mod schema;
 mod settings;
 mod symbols;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod tool;
 mod user;
 
+pub use convert_items::extract_terminal;
 pub use faults::read_faults;
 pub use included::{Included, check_included, check_names};
 pub use layout::layout;
@@ -40,6 +43,7 @@ pub use read::{Read, ReadOptions, read};
 pub use rules::SymbolUse;
 pub use schema::schema;
 pub use symbols::{Symbol, SymbolValue, Symbols};
+pub use terminal::read_terminal;
 
 use super::reader::Format;
 use crate::diagnostic::codes;

@@ -6,6 +6,7 @@ mod content;
 mod event;
 mod fault;
 mod settings;
+mod terminal;
 mod tool_use;
 pub mod vocabulary;
 
@@ -22,6 +23,7 @@ pub use settings::{
     AcpSettings, ApiStyle, ArtifactPattern, McpServer, McpTransport, Repository, RepositoryMode,
     SeedFile, ServerMode, ServerSettings, SideCall, TerminalChoice, TimelineExpectations,
 };
+pub use terminal::{Replacement, TerminalConfig, TerminalTheme};
 pub use tool_use::{
     ExpectedResult, ToolExecution, ToolExecutionEvent, ToolExecutionKind, ToolStatus, ToolUse,
 };
