@@ -37,6 +37,7 @@ mod server;
 mod service;
 mod stand_in;
 mod streaming;
+mod style;
 mod telling;
 #[cfg(test)]
 mod tests;

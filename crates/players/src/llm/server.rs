@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::middleware;
-use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_core::profiles::Profiles;
 use cuecard_core::scenario::timeline::{EventKind, Timeline};
+use cuecard_core::reports::diagnostics::bounded;
 use cuecard_core::script::timeline::{Selector, Sessions, Wanted};
 use cuecard_core::trace::{Adapter, End, Header, Metrics, RunStatus, SCHEMA_VERSION};
 use cuecard_core::value::Json;
@@ -25,7 +26,8 @@ use super::files::{self, Loaded};
 use super::ledger::{Exchange, Verdict};
 use super::options::LlmOptions;
 use super::service;
-use super::stand_in::StandIn;
+use super::stand_in::{StandIn, logged};
+use super::style;
 use super::telling::{self, TraceOutput, Watcher, Writer};
 use crate::runtime::clock::Clock;
 use crate::runtime::listener::{Guard, ListenerError};
@@ -159,7 +161,20 @@ impl MockLlm {
                     return Err(StartError::Files(vec![found]));
                 }
                 Some(profile) => {
-                    diagnostics.extend(timelines().flat_map(|timeline| profile.check(timeline)));
+                    let found = timelines().flat_map(|timeline| {
+                        let calls = profile.check(timeline);
+                        calls.into_iter().chain(style::check_agent(timeline, profile))
+                    });
+                    let found = found.map(|found| match options.is_strict {
+                        true => found.strictly(),
+                        false => found,
+                    });
+                    let found: Vec<Diagnostic> = found.collect();
+                    let is_bad = any_error(&found);
+                    diagnostics.extend(found);
+                    if is_bad {
+                        return Err(StartError::Files(diagnostics));
+                    }
                 }
             }
         }
@@ -178,6 +193,8 @@ impl MockLlm {
         });
         let (teller, writer) =
             telling::start(clock, secrets, trace, watcher).map_err(StartError::Io)?;
+        let logs = diagnostics.iter().map(logged).collect();
+        teller.events(clock.now(), logs).await;
         let sessions = Sessions::new(scripts, selector, options.max_sessions);
         let calling = Calling {
             profiles,
@@ -412,7 +429,7 @@ impl fmt::Display for StartError {
         match self {
             Self::Files(diagnostics) => {
                 formatter.write_str("the scenarios can't be played")?;
-                for found in diagnostics {
+                for found in bounded(diagnostics) {
                     write!(formatter, "\n{}: {}", found.code.name(), found.message)?;
                     if let Some(place) = &found.place {
                         let position = place.source.position(place.span.start);

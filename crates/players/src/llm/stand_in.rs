@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::scenario::timeline::{ApiStyle, EventKind, LocatedCheck};
+use cuecard_core::scenario::timeline::{EventKind, LocatedCheck};
 use cuecard_core::script::timeline::{
     Address, Answered, Decision, Endpoint, LlmScript, Outside, Request, RequestKey, Served,
     SessionKey, Sessions, Speed, Turn,
@@ -19,6 +19,7 @@ use super::events;
 use super::faults::{Faults, Hit};
 use super::ledger::{Ledger, UnplayedTurn};
 use super::options::{LlmOptions, OnMiss};
+use super::style;
 use super::telling::{Notice, Teller};
 use crate::runtime::clock::Clock;
 use crate::wire::llm::answer::Element;
@@ -214,9 +215,11 @@ impl StandIn {
             &script.timeline,
             script.timeline.effective_prompt().is_some(),
         ) {
-            self.find(doubt).await;
+            self.find(self.strictly(doubt)).await;
         }
-        self.check_style(&script, request.endpoint).await;
+        if let Some(found) = style::check_requests(&script.timeline, request.endpoint) {
+            self.find(self.strictly(found)).await;
+        }
         match decision {
             Decision::Side(side) => side_reply(
                 &side.text,
@@ -498,28 +501,6 @@ impl StandIn {
         refuse(error, "refused", told)
     }
 
-    /// T-LLM-01: the endpoint is of another API than the scenario says. The endpoint decides.
-    async fn check_style(&self, script: &LlmScript, endpoint: Endpoint) {
-        let Some((style, span)) = script.timeline.server.api_style else {
-            return;
-        };
-        let arrived = match endpoint {
-            Endpoint::Messages => ApiStyle::Anthropic,
-            Endpoint::Chat | Endpoint::Responses => ApiStyle::OpenAi,
-            Endpoint::Gemini => ApiStyle::Gemini,
-        };
-        if style != arrived {
-            let message = format!(
-                "requests come by the API `{}`, and the scenario names another one",
-                endpoint.word()
-            );
-            let found = Diagnostic::warning(codes::MODEL_OTHER_API, message)
-                .at(&script.timeline.source, span)
-                .with_help("the endpoint decides; correct `llmApiStyle`, or leave it out");
-            self.find(self.strictly(found)).await;
-        }
-    }
-
     pub(super) fn strictly(&self, found: Diagnostic) -> Diagnostic {
         match self.options.is_strict {
             true => found.strictly(),
@@ -533,11 +514,7 @@ impl StandIn {
             return;
         }
         if self.teller.has_trace() {
-            let log = EventData::Log(Log {
-                level: diagnostic.severity.word().to_owned(),
-                message: format!("{}: {}", diagnostic.code.name(), explain(&diagnostic)),
-                stream: None,
-            });
+            let log = logged(&diagnostic);
             self.teller.events(self.clock.now(), vec![log]).await;
         }
         self.teller
@@ -577,6 +554,15 @@ pub(super) fn place_of(script: &LlmScript, turn_idx: usize) -> Option<String> {
     let source = &script.timeline.source;
     let position = source.position(script.turn(turn_idx)?.span.start);
     Some(format!("{}:{}", source.name(), position.line))
+}
+
+/// A finding as the trace has it.
+pub(super) fn logged(diagnostic: &Diagnostic) -> EventData {
+    EventData::Log(Log {
+        level: diagnostic.severity.word().to_owned(),
+        message: format!("{}: {}", diagnostic.code.name(), explain(diagnostic)),
+        stream: None,
+    })
 }
 
 /// A finding as text: what, where, the facts, what to do.

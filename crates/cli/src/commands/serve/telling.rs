@@ -66,6 +66,7 @@ impl Teller {
                     "port": running.port(),
                     "scenarios": n_scenarios,
                     "left_out": running.left_out(),
+                    "diagnostics": diagnostics::list_to_json(running.diagnostics()),
                     "environment": environment,
                 }),
             );
