@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
-use cuecard_core::formats::timeline::{ReadOptions, check_names, read};
+use cuecard_core::formats::timeline::check_names;
 use cuecard_core::scenario::timeline::{FaultRules, Timeline};
 use cuecard_core::script::timeline::{LlmScript, Selector};
 
 use super::options::LlmOptions;
 use crate::runtime::collect::collect;
 use crate::runtime::text_file;
-use crate::runtime::timelines::{TIMELINES, beside, check_beside};
+use crate::runtime::timelines::{TIMELINES, read_timeline};
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -110,18 +110,13 @@ fn read_file(
         Err(diagnostic) => return (None, vec![diagnostic], Vec::new()),
     };
     let folder = path.parent().unwrap_or(Path::new(""));
-    let read = read(&source, &options.symbols, &ReadOptions::default());
-    let mut diagnostics = read.diagnostics;
-    diagnostics.extend(check_beside(&source, &read.included_files, folder));
-    let diagnostics = diagnostics
+    let read = read_timeline(&source, folder, &options.symbols);
+    let diagnostics = read
+        .diagnostics
         .into_iter()
         .map(|found| strictly(found, options))
         .collect();
-    (
-        read.timeline,
-        diagnostics,
-        beside(&read.included_files, folder),
-    )
+    (read.timeline, diagnostics, read.beside)
 }
 
 /// Whether any finding keeps the stand-in from starting.

@@ -15,7 +15,7 @@ use cuecard_core::profiles::Profiles;
 use cuecard_core::scenario::timeline::{EventKind, Timeline};
 use cuecard_core::reports::diagnostics::bounded;
 use cuecard_core::script::timeline::{Selector, Sessions, Wanted};
-use cuecard_core::trace::{Adapter, End, Header, Metrics, RunStatus, SCHEMA_VERSION};
+use cuecard_core::trace::{End, Header, Metrics, RunStatus};
 use cuecard_core::value::Json;
 use tokio::task::JoinHandle;
 use tokio_util::sync::DropGuard;
@@ -368,19 +368,11 @@ fn header<'t>(run_id: &str, timelines: impl Iterator<Item = &'t Timeline>) -> He
     let scenarios: Vec<Json> = timelines
         .map(|timeline| serde_json::json!({"name": timeline.name, "file": timeline.source.name()}))
         .collect();
-    Header {
-        schema_version: SCHEMA_VERSION.to_owned(),
-        trace_id: run_id.to_owned(),
-        test_case_id: None,
-        test_run_id: run_id.to_owned(),
-        adapter: Adapter {
-            name: "cuecard".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        },
-        capabilities: serde_json::json!({"supports_tool_trace": true}),
-        scenario: serde_json::json!({"timelines": scenarios}),
-        input_messages: Vec::new(),
-    }
+    Header::live(
+        run_id,
+        serde_json::json!({"timelines": scenarios}),
+        serde_json::json!({"supports_tool_trace": true}),
+    )
 }
 
 fn unplayed_turns(stand_in: &StandIn, unplayed: &[super::UnplayedTurn]) -> Diagnostic {

@@ -84,10 +84,11 @@ pub(super) enum Waited {
 
 /// Waits for what is due at `due`, or for a ping, where something was sent at `last`.
 pub(super) async fn wait(timing: &Timing, last: Duration, due: Duration) -> Waited {
-    let ping = last.saturating_add(PING_AFTER);
-    let is_first = last == timing.began;
-    let pings = timing.has_pings && !is_first && ping < due;
-    let until = if pings { ping } else { due };
+    let is_silent = last != timing.began;
+    let (until, pings) = match timing.has_pings && is_silent {
+        true => or_ping(last, due),
+        false => (due, false),
+    };
     if timing.clock.now() < until {
         tokio::select! {
             () = timing.clock.sleep_until(until) => {}
@@ -97,5 +98,37 @@ pub(super) async fn wait(timing: &Timing, last: Duration, due: Duration) -> Wait
     match pings {
         true => Waited::Ping,
         false => Waited::Due,
+    }
+}
+
+/// What comes first: what is due, or the ping after a silence. And whether it is the ping.
+fn or_ping(last: Duration, due: Duration) -> (Duration, bool) {
+    let ping = last.saturating_add(PING_AFTER);
+    match ping < due {
+        true => (ping, true),
+        false => (due, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_silence_has_pings_until_the_next_event_is_due() {
+        let seconds = Duration::from_secs;
+        let due = seconds(25);
+        let mut last = seconds(1);
+        let mut points = Vec::new();
+        loop {
+            let (until, is_ping) = or_ping(last, due);
+            points.push(until);
+            if !is_ping {
+                break;
+            }
+            last = until;
+        }
+        assert_eq!(points, [seconds(11), seconds(21), due]);
+        assert_eq!(or_ping(seconds(1), seconds(11)), (seconds(11), false));
     }
 }

@@ -5,8 +5,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::formats::timeline::{Included, check_included, read_terminal};
-use cuecard_core::scenario::timeline::{IncludePurpose, IncludedFile};
+use cuecard_core::formats::timeline::{
+    Included, ReadOptions, SymbolUse, Symbols, check_included, read, read_terminal,
+};
+use cuecard_core::scenario::timeline::{IncludePurpose, IncludedFile, Timeline};
 use cuecard_core::source::SourceFile;
 
 use super::collect::Kind;
@@ -26,8 +28,34 @@ pub const TIMELINES: Kind = Kind {
     },
 };
 
+/// A timeline's file after reading, with what stands beside it.
+#[derive(Debug)]
+pub struct TimelineFile {
+    /// What it says; `None` if it can't be used.
+    pub timeline: Option<Timeline>,
+    /// What was found, in it and beside it.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The symbols that its conditions ask for.
+    pub symbols: Vec<SymbolUse>,
+    /// Files and folders beside it that are data of its own, and no timelines.
+    pub beside: Vec<PathBuf>,
+}
+
+/// Reads a timeline in `folder`, and looks at what stands beside it.
+pub fn read_timeline(source: &SourceFile, folder: &Path, symbols: &Symbols) -> TimelineFile {
+    let read = read(source, symbols, &ReadOptions::default());
+    let mut diagnostics = read.diagnostics;
+    diagnostics.extend(check_beside(source, &read.included_files, folder));
+    TimelineFile {
+        timeline: read.timeline,
+        diagnostics,
+        symbols: read.symbols,
+        beside: beside(&read.included_files, folder),
+    }
+}
+
 /// Looks at the `files` that a timeline in `folder` refers to, and reads its terminal config.
-pub fn check_beside(source: &SourceFile, files: &[IncludedFile], folder: &Path) -> Vec<Diagnostic> {
+fn check_beside(source: &SourceFile, files: &[IncludedFile], folder: &Path) -> Vec<Diagnostic> {
     let named = folder;
     let folder = here(folder);
     let root = fs::canonicalize(folder);
@@ -55,7 +83,7 @@ pub fn check_beside(source: &SourceFile, files: &[IncludedFile], folder: &Path) 
 
 /// Those of the `files` of a timeline in `folder` that hold data, as far as they exist. What is in them is no timeline
 /// of its own, even if its name looks like one.
-pub fn beside(files: &[IncludedFile], folder: &Path) -> Vec<PathBuf> {
+fn beside(files: &[IncludedFile], folder: &Path) -> Vec<PathBuf> {
     files
         .iter()
         .filter(|file| {
@@ -97,8 +125,6 @@ fn look(root: &Path, path: &Path) -> Included {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
-
-    use cuecard_core::formats::timeline::{ReadOptions, Symbols, read};
 
     use super::*;
 

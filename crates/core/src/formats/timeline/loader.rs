@@ -109,9 +109,7 @@ impl<'a> Loader<'a> {
         pointer: &str,
         message: impl Into<String>,
     ) -> &mut Diagnostic {
-        let diagnostic = self.reader.error(code, span, message);
-        diagnostic.pointer = Some(pointer.to_owned());
-        diagnostic
+        self.reader.error_at(code, span, pointer, message)
     }
 
     pub(super) fn warning(

@@ -1,5 +1,6 @@
 //! A running stand-in, asked over real HTTP.
 
+mod asserts;
 mod dialects;
 mod faults;
 mod limits;
