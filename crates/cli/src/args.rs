@@ -464,6 +464,9 @@ pub(crate) struct ConvertArgs {
     /// Write the result into the scenario's own file
     #[arg(short, long)]
     pub in_place: bool,
+    /// Put a terminal config that stands in the timeline into this file beside it: .yaml, .yml or .json
+    #[arg(long, value_name = "FILE")]
+    pub terminal_file: Option<String>,
     /// Replace the file given with --output
     #[arg(long, requires = "output")]
     pub force: bool,
@@ -682,6 +685,12 @@ pub(crate) struct ServeLlmArgs {
     /// List this model too (repeatable)
     #[arg(long = "model", value_name = "NAME", help_heading = "How to play")]
     pub models: Vec<String>,
+    /// Faults that are laid over the timelines: a file with a list of {match, fault}
+    #[arg(long, value_name = "FILE", help_heading = "How to play")]
+    pub fault: Option<PathBuf>,
+    /// List what faults would hit, and don't serve
+    #[arg(long, help_heading = "How to play")]
+    pub dry_run: bool,
     /// The time that answers carry, in seconds since 1970
     #[arg(long, value_name = "SECONDS", help_heading = "How to play")]
     pub fixed_clock: Option<u64>,

@@ -59,10 +59,11 @@ impl Output {
         }
     }
 
-    /// Shows diagnostics on standard error; with `json` each is followed by a line for machines.
+    /// Shows diagnostics on standard error, as many as are to be shown; with `json` each is followed by a line for
+    /// machines.
     pub(crate) fn diagnostics(&self, all: &[Diagnostic], json: bool, redactor: &Redactor) {
-        for diagnostic in all {
-            self.diagnostic(diagnostic, json, redactor);
+        for diagnostic in diagnostics::bounded(all) {
+            self.diagnostic(&diagnostic, json, redactor);
         }
     }
 

@@ -10,7 +10,7 @@ use cuecard_core::formats::document::{Language, read_document};
 use cuecard_core::formats::test_case;
 use cuecard_core::formats::timeline::{Symbols, check_names};
 use cuecard_core::formats::tool_call::{self, Effects, Scope, effects};
-use cuecard_core::reports::diagnostics::to_json;
+use cuecard_core::reports::diagnostics::list_to_json;
 use cuecard_core::scenario::{TestCase, ToolCallScenario};
 use cuecard_core::script::bind_variables;
 use cuecard_core::script::timeline::{LlmScript, timeline_effects};
@@ -433,7 +433,7 @@ fn document(checked: &Checked, config: &Config) -> Json {
         "metadata": checked.scenario.as_ref().map(|scenario| scenario.metadata.clone()),
         "environment": checked.scenario.as_ref().map(|scenario| scenario.environment.clone()),
         "effects": effects,
-        "diagnostics": checked.diagnostics.iter().map(to_json).collect::<Vec<_>>(),
+        "diagnostics": list_to_json(&checked.diagnostics),
     });
     if let Some(case) = &checked.test {
         document["test_case"] = json!({"id": case.id, "assertions": case.assertions.len()});

@@ -1,12 +1,12 @@
 //! `cuecard convert`: a scenario of an older version as version 2.1, a timeline in canonical form. Only the bytes that
 //! must change do.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use cuecard_core::diagnostic::{Code, Diagnostic, Severity, any_error, codes};
 use cuecard_core::formats::timeline::{self, ReadOptions, Symbols};
 use cuecard_core::formats::tool_call;
-use cuecard_core::reports::diagnostics::to_json;
+use cuecard_core::reports::diagnostics::list_to_json;
 use cuecard_core::source::SourceFile;
 use cuecard_core::value::Redactor;
 use cuecard_players::workspace::files;
@@ -29,6 +29,8 @@ struct Converted {
     /// Whether it differs from what was given.
     is_changed: bool,
     diagnostics: Vec<Diagnostic>,
+    /// A file beside it that was made of a part of it.
+    beside: Option<(PathBuf, String)>,
 }
 
 pub(crate) fn run(args: &ConvertArgs, output: &Output) -> ExitCode {
@@ -48,7 +50,7 @@ pub(crate) fn run(args: &ConvertArgs, output: &Output) -> ExitCode {
                 let document = json!({
                     "file": args.file.display().to_string(),
                     "valid": false,
-                    "diagnostics": diagnostics.iter().map(to_json).collect::<Vec<_>>(),
+                    "diagnostics": list_to_json(&diagnostics),
                 });
                 stdout(&format!("{document:#}\n"));
             }
@@ -71,7 +73,7 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
         return Err((vec![diagnostic], ExitCode::Invalid));
     }
     if timelines::is_timeline(&source) {
-        return convert_timeline(&source);
+        return convert_timeline(&source, args);
     }
     let reading = tool_call::read(&source);
     if any_error(&reading.diagnostics) {
@@ -87,17 +89,26 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
         text,
         form: "version 2.1",
         n_left: 0,
+        beside: None,
     })
 }
 
-fn convert_timeline(source: &SourceFile) -> Result<Converted, Stopped> {
+fn convert_timeline(source: &SourceFile, args: &ConvertArgs) -> Result<Converted, Stopped> {
     let symbols = Symbols::new();
     let reading = timeline::read(source, &symbols, &ReadOptions::default());
     if any_error(&reading.diagnostics) {
         return Err((reading.diagnostics, ExitCode::Invalid));
     }
+    let mut converted = reading.converted;
+    let mut beside = None;
+    if let Some(path) = &args.terminal_file {
+        let from = converted.as_ref().unwrap_or(source);
+        let (made, rest) = terminal_file(from, path, &args.file)?;
+        beside = Some(made);
+        converted = Some(rest);
+    }
     // What is still to be said is said of the new text, and points into the old one.
-    let (text, diagnostics) = match &reading.converted {
+    let (text, diagnostics) = match &converted {
         Some(converted) => {
             let again = timeline::read(converted, &symbols, &ReadOptions::default());
             (converted.text(), again.diagnostics)
@@ -108,7 +119,8 @@ fn convert_timeline(source: &SourceFile) -> Result<Converted, Stopped> {
         return Err((diagnostics, ExitCode::Invalid));
     }
     Ok(Converted {
-        is_changed: reading.converted.is_some(),
+        is_changed: converted.is_some(),
+        beside,
         text: text.to_owned(),
         form: "a timeline in canonical form",
         n_left: diagnostics
@@ -117,6 +129,39 @@ fn convert_timeline(source: &SourceFile) -> Result<Converted, Stopped> {
             .count(),
         diagnostics,
     })
+}
+
+/// The terminal config of a timeline as a file, and the timeline that names it.
+fn terminal_file(
+    source: &SourceFile,
+    path: &str,
+    timeline: &Path,
+) -> Result<((PathBuf, String), SourceFile), Stopped> {
+    let refused = |message: String, help: &str| {
+        let found = Diagnostic::error(codes::ARGUMENT, message).with_help(help);
+        Err((vec![found], ExitCode::Invalid))
+    };
+    let is_beside = Path::new(path)
+        .components()
+        .all(|component| matches!(component, Component::Normal(_) | Component::CurDir));
+    let has_format = [".yaml", ".yml", ".json"]
+        .iter()
+        .any(|ending| path.ends_with(ending));
+    if !is_beside || !has_format {
+        let message = format!("`--terminal-file {path}` is no file for a terminal config");
+        let help = "name a file that ends in .yaml, .yml or .json, in the folder of the timeline";
+        return refused(message, help);
+    }
+    match timeline::extract_terminal(source, path) {
+        Some((text, rest)) => {
+            let folder = timeline.parent().unwrap_or(Path::new(""));
+            Ok(((folder.join(path), text), rest))
+        }
+        None => refused(
+            "no terminal config stands in the timeline that could be moved".to_owned(),
+            "it must be a mapping under `terminalRef`; one with comments can't become JSON",
+        ),
+    }
 }
 
 /// What says that a timeline has an older form.
@@ -144,12 +189,22 @@ fn left_over(diagnostics: Vec<Diagnostic>, is_changed: bool) -> Vec<Diagnostic> 
 
 /// Writes the result where it belongs, and says where that is, or nothing if nothing had to be written.
 fn write<'a>(args: &'a ConvertArgs, converted: &Converted) -> Result<Option<&'a Path>, Stopped> {
+    if let Some((path, text)) = &converted.beside {
+        write_file(path, text, args.force)?;
+        stderr_line(&format!("{}: written", path.display()));
+    }
     let path = match (&args.output, args.in_place) {
         (Some(path), _) => path,
         (None, true) if converted.is_changed => &args.file,
         _ => return Ok(None),
     };
-    if args.output.is_some() && !args.force && path.exists() {
+    write_file(path, &converted.text, args.force || args.output.is_none())?;
+    Ok(Some(path))
+}
+
+/// Writes a file, over another one only with `force`.
+fn write_file(path: &Path, text: &str, force: bool) -> Result<(), Stopped> {
+    if !force && path.exists() {
         let diagnostic = Diagnostic::error(
             codes::FILE_WRITE,
             format!("`{}` is there already", path.display()),
@@ -157,12 +212,12 @@ fn write<'a>(args: &'a ConvertArgs, converted: &Converted) -> Result<Option<&'a 
         .with_help("give another name, or --force to replace it");
         return Err((vec![diagnostic], ExitCode::Invalid));
     }
-    files::write(path, &converted.text).map_err(|error| {
+    files::write(path, text).map_err(|error| {
         let mut diagnostic = Diagnostic::error(codes::FILE_WRITE, error.to_string());
         diagnostic.help = error.help();
         (vec![diagnostic], ExitCode::CouldNotRun)
     })?;
-    Ok(Some(path))
+    Ok(())
 }
 
 fn finish(args: &ConvertArgs, converted: &Converted, written: Option<&Path>) {
@@ -174,7 +229,7 @@ fn finish(args: &ConvertArgs, converted: &Converted, written: Option<&Path>) {
             "changed": converted.is_changed,
             "written": written.map(|path| path.display().to_string()),
             "text": converted.text,
-            "diagnostics": converted.diagnostics.iter().map(to_json).collect::<Vec<_>>(),
+            "diagnostics": list_to_json(&converted.diagnostics),
         });
         stdout(&format!("{document:#}\n"));
         return;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use cuecard_core::diagnostic::Diagnostic;
 use cuecard_core::formats::tool_call::effects;
-use cuecard_core::reports::diagnostics::to_json;
+use cuecard_core::reports::diagnostics::list_to_json;
 use cuecard_players::replay::{Connections, Pool, known_servers};
 use cuecard_players::runtime::clock::Clock;
 use cuecard_players::runtime::tap::Recorder;
@@ -76,7 +76,7 @@ pub(super) async fn run(
             }).collect::<Vec<_>>(),
             "effects": effects_json(&would_do),
             "connected": connect::document(&connections.connected),
-            "diagnostics": found.iter().map(to_json).collect::<Vec<_>>(),
+            "diagnostics": list_to_json(&found),
         });
         redactor.json(&mut document);
         stdout(&format!("{document:#}\n"));

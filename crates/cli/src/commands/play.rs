@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_core::formats::tool_call::{self, Effects, Scope};
-use cuecard_core::reports::diagnostics::to_json;
+use cuecard_core::reports::diagnostics::list_to_json;
 use cuecard_core::scenario::ToolCallScenario;
 use cuecard_core::script::{self, Bindings, Verdict, bind_variables};
 use cuecard_core::value::Redactor;
@@ -91,7 +91,7 @@ fn not_run(diagnostics: &[Diagnostic], exit: ExitCode, redactor: &Redactor) -> s
         "status": if exit == ExitCode::Invalid { "invalid" } else { "blocked" },
         "error": first.map(|diagnostic| diagnostic.message.as_str()),
         "step_results": [],
-        "diagnostics": diagnostics.iter().map(to_json).collect::<Vec<_>>(),
+        "diagnostics": list_to_json(&diagnostics),
     });
     redactor.json(&mut document);
     document

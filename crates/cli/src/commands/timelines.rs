@@ -8,12 +8,12 @@ use std::sync::Arc;
 use cuecard_core::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_core::formats::detect::{FileKind, detect};
 use cuecard_core::formats::document::read_document;
-use cuecard_core::formats::timeline::{self, ReadOptions, SymbolUse, Symbols};
+use cuecard_core::formats::timeline::{SymbolUse, Symbols};
 use cuecard_core::scenario::timeline::Timeline;
 use cuecard_core::script::timeline::LlmScript;
 use cuecard_core::source::SourceFile;
 use cuecard_players::runtime::collect::{FoundFile, collect};
-use cuecard_players::runtime::timelines::{TIMELINES, beside, check_beside};
+use cuecard_players::runtime::timelines::{TIMELINES, read_timeline};
 
 /// The files that `paths` name, and the timelines below the folders among them, with what is wrong about folders. A
 /// file that is named is always one of them, so that reading it can say what is wrong with it.
@@ -83,9 +83,8 @@ pub(super) fn is_timeline(source: &SourceFile) -> bool {
 
 /// Reads a timeline in `folder`, and looks at what stands beside it.
 pub(super) fn read(source: &SourceFile, folder: &Path, symbols: &Symbols) -> TimelineFile {
-    let read = timeline::read(source, symbols, &ReadOptions::default());
+    let read = read_timeline(source, folder, symbols);
     let mut diagnostics = read.diagnostics;
-    diagnostics.extend(check_beside(source, &read.included_files, folder));
     let script = read.timeline.map(|timeline| {
         let is_for_model = is_for_model(&timeline);
         let (script, found) = LlmScript::compile(Arc::new(timeline), false);
@@ -100,7 +99,7 @@ pub(super) fn read(source: &SourceFile, folder: &Path, symbols: &Symbols) -> Tim
         script: script.filter(|_| !any_error(&diagnostics)),
         diagnostics,
         symbols: read.symbols,
-        beside: beside(&read.included_files, folder),
+        beside: read.beside,
     }
 }
 

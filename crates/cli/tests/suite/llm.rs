@@ -1,5 +1,7 @@
 //! `serve llm` from outside: by real SDKs, by a command that it runs, by signals.
 
+mod findings;
+
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -57,7 +59,7 @@ impl Served {
         let body = body.to_string();
         let request = format!(
             "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer s3cret-key\r\n\
-             Content-Length: {}\r\n\r\n{body}",
+             x-cuecard-session: one\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         );
         stream.write_all(request.as_bytes()).expect("open");
@@ -94,20 +96,26 @@ fn folder() -> PathBuf {
     cuecard_testing::repository_root().join("tests/llm")
 }
 
+/// What a script found out about a stand-in, in JSON.
+#[track_caller]
+fn outcomes(program: &Path, script: &str, url: &str, more: &[&Path]) -> Value {
+    let output = Command::new(program)
+        .arg(folder().join(script))
+        .arg(url)
+        .args(more)
+        .output()
+        .expect("the script starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{told}"))
+}
+
 /// What a script with SDKs found out about the stand-in, beside what it should have.
 #[track_caller]
 fn check_sdks(program: &Path, script: &str, more: &[&Path]) {
     let scratch = program::scratch();
     let scenarios = folder().join("scenarios");
     let served = Served::start(&scratch, &[scenarios.to_str().expect("text")]);
-    let output = Command::new(program)
-        .arg(folder().join(script))
-        .arg(served.url())
-        .args(more)
-        .output()
-        .expect("the script starts");
-    let told = String::from_utf8_lossy(&output.stderr);
-    let found: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{told}"));
+    let found = outcomes(program, script, served.url(), more);
     let expected = std::fs::read(folder().join("expected.json")).expect("a file");
     let expected: Value = serde_json::from_slice(&expected).expect("JSON");
     for (name, outcome) in expected.as_object().expect("an object") {
@@ -146,6 +154,77 @@ fn the_node_sdks_take_it_for_the_real_thing() {
         return;
     };
     check_sdks(&node, "checks.mjs", &[&npm]);
+}
+
+/// A scenario with a fault, named after it.
+fn faulty(name: &str, fault: &str) -> String {
+    format!(
+        "name: {name}
+timeline:
+  - userInputs: [[0, \"Say hello\"]]
+  - llmResponse: [{{assistant: [[0, \"Hello, this is a text of several deltas.\"]]}}]
+    fault: {fault}
+"
+    )
+}
+
+#[test]
+fn the_python_sdk_sees_faults_as_errors_and_goes_on() {
+    let Some(python) = peers::require("venv-llm/bin/python") else {
+        return;
+    };
+    let scratch = program::scratch();
+    for kind in ["cut", "garbage", "crash", "duplicate", "split", "wrong_id"] {
+        let text = faulty(kind, &format!("{{kind: {kind}}}"));
+        let file = format!("{kind}.yaml");
+        scratch.write(&file, &text).expect("writable");
+    }
+    let served = Served::start(&scratch, &["."]);
+    let found = outcomes(&python, "faults.py", served.url(), &[]);
+    let text = "Hello, this is a text of several deltas.";
+    assert_eq!(
+        found,
+        json!({
+            "cut_stream": ["RemoteProtocolError", text],
+            "cut_plain": ["APIConnectionError", text],
+            "garbage_stream": ["JSONDecodeError", text],
+            "garbage_plain": ["JSONDecodeError", text],
+            "crash_stream": ["APIConnectionError", text],
+            "crash_plain_and_the_own_retry": text,
+            "duplicate_stream": ["no error", text],
+            "split_stream": ["no error", text],
+            "wrong_id_stream": ["chatcmpl-987654321", text],
+        })
+    );
+    let verdict = served.end(0);
+    assert_eq!(verdict["misses"], 0, "{verdict:#}");
+    assert_eq!(verdict["findings"], json!([]), "{verdict:#}");
+}
+
+#[test]
+fn a_dry_run_lists_what_faults_would_hit() {
+    let scratch = with(&faulty("one", "{kind: cut, at: 20}"));
+    let rules = "- {match: {index: 0}, fault: {kind: stall}}\n";
+    scratch.write("faults.yaml", rules).expect("writable");
+    let args = ["serve", "llm", "scenario.yaml", "--fault", "faults.yaml", "--dry-run"];
+    let finished = program::run(&scratch, &args);
+    assert_eq!(finished.code(), Some(0), "{}", program::told(&finished));
+    assert_eq!(
+        finished.stdout,
+        "scenario.yaml:3  timeline[0] userInputs  stall  never: a model sends nothing at this event; put it at an `llmResponse` or a tool call
+scenario.yaml:4  timeline[1] llmResponse  cut at 20 ms  turn 1 of `one`
+2 faults
+"
+    );
+    let finished = program::run(&scratch, &[&args[..], &["--json"]].concat());
+    let document: Value = serde_json::from_str(&finished.stdout).expect("JSON");
+    assert_eq!(document["faults"][1]["turn"], 1);
+    assert_eq!(run_dirs(&scratch).len(), 0, "nothing was served");
+
+    scratch.write("faults.yaml", "- {match: {}}\n").expect("writable");
+    let finished = program::run(&scratch, &args);
+    assert_eq!(finished.code(), Some(3), "{}", program::told(&finished));
+    assert!(finished.stderr.contains("faults.yaml:1:"), "{}", finished.stderr);
 }
 
 #[test]

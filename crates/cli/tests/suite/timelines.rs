@@ -74,4 +74,107 @@ fn a_large_file_is_answered() {
     let checked = run(&scratch, &["check", "bad.yaml"]);
     assert_eq!(checked.code(), Some(3));
     assert!(checked.stderr.contains("did you mean `log`?"));
+    let shown = checked.stderr.matches("error[").count();
+    assert_eq!(shown, 101, "the last one counts the rest");
+    let counted = "error[X-FIND-01]: 1900 more findings are not shown: 1900 errors";
+    assert!(checked.stderr.contains(counted), "{}", checked.stderr);
+    assert!(checked.stdout.contains("2000 errors"), "{}", checked.stdout);
+    let checked = run(&scratch, &["check", "--json", "bad.yaml"]);
+    assert_eq!(checked.code(), Some(3));
+    let document: Value = serde_json::from_str(&checked.stdout).expect("JSON");
+    let found = &document["files"][0]["diagnostics"];
+    assert_eq!(found.as_array().map(Vec::len), Some(101));
+    assert_eq!(found[100]["code"], "X-FIND-01");
+    assert_eq!(checked.stderr.matches("\"code\":").count(), 101);
+}
+
+/// Each example of the format's first description, and what is told about it.
+const FIRST_EXAMPLES: &[(&str, &[&str])] = &[
+    ("audio-content", &[]),
+    ("capability-negotiation", &[]),
+    ("diff-content", &[]),
+    ("embedded-resource", &[]),
+    ("error-response", &[]),
+    ("example-timeline", &[]),
+    ("image-content", &[]),
+    ("meta-fields", &[]),
+    ("plan-content", &[]),
+    ("resource-link", &[]),
+    ("rule-structure", &[]),
+    ("rules-of-capabilities", &[]),
+    ("rules-of-the-server", &[]),
+    ("session-with-history", &[]),
+    ("text-content", &[]),
+    ("tool-execution-details", &[]),
+    ("top-level", &[]),
+];
+
+fn first_examples(folder: &str) -> String {
+    let root = cuecard_testing::repository_root();
+    root.join("tests/timelines").join(folder).display().to_string()
+}
+
+#[test]
+fn the_first_examples_of_the_format_load() {
+    let scratch = scratch();
+    let checked = document(&run(&scratch, &["check", "--json", &first_examples("seed")]));
+    let files = checked["files"].as_array().expect("an entry for each file");
+    let found: Vec<(String, Vec<&str>)> = files
+        .iter()
+        .map(|entry| {
+            assert_eq!(entry["errors"], 0, "{entry:#}");
+            let file = entry["file"].as_str().expect("a path");
+            let name = file.rsplit('/').next().and_then(|name| name.strip_suffix(".yaml"));
+            let diagnostics = entry["diagnostics"].as_array().into_iter().flatten();
+            let codes = diagnostics.filter_map(|found| found["code"].as_str());
+            (name.expect("a timeline").to_owned(), codes.collect())
+        })
+        .collect();
+    let found: Vec<(&str, &[&str])> = found
+        .iter()
+        .map(|(name, codes)| (name.as_str(), codes.as_slice()))
+        .collect();
+    assert_eq!(found, FIRST_EXAMPLES);
+}
+
+#[test]
+fn the_first_examples_hold_whatever_their_symbols_are() {
+    let scratch = scratch();
+    let folder = first_examples("seed");
+    for symbols in [
+        &["--define", "full_test_suite", "--define", "production_env"][..],
+        &["--define", "development_env", "--define", "condition_name", "--define", "numeric_symbol=3"],
+    ] {
+        let args = [&["check", "--json", &folder][..], symbols].concat();
+        let checked = run(&scratch, &args);
+        let checked: Value = serde_json::from_str(&checked.stdout).expect("JSON");
+        for entry in checked["files"].as_array().expect("entries") {
+            // With sessions that can be loaded, this fragment has no history.
+            let is_half = entry["timeline"]["name"] == "rules_of_capabilities"
+                && symbols.contains(&"full_test_suite");
+            let codes = entry["diagnostics"].as_array().into_iter().flatten();
+            let errors: Vec<&Value> = codes.filter(|found| found["severity"] == "error").collect();
+            match is_half {
+                true => assert_eq!(errors[0]["code"], "T-ACP-01", "{entry:#}"),
+                false => assert!(errors.is_empty(), "{entry:#}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_examples_that_are_no_yaml_get_the_working_form() {
+    let scratch = scratch();
+    let folder = first_examples("seed-not-yaml");
+    for (name, help) in [
+        ("rules-beside-a-list", "`- rules:`"),
+        ("meta-before-elements", "put `_meta` beside `llmResponse`"),
+    ] {
+        let file = format!("{folder}/{name}.yaml");
+        let checked = run(&scratch, &["check", &file]);
+        assert_eq!(checked.code(), Some(3), "{}", told(&checked));
+        assert!(checked.stderr.contains("error[T-LOAD-01]"), "{}", checked.stderr);
+        assert!(checked.stderr.contains(help), "{}", checked.stderr);
+        assert_eq!(checked.stderr.matches("error[").count(), 1, "{}", checked.stderr);
+    }
 }

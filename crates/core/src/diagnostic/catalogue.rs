@@ -190,6 +190,7 @@ catalogue! {
     TIMELINE_DIFF = "T-BLOCK-04", "a diff that is not complete";
     TIMELINE_PRIORITY = "T-BLOCK-05", "a priority outside of 0 to 1";
     TIMELINE_PLAN = "T-BLOCK-06", "a plan that can't be shown";
+    FAULT_NEVER = "T-FAULT-01", "a fault that never happened";
     MODEL_OTHER_API = "T-LLM-01", "requests come by another API than the scenario names";
     MODEL_MISS = "T-LLM-02", "a request that the script does not expect";
     MODEL_CALL_INVALID = "T-LLM-03", "a scripted call does not fit the advertised tools";
@@ -231,6 +232,7 @@ catalogue! {
     SELECT_UNKNOWN = "T-SEL-01", "no scenario has this name or session id";
     SELECT_FAR = "T-SEL-02", "no scenario is near enough to the prompt";
     SELECT_DOUBT = "T-SEL-03", "a scenario that is not chosen by its prompt";
+    TIMELINE_TERMINAL = "T-TERM-01", "a terminal config that can't be used";
     TIMELINE_KEY_TOKEN = "T-TERM-02", "a key that does not exist";
     TIMELINE_TIME_BEFORE = "T-TIME-01", "a time lies before what was just placed";
     TIMELINE_TIME_DECREASING = "T-TIME-02", "a time of a running tool goes back";
@@ -247,6 +249,7 @@ catalogue! {
     CONFIG_INVALID = "X-CFG-02", "a config file can't be used";
     CONFIG_VARIABLE = "X-CFG-03", "a config refers to a variable that is not set";
     FILE_KIND = "X-FILE-01", "the file is of another kind";
+    FINDINGS_HIDDEN = "X-FIND-01", "more findings than are shown";
     FILE_READ = "X-IO-01", "a file can't be read";
     FILE_WRITE = "X-IO-02", "a file can't be written";
     SERVER_BOUND = "X-LIMIT-01", "a server has come to one of its bounds";

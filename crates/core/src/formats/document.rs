@@ -106,13 +106,19 @@ fn yaml_diagnostic(source: &SourceFile, error: &YamlError) -> Diagnostic {
     };
     let mut diagnostic = Diagnostic::error(code, error.message()).at(source, error.span);
     diagnostic.help = error.help();
-    if let Kind::DuplicateKey { first, .. } = error.kind {
-        let line = source.position(first.start).line;
-        diagnostic
-            .notes
-            .push(format!("it stands first in line {line}"));
-    }
+    diagnostic.notes.extend(first_place(source, error));
     diagnostic
+}
+
+/// Where a key stands first that stands twice.
+pub(super) fn first_place(source: &SourceFile, error: &YamlError) -> Option<String> {
+    match error.kind {
+        YamlErrorKind::DuplicateKey { first, .. } => {
+            let line = source.position(first.start).line;
+            Some(format!("it stands first in line {line}"))
+        }
+        _ => None,
+    }
 }
 
 pub(super) fn is_blank(text: &str) -> bool {

@@ -125,6 +125,19 @@ impl<'a> Reader<'a> {
         self.report(Diagnostic::error(code, message).at(self.source, span))
     }
 
+    /// Reports an error about the value at a pointer.
+    pub(super) fn error_at(
+        &mut self,
+        code: Code,
+        span: Span,
+        pointer: &str,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        let diagnostic = self.error(code, span, message);
+        diagnostic.pointer = Some(pointer.to_owned());
+        diagnostic
+    }
+
     /// Reports a warning and gives it back for more words.
     pub(super) fn warning(
         &mut self,

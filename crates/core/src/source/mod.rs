@@ -2,6 +2,7 @@
 
 mod edited;
 pub mod json;
+pub mod toml;
 pub mod yaml;
 
 pub use edited::{Edit, Part};

@@ -45,6 +45,23 @@ pub struct Header {
 }
 
 impl Header {
+    /// The header of a run of this program that is called `run_id` and plays `scenario`.
+    pub fn live(run_id: &str, scenario: Json, capabilities: Json) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION.to_owned(),
+            trace_id: run_id.to_owned(),
+            test_case_id: None,
+            test_run_id: run_id.to_owned(),
+            adapter: Adapter {
+                name: "cuecard".to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+            },
+            capabilities,
+            scenario,
+            input_messages: Vec::new(),
+        }
+    }
+
     /// Whether there was one, once all lines are read.
     ///
     /// # Errors

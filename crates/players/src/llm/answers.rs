@@ -164,6 +164,14 @@ pub(super) fn ends_at(elements: &[Element]) -> u64 {
     times.max().unwrap_or(0)
 }
 
+/// The ids of the calls, in order.
+pub(super) fn call_ids(elements: &[Element]) -> impl Iterator<Item = String> {
+    elements.iter().filter_map(|element| match element {
+        Element::Call(call) => Some(call.id.clone()),
+        Element::Thinking(_) | Element::Text(_) => None,
+    })
+}
+
 /// An answer that is only a text, at once.
 pub(super) fn text(text: impl Into<Arc<str>>) -> Vec<Element> {
     vec![Element::Text(vec![Piece {

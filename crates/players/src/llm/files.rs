@@ -1,18 +1,19 @@
 //! Reads the timelines that a stand-in plays: files, and folders with files.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
-use cuecard_core::formats::timeline::{ReadOptions, check_names, read};
-use cuecard_core::scenario::timeline::Timeline;
+use cuecard_core::formats::timeline::check_names;
+use cuecard_core::scenario::timeline::{FaultRules, Timeline};
 use cuecard_core::script::timeline::{LlmScript, Selector};
 
 use super::options::LlmOptions;
 use crate::runtime::collect::collect;
 use crate::runtime::text_file;
-use crate::runtime::timelines::{TIMELINES, beside, check_beside};
+use crate::runtime::timelines::{TIMELINES, read_timeline};
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -41,6 +42,7 @@ pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> Loaded {
         data_files.extend(data);
         read.push((file, timeline, diagnostics));
     }
+    let mut fitting = HashSet::new();
     for (file, timeline, mut diagnostics) in read {
         let is_data = || {
             fs::canonicalize(&file.path)
@@ -49,7 +51,10 @@ pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> Loaded {
         if !file.is_named && is_data() {
             continue;
         }
-        let script = timeline.and_then(|timeline| {
+        let script = timeline.and_then(|mut timeline| {
+            if let Some(faults) = &options.faults {
+                fitting.extend(faults.lay_over(&mut timeline));
+            }
             let (script, found) = LlmScript::compile(Arc::new(timeline), options.is_strict);
             diagnostics.extend(found);
             (!any_error(&diagnostics)).then_some(script)
@@ -60,13 +65,32 @@ pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> Loaded {
         }
         loaded.diagnostics.append(&mut diagnostics);
     }
+    let unfitting = unfitting(options.faults.as_ref(), &fitting);
     let timelines = || loaded.scripts.iter().map(|script| &*script.timeline);
     let mut between = check_names(timelines());
     between.extend(Selector::doubts(timelines()));
+    between.extend(unfitting);
     loaded
         .diagnostics
         .extend(between.into_iter().map(|found| strictly(found, options)));
     loaded
+}
+
+/// The faults that fit no event of any timeline.
+fn unfitting(faults: Option<&FaultRules>, fitting: &HashSet<usize>) -> Vec<Diagnostic> {
+    let Some(faults) = faults else {
+        return Vec::new();
+    };
+    let rules = faults.rules.iter().enumerate();
+    rules
+        .filter(|(idx, _)| !fitting.contains(idx))
+        .map(|(_, rule)| {
+            let message = "this fault fits no event of any timeline";
+            Diagnostic::warning(codes::FAULT_NEVER, message)
+                .at(&faults.source, rule.span)
+                .with_help("`match` names an `event`, a `tool` or an `index` of `timeline`, counted from 0; all that is said must hold")
+        })
+        .collect()
 }
 
 fn strictly(found: Diagnostic, options: &LlmOptions) -> Diagnostic {
@@ -86,18 +110,13 @@ fn read_file(
         Err(diagnostic) => return (None, vec![diagnostic], Vec::new()),
     };
     let folder = path.parent().unwrap_or(Path::new(""));
-    let read = read(&source, &options.symbols, &ReadOptions::default());
-    let mut diagnostics = read.diagnostics;
-    diagnostics.extend(check_beside(&source, &read.included_files, folder));
-    let diagnostics = diagnostics
+    let read = read_timeline(&source, folder, &options.symbols);
+    let diagnostics = read
+        .diagnostics
         .into_iter()
         .map(|found| strictly(found, options))
         .collect();
-    (
-        read.timeline,
-        diagnostics,
-        beside(&read.included_files, folder),
-    )
+    (read.timeline, diagnostics, read.beside)
 }
 
 /// Whether any finding keeps the stand-in from starting.

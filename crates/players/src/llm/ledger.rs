@@ -49,6 +49,9 @@ pub struct Exchange {
     pub place: Option<String>,
     /// What was answered, in words: `text + 2 calls`.
     pub answer: Option<String>,
+    /// What goes wrong with the answer on purpose; absent if nothing does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<&'static str>,
     /// What the request goes on from: the last text of the user, and the results of tools by call.
     pub anchors: Json,
     /// The headers, without secrets.

@@ -25,7 +25,10 @@
 
 mod answers;
 mod checks;
+mod disturb;
+mod disturbed;
 mod events;
+mod faults;
 mod files;
 mod headers;
 mod ledger;
@@ -34,10 +37,12 @@ mod server;
 mod service;
 mod stand_in;
 mod streaming;
+mod style;
 mod telling;
 #[cfg(test)]
 mod tests;
 
+pub use faults::PlannedFault;
 pub use ledger::{Exchange, UnplayedTurn, Verdict};
 pub use options::{
     DEFAULT_BODY_LIMIT, DEFAULT_CHUNK, DEFAULT_MAX_CONNECTIONS, DEFAULT_MAX_EXCHANGES, LlmOptions,

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use cuecard_core::formats::timeline::Symbols;
 use cuecard_core::profiles::{AgentName, Profile};
+use cuecard_core::scenario::timeline::FaultRules;
 use cuecard_core::script::timeline::{DEFAULT_MAX_DISTANCE, DEFAULT_MAX_SESSIONS, Speed};
 
 use crate::runtime::listener::DEFAULT_BIND;
@@ -47,6 +48,8 @@ pub struct LlmOptions {
     pub patience: Patience,
     /// What the conditions of rules ask for.
     pub symbols: Symbols,
+    /// What goes wrong on purpose, beside what the files themselves say.
+    pub faults: Option<FaultRules>,
     /// Leaves out files that can't be used, instead of not starting.
     pub skip_bad: bool,
     /// Warnings about files are errors, and results of tools must be the scripted ones.
@@ -101,6 +104,7 @@ impl Default for LlmOptions {
             body_limit: DEFAULT_BODY_LIMIT,
             patience: Patience::default(),
             symbols: Symbols::new(),
+            faults: None,
             skip_bad: false,
             is_strict: false,
             speed: Speed::AS_WRITTEN,

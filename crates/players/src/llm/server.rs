@@ -9,22 +9,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::handler::Handler as _;
-use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_core::profiles::Profiles;
 use cuecard_core::scenario::timeline::{EventKind, Timeline};
+use cuecard_core::reports::diagnostics::bounded;
 use cuecard_core::script::timeline::{Selector, Sessions, Wanted};
-use cuecard_core::trace::{Adapter, End, Header, Metrics, RunStatus, SCHEMA_VERSION};
+use cuecard_core::trace::{End, Header, Metrics, RunStatus};
 use cuecard_core::value::Json;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::DropGuard;
 
 use super::answers::Calling;
+use super::faults::{Faults, PlannedFault};
 use super::files::{self, Loaded};
 use super::ledger::{Exchange, Verdict};
 use super::options::LlmOptions;
 use super::service;
-use super::stand_in::StandIn;
+use super::stand_in::{StandIn, logged};
+use super::style;
 use super::telling::{self, TraceOutput, Watcher, Writer};
 use crate::runtime::clock::Clock;
 use crate::runtime::connections::{Accepted, Acceptor, Share, possible_connections};
@@ -106,6 +109,18 @@ impl MockLlm {
         self
     }
 
+    /// Reads the files, and tells what would go wrong on purpose.
+    ///
+    /// # Errors
+    /// [`StartError::Files`]: bad files, all of their errors at once.
+    pub fn planned_faults(&self) -> Result<Vec<PlannedFault>, StartError> {
+        let loaded = files::load(&self.paths, &self.options);
+        match files::is_bad(&loaded, self.options.skip_bad) {
+            true => Err(StartError::Files(loaded.diagnostics)),
+            false => Ok(Faults::of(&loaded.scripts).planned(&loaded.scripts)),
+        }
+    }
+
     /// Reads the files and listens.
     ///
     /// # Errors
@@ -149,7 +164,20 @@ impl MockLlm {
                     return Err(StartError::Files(vec![found]));
                 }
                 Some(profile) => {
-                    diagnostics.extend(timelines().flat_map(|timeline| profile.check(timeline)));
+                    let found = timelines().flat_map(|timeline| {
+                        let calls = profile.check(timeline);
+                        calls.into_iter().chain(style::check_agent(timeline, profile))
+                    });
+                    let found = found.map(|found| match options.is_strict {
+                        true => found.strictly(),
+                        false => found,
+                    });
+                    let found: Vec<Diagnostic> = found.collect();
+                    let is_bad = any_error(&found);
+                    diagnostics.extend(found);
+                    if is_bad {
+                        return Err(StartError::Files(diagnostics));
+                    }
                 }
             }
         }
@@ -168,6 +196,8 @@ impl MockLlm {
         });
         let (teller, writer) =
             telling::start(clock, secrets, trace, watcher).map_err(StartError::Io)?;
+        let logs = diagnostics.iter().map(logged).collect();
+        teller.events(clock.now(), logs).await;
         let sessions = Sessions::new(scripts, selector, options.max_sessions);
         let calling = Calling {
             profiles,
@@ -260,6 +290,9 @@ impl RunningLlm {
         let (n_turns, unplayed) = stand_in.turns();
         if stand_in.options.require_complete && !unplayed.is_empty() {
             stand_in.find(unplayed_turns(&stand_in, &unplayed)).await;
+        }
+        for found in stand_in.faults.unfired(&stand_in.scripts) {
+            stand_in.find(stand_in.strictly(found)).await;
         }
         let mut verdict = stand_in.ledger.verdict(n_turns, unplayed);
         let elapsed = stand_in.clock.now();
@@ -394,19 +427,11 @@ fn header<'t>(run_id: &str, timelines: impl Iterator<Item = &'t Timeline>) -> He
     let scenarios: Vec<Json> = timelines
         .map(|timeline| serde_json::json!({"name": timeline.name, "file": timeline.source.name()}))
         .collect();
-    Header {
-        schema_version: SCHEMA_VERSION.to_owned(),
-        trace_id: run_id.to_owned(),
-        test_case_id: None,
-        test_run_id: run_id.to_owned(),
-        adapter: Adapter {
-            name: "cuecard".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        },
-        capabilities: serde_json::json!({"supports_tool_trace": true}),
-        scenario: serde_json::json!({"timelines": scenarios}),
-        input_messages: Vec::new(),
-    }
+    Header::live(
+        run_id,
+        serde_json::json!({"timelines": scenarios}),
+        serde_json::json!({"supports_tool_trace": true}),
+    )
 }
 
 fn unplayed_turns(stand_in: &StandIn, unplayed: &[super::UnplayedTurn]) -> Diagnostic {
@@ -455,7 +480,7 @@ impl fmt::Display for StartError {
         match self {
             Self::Files(diagnostics) => {
                 formatter.write_str("the scenarios can't be played")?;
-                for found in diagnostics {
+                for found in bounded(diagnostics) {
                     write!(formatter, "\n{}: {}", found.code.name(), found.message)?;
                     if let Some(place) = &found.place {
                         let position = place.source.position(place.span.start);

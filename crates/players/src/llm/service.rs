@@ -12,18 +12,24 @@ use cuecard_core::trace::{EventData, HttpExchange};
 use cuecard_core::value::Json;
 
 use super::answers;
+use super::disturb::{Frame, Frames, Part, disturb};
+use super::disturbed;
+use super::faults::Hit;
 use super::headers::{self, Query};
 use super::ledger::Exchange;
 use super::stand_in::{Content, StandIn, Told, place_of};
 use super::streaming::{self, Spoken};
+use crate::runtime::fault::Act;
 use crate::runtime::listener::RefusedByListener;
 use crate::runtime::patience::{Answering, Busy};
-use crate::wire::llm::answer::Answer;
+use crate::wire::llm::answer::{Answer, Element};
 use crate::wire::llm::errors::ApiError;
-use crate::wire::llm::events::{Framing, Streaming};
+use crate::wire::llm::events::{Events, Framing, Streaming};
 use crate::wire::llm::route::{Route, Target};
 use crate::wire::llm::usage::{self, Usage};
-use crate::wire::llm::{Received, catalogue, ids, read_request, shows_thinking, write_body};
+use crate::wire::llm::{
+    Received, catalogue, ids, read_request, shows_thinking, stream, write_body,
+};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
@@ -229,6 +235,12 @@ async fn generate(
             (ends.max(fails), 200)
         }
     };
+    let mut told = std::mem::take(&mut reply.told);
+    let hits = std::mem::take(&mut told.hits);
+    let due_ms = match hits.is_empty() {
+        true => due_ms,
+        false => stand_in.options.speed.at(due_ms),
+    };
     if begun.is_recorded {
         let noted = Noted {
             number: begun.number,
@@ -239,20 +251,17 @@ async fn generate(
                 Content::Answer(answer) => Some(answers::describe(&answer.elements)),
             },
             is_stream: request.wants_stream && status == 200,
+            faults: hits.iter().map(|hit| hit.kind.word()).collect(),
         };
-        let told = std::mem::take(&mut reply.told);
         note(stand_in, arrived, endpoint, Some(&read), told, noted).await;
     }
-    let mut response = say(
-        stand_in,
-        arrived,
-        target,
-        read.received,
-        reply.content,
+    let saying = Saying {
+        content: reply.content,
         due_ms,
+        hits,
         answering,
-    )
-    .await;
+    };
+    let mut response = say(stand_in, arrived, target, &received, saying).await;
     // By this, clients name an exchange in their own logs.
     if let Ok(id) = HeaderValue::from_str(&format!("req_{:06}", begun.number)) {
         let name = match endpoint {
@@ -264,17 +273,30 @@ async fn generate(
     response
 }
 
+/// What is said, and what goes wrong with it.
+struct Saying {
+    content: Content,
+    /// When all of it is said.
+    due_ms: u64,
+    hits: Vec<Hit>,
+    answering: Answering,
+}
+
 /// Writes a reply, at its time.
 async fn say(
     stand_in: &Shared,
     arrived: &Arrived<'_>,
     target: &Target<'_>,
     received: Received,
-    content: Content,
-    due_ms: u64,
-    answering: Answering,
+    saying: Saying,
 ) -> Response {
     let endpoint = target.endpoint;
+    let Saying {
+        content,
+        due_ms,
+        hits,
+        answering,
+    } = saying;
     match content {
         Content::Error {
             error,
@@ -282,11 +304,19 @@ async fn say(
             at_ms,
             is_final,
         } => {
-            let due = arrived.at.saturating_add(Duration::from_millis(at_ms));
-            if at_ms > 0 {
+            let due = arrived.at.saturating_add(Duration::from_millis(due_ms));
+            if due_ms > 0 {
                 stand_in.clock.sleep_until(due).await;
             }
-            error_response(endpoint, &error, &headers, is_final)
+            let response = error_response(endpoint, &error, &headers, is_final);
+            match hits.is_empty() {
+                true => response,
+                false => {
+                    let body = error.body(endpoint);
+                    let frames = whole_body(at_ms, body, None);
+                    disturbed(stand_in, arrived, response, frames, &hits, answering)
+                }
+            }
         }
         Content::Answer(answer) => {
             let Received { request, body } = received;
@@ -309,7 +339,14 @@ async fn say(
                 if due_ms > 0 {
                     stand_in.clock.sleep_until(due).await;
                 }
-                return respond(StatusCode::OK, JSON, Body::from(buffer));
+                if hits.is_empty() {
+                    return respond(StatusCode::OK, JSON, Body::from(buffer));
+                }
+                let elements = &spoken.answer.elements;
+                let at_ms = answers::ends_at(elements);
+                let frames = whole_body(at_ms, buffer, Some(elements));
+                let response = respond(StatusCode::OK, JSON, Body::empty());
+                return disturbed(stand_in, arrived, response, frames, &hits, answering);
             }
             let streaming = Streaming {
                 chunk: stand_in.options.chunk,
@@ -317,20 +354,16 @@ async fn say(
             };
             let is_array = endpoint == Endpoint::Gemini && target.framing == Framing::JsonArray;
             let kind = if is_array { JSON } else { EVENTS };
-            let body = streaming::body(
-                spoken,
-                streaming,
-                streaming::Timing {
-                    clock: stand_in.clock,
-                    began: arrived.at,
-                    has_pings: endpoint == Endpoint::Messages,
-                    stop: stand_in.stop.clone(),
-                },
-                answering,
-            );
-            let mut response = respond(StatusCode::OK, kind, body);
+            let mut response = respond(StatusCode::OK, kind, Body::empty());
             let headers = response.headers_mut();
             headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+            if !hits.is_empty() {
+                let events = stream(endpoint, &spoken.answer(), streaming);
+                let frames = frames_of(&events, &spoken.answer.elements);
+                return disturbed(stand_in, arrived, response, frames, &hits, answering);
+            }
+            let timing = timing(stand_in, arrived.at, endpoint == Endpoint::Messages);
+            *response.body_mut() = streaming::body(spoken, streaming, timing, answering);
             response
         }
     }
@@ -345,6 +378,65 @@ fn repeated(endpoint: Endpoint, body: Json) -> Json {
         }
         _ => Json::Null,
     }
+}
+
+fn timing(stand_in: &StandIn, began: Duration, has_pings: bool) -> streaming::Timing {
+    streaming::Timing {
+        clock: stand_in.clock,
+        began,
+        has_pings,
+        stop: stand_in.stop.clone(),
+    }
+}
+
+/// A body that is no stream, as one frame.
+fn whole_body(at_ms: u64, bytes: Vec<u8>, elements: Option<&[Element]>) -> Frames {
+    let calls = elements.into_iter().flat_map(answers::call_ids);
+    Frames {
+        frames: vec![Frame { at_ms, bytes }],
+        calls: calls.map(|id| (id, 0)).collect(),
+        is_stream: false,
+    }
+}
+
+/// The events of a stream, each a frame.
+fn frames_of(events: &Events, elements: &[Element]) -> Frames {
+    let frames = events.iter().map(|event| Frame {
+        at_ms: event.at_ms,
+        bytes: event.bytes.to_vec(),
+    });
+    Frames {
+        frames: frames.collect(),
+        calls: answers::call_ids(elements)
+            .zip(events.calls().iter().copied())
+            .collect(),
+        is_stream: true,
+    }
+}
+
+/// An answer with faults in place of its body. The times of its frames are as written.
+fn disturbed(
+    stand_in: &Shared,
+    arrived: &Arrived<'_>,
+    mut response: Response,
+    frames: Frames,
+    hits: &[Hit],
+    answering: Answering,
+) -> Response {
+    let is_stream = frames.is_stream;
+    let mut parts = disturb(frames, hits);
+    for part in &mut parts {
+        part.at_ms = stand_in.options.speed.at(part.at_ms);
+    }
+    // A body that ends early is not the whole one for those who were told its length.
+    if let ([Part { act: Act::SendHalf(whole), .. }], false) = (&parts[..], is_stream) {
+        let length = HeaderValue::from(whole.len());
+        response.headers_mut().insert(header::CONTENT_LENGTH, length);
+    }
+    let has_pings = is_stream && arrived.endpoint_like() == Endpoint::Messages;
+    let timing = timing(stand_in, arrived.at, has_pings);
+    *response.body_mut() = disturbed::body(parts, timing, stand_in.faults.clone(), answering);
+    response
 }
 
 /// A Responses answer again, by its id: as the script has it.
@@ -416,6 +508,7 @@ async fn refused(
             status: error.status,
             said: None,
             is_stream: false,
+            faults: Vec::new(),
         };
         note(stand_in, arrived, endpoint, None, told, noted).await;
     }
@@ -428,6 +521,7 @@ struct Noted {
     status: u16,
     said: Option<String>,
     is_stream: bool,
+    faults: Vec<&'static str>,
 }
 
 /// Keeps the exchange, and tells those who watch and the trace.
@@ -444,9 +538,12 @@ async fn note(
     let request = read.map_or(Json::Null, bounded);
     if teller.has_trace() {
         let mut events = told.events;
-        let response = serde_json::json!({
+        let mut response = serde_json::json!({
             "outcome": told.outcome, "answer": noted.said, "error": told.error, "stream": noted.is_stream,
         });
+        if !noted.faults.is_empty() {
+            response["faults"] = serde_json::json!(noted.faults);
+        }
         events.push(EventData::HttpExchange(HttpExchange {
             dialect: endpoint.word().to_owned(),
             path: arrived.path.to_owned(),
@@ -480,6 +577,7 @@ async fn note(
             .zip(told.turn_idx)
             .and_then(|(script, turn_idx)| place_of(script, turn_idx)),
         answer: noted.said,
+        faults: noted.faults,
         anchors: read.map_or(Json::Null, |read| {
             super::events::anchors(&read.received.request)
         }),

@@ -4,10 +4,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::scenario::timeline::{ApiStyle, EventKind, LocatedCheck};
+use cuecard_core::scenario::timeline::{EventKind, LocatedCheck};
 use cuecard_core::script::timeline::{
     Address, Answered, Decision, Endpoint, LlmScript, Outside, Request, RequestKey, Selection,
-    SelectionReason, Served, SessionKey, Sessions, Turn,
+    SelectionReason, Served, SessionKey, Sessions, Speed, Turn,
 };
 use cuecard_core::trace::{EventData, Log};
 use cuecard_core::value::Json;
@@ -16,8 +16,10 @@ use tokio_util::sync::CancellationToken;
 use super::answers::{self, Calling};
 use super::checks;
 use super::events;
+use super::faults::{Faults, Hit};
 use super::ledger::{Begun, Ledger, UnplayedTurn};
 use super::options::{LlmOptions, OnMiss};
+use super::style;
 use super::telling::{Notice, Teller};
 use crate::runtime::clock::Clock;
 use crate::runtime::listener::Guard;
@@ -38,6 +40,7 @@ pub(super) struct StandIn {
     pub(super) sessions: Mutex<Sessions>,
     pub(super) scripts: Vec<Arc<LlmScript>>,
     pub(super) calling: Calling,
+    pub(super) faults: Arc<Faults>,
     pub(super) ledger: Ledger,
     pub(super) teller: Teller,
     pub(super) clock: Clock,
@@ -102,6 +105,8 @@ pub(super) struct Told {
     pub(super) turn_idx: Option<usize>,
     pub(super) error: Option<String>,
     pub(super) events: Vec<EventData>,
+    /// What goes wrong with the answer on purpose. The times of such an answer are as written.
+    pub(super) hits: Vec<Hit>,
 }
 
 impl StandIn {
@@ -127,6 +132,7 @@ impl StandIn {
             ledger: Ledger::new(options.max_exchanges, options.keeps_exchanges),
             guard,
             sessions: Mutex::new(sessions),
+            faults: Arc::new(Faults::of(&scripts)),
             scripts,
             calling,
             teller,
@@ -233,10 +239,12 @@ impl StandIn {
         if selection.reason == SelectionReason::Only(None) {
             let is_prompt_known = script.timeline.effective_prompt().is_some();
             if let Some(doubt) = selection.doubt(&script.timeline, is_prompt_known) {
-                self.find(doubt).await;
+                self.find(self.strictly(doubt)).await;
             }
         }
-        self.check_style(&script, request.endpoint).await;
+        if let Some(found) = style::check_requests(&script.timeline, request.endpoint) {
+            self.find(self.strictly(found)).await;
+        }
         match decision {
             Decision::Side(side) => side_reply(
                 &side.text,
@@ -324,14 +332,15 @@ impl StandIn {
                 return self.keep_refused(session, &served, error, told);
             }
         }
-        let prepared = answers::prepare(
-            script,
-            turn,
-            attempt,
-            request,
-            self.options.speed,
-            &self.calling,
-        );
+        let hits = match (is_new && served.is_first, told.scenario_idx) {
+            (true, Some(scenario_idx)) => self.faults.of_turn(scenario_idx, script, turn, &served),
+            _ => Vec::new(),
+        };
+        let speed = match hits.is_empty() {
+            true => self.options.speed,
+            false => Speed::AS_WRITTEN,
+        };
+        let prepared = answers::prepare(script, turn, attempt, request, speed, &self.calling);
         let prepared = match prepared {
             Ok(prepared) => prepared,
             Err(failures) => {
@@ -347,6 +356,7 @@ impl StandIn {
             let warning = self.strictly(warning);
             self.find(warning).await;
         }
+        told.hits = hits;
         let elements = prepared.elements;
         if is_new && told.is_recorded && self.teller.has_trace() {
             if self.is_first(session, request) {
@@ -356,7 +366,7 @@ impl StandIn {
                 .extend(events::answered(script, &served, &elements));
         }
         let failure = attempt.error.as_ref().map(|failed| {
-            let at_ms = turn.delay_of(failed.at_ms, self.options.speed);
+            let at_ms = turn.delay_of(failed.at_ms, speed);
             (failed, ApiError::scripted(&failed.error), at_ms)
         });
         // Before a stream has begun, and where there is none, an error is the whole answer.
@@ -516,29 +526,7 @@ impl StandIn {
         refuse(error, "refused", told)
     }
 
-    /// T-LLM-01: the endpoint is of another API than the scenario says. The endpoint decides.
-    async fn check_style(&self, script: &LlmScript, endpoint: Endpoint) {
-        let Some((style, span)) = script.timeline.server.api_style else {
-            return;
-        };
-        let arrived = match endpoint {
-            Endpoint::Messages => ApiStyle::Anthropic,
-            Endpoint::Chat | Endpoint::Responses => ApiStyle::OpenAi,
-            Endpoint::Gemini => ApiStyle::Gemini,
-        };
-        if style != arrived {
-            let message = format!(
-                "requests come by the API `{}`, and the scenario names another one",
-                endpoint.word()
-            );
-            let found = Diagnostic::warning(codes::MODEL_OTHER_API, message)
-                .at(&script.timeline.source, span)
-                .with_help("the endpoint decides; correct `llmApiStyle`, or leave it out");
-            self.find(self.strictly(found)).await;
-        }
-    }
-
-    fn strictly(&self, found: Diagnostic) -> Diagnostic {
+    pub(super) fn strictly(&self, found: Diagnostic) -> Diagnostic {
         match self.options.is_strict {
             true => found.strictly(),
             false => found,
@@ -551,11 +539,7 @@ impl StandIn {
             return;
         }
         if self.teller.has_trace() {
-            let log = EventData::Log(Log {
-                level: diagnostic.severity.word().to_owned(),
-                message: format!("{}: {}", diagnostic.code.name(), explain(&diagnostic)),
-                stream: None,
-            });
+            let log = logged(&diagnostic);
             self.teller.events(self.clock.now(), vec![log]).await;
         }
         self.teller
@@ -604,6 +588,15 @@ pub(super) fn place_of(script: &LlmScript, turn_idx: usize) -> Option<String> {
     let source = &script.timeline.source;
     let position = source.position(script.turn(turn_idx)?.span.start);
     Some(format!("{}:{}", source.name(), position.line))
+}
+
+/// A finding as the trace has it.
+pub(super) fn logged(diagnostic: &Diagnostic) -> EventData {
+    EventData::Log(Log {
+        level: diagnostic.severity.word().to_owned(),
+        message: format!("{}: {}", diagnostic.code.name(), explain(diagnostic)),
+        stream: None,
+    })
 }
 
 /// A finding as text: what, where, the facts, what to do.

@@ -21,7 +21,7 @@ use crate::wire::llm::usage::Usage;
 use crate::wire::llm::{PING, stream_window};
 
 /// Where pings are known, this long a silence has one.
-const PING_AFTER: Duration = Duration::from_secs(10);
+pub(super) const PING_AFTER: Duration = Duration::from_secs(10);
 /// So many bytes of a stream are made at once, and whatever is due soon after them: thousands of streams may be open,
 /// and each may be long.
 const WINDOW_BYTES: usize = 8 << 10;

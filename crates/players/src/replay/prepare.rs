@@ -94,19 +94,11 @@ pub fn viewport(scenario: &ToolCallScenario) -> Option<(u64, u64)> {
 
 /// The header of the trace of a run called `run_id`.
 pub fn header(scenario: &ToolCallScenario, run_id: &str) -> Header {
-    Header {
-        schema_version: SCHEMA_VERSION.to_owned(),
-        trace_id: run_id.to_owned(),
-        test_case_id: None,
-        test_run_id: run_id.to_owned(),
-        adapter: Adapter {
-            name: "cuecard".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        },
-        capabilities: json!({"supports_tool_trace": true, "supports_replay": true}),
-        scenario: json!({"name": scenario.name, "file": scenario.source.name(), "metadata": scenario.metadata, "environment": scenario.environment}),
-        input_messages: Vec::new(),
-    }
+    Header::live(
+        run_id,
+        json!({"name": scenario.name, "file": scenario.source.name(), "metadata": scenario.metadata, "environment": scenario.environment}),
+        json!({"supports_tool_trace": true, "supports_replay": true}),
+    )
 }
 
 /// The end of its trace.

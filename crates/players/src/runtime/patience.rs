@@ -60,6 +60,13 @@ impl Connected<IncomingStream<'_, Share>> for Busy {
 #[derive(Debug)]
 pub struct Answering(Arc<Connection>);
 
+impl Answering {
+    /// The connection ends in a reset, as that of a server which has crashed, instead of being closed.
+    pub fn reset(&self) {
+        self.0.reset();
+    }
+}
+
 impl Drop for Answering {
     fn drop(&mut self) {
         self.0.end_answer();
@@ -84,6 +91,15 @@ pub struct PatientStream {
     /// Whether `reading` was set for a request, and not for the longer time between two.
     is_set_for_request: bool,
     writing: Option<Pin<Box<Sleep>>>,
+}
+
+impl Drop for PatientStream {
+    fn drop(&mut self) {
+        if self.place.connection().is_reset() {
+            // Without it the connection is closed, which its client can't use either.
+            let _ = self.stream.set_zero_linger();
+        }
+    }
 }
 
 impl PatientStream {

@@ -17,6 +17,8 @@ pub(super) struct Connection {
     /// How many answers had begun when its place was last wanted.
     n_seen: AtomicUsize,
     is_let_go: AtomicBool,
+    /// Whether it ends in a reset.
+    is_reset: AtomicBool,
     reader: AtomicWaker,
     /// Where its place is, if places are counted.
     places: Option<Arc<Inner>>,
@@ -32,6 +34,14 @@ impl Connection {
         if let Some(places) = &self.places {
             places.look_again();
         }
+    }
+
+    pub(super) fn reset(&self) {
+        self.is_reset.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_reset(&self) -> bool {
+        self.is_reset.load(Ordering::Relaxed)
     }
 
     /// How many answers were begun, and whether one of them is not over.

@@ -5,11 +5,14 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::formats::timeline::{Included, check_included};
-use cuecard_core::scenario::timeline::{IncludePurpose, IncludedFile};
+use cuecard_core::formats::timeline::{
+    Included, ReadOptions, SymbolUse, Symbols, check_included, read, read_terminal,
+};
+use cuecard_core::scenario::timeline::{IncludePurpose, IncludedFile, Timeline};
 use cuecard_core::source::SourceFile;
 
 use super::collect::Kind;
+use super::text_file;
 
 /// So much of an included file tells its type, in bytes.
 const HEAD: u64 = 4096;
@@ -25,19 +28,62 @@ pub const TIMELINES: Kind = Kind {
     },
 };
 
-/// Looks at the `files` that a timeline in `folder` refers to.
-pub fn check_beside(source: &SourceFile, files: &[IncludedFile], folder: &Path) -> Vec<Diagnostic> {
+/// A timeline's file after reading, with what stands beside it.
+#[derive(Debug)]
+pub struct TimelineFile {
+    /// What it says; `None` if it can't be used.
+    pub timeline: Option<Timeline>,
+    /// What was found, in it and beside it.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The symbols that its conditions ask for.
+    pub symbols: Vec<SymbolUse>,
+    /// Files and folders beside it that are data of its own, and no timelines.
+    pub beside: Vec<PathBuf>,
+}
+
+/// Reads a timeline in `folder`, and looks at what stands beside it.
+pub fn read_timeline(source: &SourceFile, folder: &Path, symbols: &Symbols) -> TimelineFile {
+    let read = read(source, symbols, &ReadOptions::default());
+    let mut diagnostics = read.diagnostics;
+    diagnostics.extend(check_beside(source, &read.included_files, folder));
+    TimelineFile {
+        timeline: read.timeline,
+        diagnostics,
+        symbols: read.symbols,
+        beside: beside(&read.included_files, folder),
+    }
+}
+
+/// Looks at the `files` that a timeline in `folder` refers to, and reads its terminal config.
+fn check_beside(source: &SourceFile, files: &[IncludedFile], folder: &Path) -> Vec<Diagnostic> {
+    let named = folder;
     let folder = here(folder);
     let root = fs::canonicalize(folder);
-    check_included(source, files, |path| match &root {
+    let mut found = check_included(source, files, |path| match &root {
         Ok(root) => look(root, &folder.join(path)),
         Err(_) => Included::Missing,
-    })
+    });
+    if found.is_empty() {
+        let terminals = files
+            .iter()
+            .filter(|file| file.purpose == IncludePurpose::Terminal);
+        for file in terminals {
+            let path = named.join(&file.path);
+            found.extend(match text_file::read(&path, &path.display().to_string()) {
+                Err(unreadable) => vec![unreadable],
+                Ok(config) => match read_terminal(&config) {
+                    Ok((_, doubts)) => doubts,
+                    Err(errors) => errors,
+                },
+            });
+        }
+    }
+    found
 }
 
 /// Those of the `files` of a timeline in `folder` that hold data, as far as they exist. What is in them is no timeline
 /// of its own, even if its name looks like one.
-pub fn beside(files: &[IncludedFile], folder: &Path) -> Vec<PathBuf> {
+fn beside(files: &[IncludedFile], folder: &Path) -> Vec<PathBuf> {
     files
         .iter()
         .filter(|file| {
@@ -80,8 +126,6 @@ fn look(root: &Path, path: &Path) -> Included {
 mod tests {
     use std::os::unix::fs::symlink;
 
-    use cuecard_core::formats::timeline::{ReadOptions, Symbols, read};
-
     use super::*;
 
     const TEXT: &str = "
@@ -93,6 +137,27 @@ timeline:
   - applyPatch: {path: away.patch}
   - applyPatch: {path: seed}
 ";
+
+    #[test]
+    fn the_terminal_config_is_read() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let text = "name: a\nterminalRef: terminal.toml\ntimeline: []\n";
+        let source = SourceFile::new("a.yaml", text);
+        let files = read(&source, &Symbols::new(), &ReadOptions::default()).included_files;
+        for (config, codes) in [
+            ("width = 100\n", &[][..]),
+            ("width = 0\nheigth = 3\n", &["T-TERM-01", "T-LOAD-05"]),
+        ] {
+            fs::write(scratch.path().join("terminal.toml"), config).expect("written");
+            let found = check_beside(&source, &files, scratch.path());
+            let found_codes: Vec<&str> = found.iter().map(|found| found.code.name()).collect();
+            assert_eq!(found_codes, codes);
+            for found in found {
+                let place = found.place.expect("a place");
+                assert!(place.source.name().ends_with("terminal.toml"));
+            }
+        }
+    }
 
     #[test]
     fn what_stands_beside_a_timeline_is_looked_at() {

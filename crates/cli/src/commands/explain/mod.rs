@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_core::formats::timeline::{SymbolUse, Symbols, check_names};
-use cuecard_core::reports::diagnostics::to_json;
+use cuecard_core::reports::diagnostics::list_to_json;
 use cuecard_core::script::timeline::{Face, LlmScript, Speed};
 use cuecard_core::value::Redactor;
 use serde_json::json;
@@ -217,6 +217,6 @@ fn findings(explained: &Explained) -> serde_json::Value {
     json!({
         "file": explained.file,
         "valid": is_valid && explained.script.is_some(),
-        "diagnostics": explained.diagnostics.iter().map(to_json).collect::<Vec<_>>(),
+        "diagnostics": list_to_json(&explained.diagnostics),
     })
 }

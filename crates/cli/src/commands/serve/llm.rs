@@ -15,7 +15,7 @@ use cuecard_players::runtime::run_dir::RunDir;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::telling::{Teller, Watching};
+use super::telling::{self, Teller, Watching};
 use super::{child, llm_options};
 use crate::args::ServeLlmArgs;
 use crate::asynchronous::asynchronously;
@@ -33,7 +33,10 @@ pub(crate) fn run(
     output: &Output,
 ) -> ExitCode {
     let options = match llm_options::options(args, environment) {
-        Ok(options) => options,
+        Ok((options, doubts)) => {
+            output.diagnostics(&doubts, args.json, &Redactor::default());
+            options
+        }
         Err(problems) => {
             output.diagnostics(&problems, args.json, &Redactor::default());
             return ExitCode::Invalid;
@@ -41,6 +44,15 @@ pub(crate) fn run(
     };
     let paths: Vec<_> = args.paths.iter().chain(&args.scenarios).cloned().collect();
     let mut stand_in = MockLlm::from_files(paths).options(options);
+    if args.dry_run {
+        return match stand_in.planned_faults() {
+            Ok(planned) => {
+                telling::planned_faults(&planned, args.json);
+                ExitCode::Passed
+            }
+            Err(error) => refuse(&error, args, output),
+        };
+    }
     let files = match RunFiles::create(args) {
         Ok(files) => files,
         Err(diagnostic) => {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::formats::timeline::Symbols;
+use cuecard_core::formats::timeline::{Symbols, read_faults};
 use cuecard_core::profiles::{AgentName, read_profile};
 use cuecard_core::script::timeline::Speed;
 use cuecard_players::llm::{LlmOptions, OnMiss};
@@ -15,15 +15,16 @@ use crate::inputs::{read_source, symbols};
 /// More threads than this are never needed: what they do takes microseconds.
 const MAX_THREADS: usize = 8;
 
-/// The options.
+/// The options, and what is doubtful about the files that they name.
 ///
 /// # Errors
 /// Everything that is wrong with the arguments.
 pub(super) fn options(
     args: &ServeLlmArgs,
     environment: &[(OsString, OsString)],
-) -> Result<LlmOptions, Vec<Diagnostic>> {
+) -> Result<(LlmOptions, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut problems = Vec::new();
+    let mut doubts = Vec::new();
     let speed = Speed::new(args.speed, args.min_speed).unwrap_or_else(|| {
         problems.push(argument("`--speed` and `--min-speed` must be 0 or more"));
         Speed::AS_WRITTEN
@@ -49,6 +50,19 @@ pub(super) fn options(
             },
         }
     }
+    let faults = args.fault.as_deref().and_then(|path| {
+        let read = read_source(path).map_err(|problem| vec![problem]);
+        match read.and_then(|source| read_faults(&source)) {
+            Ok((faults, found)) => {
+                doubts.extend(found);
+                Some(faults)
+            }
+            Err(found) => {
+                problems.extend(found);
+                None
+            }
+        }
+    });
     if !args.workspace.is_dir() {
         let message = format!("`--workspace {}` is not a folder", args.workspace.display());
         problems.push(argument(&message));
@@ -60,10 +74,11 @@ pub(super) fn options(
     if !problems.is_empty() {
         return Err(problems);
     }
-    Ok(LlmOptions {
+    let options = LlmOptions {
         bind: SocketAddr::new(args.bind, args.port),
         token: args.token.clone(),
         symbols,
+        faults,
         skip_bad: args.skip_bad,
         is_strict: args.strict,
         speed,
@@ -89,7 +104,8 @@ pub(super) fn options(
         models: args.models.clone(),
         fixed_time: args.fixed_clock,
         ..LlmOptions::default()
-    })
+    };
+    Ok((options, doubts))
 }
 
 fn argument(message: &str) -> Diagnostic {

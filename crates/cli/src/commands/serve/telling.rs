@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cuecard_core::diagnostic::{Diagnostic, Severity};
 use cuecard_core::reports::diagnostics;
 use cuecard_core::value::{Redactor, cut};
-use cuecard_players::llm::{Exchange, Notice, RunningLlm, Verdict};
+use cuecard_players::llm::{Exchange, Notice, PlannedFault, RunningLlm, Verdict};
 use cuecard_players::runtime::run_dir::RunDir;
 use serde_json::{Value, json};
 
@@ -69,6 +69,7 @@ impl Teller {
                     "port": running.port(),
                     "scenarios": n_scenarios,
                     "left_out": running.left_out(),
+                    "diagnostics": diagnostics::list_to_json(running.diagnostics()),
                     "environment": environment,
                 }),
             );
@@ -127,6 +128,31 @@ impl Teller {
             (false, false) => "x",
         }
     }
+}
+
+/// What faults would hit.
+pub(super) fn planned_faults(planned: &[PlannedFault], is_json: bool) {
+    if is_json {
+        stdout(&format!("{}\n", json!({"faults": planned})));
+        return;
+    }
+    let mut text = String::new();
+    for fault in planned {
+        let at = fault.at_ms.map(|at_ms| format!(" at {at_ms} ms"));
+        let kind = format!("{}{}", fault.kind, at.unwrap_or_default());
+        let what = match (fault.turn, fault.never) {
+            (Some(turn), _) => format!("turn {turn} of `{}`", fault.scenario),
+            (None, why) => format!("never: {}", why.unwrap_or_default()),
+        };
+        let (place, path, event) = (&fault.place, &fault.path, &fault.event);
+        text.push_str(&format!("{place}  {path} {event}  {kind}  {what}\n"));
+    }
+    let count = match planned.len() {
+        0 => "no faults".to_owned(),
+        1 => "1 fault".to_owned(),
+        more => format!("{more} faults"),
+    };
+    stdout(&format!("{text}{count}\n"));
 }
 
 /// Told of everything that happens, on the thread of the trace.
@@ -222,6 +248,7 @@ impl Watching {
                 "turn": exchange.turn,
                 "place": exchange.place,
                 "answer": exchange.answer,
+                "faults": exchange.faults,
                 "error": exchange.error,
             }),
         );
@@ -264,6 +291,10 @@ impl Watching {
                 let first = error.lines().next().unwrap_or_default();
                 format!("{} {}", exchange.status, cut(first, 60))
             }
+        };
+        let what = match exchange.faults.is_empty() {
+            true => what,
+            false => format!("{what}, but {}", exchange.faults.join(", ")),
         };
         self.teller.progress(&format!(
             "  {turn:<7} {} {what:<46} {:<9} {form:<6} {} ms",

@@ -4,6 +4,7 @@ use super::event_table::{EVENTS, EventSpec};
 use super::fields;
 use super::loader::{Alias, Loader, alias, child, key_path, member, merged};
 use super::response::{self, Draft};
+use super::convert_items::{self, InlineCall};
 use super::{agent, asserts, control, convert, tool, user};
 use crate::diagnostic::{codes, did_you_mean};
 use crate::formats::fields::Field;
@@ -270,6 +271,18 @@ fn one(
         }
         Meaning::Event(spec) if spec.key == "llmResponse" => {
             let draft = response::response(loader, body, &at, item, meta);
+            let inline: Vec<InlineCall> = draft
+                .calls
+                .iter()
+                .map(|call| InlineCall {
+                    element: call.span,
+                    kept: call.kept,
+                    written: call.written.clone(),
+                })
+                .collect();
+            if !inline.is_empty() {
+                convert_items::lift_calls(loader, item.node, body, &inline);
+            }
             finish_response(loader, flat, draft, item.pointer, span, fault);
         }
         Meaning::Event(spec) => {
@@ -279,6 +292,9 @@ fn one(
             };
             let meta = merged(meta, own_meta(loader, &key.value, &at));
             let kind = event_kind(loader, spec.key, &key, &at, item, target, &meta);
+            if MARKERS.contains(&spec.key) && matches!(body.kind, NodeKind::Bool(false)) {
+                loader.idle_items.push(span);
+            }
             if let Some(kind) = kind {
                 push(flat, kind, item.pointer, span, meta, fault);
             }
@@ -584,7 +600,7 @@ fn resembling(item: &Node) -> Option<&'static str> {
 }
 
 /// `fault`.
-fn fault(loader: &mut Loader<'_>, item: Object<'_>) -> Option<Fault> {
+pub(super) fn fault(loader: &mut Loader<'_>, item: Object<'_>) -> Option<Fault> {
     let node = loader.reader.get(item, "fault")?;
     let pointer = item.child_pointer("fault");
     let node = loader.mapping(node, &pointer, "`fault`", fields::FAULT, &[])?;
@@ -596,21 +612,7 @@ fn fault(loader: &mut Loader<'_>, item: Object<'_>) -> Option<Fault> {
     loader.reader.required(object, "kind", "`fault`", example)?;
     let kind = loader
         .reader
-        .one_of(object, "kind", "`kind` of a fault", FAULTS)?;
+        .one_of(object, "kind", "`kind` of a fault", FaultKind::NAMED)?;
     let at_ms = loader.time_of(object, "at");
     Some(Fault { kind, at_ms })
 }
-
-const FAULTS: &[(&str, FaultKind)] = &[
-    ("cut", FaultKind::Cut),
-    ("stall", FaultKind::Stall),
-    ("garbage", FaultKind::Garbage),
-    ("split", FaultKind::Split),
-    ("merge", FaultKind::Merge),
-    ("duplicate", FaultKind::Duplicate),
-    ("reorder", FaultKind::Reorder),
-    ("wrong_id", FaultKind::WrongId),
-    ("crash", FaultKind::Crash),
-    ("oversize", FaultKind::Oversize),
-    ("stderr", FaultKind::Stderr),
-];

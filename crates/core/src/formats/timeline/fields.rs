@@ -276,6 +276,63 @@ pub(super) const FAULT: &[Field] = &[
     field("at", TIME, "Milliseconds after the event's start."),
 ];
 
+/// A terminal config.
+pub(super) const TERMINAL: &[Field] = &[
+    field("name", TEXT, "What names it in paths (default: its size)."),
+    field("width", COUNT, "Columns (default: 80)."),
+    field("height", COUNT, "Rows (default: 24)."),
+    field(
+        "theme",
+        r#"{"enum": ["default", "high-contrast"]}"#,
+        "How it looks.",
+    ),
+    field("rendering", OBJECT, "How the screen becomes text."),
+    field("term", TEXT, "What programs are told in TERM."),
+    field("env", OBJECT, "Further variables."),
+    field("scrollback", COUNT, "Lines that are kept above the screen."),
+    field(
+        "settle",
+        COUNT,
+        "Milliseconds that the screen must be still (default: 50).",
+    ),
+    field(
+        "normalize",
+        r#"{"type": "array"}"#,
+        "What is replaced before texts are compared.",
+    ),
+];
+
+pub(super) const TERMINAL_RENDERING: &[Field] = &[
+    field(
+        "unicodeBoxChars",
+        r#"{"type": "boolean"}"#,
+        "Whether boxes are drawn as such (default: true).",
+    ),
+    field(
+        "normalizeWhitespace",
+        r#"{"type": "boolean"}"#,
+        "Whether trailing spaces and blank lines are cut (default: true).",
+    ),
+];
+
+pub(super) const TERMINAL_NORMALIZE: &[Field] = &[
+    needed("regex", TEXT, "What is replaced."),
+    needed("with", TEXT, "What comes in its place."),
+];
+
+/// An entry of a file of faults.
+pub(super) const FAULT_RULE: &[Field] = &[
+    needed("match", "{\"$ref\": \"#/$defs/fault_match\"}", "Which events."),
+    needed("fault", "{\"$ref\": \"#/$defs/fault\"}", "What goes wrong."),
+];
+
+/// Which events a fault is for: all that is said must hold.
+pub(super) const FAULT_MATCH: &[Field] = &[
+    field("event", TEXT, "The name of the event."),
+    field("tool", TEXT, "The tool of a call."),
+    field("index", TIME, "The item of `timeline`, counted from 0."),
+];
+
 pub(super) const RESPONSE: &[Field] = &[
     field(
         "think",
@@ -336,6 +393,11 @@ pub(super) const TOOL_USE: &[Field] = &[
         "toolExecution",
         "{\"$ref\": \"#/$defs/tool_execution\"}",
         "Its output over time, where nothing runs.",
+    ),
+    field(
+        "delayMs",
+        TIME,
+        "Milliseconds before it starts (default: 0).",
     ),
     field("toolCallId", TEXT, "Id of the call (default: counted)."),
     field(

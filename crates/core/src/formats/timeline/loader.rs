@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::FORMAT;
 use crate::diagnostic::{Code, Diagnostic, codes};
 use crate::formats::fields::Field;
-use crate::formats::reader::{Object, Reader};
+use crate::formats::reader::{Format, Object, Reader};
 use crate::scenario::timeline::{IncludePurpose, IncludedFile};
 use crate::source::json::{Member, Node, NodeKind};
 use crate::source::{Edit, Part, SourceFile, Span};
@@ -22,6 +22,8 @@ pub(super) struct Loader<'a> {
     /// What makes older forms canonical.
     pub edits: Vec<Edit>,
     pub included: Vec<IncludedFile>,
+    /// Items that do nothing, which the conversion leaves out.
+    pub idle_items: Vec<Span>,
     pub compat: Compat,
     /// How many calls there were so far.
     pub n_calls: usize,
@@ -63,10 +65,20 @@ pub(super) const fn also(alias: &'static str, name: &'static str) -> Alias {
 
 impl<'a> Loader<'a> {
     pub(super) fn new(source: &'a SourceFile, written: &'a HashMap<Span, String>) -> Self {
+        Self::of(source, &FORMAT, written)
+    }
+
+    /// A loader of another format that belongs to timelines.
+    pub(super) fn of(
+        source: &'a SourceFile,
+        format: &'static Format,
+        written: &'a HashMap<Span, String>,
+    ) -> Self {
         Self {
-            reader: Reader::new(source, &FORMAT),
+            reader: Reader::new(source, format),
             edits: Vec::new(),
             included: Vec::new(),
+            idle_items: Vec::new(),
             compat: Compat::default(),
             n_calls: 0,
             written,
@@ -97,9 +109,7 @@ impl<'a> Loader<'a> {
         pointer: &str,
         message: impl Into<String>,
     ) -> &mut Diagnostic {
-        let diagnostic = self.reader.error(code, span, message);
-        diagnostic.pointer = Some(pointer.to_owned());
-        diagnostic
+        self.reader.error_at(code, span, pointer, message)
     }
 
     pub(super) fn warning(

@@ -12,9 +12,11 @@ mod condition;
 mod content;
 mod control;
 mod convert;
+mod convert_items;
 mod entries;
 mod event_table;
 mod events;
+mod faults;
 mod fields;
 mod included;
 mod keys;
@@ -27,17 +29,21 @@ mod rules;
 mod schema;
 mod settings;
 mod symbols;
+mod terminal;
 #[cfg(test)]
 mod tests;
 mod tool;
 mod user;
 
+pub use convert_items::extract_terminal;
+pub use faults::read_faults;
 pub use included::{Included, check_included, check_names};
 pub use layout::layout;
 pub use read::{Read, ReadOptions, read};
 pub use rules::SymbolUse;
 pub use schema::schema;
 pub use symbols::{Symbol, SymbolValue, Symbols};
+pub use terminal::read_terminal;
 
 use super::reader::Format;
 use crate::diagnostic::codes;

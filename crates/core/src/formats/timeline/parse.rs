@@ -3,6 +3,7 @@
 use super::loader::key_path;
 use crate::diagnostic::{Diagnostic, codes};
 use crate::formats::detect::{FileKind, detect};
+use crate::formats::document::first_place;
 use crate::formats::reader::first_character;
 use crate::source::SourceFile;
 use crate::source::json::{Limits, Node, NodeKind};
@@ -42,12 +43,7 @@ fn diagnostic(source: &SourceFile, error: &YamlError) -> Diagnostic {
     };
     let mut diagnostic = Diagnostic::error(code, error.message()).at(source, error.span);
     diagnostic.help = working_form(source, error).or_else(|| error.help());
-    if let Kind::DuplicateKey { first, .. } = error.kind {
-        let line = source.position(first.start).line;
-        diagnostic
-            .notes
-            .push(format!("it stands first in line {line}"));
-    }
+    diagnostic.notes.extend(first_place(source, error));
     diagnostic
 }
 

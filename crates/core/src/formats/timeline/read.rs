@@ -7,7 +7,7 @@ use super::events::{Flat, events};
 use super::loader::Loader;
 use super::rules::{Resolved, SymbolUse, has_rules, resolve};
 use super::symbols::Symbols;
-use super::{acp_settings, checks, fields, parse, settings};
+use super::{acp_settings, checks, convert_items, fields, parse, settings};
 use crate::diagnostic::{Diagnostic, Severity, any_error, codes};
 use crate::formats::document::place_of;
 use crate::formats::reader::{Object, Reader};
@@ -52,8 +52,15 @@ pub struct Read {
     pub converted: Option<SourceFile>,
 }
 
+/// How often a converted text is converted again. What is moved is converted where it has come to stand.
+const MAX_AGAIN: u32 = 3;
+
 /// Reads a timeline. Whatever is wrong with the file is reported at once.
 pub fn read(source: &SourceFile, symbols: &Symbols, options: &ReadOptions) -> Read {
+    read_once(source, symbols, options, MAX_AGAIN)
+}
+
+fn read_once(source: &SourceFile, symbols: &Symbols, options: &ReadOptions, n_left: u32) -> Read {
     let (root, doubts) = match parse::parse(source) {
         Ok(parsed) => parsed,
         Err(diagnostics) => return refused(diagnostics),
@@ -104,7 +111,8 @@ pub fn read(source: &SourceFile, symbols: &Symbols, options: &ReadOptions) -> Re
     uses.dedup();
     Read {
         timeline: timeline.filter(|_| !any_error(&diagnostics)),
-        converted: converted(source, edits),
+        converted: converted(source, edits)
+            .map(|converted| converted_again(converted, symbols, n_left)),
         diagnostics,
         symbols: uses,
         included_files,
@@ -140,13 +148,25 @@ fn converted(source: &SourceFile, mut edits: Vec<Edit>) -> Option<SourceFile> {
     edits.sort_by_key(|edit| (edit.at.start, Reverse(edit.at.end)));
     let mut replaced = Span::default();
     edits.retain(|edit| {
-        let is_inside = replaced.start < edit.at.start && edit.at.end < replaced.end;
+        let is_inside = match edit.at.start == edit.at.end {
+            true => replaced.start < edit.at.start && edit.at.end < replaced.end,
+            false => replaced.start <= edit.at.start && edit.at.end <= replaced.end,
+        };
         if !is_inside && edit.at.end > replaced.end {
             replaced = edit.at;
         }
         !is_inside
     });
     (!edits.is_empty()).then(|| source.edited(edits))
+}
+
+/// The text once more, if what was moved has older forms too.
+fn converted_again(converted: SourceFile, symbols: &Symbols, n_left: u32) -> SourceFile {
+    let Some(n_left) = n_left.checked_sub(1) else {
+        return converted;
+    };
+    let again = read_once(&converted, symbols, &ReadOptions::default(), n_left);
+    again.converted.unwrap_or(converted)
 }
 
 struct File<'a> {
@@ -182,6 +202,7 @@ impl File<'_> {
         let mut loader = Loader::new(self.source, &resolved.written);
         loader.reader.set_yaml(self.doubts.to_vec());
         let timeline = timeline(&mut loader, &resolved.root);
+        self.convert_items(&mut loader, timeline.as_ref());
         let mut diagnostics = reader.diagnostics;
         diagnostics.append(&mut loader.reader.diagnostics);
         Pass {
@@ -194,6 +215,24 @@ impl File<'_> {
             edits: loader.edits,
             untaken: resolved.untaken,
             uses: resolved.uses,
+        }
+    }
+}
+
+impl File<'_> {
+    /// Conversions that need the file as written.
+    fn convert_items(&self, loader: &mut Loader<'_>, timeline: Option<&Timeline>) {
+        let idle = std::mem::take(&mut loader.idle_items);
+        convert_items::remove_items(loader, self.root, &idle);
+        let prompt = timeline.and_then(|timeline| Some((timeline, timeline.initial_prompt.as_ref()?)));
+        // Which input is the first may depend on rules.
+        if let Some((timeline, prompt)) = prompt
+            && !has_rules(self.root)
+        {
+            let mut without = timeline.clone();
+            without.initial_prompt = None;
+            let has_input = without.effective_prompt().is_some();
+            convert_items::initial_prompt(loader, self.root, prompt, has_input);
         }
     }
 }

@@ -30,6 +30,10 @@ pub(super) struct Call {
     pub meta: Json,
     pub pointer: String,
     pub span: Span,
+    /// Its text, if it can stand as it is behind the response.
+    pub kept: Option<Span>,
+    /// The call in canonical form, if it can't.
+    pub written: Option<Json>,
 }
 
 impl Draft {
@@ -192,16 +196,25 @@ fn part(loader: &mut Loader<'_>, draft: &mut Draft, member: &Member, at: &str, w
                 format!("`{key}` stands inside of a response"),
                 "write `- agentToolUse: …` as an event after the response",
             );
-            let call = match key {
-                "tool" => tool::inline(loader, value, at),
-                _ => tool::written_inside(loader, value, at),
+            let (call, kept) = match key {
+                "tool" => (tool::inline(loader, value, at), None),
+                _ => {
+                    let call = tool::written_inside(loader, value, at);
+                    let kept = Span {
+                        start: member.key_span.start,
+                        end: value.span.end,
+                    };
+                    (call.map(|(tool, meta)| (tool, meta, None)), Some(kept))
+                }
             };
-            if let Some((tool, meta)) = call {
+            if let Some((tool, meta, written)) = call {
                 draft.calls.push(Call {
                     tool,
                     meta,
                     pointer: at.to_owned(),
                     span: whole.span,
+                    kept,
+                    written,
                 });
             }
         }

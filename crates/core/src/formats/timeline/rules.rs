@@ -178,7 +178,7 @@ impl Resolver<'_, '_> {
                             "the config of this rule is merged with the keys beside `rules`, and is {}",
                             found(config)
                         );
-                        self.error(codes::TIMELINE_RULE_MIXED, config.span, &at, message)
+                        self.reader.error_at(codes::TIMELINE_RULE_MIXED, config.span, &at, message)
                             .help = Some(
                             "write `- rules:` as an item of the list, or a mapping as config"
                                 .to_owned(),
@@ -190,24 +190,12 @@ impl Resolver<'_, '_> {
         NodeKind::Object(resolved)
     }
 
-    fn error(
-        &mut self,
-        code: Code,
-        span: Span,
-        pointer: &str,
-        message: impl Into<String>,
-    ) -> &mut Diagnostic {
-        let diagnostic = self.reader.error(code, span, message);
-        diagnostic.pointer = Some(pointer.to_owned());
-        diagnostic
-    }
-
     /// The rules of a list that apply, in order. The others are remembered.
     fn applied<'n>(&mut self, rules: &'n Node, pointer: &str) -> Vec<Applied<'n>> {
         let code = codes::TIMELINE_RULE_SHAPE;
         let Some(items) = rules.as_array() else {
             let message = format!("`rules` is a list of rules, not {}", found(rules));
-            self.error(code, rules.span, pointer, message).help =
+            self.reader.error_at(code, rules.span, pointer, message).help =
                 Some("write `- when: '$name'` and `config: …`".to_owned());
             return Vec::new();
         };
@@ -249,7 +237,7 @@ impl Resolver<'_, '_> {
         let code = codes::TIMELINE_RULE_SHAPE;
         if !matches!(rule.kind, NodeKind::Object(_)) {
             let message = format!("a rule is a mapping, not {}", found(rule));
-            self.error(code, rule.span, pointer, message);
+            self.reader.error_at(code, rule.span, pointer, message);
             return None;
         }
         for member in rule.members() {
@@ -257,7 +245,7 @@ impl Resolver<'_, '_> {
                 let at = child(pointer, &member.key);
                 let message = format!("a rule has no key `{}`", cut(&member.key, 40));
                 let near = did_you_mean(&member.key, ["when", "default", "config"]);
-                self.error(code, member.key_span, &at, message).label =
+                self.reader.error_at(code, member.key_span, &at, message).label =
                     near.map(|name| format!("did you mean `{name}`?"));
             }
         }
@@ -277,7 +265,7 @@ impl Resolver<'_, '_> {
             }
         };
         let at = crate::formats::reader::first_character(self.reader.source, rule.span);
-        self.error(code, at, pointer, problem).help =
+        self.reader.error_at(code, at, pointer, problem).help =
             Some("a rule is {when: '$name', config: …} or {default: true, config: …}".to_owned());
         None
     }
@@ -296,7 +284,7 @@ impl Resolver<'_, '_> {
             _ => {
                 let message = format!("`default` is true, not {}", found(node));
                 let code = codes::TIMELINE_RULE_SHAPE;
-                self.error(code, node.span, pointer, message);
+                self.reader.error_at(code, node.span, pointer, message);
                 None
             }
         }
@@ -307,7 +295,7 @@ impl Resolver<'_, '_> {
         let Some(text) = node.as_str() else {
             let message = format!("a condition is a text, not {}", found(node));
             let code = codes::TIMELINE_CONDITION;
-            self.error(code, node.span, pointer, message).help =
+            self.reader.error_at(code, node.span, pointer, message).help =
                 Some("write `when: '$name'`".to_owned());
             return None;
         };
@@ -316,7 +304,7 @@ impl Resolver<'_, '_> {
             Err(malformed) => {
                 let span = self.reader.part(node, malformed.range);
                 let code = codes::TIMELINE_CONDITION;
-                self.error(code, span, pointer, malformed.message).help =
+                self.reader.error_at(code, span, pointer, malformed.message).help =
                     Some(malformed.help.to_owned());
                 return None;
             }
@@ -355,7 +343,7 @@ impl Resolver<'_, '_> {
                 let note = format!("it is {}, set by {}", symbol.value, symbol.origin);
                 let span = self.reader.part(node, trimmed(text));
                 let code = codes::TIMELINE_RULE_TYPES;
-                self.error(code, span, pointer, message).notes.push(note);
+                self.reader.error_at(code, span, pointer, message).notes.push(note);
                 None
             }
         }

@@ -61,10 +61,11 @@ pub(super) fn terminal(loader: &mut Loader<'_>, root: Object<'_>) -> Option<Term
             if !loader.compat.inline_terminal {
                 let code = codes::TIMELINE_FORM;
                 let message = "a terminal configuration stands here instead of its path";
-                let modern = "write it into a file, or set compat.allowInlineTerminal";
+                let modern = "`cuecard convert --terminal-file terminal.yaml` makes a file of it; or set compat.allowInlineTerminal";
                 loader.legacy(code, node.span, &pointer, message, modern);
             }
-            Some(TerminalChoice::Inline(node.to_value()))
+            let config = super::terminal::inline(loader, node, &pointer)?;
+            Some(TerminalChoice::Inline(Box::new(config)))
         }
         _ => {
             loader

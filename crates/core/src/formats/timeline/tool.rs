@@ -28,6 +28,7 @@ pub(super) const CALL_KEYS: &[&str] = &[
     "toolCallId",
     "rawInput",
     "kind",
+    "delayMs",
     "_meta",
 ];
 
@@ -135,12 +136,13 @@ pub(super) fn written_inside(
     Some((tool, meta))
 }
 
-/// `[[ms, name], {args}, {result}, {status}]` as an element of a response.
+/// `[[ms, name], {args}, {result}, {status}]` as an element of a response: the call, its `_meta`, and the body of the
+/// `agentToolUse` that it is.
 pub(super) fn inline(
     loader: &mut Loader<'_>,
     body: &Node,
     pointer: &str,
-) -> Option<(ToolUse, Json)> {
+) -> Option<(ToolUse, Json, Option<Json>)> {
     let wanted = "`[[ms, name], {arguments}, result, status]`";
     let parts = match &body.kind {
         NodeKind::Array(parts) if !parts.is_empty() => parts,
@@ -159,6 +161,8 @@ pub(super) fn inline(
     let delay = loader.time(time, &format!("{pointer}/0/0"), "the delay");
     let at = format!("{pointer}/0/1");
     let text = loader.reader.text_of(name, &at, "the name of the tool")?;
+    let mut canonical = Map::new();
+    canonical.insert("toolName".into(), text.into());
     let name = named(loader, text, name.span, &at);
     let mut own: Vec<Member> = Vec::new();
     let mut args: Vec<Member> = Vec::new();
@@ -193,10 +197,17 @@ pub(super) fn inline(
         node: &own,
         pointer,
     };
+    canonical.insert("args".into(), args.to_value());
+    if let Json::Object(own) = own.to_value() {
+        canonical.extend(own);
+    }
     let mut tool = call(loader, name, args, pointer, object, object)?;
     tool.delay_ms = delay?;
+    if tool.delay_ms > 0 {
+        canonical.insert("delayMs".into(), tool.delay_ms.into());
+    }
     let meta = loader.meta(object);
-    Some((tool, meta))
+    Some((tool, meta, Some(Json::Object(canonical))))
 }
 
 /// The tool that a name means. Reports other spellings, and what may be a slip.
@@ -256,6 +267,7 @@ fn call(
     let execution = execution(loader, pick("toolExecution"));
     let call_id = loader.filled(pick("toolCallId"), "toolCallId");
     let kind = kind(loader, pick("kind"));
+    let delay_ms = loader.time_of(pick("delayMs"), "delayMs").unwrap_or(0);
     let raw_input = pick("rawInput").get("rawInput").map(Node::to_value);
     let canonical = canonical?;
     let written_args = (canonical != written).then(|| Arc::new(written));
@@ -274,7 +286,7 @@ fn call(
         result: result?,
         status: status?,
         execution: execution?,
-        delay_ms: 0,
+        delay_ms,
     })
 }
 

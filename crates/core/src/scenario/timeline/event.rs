@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::content::{Block, PlanEntry};
+use super::fault::Fault;
 use super::tool_use::ToolUse;
 use crate::source::Span;
 use crate::value::Json;
@@ -452,40 +453,4 @@ impl SessionStatus {
 pub struct TimelineAssert {
     /// Its checks, in written order.
     pub checks: Vec<super::asserts::LocatedCheck>,
-}
-
-/// `fault`: something that goes wrong on the wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fault {
-    /// `kind`.
-    pub kind: FaultKind,
-    /// `at`: milliseconds after the event's start; by default its first frame.
-    pub at_ms: Option<u64>,
-}
-
-/// What goes wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FaultKind {
-    /// `cut`: the stream ends.
-    Cut,
-    /// `stall`: silence.
-    Stall,
-    /// `garbage`: invalid JSON.
-    Garbage,
-    /// `split` of frames or lines.
-    Split,
-    /// `merge` of frames or lines.
-    Merge,
-    /// `duplicate`.
-    Duplicate,
-    /// `reorder` with the next.
-    Reorder,
-    /// `wrong_id`.
-    WrongId,
-    /// `crash`.
-    Crash,
-    /// `oversize`.
-    Oversize,
-    /// `stderr`: noise there.
-    Stderr,
 }

@@ -4,22 +4,26 @@
 mod asserts;
 mod content;
 mod event;
+mod fault;
 mod settings;
+mod terminal;
 mod tool_use;
 pub mod vocabulary;
 
 pub use asserts::{FileText, LocatedCheck, TimelineCheck};
 pub use content::{Block, BlockKind, Media, MediaSource, PlanEntry, PlanPriority, PlanStatus};
 pub use event::{
-    AgentEdits, AgentPlan, ApplyPatch, Authenticate, Entry, EventKind, Fault, FaultKind, FileRead,
+    AgentEdits, AgentPlan, ApplyPatch, Authenticate, Entry, EventKind, FileRead,
     Initialize, LogLine, Notify, PermissionDecision, PermissionOption, PermissionRequest, Response,
     ResponseElement, ResponseError, ServingCount, SessionStart, SessionStatus, TimelineAssert,
     TimelineEvent, UserCommand, UserInput, UserTarget, When,
 };
+pub use fault::{Fault, FaultKind, FaultMatch, FaultRule, FaultRules};
 pub use settings::{
     AcpSettings, ApiStyle, ArtifactPattern, McpServer, McpTransport, Repository, RepositoryMode,
     SeedFile, ServerMode, ServerSettings, SideCall, TerminalChoice, TimelineExpectations,
 };
+pub use terminal::{Replacement, TerminalConfig, TerminalTheme};
 pub use tool_use::{
     ExpectedResult, ToolExecution, ToolExecutionEvent, ToolExecutionKind, ToolStatus, ToolUse,
 };

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use regex::Regex;
 
+use super::terminal::TerminalConfig;
 use crate::source::Span;
 use crate::value::Json;
 
@@ -13,7 +14,7 @@ pub enum TerminalChoice {
     /// A file, relative to the scenario's folder.
     File(PathBuf),
     /// The configuration itself.
-    Inline(Json),
+    Inline(Box<TerminalConfig>),
 }
 
 /// `repo`: the workspace the agent starts in.

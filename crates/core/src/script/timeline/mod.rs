@@ -24,7 +24,6 @@ mod side_lane;
 mod smallest;
 mod speed;
 mod text;
-mod text_table;
 mod turns;
 mod turns_build;
 

@@ -54,6 +54,8 @@ pub struct Served {
     pub after: Option<usize>,
     /// Whether its history could not be followed (T-LLM-09).
     pub is_unaligned: bool,
+    /// Whether it is the first thing that is served of this turn in this session.
+    pub is_first: bool,
     /// Results that are not what the script has (T-LLM-05).
     pub differing_results: Vec<ResultDifference>,
 }
@@ -141,11 +143,13 @@ impl Session {
             return miss(script, request, lost);
         };
         let before = after.and_then(|turn_idx| script.turn(turn_idx));
+        let n_attempts = script.turn(turn_idx).map_or(0, |turn| turn.attempts.len());
         let served = Served {
             turn_idx,
             attempt_idx,
             after,
             is_unaligned,
+            is_first: (0..n_attempts).all(|idx| n_served(&self.servings, turn_idx, idx) == 0),
             differing_results: before
                 .map(|turn| compare_results(turn, &results))
                 .unwrap_or_default(),

@@ -1,10 +1,8 @@
 //! Texts as they are compared: how a prompt is written doesn't count, and what an agent adds to it neither.
 
-use super::text_table::COMPOSED;
+use icu_normalizer::ComposingNormalizerBorrowed;
 
-/// `text` for comparing: letters and their marks composed, lower case, white space collapsed and cut at both ends.
-///
-/// Composition is that of Unicode's NFC for letters whose marks stand in their usual order, and for Hangul.
+/// `text` for comparing: in Unicode's composed form (NFC), lower case, white space collapsed and cut at both ends.
 pub fn normalise(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -32,62 +30,8 @@ fn push_word(to: &mut String, word: &str) {
         to[start..].make_ascii_lowercase();
         return;
     }
-    let mut pending: Option<char> = None;
-    for character in word.chars() {
-        pending = Some(match pending {
-            None => character,
-            Some(letter) => match compose(letter, character) {
-                Some(composed) => composed,
-                None => {
-                    to.extend(letter.to_lowercase());
-                    character
-                }
-            },
-        });
-    }
-    if let Some(letter) = pending {
-        to.extend(letter.to_lowercase());
-    }
-}
-
-/// The one letter that `letter` and the mark after it are.
-fn compose(letter: char, mark: char) -> Option<char> {
-    if mark < '\u{300}' {
-        return None;
-    }
-    if let Some(syllable) = compose_hangul(letter, mark) {
-        return Some(syllable);
-    }
-    let row = COMPOSED
-        .binary_search_by_key(&mark, |&(known, _)| known)
-        .ok()?;
-    let mut pairs = COMPOSED[row].1.chars();
-    while let (Some(bare), Some(composed)) = (pairs.next(), pairs.next()) {
-        if bare == letter {
-            return Some(composed);
-        }
-    }
-    None
-}
-
-/// Hangul syllables are computed: 19 leading consonants, 21 vowels, 27 trailing consonants or none.
-fn compose_hangul(first: char, second: char) -> Option<char> {
-    const SYLLABLES: u32 = 0xac00;
-    const LEADING: u32 = 0x1100;
-    const VOWELS: u32 = 0x1161;
-    const BEFORE_TRAILING: u32 = 0x11a7;
-    let (first, second) = (u32::from(first), u32::from(second));
-    let leading = first.wrapping_sub(LEADING);
-    let vowel = second.wrapping_sub(VOWELS);
-    if leading < 19 && vowel < 21 {
-        return char::from_u32(SYLLABLES + (leading * 21 + vowel) * 28);
-    }
-    let syllable = first.wrapping_sub(SYLLABLES);
-    let trailing = second.wrapping_sub(BEFORE_TRAILING);
-    if syllable < 19 * 21 * 28 && syllable % 28 == 0 && (1..28).contains(&trailing) {
-        return char::from_u32(first + trailing);
-    }
-    None
+    let composed = ComposingNormalizerBorrowed::new_nfc().normalize(word);
+    to.extend(composed.chars().flat_map(char::to_lowercase));
 }
 
 /// Elements in which agents wrap what they tell the model beside what the user said.
@@ -141,19 +85,12 @@ mod tests {
         assert_eq!(normalise("  Fix\n\tthe   TEST "), "fix the test");
         assert_eq!(normalise("Cafe\u{301}"), normalise("CAFÉ"));
         assert_eq!(normalise("e\u{323}\u{302}"), "ệ");
+        assert_eq!(normalise("e\u{302}\u{323}"), "ệ");
         assert_eq!(normalise("\u{1112}\u{1161}\u{11ab}"), "한");
         assert_eq!(normalise("か\u{3099}"), "が");
         assert_eq!(normalise(" \n"), "");
         assert_eq!(squeeze("A b\nC"), "abc");
         assert_eq!(normalise("\u{301}a"), "\u{301}a");
-    }
-
-    #[test]
-    fn the_table_is_sorted_and_in_pairs() {
-        assert!(COMPOSED.is_sorted_by_key(|&(mark, _)| mark));
-        for (mark, pairs) in COMPOSED {
-            assert_eq!(pairs.chars().count() % 2, 0, "{mark:?}");
-        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! A running stand-in, asked over real HTTP.
 
+mod asserts;
 mod dialects;
+mod faults;
 mod limits;
 mod rules;
 

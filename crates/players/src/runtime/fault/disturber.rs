@@ -12,7 +12,7 @@ pub const STDERR_FLOOD: usize = 8 * 1024 * 1024;
 /// The most calls that are open at a time and can be hit.
 const MOST_OPEN: usize = 10_000;
 /// An id that no client counts up to.
-const NOBODYS_ID: u64 = 987_654_321;
+pub const NOBODYS_ID: u64 = 987_654_321;
 /// No JSON, and no UTF-8 either.
 const GARBAGE: &[u8] = b"\xff\xfe<html>502 Bad Gateway</html>";
 
@@ -137,10 +137,11 @@ fn is_call(message: &Value) -> bool {
 }
 
 /// The same message with blanks behind its first brace, `size` bytes in all.
-fn padded(message: Vec<u8>, size: usize) -> Vec<u8> {
+pub fn padded(message: Vec<u8>, size: usize) -> Vec<u8> {
     let blanks = size.saturating_sub(message.len());
     let mut padded = Vec::with_capacity(message.len() + blanks);
-    let (brace, rest) = message.split_at(message.len().min(1));
+    let brace = message.iter().position(|byte| *byte == b'{');
+    let (brace, rest) = message.split_at(brace.map_or(0, |at| at + 1));
     padded.extend_from_slice(brace);
     padded.resize(padded.len() + blanks, b' ');
     padded.extend_from_slice(rest);

@@ -9,7 +9,7 @@ mod disturber;
 use std::fmt;
 use std::str::FromStr;
 
-pub use disturber::{Act, Disturber, STDERR_FLOOD};
+pub use disturber::{Act, Disturber, NOBODYS_ID, STDERR_FLOOD, padded};
 
 /// How many bytes an oversized answer has: one over the largest message accepted anywhere.
 pub const OVERSIZE: usize = 64 * 1024 * 1024 + 1;

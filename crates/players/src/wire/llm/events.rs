@@ -54,6 +54,7 @@ pub struct Events {
     bytes: Vec<u8>,
     marks: Vec<Mark>,
     goes_on: bool,
+    calls: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -103,7 +104,12 @@ impl Events {
             .map(|(start, mark)| (mark.at_ms, start..mark.end))
     }
 
-    /// The bytes of all of them.
+    /// The first event of each call of the answer, in order.
+    pub fn calls(&self) -> &[usize] {
+        &self.calls
+    }
+
+    /// The bytes of the whole stream.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -136,6 +142,11 @@ impl EventWriter {
     /// Lets the time come to `at_ms`, unless it is past that.
     pub(super) fn wait_until(&mut self, at_ms: u64) {
         self.now_ms = self.now_ms.max(at_ms);
+    }
+
+    /// What comes next is a call.
+    pub(super) fn begin_call(&mut self) {
+        self.events.calls.push(self.events.len());
     }
 
     /// Lets the time of pieces pass that aren't shown.

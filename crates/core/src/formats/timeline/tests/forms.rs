@@ -50,7 +50,17 @@ const EVENTS: &[Pair] = &[
     pair("- merge: true", "- merge: {}", &[]),
     pair("- userCancelSession: {}", "- userCancelSession", &[]),
     pair("- userCancelSession: {}", "- userCancelSession: true", &[]),
-    kept("- log: x", "- log: x\n- complete: false", &["T-LOAD-09"]),
+    pair("- log: x", "- log: x\n- complete: false", &["T-LOAD-09"]),
+    pair(
+        "- log: x\n- log: y",
+        "- merge: false\n- log: x\n# why\n- sessionStart: false # not now\n- userCancelSession: false\n- log: y",
+        &["T-LOAD-09", "T-LOAD-09", "T-LOAD-09"],
+    ),
+    pair(
+        "- agentActions: []\n- userActions: [{log: x}]",
+        "- agentActions:\n  - merge: false\n- userActions: [{merge: false}, {complete: false}, {log: x}, {merge: false}]",
+        &["T-LOAD-09", "T-LOAD-09", "T-LOAD-09", "T-LOAD-09"],
+    ),
     // Wrappers.
     pair(
         "- log: a\n- runCmd: {cmd: ls}\n- agentPlan: {entries: [{content: x, priority: low, status: pending}]}",
@@ -109,7 +119,27 @@ const EVENTS: &[Pair] = &[
         "- think: [[1, a]]\n- llmResponse:\n    - think: [[1, a]]\n- assistant: [[1, a]]\n- log: x\n- assistant: [[1, a]]",
         &["T-LOAD-10", "T-LOAD-10", "T-LOAD-10"],
     ),
-    kept(
+    pair(
+        "- llmResponse: []\n- agentToolUse: {toolName: runCmd, args: {cmd: ls}, result: a, delayMs: 5}\n- log: x",
+        "- llmResponse:\n    - tool: [[5, Bash], {command: ls}, {result: a}, {status: completed}]\n- log: x",
+        &["T-LOAD-11", "T-LOAD-13", "T-LOAD-13", "T-LOAD-15"],
+    ),
+    pair(
+        "- llmResponse:\n    - assistant: [[1, a]]\n    - think: [[2, b]]\n  usage: {input: 1}\n- agentToolUse:\n    toolName: runCmd\n    args: {cmd: ls}\n- agentToolUse: {toolName: grep, args: {pattern: x}}",
+        "- llmResponse:\n    - assistant: [[1, a]]\n    - agentToolUse:   # one\n        toolName: Bash\n        # its arguments\n        args: {command: ls}\n    - think: [[2, b]]\n    - agentToolUse: {toolName: grep, args: {pattern: x}} # two\n  usage: {input: 1}",
+        &["T-LOAD-11", "T-LOAD-13", "T-LOAD-13", "T-LOAD-11"],
+    ),
+    pair(
+        "- agentActions: [{llmResponse: []}, {agentToolUse: {toolName: grep, args: {pattern: x}}}, {log: y}]",
+        "- agentActions: [{llmResponse: [{agentToolUse: {toolName: grep, args: {pattern: x}}}]}, {log: y}]",
+        &["T-LOAD-11"],
+    ),
+    pair(
+        "- llmResponse:\n    - assistant: [[1, a]]\n- agentToolUse: {toolName: grep, args: {pattern: x}}",
+        "- llmResponse:\n    assistant: [[1, a]]\n    agentToolUse: {toolName: grep, args: {pattern: x}}",
+        &["T-LOAD-16", "T-LOAD-11"],
+    ),
+    pair(
         "- llmResponse: [{assistant: [[1, a]]}]\n- agentToolUse: {toolName: runCmd, args: {cmd: ls}, result: r, status: ok}",
         "- llmResponse: [{assistant: [[1, a]]}, {agentToolUse: {toolName: runCmd, args: {cmd: ls}, result: r, status: ok}}]",
         &["T-LOAD-11"],
@@ -290,6 +320,79 @@ fn every_form_of_an_event_means_what_its_canonical_form_does() {
     for pair in EVENTS {
         check(&file(pair.canonical), &file(pair.other), pair);
     }
+}
+
+/// What a scenario is chosen by, and what its events are.
+fn chosen_by(text: &str) -> (Option<String>, usize) {
+    let timeline = reading(text).timeline.expect(text);
+    (timeline.effective_prompt(), timeline.events.len())
+}
+
+#[test]
+fn an_initial_prompt_becomes_the_first_input() {
+    for (text, converted) in [
+        (
+            "name: a\ninitialPrompt: 'Do: it' # so\ntimeline:\n  # first\n  - log: x\n",
+            "name: a\n # so\ntimeline:\n  # first\n  - userInputs: [[0, \"Do: it\"]]\n  - log: x\n",
+        ),
+        (
+            "name: a\ninitialPrompt: |\n  Do\n  it\ntimeline: [{log: x}, sessionStart]\n",
+            "name: a\ntimeline: [{log: x}, sessionStart, {userInputs: [[0, \"Do\\nit\\n\"]]}]\n",
+        ),
+        (
+            "timeline:\n- log: x\n- sessionStart\n- log: y\nname: a\ninitialPrompt: Do it",
+            "timeline:\n- log: x\n- sessionStart\n- userInputs: [[0, \"Do it\"]]\n- log: y\nname: a\n",
+        ),
+        (
+            "name: a\ntimeline: []\ninitialPrompt: Do it\n",
+            "name: a\ntimeline: [{userInputs: [[0, \"Do it\"]]}]\n",
+        ),
+        (
+            "name: a\ninitialPrompt: Never\ntimeline:\n  - userInputs: [[0, Do it]]\n",
+            "name: a\ntimeline:\n  - userInputs: [[0, Do it]]\n",
+        ),
+    ] {
+        let read = reading(text);
+        assert_eq!(codes(&read), ["T-LOAD-12"], "{:#?}", said(&read));
+        let found = read.converted.expect(text);
+        assert_eq!(found.text(), converted);
+        let again = reading(converted);
+        assert_eq!(codes(&again), [""; 0], "{converted}");
+        assert!(again.converted.is_none());
+        assert_eq!(chosen_by(text).0, chosen_by(converted).0, "{text}");
+    }
+    for kept in [
+        "name: a\ninitialPrompt: Do it\nacp: {}\ntimeline: []\n",
+        "name: a\ninitialPrompt: Do it\ntimeline:\n  - rules: [{default: true, config: []}]\n",
+        "{name: a, initialPrompt: Do it, timeline: []}\n",
+    ] {
+        assert!(reading(kept).converted.is_none(), "{kept}");
+    }
+}
+
+#[test]
+fn an_inline_terminal_becomes_a_file_when_that_is_asked_for() {
+    for (text, path, file, named) in [
+        (
+            "name: a\nterminalRef:\n  width: 90 # wide\n  rendering:\n    unicodeBoxChars: false\ntimeline: []\n",
+            "t.yaml",
+            "width: 90 # wide\nrendering:\n  unicodeBoxChars: false\n",
+            "name: a\nterminalRef: \"t.yaml\"\ntimeline: []\n",
+        ),
+        (
+            "name: a\nterminalRef: {width: 90}\ntimeline: []\n",
+            "t.json",
+            "{\n  \"width\": 90\n}\n",
+            "name: a\nterminalRef: \"t.json\"\ntimeline: []\n",
+        ),
+    ] {
+        let source = crate::source::SourceFile::new("a.yaml", text);
+        let (found, converted) = super::super::extract_terminal(&source, path).expect(text);
+        assert_eq!((found.as_str(), converted.text()), (file, named));
+        assert_eq!(codes(&reading(converted.text())), [""; 0]);
+    }
+    let none = crate::source::SourceFile::new("a.yaml", "name: a\nterminalRef: t.json\ntimeline: []\n");
+    assert!(super::super::extract_terminal(&none, "t.yaml").is_none());
 }
 
 fn check(canonical: &str, other: &str, pair: &Pair) {

@@ -20,6 +20,10 @@ const ITEMS: &[&str] = &[
     "complete: {}",
     "agentActions:\n    - Bash: {command: a}\n    - status: running",
     "advanceMs: 5",
+    "merge: false # not yet",
+    "llmResponse:\n    - assistant: [[1, a]]\n    - agentToolUse:\n        toolName: Bash # c\n        args: {command: ls}\n    - think: [[2, b]]",
+    "llmResponse: [{tool: [[5, Bash], {command: ls}, {result: a}, {status: completed}]}]",
+    "agentActions: [{complete: false}, {log: x}]",
 ];
 
 fn timeline() -> impl Strategy<Value = String> {

@@ -61,6 +61,7 @@ pub(in super::super) fn stream(
             Element::Thinking(pieces) => chunks.writer.pass(pieces),
             Element::Text(pieces) => chunks.text(pieces),
             Element::Call(call) => {
+                chunks.writer.begin_call();
                 chunks.call(index, call);
                 index += 1;
             }

@@ -78,6 +78,7 @@ pub(in super::super) fn stream(
             }
             Element::Call(call) => {
                 writer.wait_until(call.at_ms);
+                writer.begin_call();
                 send(&mut writer, Part::whole(element), false);
             }
         }

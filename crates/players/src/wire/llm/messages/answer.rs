@@ -50,7 +50,10 @@ pub(in super::super) fn stream(
             Element::Thinking(pieces) if answer.shows_thinking => blocks.thinking(pieces),
             Element::Thinking(pieces) => blocks.writer.pass(pieces),
             Element::Text(pieces) => blocks.text(pieces),
-            Element::Call(call) => blocks.call(call),
+            Element::Call(call) => {
+                blocks.writer.begin_call();
+                blocks.call(call);
+            }
         }
     }
     if let Some(failure) = answer.failure {

@@ -158,6 +158,9 @@ impl Stream {
         let in_part = |event| names.in_part(event);
 
         self.writer.wait_until(spread.begins_at);
+        if matches!(item.says, Says::FunctionCall(_) | Says::CustomToolCall(_)) {
+            self.writer.begin_call();
+        }
         self.send(whole("response.output_item.added", Progress::Begun));
         if let Some((added, _)) = names.part {
             let part = Some(item.part(Said::Text("")));

@@ -1,0 +1,77 @@
+//! The terminal that a timeline is played in.
+
+use regex::Regex;
+
+/// A terminal config.
+#[derive(Debug, Clone)]
+pub struct TerminalConfig {
+    /// `name`.
+    pub name: Option<String>,
+    /// `width`, in columns.
+    pub width: u16,
+    /// `height`, in rows.
+    pub height: u16,
+    /// `theme`.
+    pub theme: TerminalTheme,
+    /// `rendering.unicodeBoxChars`: whether boxes are drawn as such, or with `+-|`.
+    pub unicode_box_chars: bool,
+    /// `rendering.normalizeWhitespace`: whether trailing spaces and blank lines are cut before texts are compared.
+    pub normalize_whitespace: bool,
+    /// `term`: what the program is told in `TERM`.
+    pub term: Option<String>,
+    /// `env`, in order.
+    pub env: Vec<(String, String)>,
+    /// `scrollback`: how many lines above the screen are kept.
+    pub scrollback: Option<u32>,
+    /// `settle`: how long the screen must be still before it is looked at, in milliseconds.
+    pub settle_ms: u64,
+    /// `normalize`: what is replaced before texts are compared, in order.
+    pub normalize: Vec<Replacement>,
+}
+
+/// How a terminal looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TerminalTheme {
+    /// `default`.
+    #[default]
+    Default,
+    /// `high-contrast`.
+    HighContrast,
+}
+
+/// What is replaced in a text.
+#[derive(Debug, Clone)]
+pub struct Replacement {
+    /// `regex`.
+    pub pattern: Regex,
+    /// `with`.
+    pub with: String,
+}
+
+impl Default for TerminalConfig {
+    fn default() -> Self {
+        Self {
+            name: None,
+            width: 80,
+            height: 24,
+            theme: TerminalTheme::default(),
+            unicode_box_chars: true,
+            normalize_whitespace: true,
+            term: None,
+            env: Vec::new(),
+            scrollback: None,
+            settle_ms: 50,
+            normalize: Vec::new(),
+        }
+    }
+}
+
+impl TerminalConfig {
+    /// What names the terminal in paths: its name, else its size, `80x24`.
+    pub fn profile_id(&self) -> String {
+        match &self.name {
+            Some(name) => name.clone(),
+            None => format!("{}x{}", self.width, self.height),
+        }
+    }
+}
