@@ -249,6 +249,8 @@ catalogue! {
     FILE_KIND = "X-FILE-01", "the file is of another kind";
     FILE_READ = "X-IO-01", "a file can't be read";
     FILE_WRITE = "X-IO-02", "a file can't be written";
+    RECORD_LEFT_OUT = "X-REC-01", "an exchange is not recorded";
+    RECORD_DIFFERS = "X-REC-02", "a recording may play otherwise";
     INTERRUPTED = "X-RUN-01", "the run was interrupted";
 }
 

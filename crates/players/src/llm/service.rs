@@ -84,12 +84,13 @@ pub(super) async fn shape_refusals(request: axum::extract::Request, next: Next) 
     shaped
 }
 
-struct Arrived<'a> {
-    method: &'a str,
-    path: &'a str,
-    query: Query<'a>,
-    headers: &'a HeaderMap,
-    at: Duration,
+/// The head of a request.
+pub(super) struct Arrived<'a> {
+    pub(super) method: &'a str,
+    pub(super) path: &'a str,
+    pub(super) query: Query<'a>,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) at: Duration,
 }
 
 impl Arrived<'_> {
@@ -97,15 +98,15 @@ impl Arrived<'_> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    fn is_anthropic(&self) -> bool {
+    pub(super) fn is_anthropic(&self) -> bool {
         self.headers.contains_key("anthropic-version")
     }
 
-    fn endpoint_like(&self) -> Endpoint {
+    pub(super) fn endpoint_like(&self) -> Endpoint {
         Route::endpoint_like(self.path, self.is_anthropic())
     }
 
-    fn api_key(&self) -> Option<&str> {
+    pub(super) fn api_key(&self) -> Option<&str> {
         let bearer = self.header("authorization").and_then(|value| {
             let (scheme, key) = value.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
@@ -117,7 +118,7 @@ impl Arrived<'_> {
             .or_else(|| self.query.key())
     }
 
-    fn address(&self) -> Address<'_> {
+    pub(super) fn address(&self) -> Address<'_> {
         Address {
             session: self
                 .header("x-cuecard-session")
@@ -478,7 +479,7 @@ async fn note(
 }
 
 /// A body as it is, or what is said in its place if it is too long.
-fn bounded(body: &Json) -> Json {
+pub(super) fn bounded(body: &Json) -> Json {
     let text = body.to_string();
     match text.len() > MAX_KEPT_BODY {
         false => body.clone(),
@@ -489,11 +490,11 @@ fn bounded(body: &Json) -> Json {
     }
 }
 
-fn milliseconds(time: Duration) -> u64 {
+pub(super) fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn respond(status: StatusCode, kind: HeaderValue, body: Body) -> Response {
+pub(super) fn respond(status: StatusCode, kind: HeaderValue, body: Body) -> Response {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
@@ -501,7 +502,7 @@ fn respond(status: StatusCode, kind: HeaderValue, body: Body) -> Response {
 }
 
 /// An error in the provider's form. A final one tells clients not to try again.
-fn error_response(
+pub(super) fn error_response(
     endpoint: Endpoint,
     error: &ApiError,
     more: &[(String, String)],

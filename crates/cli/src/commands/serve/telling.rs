@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Write as _;
 use std::sync::Arc;
 
 use cuecard_core::diagnostic::{Diagnostic, Severity};
@@ -12,7 +11,7 @@ use cuecard_players::llm::{Exchange, Notice, RunningLlm, Verdict};
 use cuecard_players::runtime::run_dir::RunDir;
 use serde_json::{Value, json};
 
-use crate::inputs::io_reason;
+use super::exchange_log::ExchangeLog;
 use crate::output::{Output, stderr, stdout};
 
 /// More sessions are not numbered, so that the table stays small.
@@ -129,10 +128,8 @@ impl Teller {
 /// Told of everything that happens, on the thread of the trace.
 pub(super) struct Watching {
     teller: Teller,
-    /// The log of exchanges, until it can't be written.
-    exchanges: Option<File>,
+    exchanges: ExchangeLog,
     run_dir: Arc<RunDir>,
-    n_kept: u64,
     /// The numbers of sessions.
     sessions: HashMap<String, usize>,
     current: Option<String>,
@@ -147,9 +144,8 @@ impl Watching {
     ) -> Self {
         Self {
             teller,
-            exchanges: Some(exchanges),
+            exchanges: ExchangeLog::new(exchanges, max_exchanges),
             run_dir,
-            n_kept: max_exchanges as u64,
             sessions: HashMap::new(),
             current: None,
         }
@@ -184,20 +180,7 @@ impl Watching {
     /// Keeps the exchange in its file. A request whose calls were refused is kept by itself too: its tools are what a
     /// profile is made of.
     fn keep(&mut self, exchange: &Exchange) {
-        if exchange.number <= self.n_kept
-            && let Some(file) = &mut self.exchanges
-            && let Ok(mut line) = serde_json::to_vec(exchange)
-        {
-            line.push(b'\n');
-            // A full disk is no reason to stop serving.
-            if let Err(error) = file.write_all(&line) {
-                let reason = io_reason(&error);
-                stderr(&format!(
-                    "warning: exchanges are no longer written: {reason}\n"
-                ));
-                self.exchanges = None;
-            }
-        }
+        self.exchanges.keep(exchange);
         if exchange.outcome == "refused" && exchange.turn.is_some() {
             let name = format!("request-{}.json", exchange.number);
             let _ = self
