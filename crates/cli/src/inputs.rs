@@ -219,6 +219,31 @@ pub(crate) fn symbols(
     }
 }
 
+/// The value of a secret: that of its variable, or what is typed on a terminal.
+///
+/// # Errors
+/// There is neither.
+pub(crate) fn secret(
+    name: &str,
+    environment: &[(OsString, OsString)],
+) -> Result<String, Diagnostic> {
+    let variable = format!("{VARIABLE_PREFIX}{name}");
+    if let Some(value) = text_environment(environment).remove(&variable) {
+        return Ok(value);
+    }
+    let missing = |reason: String| {
+        Diagnostic::error(
+            codes::ARGUMENT,
+            format!("the secret `{name}` has no value: {reason}"),
+        )
+        .with_help(format!("set `{variable}`"))
+    };
+    match io::stdin().is_terminal() {
+        true => prompt(name).map_err(|error| missing(io_reason(&error))),
+        false => Err(missing(format!("`{variable}` is not set"))),
+    }
+}
+
 /// Reads a line from the terminal without showing it.
 fn prompt(name: &str) -> io::Result<String> {
     use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};

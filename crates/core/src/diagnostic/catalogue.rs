@@ -253,6 +253,8 @@ catalogue! {
     FILE_READ = "X-IO-01", "a file can't be read";
     FILE_WRITE = "X-IO-02", "a file can't be written";
     SERVER_BOUND = "X-LIMIT-01", "a server has come to one of its bounds";
+    RECORD_LEFT_OUT = "X-REC-01", "an exchange is not recorded";
+    RECORD_DIFFERS = "X-REC-02", "a recording may play otherwise";
     INTERRUPTED = "X-RUN-01", "the run was interrupted";
 }
 

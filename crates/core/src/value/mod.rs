@@ -5,12 +5,14 @@
 //! references costs nothing extra.
 
 pub(crate) mod fields;
+mod key_shapes;
 mod redact;
 mod text;
 
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use key_shapes::find_keys;
 pub use redact::{REDACTED, Redactor, find_credentials, names_credential};
 pub use text::{Piece, Text};
 

@@ -45,6 +45,11 @@ impl Redactor {
             .flatten();
     }
 
+    /// The secrets, each once.
+    pub fn secrets(&self) -> &[String] {
+        &self.secrets
+    }
+
     /// Whether there is nothing to replace.
     pub fn is_empty(&self) -> bool {
         self.automaton.is_none()

@@ -3,17 +3,31 @@
 use std::sync::Arc;
 
 use cuecard_core::script::timeline::{
-    LlmScript, Part, Request, Role, Served, TurnElement, is_reminder,
+    LlmScript, Part, Request, RequestedResult, Role, Served, TurnElement, is_reminder,
 };
 use cuecard_core::trace::{
     ErrorHappened, EventData, FinalOutput, Message, MessageReceived, Thought, ToolCall, ToolResult,
 };
 use cuecard_core::value::Json;
 
-use crate::wire::llm::answer::{CallInput, Element};
+use crate::wire::llm::answer::{Call, CallInput, Element};
 
 /// What is new in a request: everything after the model's last answer.
 pub(super) fn arrived(script: &LlmScript, request: &Request) -> Vec<EventData> {
+    arrived_in(request, |result| {
+        let turn = script
+            .turn_of_call(&result.call_id)
+            .and_then(|turn_idx| script.turn(turn_idx))?;
+        let call = turn.calls().find(|call| call.id == result.call_id)?;
+        Some(call.call.tool.clone())
+    })
+}
+
+/// What is new in a request, whose results are those of the tools that `tool_of` names.
+pub(super) fn arrived_in(
+    request: &Request,
+    tool_of: impl Fn(&RequestedResult) -> Option<String>,
+) -> Vec<EventData> {
     let mut events = Vec::new();
     let new_from = request
         .history
@@ -32,11 +46,7 @@ pub(super) fn arrived(script: &LlmScript, request: &Request) -> Vec<EventData> {
                 }));
             }
             Part::Result(result) => {
-                let tool = script
-                    .turn_of_call(&result.call_id)
-                    .and_then(|turn_idx| script.turn(turn_idx))
-                    .and_then(|turn| turn.calls().find(|call| call.id == result.call_id))
-                    .map_or_else(|| result.name.clone(), |call| call.call.tool.clone());
+                let tool = tool_of(result).unwrap_or_else(|| result.name.clone());
                 events.push(EventData::ToolResult(ToolResult {
                     tool: tool.into(),
                     call_id: result.call_id.as_str().into(),
@@ -68,23 +78,55 @@ pub(super) fn answered(
     }
     if let Some(failed) = error {
         let error = &failed.error;
-        events.push(EventData::ErrorHappened(ErrorHappened {
-            scope: "model".to_owned(),
-            tool: None,
-            call_id: None,
-            error_type: match &error.error_type {
-                Some(kind) => kind.clone(),
-                None => format!("http_{}", error.status),
-            },
-            message: error.message.clone(),
-            retryable: matches!(error.status, 408 | 409 | 429 | 500..),
-        }));
+        events.push(failed_with(
+            error.status,
+            error.error_type.as_deref(),
+            &error.message,
+        ));
     }
     events
 }
 
+/// An error of the model's API.
+pub(super) fn failed_with(status: u16, error_type: Option<&str>, message: &str) -> EventData {
+    EventData::ErrorHappened(ErrorHappened {
+        scope: "model".to_owned(),
+        tool: None,
+        call_id: None,
+        error_type: match error_type {
+            Some(kind) => kind.to_owned(),
+            None => format!("http_{status}"),
+        },
+        message: message.to_owned(),
+        retryable: matches!(status, 408 | 409 | 429 | 500..),
+    })
+}
+
 fn said(script: &LlmScript, served: &Served, elements: &[Element], events: &mut Vec<EventData>) {
     let is_last = served.turn_idx + 1 == script.turns.turns.len();
+    let scripted: Vec<_> = served
+        .attempt(script)
+        .into_iter()
+        .flat_map(|attempt| &attempt.elements)
+        .filter_map(|element| match element {
+            TurnElement::Call(call) => Some(call),
+            _ => None,
+        })
+        .collect();
+    events.extend(said_by(elements, is_last, |call| {
+        let written = scripted.iter().find(|written| written.id == call.id)?;
+        Some((written.call.tool.clone(), written.call.args.clone()))
+    }));
+}
+
+/// What a model says, whose calls are in the abstract vocabulary what `abstract_of` says. An answer without calls is
+/// the last word if `is_last`.
+pub(super) fn said_by(
+    elements: &[Element],
+    is_last: bool,
+    abstract_of: impl Fn(&Call) -> Option<(String, Arc<Json>)>,
+) -> Vec<EventData> {
+    let mut events = Vec::new();
     let mut text_said = String::new();
     for element in elements {
         match element {
@@ -113,25 +155,12 @@ fn said(script: &LlmScript, served: &Served, elements: &[Element], events: &mut 
     } else if !content.is_empty() {
         events.push(EventData::Message(Message { role, content }));
     }
-    let scripted: Vec<_> = served
-        .attempt(script)
-        .into_iter()
-        .flat_map(|attempt| &attempt.elements)
-        .filter_map(|element| match element {
-            TurnElement::Call(call) => Some(call),
-            _ => None,
-        })
-        .collect();
     for call in calls {
-        let written = scripted.iter().find(|written| written.id == call.id);
         let native_args = match &call.input {
             CallInput::Arguments(args) => args.clone(),
             CallInput::Text(text) => Arc::new(Json::String(text.clone())),
         };
-        let (tool, args) = match written {
-            Some(written) => (written.call.tool.clone(), written.call.args.clone()),
-            None => (call.name.clone(), native_args),
-        };
+        let (tool, args) = abstract_of(call).unwrap_or_else(|| (call.name.clone(), native_args));
         events.push(EventData::ToolCall(ToolCall {
             native_tool: (tool != call.name).then(|| call.name.clone()),
             tool: tool.into(),
@@ -140,6 +169,7 @@ fn said(script: &LlmScript, served: &Served, elements: &[Element], events: &mut 
             attempt: None,
         }));
     }
+    events
 }
 
 /// What a request goes on from, for the log: the last text of the user's, and the results by call.

@@ -33,6 +33,7 @@ mod files;
 mod headers;
 mod ledger;
 mod options;
+pub mod record;
 mod server;
 mod service;
 mod stand_in;

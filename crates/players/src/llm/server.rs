@@ -38,9 +38,9 @@ use crate::runtime::text_file::io_reason;
 use crate::runtime::workers::Worker;
 
 /// How long answers that are on their way may still take when the stand-in stops.
-const GRACE: Duration = Duration::from_secs(2);
+pub(super) const GRACE: Duration = Duration::from_secs(2);
 /// Where clients of the providers put their API key, besides `Authorization`.
-const KEY_HEADERS: &[&str] = &["x-api-key", "api-key", "x-goog-api-key"];
+pub(super) const KEY_HEADERS: &[&str] = &["x-api-key", "api-key", "x-goog-api-key"];
 
 /// A stand-in for a model's API, before it starts.
 ///
@@ -53,7 +53,7 @@ pub struct MockLlm {
     watcher: Option<WatcherSlot>,
 }
 
-struct WatcherSlot(Watcher);
+pub(super) struct WatcherSlot(pub(super) Watcher);
 
 impl fmt::Debug for WatcherSlot {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -87,12 +87,13 @@ fn shaped(arrived: &Arrived<'_>, refusal: Response) -> Response {
     shaped
 }
 
-struct Arrived<'a> {
-    method: &'a str,
-    path: &'a str,
-    query: Query<'a>,
-    headers: &'a HeaderMap,
-    at: Duration,
+/// The head of a request.
+pub(super) struct Arrived<'a> {
+    pub(super) method: &'a str,
+    pub(super) path: &'a str,
+    pub(super) query: Query<'a>,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) at: Duration,
 }
 
 impl Arrived<'_> {
@@ -100,15 +101,15 @@ impl Arrived<'_> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    fn is_anthropic(&self) -> bool {
+    pub(super) fn is_anthropic(&self) -> bool {
         self.headers.contains_key("anthropic-version")
     }
 
-    fn endpoint_like(&self) -> Endpoint {
+    pub(super) fn endpoint_like(&self) -> Endpoint {
         Route::endpoint_like(self.path, self.is_anthropic())
     }
 
-    fn api_key(&self) -> Option<&str> {
+    pub(super) fn api_key(&self) -> Option<&str> {
         let bearer = self.header("authorization").and_then(|value| {
             let (scheme, key) = value.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
@@ -120,7 +121,7 @@ impl Arrived<'_> {
             .or_else(|| self.query.key())
     }
 
-    fn address(&self) -> Address<'_> {
+    pub(super) fn address(&self) -> Address<'_> {
         Address {
             session: self
                 .header("x-cuecard-session")
@@ -535,7 +536,7 @@ async fn note(
 ) {
     let teller = &stand_in.teller;
     let script = told.scenario_idx.and_then(|idx| stand_in.scripts.get(idx));
-    let request = read.map_or(Json::Null, bounded);
+    let request = read.map_or(Json::Null, |read| bounded(&read.received.body, read.n_bytes));
     if teller.has_trace() {
         let mut events = told.events;
         let mut response = serde_json::json!({
@@ -589,10 +590,9 @@ async fn note(
     teller.exchange(exchange, n_bytes).await;
 }
 
-/// A body as it is, or what is said in its place if it is too long.
-fn bounded(read: &Read) -> Json {
-    let body = &read.received.body;
-    if read.n_bytes <= MAX_KEPT_BODY {
+/// A body of so many bytes as it is, or what is said in its place if it is too long.
+pub(super) fn bounded(body: &Json, n_bytes: usize) -> Json {
+    if n_bytes <= MAX_KEPT_BODY {
         return body.clone();
     }
     let text = body.to_string();
@@ -602,11 +602,11 @@ fn bounded(read: &Read) -> Json {
     })
 }
 
-fn milliseconds(time: Duration) -> u64 {
+pub(super) fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn respond(status: StatusCode, kind: HeaderValue, body: Body) -> Response {
+pub(super) fn respond(status: StatusCode, kind: HeaderValue, body: Body) -> Response {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
@@ -614,7 +614,7 @@ fn respond(status: StatusCode, kind: HeaderValue, body: Body) -> Response {
 }
 
 /// An error in the provider's form. A final one tells clients not to try again.
-fn error_response(
+pub(super) fn error_response(
     endpoint: Endpoint,
     error: &ApiError,
     more: &[(String, String)],

@@ -19,7 +19,7 @@ const GRACE: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// If it can't be started.
-pub(super) async fn run(
+pub(crate) async fn run(
     command: &[OsString],
     variables: &[(&str, String)],
     environment: &[(OsString, OsString)],

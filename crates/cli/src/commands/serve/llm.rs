@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::value::Redactor;
-use cuecard_players::llm::{MockLlm, RunningLlm, StartError, TraceOutput};
+use cuecard_players::llm::{MockLlm, StartError, TraceOutput};
 use cuecard_players::runtime::clock::Clock;
 use cuecard_players::runtime::listener::ListenerError;
 use cuecard_players::runtime::run_dir::RunDir;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::telling::{self, Teller, Watching};
@@ -53,7 +53,9 @@ pub(crate) fn run(
             Err(error) => refuse(&error, args, output),
         };
     }
-    let files = match RunFiles::create(args) {
+    let scenarios: Vec<_> = args.paths.iter().chain(&args.scenarios).collect();
+    let described = json!({"command": "serve llm", "scenarios": scenarios});
+    let files = match RunFiles::create(&args.run_dir, args.exchanges.as_deref(), described) {
         Ok(files) => files,
         Err(diagnostic) => {
             output.diagnostic(&diagnostic, args.json, &Redactor::default());
@@ -90,10 +92,11 @@ async fn serve(
     let output = &teller.output;
     let running = match stand_in.start().await {
         Ok(running) => running,
-        Err(error) => return refuse(&error, args, output),
+        Err(error) => return refuse(&error, args.json, output),
     };
     output.diagnostics(running.diagnostics(), args.json, &Redactor::default());
-    let shown = variables(&running, args.token.as_deref().map(|_| "(the token)"));
+    let url = running.base_url();
+    let shown = variables(&url, args.token.as_deref().map(|_| "(the token)"));
     teller.ready(&running, &shown);
     let code = match args.command.is_empty() {
         true => {
@@ -101,7 +104,7 @@ async fn serve(
             ExitCode::Passed
         }
         false => {
-            let variables = variables(&running, args.token.as_deref());
+            let variables = variables(&url, args.token.as_deref());
             match child::run(&args.command, &variables, environment, open_files, stop).await {
                 Ok(code) => code,
                 Err(error) => {
@@ -136,23 +139,23 @@ async fn serve(
 }
 
 /// What clients read to find the API; names beside each other belong together.
-fn variables(running: &RunningLlm, key: Option<&str>) -> Vec<(&'static str, String)> {
-    let url = running.base_url();
+pub(crate) fn variables(url: &str, key: Option<&str>) -> Vec<(&'static str, String)> {
     let key = key.unwrap_or(DUMMY_KEY);
     vec![
         ("OPENAI_BASE_URL", format!("{url}/v1")),
         ("OPENAI_API_KEY", key.to_owned()),
-        ("ANTHROPIC_BASE_URL", url.clone()),
+        ("ANTHROPIC_BASE_URL", url.to_owned()),
         ("ANTHROPIC_API_KEY", key.to_owned()),
-        ("GOOGLE_GEMINI_BASE_URL", url),
+        ("GOOGLE_GEMINI_BASE_URL", url.to_owned()),
         ("GEMINI_API_KEY", key.to_owned()),
     ]
 }
 
-fn refuse(error: &StartError, args: &ServeLlmArgs, output: &Output) -> ExitCode {
+/// Tells why a stand-in doesn't start.
+pub(crate) fn refuse(error: &StartError, is_json: bool, output: &Output) -> ExitCode {
     let (code, found) = match error {
         StartError::Files(diagnostics) => {
-            output.diagnostics(diagnostics, args.json, &Redactor::default());
+            output.diagnostics(diagnostics, is_json, &Redactor::default());
             return ExitCode::Invalid;
         }
         StartError::Listener(ListenerError::Bind { bind, source }) => {
@@ -171,35 +174,34 @@ fn refuse(error: &StartError, args: &ServeLlmArgs, output: &Output) -> ExitCode 
             (ExitCode::CouldNotRun, found)
         }
     };
-    output.diagnostic(&found, args.json, &Redactor::default());
+    output.diagnostic(&found, is_json, &Redactor::default());
     code
 }
 
 /// The files of a run.
-struct RunFiles {
-    run_dir: Arc<RunDir>,
-    trace: File,
-    exchanges: File,
+pub(crate) struct RunFiles {
+    pub(crate) run_dir: Arc<RunDir>,
+    pub(crate) trace: File,
+    pub(crate) exchanges: File,
 }
 
 impl RunFiles {
-    fn create(args: &ServeLlmArgs) -> Result<Self, Diagnostic> {
+    /// Makes them below `parent`; `described` says what is run. The log of exchanges is `log`, if that is given.
+    pub(crate) fn create(
+        parent: &Path,
+        log: Option<&Path>,
+        mut described: Value,
+    ) -> Result<Self, Diagnostic> {
         let started = Clock::start().timestamp(Duration::ZERO);
-        let of_run_dir = |error| {
-            unwritable(&args.run_dir, &error).with_help("put runs elsewhere with `--run-dir DIR`")
-        };
-        let run_dir = RunDir::create(&args.run_dir, started).map_err(of_run_dir)?;
+        let of_run_dir =
+            |error| unwritable(parent, &error).with_help("put runs elsewhere with `--run-dir DIR`");
+        let run_dir = RunDir::create(parent, started).map_err(of_run_dir)?;
         let trace = run_dir.trace_file().map_err(of_run_dir)?;
-        run_dir
-            .describe(&json!({
-                "id": run_dir.id(),
-                "command": "serve llm",
-                "started_at": started.to_string(),
-                "scenarios": args.paths.iter().chain(&args.scenarios).collect::<Vec<_>>(),
-            }))
-            .map_err(of_run_dir)?;
-        let log = match &args.exchanges {
-            Some(path) => path.clone(),
+        described["id"] = run_dir.id().into();
+        described["started_at"] = started.to_string().into();
+        run_dir.describe(&described).map_err(of_run_dir)?;
+        let log = match log {
+            Some(path) => path.to_owned(),
             None => run_dir.path().join("exchanges.jsonl"),
         };
         let exchanges = File::create(&log).map_err(|error| unwritable(&log, &error))?;

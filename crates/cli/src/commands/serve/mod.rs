@@ -1,7 +1,8 @@
 //! `cuecard serve`: stand-ins for services that agents talk to.
 
-mod child;
-mod llm;
+pub(super) mod child;
+pub(super) mod exchange_log;
+pub(super) mod llm;
 mod llm_options;
 mod telling;
 

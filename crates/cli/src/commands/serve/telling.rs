@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Write as _;
 use std::sync::Arc;
 
 use cuecard_core::diagnostic::{Diagnostic, Severity};
@@ -12,7 +11,7 @@ use cuecard_players::llm::{Exchange, Notice, PlannedFault, RunningLlm, Verdict};
 use cuecard_players::runtime::run_dir::RunDir;
 use serde_json::{Value, json};
 
-use crate::inputs::io_reason;
+use super::exchange_log::ExchangeLog;
 use crate::output::{Output, stderr, stdout};
 
 /// More sessions are not numbered, so that the table stays small.
@@ -158,8 +157,7 @@ pub(super) fn planned_faults(planned: &[PlannedFault], is_json: bool) {
 /// Told of everything that happens, on the thread of the trace.
 pub(super) struct Watching {
     teller: Teller,
-    /// The log of exchanges, until it can't be written.
-    exchanges: Option<File>,
+    exchanges: ExchangeLog,
     run_dir: Arc<RunDir>,
     /// How many requests were saved by themselves.
     n_saved: usize,
@@ -172,7 +170,7 @@ impl Watching {
     pub(super) fn new(teller: Teller, exchanges: File, run_dir: Arc<RunDir>) -> Self {
         Self {
             teller,
-            exchanges: Some(exchanges),
+            exchanges: ExchangeLog::new(exchanges),
             run_dir,
             n_saved: 0,
             sessions: HashMap::new(),
@@ -209,19 +207,7 @@ impl Watching {
     /// Keeps the exchange in its file. A request whose calls were refused is kept by itself too: its tools are what a
     /// profile is made of.
     fn keep(&mut self, exchange: &Exchange) {
-        if let Some(file) = &mut self.exchanges
-            && let Ok(mut line) = serde_json::to_vec(exchange)
-        {
-            line.push(b'\n');
-            // A full disk is no reason to stop serving.
-            if let Err(error) = file.write_all(&line) {
-                let reason = io_reason(&error);
-                stderr(&format!(
-                    "warning: exchanges are no longer written: {reason}\n"
-                ));
-                self.exchanges = None;
-            }
-        }
+        self.exchanges.keep(exchange);
         if exchange.outcome == "refused" && exchange.turn.is_some() && self.n_saved < MAX_SAVED {
             self.n_saved += 1;
             let name = format!("request-{}.json", exchange.number);

@@ -11,6 +11,7 @@ mod effects;
 mod faces;
 mod llm_script;
 mod miss;
+pub mod recording;
 mod request;
 mod request_key;
 mod result_check;
@@ -60,7 +61,7 @@ pub use selection::{
 };
 pub use session::{Decision, Served, Session};
 pub use sessions::{Address, Answered, DEFAULT_MAX_SESSIONS, Outside, SessionKey, Sessions};
-pub use side_lane::{SideLane, SideReply};
+pub use side_lane::{SideLane, SideReply, SideText};
 pub use smallest::smallest_value;
 pub use speed::Speed;
 pub use text::{is_reminder, normalise};

@@ -22,6 +22,7 @@ pub(super) struct UserSide<'r> {
 
 /// What the model answered, as the client remembers it.
 pub(super) struct Said<'r> {
+    pub(super) text: String,
     pub(super) squeezed: String,
     pub(super) calls: Vec<&'r RequestedCall>,
 }
@@ -72,6 +73,7 @@ impl<'r> Rounds<'r> {
             side.leave_reminders_out();
             let said = Said {
                 squeezed: squeeze(&text),
+                text,
                 calls,
             };
             self.answered.push((side, said));

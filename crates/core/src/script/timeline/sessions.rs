@@ -283,7 +283,7 @@ impl Sessions {
 }
 
 /// The session that a request names, else the one of its API key and conversation.
-fn session_key(address: Address<'_>, request: &Request) -> SessionKey {
+pub(super) fn session_key(address: Address<'_>, request: &Request) -> SessionKey {
     if let Some(session) = address.session {
         return SessionKey(short_hash(&[b"session", session.as_bytes()]));
     }

@@ -46,6 +46,19 @@ pub struct SideReply {
     pub text: String,
     /// Why it is beside the conversation, for the log.
     pub why: String,
+    /// By what it is known.
+    pub by: SideText,
+}
+
+/// By what a request beside the conversation is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SideText {
+    /// It asks for one token.
+    Probe,
+    /// Its system text fits a pattern.
+    System,
+    /// What the user said last fits one.
+    User,
 }
 
 impl SideLane {
@@ -75,7 +88,12 @@ impl SideLane {
     /// The answer to `request`, if it is beside the conversation. `expected` is the text that the script waits for.
     pub fn reply(&self, request: &Request, expected: Option<&str>) -> Option<SideReply> {
         if request.max_tokens == Some(1) {
-            return Some(reply(request, None, "a probe for one token".into()));
+            return Some(reply(
+                request,
+                None,
+                SideText::Probe,
+                "a probe for one token".into(),
+            ));
         }
         if !request.tools.is_empty() {
             return None;
@@ -83,14 +101,14 @@ impl SideLane {
         let rounds = Rounds::of(request);
         let said = rounds.last.texts.last().copied().unwrap_or_default();
         let places = [
-            ("system text", request.system.as_str()),
-            ("user text", said),
+            ("system text", SideText::System, request.system.as_str()),
+            ("user text", SideText::User, said),
         ];
-        for (place, text) in places {
+        for (place, by, text) in places {
             let text = start_of(text);
             let fits = |pattern: &Regex| {
                 pattern.is_match(text)
-                    && (place == "system text" || !self.belongs(text, expected, pattern))
+                    && (by == SideText::System || !self.belongs(text, expected, pattern))
             };
             let scripted = self.calls.iter().find(|call| {
                 let is_model = call
@@ -101,11 +119,11 @@ impl SideLane {
             });
             if let Some(call) = scripted {
                 let why = format!("the {place} fits `{}` of `sideCalls`", call.pattern);
-                return Some(reply(request, Some(&call.reply), why));
+                return Some(reply(request, Some(&call.reply), by, why));
             }
             if PATTERNS.iter().any(fits) {
                 let why = format!("the {place} asks for a title, topic or summary");
-                return Some(reply(request, None, why));
+                return Some(reply(request, None, by, why));
             }
         }
         None
@@ -123,13 +141,13 @@ impl SideLane {
     }
 }
 
-fn reply(request: &Request, scripted: Option<&Json>, why: String) -> SideReply {
+fn reply(request: &Request, scripted: Option<&Json>, by: SideText, why: String) -> SideReply {
     let text = match (scripted, &request.response_schema) {
         (Some(reply), _) => as_text(reply).into_owned(),
         (None, Some(schema)) => smallest_value(schema).to_string(),
         (None, None) => DEFAULT_REPLY.to_owned(),
     };
-    SideReply { text, why }
+    SideReply { text, why, by }
 }
 
 fn start_of(text: &str) -> &str {

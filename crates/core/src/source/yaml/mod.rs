@@ -14,9 +14,11 @@ mod spans;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod write;
 
 pub use error::{YamlError, YamlErrorKind};
 pub use syntax::SyntaxProblem;
+pub use write::write;
 
 use super::Span;
 use super::json::{Limits, Node};

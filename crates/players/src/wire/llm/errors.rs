@@ -44,6 +44,27 @@ impl ApiError {
         }
     }
 
+    /// The type that a script must name for this error to be said the same again by an API; none if it follows from
+    /// the status.
+    pub fn scripted_type(&self, endpoint: Endpoint) -> Option<&str> {
+        let said = |error: &Self| (error.body(endpoint), error.responses_code());
+        let whole = said(&Self {
+            param: None,
+            ..self.clone()
+        });
+        let with_type = |kind: Option<&str>| Self {
+            error_type: kind.map(str::to_owned),
+            code: None,
+            param: None,
+            ..self.clone()
+        };
+        let kinds = [None, self.error_type.as_deref(), self.code.as_deref()];
+        kinds
+            .into_iter()
+            .find(|&kind| said(&with_type(kind)) == whole)
+            .unwrap_or(self.error_type.as_deref())
+    }
+
     /// Appends the body of the response.
     pub fn write_body(&self, endpoint: Endpoint, buffer: &mut Vec<u8>) {
         let written = match endpoint {

@@ -3,7 +3,7 @@
 //!
 //! A server asks [`Route::of`] what a request wants, [`read_request`] what it says, answers with [`write_body`] or
 //! [`stream`], and refuses with an [`ApiError`](errors::ApiError). Everything else that clients ask for is in
-//! [`catalogue`].
+//! [`catalogue`]. What stands between a client and a provider reads answers with [`decode`].
 //!
 //! ```
 //! use std::num::NonZeroUsize;
@@ -51,6 +51,7 @@
 
 pub mod answer;
 pub mod catalogue;
+pub mod decode;
 pub mod errors;
 pub mod events;
 pub mod ids;

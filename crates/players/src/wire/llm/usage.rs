@@ -101,6 +101,27 @@ impl Usage {
         }
     }
 
+    /// The usage as a script says it: [`Usage::of`] makes the same of it. What is nothing is left out.
+    pub fn to_scripted(&self) -> Json {
+        let mut scripted = serde_json::Map::new();
+        let mut say = |name: &str, count: u64| {
+            scripted.insert(name.to_owned(), count.into());
+        };
+        say("input_tokens", self.uncached());
+        if self.cached > 0 {
+            say("cache_read_input_tokens", self.cached);
+        }
+        if self.cache_written > 0 {
+            say("cache_creation_input_tokens", self.cache_written);
+        }
+        say("output_tokens", self.output);
+        if self.reasoning > 0 {
+            let details = serde_json::json!({ "reasoning_tokens": self.reasoning });
+            scripted.insert("output_tokens_details".to_owned(), details);
+        }
+        Json::Object(scripted)
+    }
+
     /// Input and output.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output)
@@ -292,6 +313,17 @@ mod tests {
             let usage = Usage::of(&json!({"cache_read_input_tokens": scripted, "output_tokens": scripted}), input, &elements);
             prop_assert!(usage.reasoning <= usage.output && usage.cached <= usage.input);
             prop_assert!(usage.uncached() <= usage.input);
+        }
+
+        #[test]
+        fn what_is_scripted_means_the_same(
+            uncached in 0..1000_u64, cached in 0..1000_u64, cache_written in 0..1000_u64,
+            said in 0..1000_u64, reasoning in 0..1000_u64,
+        ) {
+            let usage = Usage {
+                input: uncached + cached + cache_written, cached, cache_written, output: said + reasoning, reasoning,
+            };
+            prop_assert_eq!(Usage::of(&usage.to_scripted(), 7, &[]), usage);
         }
 
         #[test]

@@ -2,8 +2,10 @@
 
 mod answer;
 mod body;
+mod decode;
 mod item;
 mod request;
 
 pub(super) use answer::{stream, write_body};
+pub(super) use decode::{ResponsesEvents, read_body};
 pub(super) use request::read;

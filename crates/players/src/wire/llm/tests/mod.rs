@@ -1,5 +1,6 @@
 //! All dialects are tested with the same answers.
 
+mod decode;
 mod golden;
 mod requests;
 mod streams;

@@ -1,0 +1,217 @@
+//! `cuecard record llm`: options, the recording, and how it ends.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::profiles::read_profile;
+use cuecard_core::value::Redactor;
+use cuecard_players::llm::TraceOutput;
+use cuecard_players::llm::record::{RecordLlm, RecordOptions, Recording, Upstream};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::super::serve::child;
+use super::super::serve::exchange_log::ExchangeLog;
+use super::super::serve::llm::{RunFiles, refuse, variables};
+use super::telling::{Teller, Watching};
+use crate::args::RecordLlmArgs;
+use crate::asynchronous::until_stopped;
+use crate::exit_code::ExitCode;
+use crate::inputs::{io_reason, read_source, seconds, secret, text_environment};
+use crate::output::Output;
+
+pub(crate) fn run(
+    args: &RecordLlmArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let options = match options(args, environment) {
+        Ok(options) => options,
+        Err(problems) => {
+            output.diagnostics(&problems, args.json, &Redactor::default());
+            return ExitCode::Invalid;
+        }
+    };
+    let described = json!({
+        "command": "record llm", "upstream": options.upstream.to_string(), "out": args.out,
+    });
+    let files = match RunFiles::create(&args.run_dir, None, described) {
+        Ok(files) => files,
+        Err(diagnostic) => {
+            output.diagnostic(&diagnostic, args.json, &Redactor::default());
+            return ExitCode::CouldNotRun;
+        }
+    };
+    let teller = Teller {
+        output: output.clone(),
+        is_json: args.json,
+        has_command: !args.command.is_empty(),
+    };
+    let log = ExchangeLog::new(files.exchanges);
+    let mut watching = Watching::new(teller.clone(), log);
+    let upstream = options.upstream.to_string();
+    let recording = RecordLlm::new(options)
+        .trace(TraceOutput {
+            out: Box::new(files.trace),
+            run_id: files.run_dir.id().to_owned(),
+        })
+        .watch(Box::new(move |notice| watching.see(notice)));
+    let open_files = OpenFiles::raise();
+    until_stopped(async |stop| {
+        let running = (args, &teller, environment);
+        record(running, recording, &upstream, &open_files, &stop).await
+    })
+    .unwrap_or_else(|code| code)
+}
+
+async fn record(
+    (args, teller, environment): (&RecordLlmArgs, &Teller, &[(OsString, OsString)]),
+    recording: RecordLlm,
+    upstream: &str,
+    open_files: &OpenFiles,
+    stop: &CancellationToken,
+) -> ExitCode {
+    let running = match recording.start().await {
+        Ok(running) => running,
+        Err(error) => return refuse(&error, args.json, &teller.output),
+    };
+    let url = running.base_url();
+    let set = |key: Option<&str>| own_variables(&url, key, environment);
+    let shown = set(args.token.as_deref().map(|_| "(the token)"));
+    teller.ready(&running, upstream, &shown);
+    let code = match args.command.is_empty() {
+        true => {
+            stop.cancelled().await;
+            ExitCode::Passed
+        }
+        false => {
+            let variables = set(args.token.as_deref());
+            match child::run(&args.command, &variables, environment, open_files, stop).await {
+                Ok(code) => code,
+                Err(error) => {
+                    let program = args.command[0].to_string_lossy();
+                    let message = format!("`{program}` can't be run: {}", io_reason(&error));
+                    let found = Diagnostic::error(codes::ARGUMENT, message);
+                    teller
+                        .output
+                        .diagnostic(&found, args.json, &Redactor::default());
+                    ExitCode::CouldNotRun
+                }
+            }
+        }
+    };
+    let recording = running.stop().await;
+    teller.recorded(&recording);
+    match code {
+        ExitCode::Passed if !is_whole(&recording, &teller.output) => ExitCode::CouldNotRun,
+        code => code,
+    }
+}
+
+/// Whether everything could be written.
+fn is_whole(recording: &Recording, output: &Output) -> bool {
+    if let Some(reason) = &recording.trace_error {
+        let message = format!("the trace is not whole: {reason}");
+        let found = Diagnostic::error(codes::FILE_WRITE, message);
+        output.diagnostic(&found, false, &Redactor::default());
+    }
+    recording.trace_error.is_none() && recording.write_error.is_none()
+}
+
+/// What clients read to find the API. A key of the user's stays, since the model asks for it; without one, clients
+/// get one that lets them start.
+fn own_variables(
+    url: &str,
+    key: Option<&str>,
+    environment: &[(OsString, OsString)],
+) -> Vec<(&'static str, String)> {
+    let is_given = |name: &str| {
+        environment
+            .iter()
+            .any(|(known, value)| known == name && !value.is_empty())
+    };
+    variables(url, key)
+        .into_iter()
+        .filter(|(name, _)| key.is_some() || !name.ends_with("_API_KEY") || !is_given(name))
+        .collect()
+}
+
+/// The options.
+///
+/// # Errors
+/// Everything that is wrong with the arguments.
+fn options(
+    args: &RecordLlmArgs,
+    environment: &[(OsString, OsString)],
+) -> Result<RecordOptions, Vec<Diagnostic>> {
+    let mut problems = Vec::new();
+    let upstream = Upstream::parse(&args.upstream).map_err(|why| {
+        let message = format!("`--upstream {}` can't be used: {why}", args.upstream);
+        Diagnostic::error(codes::ARGUMENT, message)
+            .with_help("write the API's address, such as `https://api.openai.com/v1`")
+    });
+    let key = args.upstream_key_env.as_ref().map(|name| {
+        let value = text_environment(environment).remove(name);
+        value
+            .filter(|value| !value.trim().is_empty())
+            .ok_or_else(|| {
+                let message =
+                    format!("`--upstream-key-env {name}` names a variable that is not set");
+                Diagnostic::error(codes::ARGUMENT, message)
+            })
+    });
+    let key = key.transpose().unwrap_or_else(|problem| {
+        problems.push(problem);
+        None
+    });
+    let mut secrets = Vec::new();
+    for name in &args.secrets {
+        match secret(name, environment) {
+            Ok(value) => secrets.push(value),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let mut profiles = Vec::new();
+    for path in &args.profiles {
+        match read_source(path).map_err(|problem| vec![problem]) {
+            Ok(source) => match read_profile(&source) {
+                Ok(profile) => profiles.push(profile),
+                Err(found) => problems.extend(found),
+            },
+            Err(found) => problems.extend(found),
+        }
+    }
+    let stall = match seconds("--stall", Some(args.stall)) {
+        Ok((stall, _)) => stall,
+        Err(problem) => {
+            problems.push(problem);
+            None
+        }
+    };
+    let upstream = match upstream {
+        Ok(upstream) => upstream,
+        Err(problem) => {
+            problems.insert(0, problem);
+            return Err(problems);
+        }
+    };
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let upstream = match key {
+        Some(key) => upstream.with_key(key),
+        None => upstream,
+    };
+    let mut options = RecordOptions::new(upstream, &args.out);
+    options.stall = stall.unwrap_or(options.stall);
+    Ok(RecordOptions {
+        replaces: args.force,
+        bind: SocketAddr::new(args.bind, args.port),
+        token: args.token.clone(),
+        secrets,
+        profiles,
+        max_exchanges: args.exchanges_max,
+        ..options
+    })
+}

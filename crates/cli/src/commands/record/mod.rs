@@ -1,0 +1,20 @@
+//! `cuecard record`: what happens becomes a scenario.
+
+mod llm;
+mod telling;
+
+use std::ffi::OsString;
+
+use crate::args::{RecordArgs, RecordedSource};
+use crate::exit_code::ExitCode;
+use crate::output::Output;
+
+pub(crate) fn run(
+    args: &RecordArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    match &args.what {
+        RecordedSource::Llm(args) => llm::run(args, environment, output),
+    }
+}

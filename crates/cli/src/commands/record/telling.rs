@@ -1,0 +1,216 @@
+//! What `record llm` prints: when it is ready, what passes, what was written.
+
+use cuecard_core::diagnostic::{Diagnostic, Severity};
+use cuecard_core::reports::diagnostics;
+use cuecard_core::value::{Redactor, cut};
+use cuecard_players::llm::record::{RecordedFile, Recording, RunningRecorder};
+use cuecard_players::llm::{Exchange, Notice};
+use serde_json::{Map, Value, json};
+
+use super::super::serve::exchange_log::ExchangeLog;
+use crate::output::{Output, stderr, stdout};
+
+/// Where and how it is told.
+#[derive(Clone)]
+pub(super) struct Teller {
+    pub(super) output: Output,
+    /// JSON Lines instead of text.
+    pub(super) is_json: bool,
+    /// Standard output belongs to the command.
+    pub(super) has_command: bool,
+}
+
+impl Teller {
+    fn line(&self, text: &str) {
+        let line = format!("{text}\n");
+        match self.has_command {
+            true => stderr(&line),
+            false => stdout(&line),
+        }
+    }
+
+    fn event(&self, name: &str, mut event: Value) {
+        let mut line = json!({"event": name});
+        if let (Some(line), Some(event)) = (line.as_object_mut(), event.as_object_mut()) {
+            line.append(event);
+        }
+        self.line(&line.to_string());
+    }
+
+    /// It listens.
+    pub(super) fn ready(
+        &self,
+        running: &RunningRecorder,
+        upstream: &str,
+        variables: &[(&str, String)],
+    ) {
+        let url = running.base_url();
+        if self.is_json {
+            let environment: Map<String, Value> = variables
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.as_str().into()))
+                .collect();
+            self.event(
+                "ready",
+                json!({
+                    "url": url, "port": running.port(), "upstream": upstream, "environment": environment,
+                }),
+            );
+            return;
+        }
+        self.line(&format!("ready  {url}   records {upstream}"));
+        for (name, value) in variables {
+            self.line(&format!("  {name}={value}"));
+        }
+    }
+
+    /// What was written, last.
+    pub(super) fn recorded(&self, recording: &Recording) {
+        if self.is_json {
+            self.event(
+                "recorded",
+                json!({
+                    "files": recording.files,
+                    "exchanges": recording.n_exchanges,
+                    "recorded": recording.n_recorded,
+                    "left_out": recording.n_left_out,
+                    "write_error": recording.write_error,
+                    "trace_error": recording.trace_error,
+                }),
+            );
+            return;
+        }
+        if recording.files.is_empty() {
+            let why = match recording.n_exchanges {
+                0 => "no request came; was the client started with the variables above?",
+                _ => "no request for an answer of a model got one",
+            };
+            self.line(&format!("recorded  nothing: {why}"));
+            return;
+        }
+        for file in &recording.files {
+            self.line(&format!(
+                "recorded  {}   {}",
+                file.path.display(),
+                said(file)
+            ));
+        }
+        let paths: Vec<String> = recording
+            .files
+            .iter()
+            .map(|file| file.path.display().to_string())
+            .collect();
+        self.line(&format!(
+            "play it with  cuecard serve llm {}",
+            paths.join(" ")
+        ));
+    }
+
+    fn mark(&self, is_good: bool) -> &'static str {
+        match (is_good, self.output.stderr.unicode) {
+            (true, true) => "✓",
+            (false, true) => "✗",
+            (true, false) => "ok",
+            (false, false) => "x",
+        }
+    }
+}
+
+/// What is in a file: `3 turns, 1 side call`.
+fn said(file: &RecordedFile) -> String {
+    let count = |n: usize, one: &str| match n {
+        1 => format!("1 {one}"),
+        _ => format!("{n} {one}s"),
+    };
+    let turns = count(file.n_turns, "turn");
+    match file.n_side_calls {
+        0 => turns,
+        n => format!("{turns}, {}", count(n, "side call")),
+    }
+}
+
+/// Told of everything that happens, on the thread of the writer.
+pub(super) struct Watching {
+    teller: Teller,
+    exchanges: ExchangeLog,
+}
+
+impl Watching {
+    pub(super) fn new(teller: Teller, exchanges: ExchangeLog) -> Self {
+        Self { teller, exchanges }
+    }
+
+    pub(super) fn see(&mut self, notice: &Notice) {
+        match notice {
+            Notice::Finding(found) => self.finding(found),
+            Notice::Exchange(exchange) => {
+                self.exchanges.keep(exchange);
+                match self.teller.is_json {
+                    true => self.exchange_line(exchange),
+                    false => self.exchange(exchange),
+                }
+            }
+        }
+    }
+
+    fn finding(&self, found: &Diagnostic) {
+        match self.teller.is_json {
+            true => self.teller.event("finding", diagnostics::to_json(found)),
+            false => self
+                .teller
+                .output
+                .diagnostic(found, false, &Redactor::default()),
+        }
+        if self.teller.is_json && found.severity == Severity::Error {
+            stderr(&diagnostics::render(found, self.teller.output.stderr));
+        }
+    }
+
+    fn exchange_line(&self, exchange: &Exchange) {
+        self.teller.event(
+            "exchange",
+            json!({
+                "number": exchange.number,
+                "dialect": exchange.dialect,
+                "path": exchange.path,
+                "outcome": exchange.outcome,
+                "status": exchange.status,
+                "stream": exchange.is_stream,
+                "scenario": exchange.scenario,
+                "file": exchange.place,
+                "turn": exchange.turn,
+                "answer": exchange.answer,
+                "error": exchange.error,
+            }),
+        );
+    }
+
+    fn exchange(&self, exchange: &Exchange) {
+        let form = if exchange.is_stream {
+            "stream"
+        } else {
+            "plain"
+        };
+        let turn = match exchange.turn {
+            Some(turn) => format!("turn {turn}"),
+            None => exchange.outcome.replace('_', " "),
+        };
+        let is_good = !matches!(exchange.outcome, "left_out");
+        let what = match (&exchange.answer, &exchange.error) {
+            (Some(answer), None) => answer.clone(),
+            (_, Some(error)) => {
+                let first = error.lines().next().unwrap_or_default();
+                format!("{} {}", exchange.status, cut(first, 60))
+            }
+            (None, None) => format!("{} {} {}", exchange.status, exchange.method, exchange.path),
+        };
+        let line = format!(
+            "  {turn:<8} {} {what:<46} {:<9} {form:<6} {} ms   {}",
+            self.teller.mark(is_good),
+            exchange.dialect,
+            exchange.due_ms,
+            exchange.place.as_deref().unwrap_or_default(),
+        );
+        stderr(&format!("{}\n", line.trim_end()));
+    }
+}

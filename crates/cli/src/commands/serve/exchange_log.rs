@@ -1,0 +1,39 @@
+//! The log of exchanges of a run: a line of JSON each.
+
+use std::fs::File;
+use std::io::Write as _;
+
+use cuecard_players::llm::Exchange;
+
+use crate::inputs::io_reason;
+use crate::output::stderr;
+
+/// The log.
+pub(crate) struct ExchangeLog {
+    /// Until it can't be written.
+    file: Option<File>,
+}
+
+impl ExchangeLog {
+    /// A log in `file`.
+    pub(crate) fn new(file: File) -> Self {
+        Self { file: Some(file) }
+    }
+
+    /// Keeps an exchange.
+    pub(crate) fn keep(&mut self, exchange: &Exchange) {
+        if let Some(file) = &mut self.file
+            && let Ok(mut line) = serde_json::to_vec(exchange)
+        {
+            line.push(b'\n');
+            // A full disk is no reason to stop serving.
+            if let Err(error) = file.write_all(&line) {
+                let reason = io_reason(&error);
+                stderr(&format!(
+                    "warning: exchanges are no longer written: {reason}\n"
+                ));
+                self.file = None;
+            }
+        }
+    }
+}

@@ -1,0 +1,459 @@
+//! What a provider answered, as the model's answer again: the other direction of the writers of bodies and streams.
+//!
+//! A stream is read as its bytes come, so that each part of the answer knows when it was there.
+
+use std::fmt;
+use std::sync::Arc;
+
+use cuecard_core::script::timeline::Endpoint;
+use cuecard_core::value::{Json, cut};
+
+use super::answer::{Call, CallInput, Element, Piece};
+use super::errors::ApiError;
+use super::stop::StopReason;
+use super::usage::Usage;
+use super::{chat, messages, responses};
+use crate::wire::sse::SseReader;
+
+/// A longer answer is not read, in bytes.
+pub const MAX_ANSWER: usize = 32 << 20;
+/// How much of what can't be read is shown, in characters.
+const SHOWN: usize = 120;
+
+/// An answer of a provider.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Decoded {
+    /// Its id.
+    pub id: Option<String>,
+    /// What it says, in order, with the times at which its parts came.
+    pub elements: Vec<Element>,
+    /// Why it stopped.
+    pub stop: Option<StopReason>,
+    /// What it cost, if it says so.
+    pub usage: Option<Usage>,
+    /// An error that ended it, and when.
+    pub failure: Option<(ApiError, u64)>,
+    /// Whether its end has come.
+    pub is_complete: bool,
+    /// Parts that are no text, thinking or call, by their types.
+    pub left_out: Vec<String>,
+}
+
+impl Decoded {
+    /// Why it stopped, if that does not follow from what it says.
+    pub fn stop_beside_elements(&self) -> Option<StopReason> {
+        let has_calls = self
+            .elements
+            .iter()
+            .any(|element| matches!(element, Element::Call(_)));
+        let derived = match has_calls {
+            true => StopReason::ToolUse,
+            false => StopReason::EndTurn,
+        };
+        self.stop.filter(|stop| *stop != derived)
+    }
+}
+
+/// Why an answer can't be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecodeError {
+    /// The reason, in words.
+    pub reason: String,
+}
+
+impl DecodeError {
+    pub(super) fn new(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+        }
+    }
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// Reads the body of an answer that is no stream and no error, all of which was there at `at_ms`.
+///
+/// # Errors
+/// It isn't what this API answers; answers of Gemini are not read.
+pub fn read_body(endpoint: Endpoint, body: &[u8], at_ms: u64) -> Result<Decoded, DecodeError> {
+    let json: Json = serde_json::from_slice(body).map_err(|error| {
+        let shown = String::from_utf8_lossy(body);
+        let shown = cut(&shown, SHOWN).into_owned();
+        DecodeError::new(format!("the answer is not JSON ({error}): {shown:?}"))
+    })?;
+    match endpoint {
+        Endpoint::Messages => messages::read_body(&json, at_ms),
+        Endpoint::Chat => chat::read_body(&json, at_ms),
+        Endpoint::Responses => responses::read_body(&json, at_ms),
+        Endpoint::Gemini => Err(unread()),
+    }
+}
+
+/// Reads the body of an error with this status. `None` if it isn't one of the API's own, but of what stands before it.
+pub fn read_error(status: u16, body: &[u8]) -> Option<ApiError> {
+    let json: Json = serde_json::from_slice(body).ok()?;
+    self::error(status, json.get("error")?)
+}
+
+/// The error of an API that `error` describes.
+pub(super) fn error(status: u16, error: &Json) -> Option<ApiError> {
+    let text = |name: &str| error.get(name).and_then(Json::as_str);
+    if let Json::String(message) = error {
+        return Some(ApiError::new(status, message.as_str()));
+    }
+    let message = text("message")?;
+    let mut found = ApiError::new(status, message);
+    found.error_type = text("type").or_else(|| text("status")).map(str::to_owned);
+    found.param = text("param").map(str::to_owned);
+    found.code = text("code").map(str::to_owned);
+    found.details = error.get("details").cloned().unwrap_or(Json::Null);
+    Some(found)
+}
+
+fn unread() -> DecodeError {
+    DecodeError::new("answers of this API are not read")
+}
+
+/// Reads the events of a dialect.
+pub(super) trait EventDecoder: fmt::Debug + Send {
+    /// Reads the next event, which is JSON.
+    fn event(&mut self, answer: &mut Building, data: &Json, at_ms: u64);
+
+    /// Whether a stream that ends here has said all that matters.
+    fn may_end(&self) -> bool {
+        false
+    }
+}
+
+/// Reads a stream of server-sent events.
+#[derive(Debug)]
+pub struct StreamDecoder {
+    reader: SseReader,
+    events: Box<dyn EventDecoder>,
+    answer: Building,
+    n_bytes: usize,
+    n_events: usize,
+    error: Option<DecodeError>,
+}
+
+impl StreamDecoder {
+    /// A reader of an API's streams.
+    ///
+    /// # Errors
+    /// Answers of this API are not read: Gemini's.
+    pub fn new(endpoint: Endpoint) -> Result<Self, DecodeError> {
+        let events: Box<dyn EventDecoder> = match endpoint {
+            Endpoint::Messages => Box::new(messages::MessagesEvents),
+            Endpoint::Chat => Box::new(chat::ChatEvents::default()),
+            Endpoint::Responses => Box::new(responses::ResponsesEvents),
+            Endpoint::Gemini => return Err(unread()),
+        };
+        Ok(Self {
+            reader: SseReader::new(MAX_ANSWER),
+            events,
+            answer: Building::default(),
+            n_bytes: 0,
+            n_events: 0,
+            error: None,
+        })
+    }
+
+    /// Reads on; these bytes came at `at_ms`, counted from the request. What can't be read is told at the end.
+    pub fn read(&mut self, bytes: &[u8], at_ms: u64) {
+        if self.error.is_some() || self.is_complete() {
+            return;
+        }
+        self.n_bytes = self.n_bytes.saturating_add(bytes.len());
+        if self.n_bytes > MAX_ANSWER {
+            self.error = Some(DecodeError::new(format!(
+                "the answer is longer than {MAX_ANSWER} bytes"
+            )));
+            return;
+        }
+        let Self {
+            reader,
+            events,
+            answer,
+            n_events,
+            error,
+            ..
+        } = self;
+        let read = reader.read(bytes, |event| {
+            *n_events += 1;
+            if answer.is_complete || error.is_some() {
+                return;
+            }
+            if event.data.trim() == "[DONE]" {
+                answer.is_complete = true;
+                return;
+            }
+            match serde_json::from_str::<Json>(&event.data) {
+                Ok(data) if data.is_object() => events.event(answer, &data, at_ms),
+                Ok(_) | Err(_) => {
+                    let shown = cut(&event.data, SHOWN).into_owned();
+                    *error = Some(DecodeError::new(format!(
+                        "event {n_events} is not an object of JSON: {shown:?}"
+                    )));
+                }
+            }
+        });
+        if let Err(too_long) = read {
+            self.error
+                .get_or_insert(DecodeError::new(too_long.to_string()));
+        }
+    }
+
+    /// Whether the end of the answer has come.
+    pub fn is_complete(&self) -> bool {
+        self.answer.is_complete
+    }
+
+    /// The answer, as far as it came. One that says when it ends is only complete if it did.
+    ///
+    /// # Errors
+    /// What of it can't be read.
+    pub fn finish(mut self) -> Result<Decoded, DecodeError> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        self.answer.is_complete |= self.events.may_end() || self.answer.failure.is_some();
+        Ok(self.answer.finish())
+    }
+}
+
+/// An answer while it is read.
+#[derive(Debug, Default)]
+pub(super) struct Building {
+    parts: Vec<Part>,
+    pub(super) id: Option<String>,
+    pub(super) stop: Option<StopReason>,
+    /// `usage`, in the words of the dialect.
+    pub(super) usage: Json,
+    pub(super) failure: Option<(ApiError, u64)>,
+    pub(super) is_complete: bool,
+    left_out: Vec<String>,
+}
+
+/// Where a part stands: its number in the answer, and its number inside of that.
+pub(super) type PartKey = (u64, u64);
+
+#[derive(Debug)]
+struct Part {
+    key: PartKey,
+    kind: PartKind,
+    /// Of thinking and text.
+    pieces: Vec<Piece>,
+    /// Of a call.
+    call: CallPart,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PartKind {
+    Thinking,
+    Text,
+    Call,
+}
+
+#[derive(Debug, Default)]
+struct CallPart {
+    id: String,
+    name: String,
+    input: String,
+    takes_text: bool,
+    at_ms: u64,
+    is_whole: bool,
+}
+
+impl Building {
+    /// More of the text of a part.
+    pub(super) fn text(&mut self, key: PartKey, delta: &str, at_ms: u64) {
+        self.say(key, PartKind::Text, delta, at_ms);
+    }
+
+    /// More of the thinking of a part.
+    pub(super) fn thinking(&mut self, key: PartKey, delta: &str, at_ms: u64) {
+        self.say(key, PartKind::Thinking, delta, at_ms);
+    }
+
+    fn say(&mut self, key: PartKey, kind: PartKind, delta: &str, at_ms: u64) {
+        if !delta.is_empty() {
+            self.part(key, kind).pieces.push(Piece {
+                text: delta.into(),
+                at_ms,
+            });
+        }
+    }
+
+    fn part(&mut self, key: PartKey, kind: PartKind) -> &mut Part {
+        let known = self
+            .parts
+            .iter()
+            .position(|part| part.key == key && part.kind == kind);
+        let at = known.unwrap_or_else(|| {
+            self.parts.push(Part {
+                key,
+                kind,
+                pieces: Vec::new(),
+                call: CallPart::default(),
+            });
+            self.parts.len() - 1
+        });
+        &mut self.parts[at]
+    }
+
+    /// Whether the part has said anything.
+    pub(super) fn has(&self, key: PartKey) -> bool {
+        self.parts.iter().any(|part| part.key == key)
+    }
+
+    /// Whether the part is a call.
+    pub(super) fn has_call(&self, key: PartKey) -> bool {
+        self.parts
+            .iter()
+            .any(|part| part.key == key && part.kind == PartKind::Call)
+    }
+
+    /// A call, of which more may be known later: empty texts say nothing.
+    pub(super) fn call(
+        &mut self,
+        key: PartKey,
+        id: &str,
+        name: &str,
+        takes_text: bool,
+        at_ms: u64,
+    ) {
+        let call = self.call_at(key, at_ms);
+        if !id.is_empty() {
+            id.clone_into(&mut call.id);
+        }
+        if !name.is_empty() {
+            name.clone_into(&mut call.name);
+        }
+        call.takes_text |= takes_text;
+    }
+
+    /// More of the input of a call.
+    pub(super) fn call_input(&mut self, key: PartKey, delta: &str, at_ms: u64) {
+        let call = self.call_at(key, at_ms);
+        call.input.push_str(delta);
+    }
+
+    /// The whole input of a call.
+    pub(super) fn call_whole(&mut self, key: PartKey, input: String, at_ms: u64) {
+        let call = self.call_at(key, at_ms);
+        call.input = input;
+        call.is_whole = true;
+    }
+
+    /// The input of a call is complete.
+    pub(super) fn call_done(&mut self, key: PartKey, at_ms: u64) {
+        self.call_at(key, at_ms).is_whole = true;
+    }
+
+    fn call_at(&mut self, key: PartKey, at_ms: u64) -> &mut CallPart {
+        let call = &mut self.part(key, PartKind::Call).call;
+        call.at_ms = call.at_ms.max(at_ms);
+        call
+    }
+
+    /// A part that is none of these.
+    pub(super) fn leave_out(&mut self, kind: &str) {
+        if !self.left_out.iter().any(|known| known == kind) {
+            self.left_out.push(cut(kind, SHOWN).into_owned());
+        }
+    }
+
+    pub(super) fn finish(self) -> Decoded {
+        let is_complete = self.is_complete;
+        let elements = self
+            .parts
+            .into_iter()
+            .filter_map(|part| match part.kind {
+                PartKind::Thinking => Some(Element::Thinking(part.pieces)),
+                PartKind::Text => Some(Element::Text(part.pieces)),
+                // Of an answer that was cut off, a part of a call is no call.
+                PartKind::Call if is_complete || part.call.is_whole => {
+                    Some(Element::Call(part.call.done()))
+                }
+                PartKind::Call => None,
+            })
+            .collect();
+        let usage = self
+            .usage
+            .as_object()
+            .is_some_and(|usage| !usage.is_empty())
+            .then(|| Usage::of(&self.usage, 0, &[]));
+        Decoded {
+            id: self.id,
+            elements,
+            stop: self.stop,
+            usage,
+            failure: self.failure,
+            is_complete,
+            left_out: self.left_out,
+        }
+    }
+}
+
+impl CallPart {
+    fn done(self) -> Call {
+        let input = match self.takes_text {
+            true => CallInput::Text(self.input),
+            false => arguments(self.input),
+        };
+        Call {
+            id: self.id,
+            name: self.name,
+            input,
+            at_ms: self.at_ms,
+        }
+    }
+}
+
+/// The arguments that a text holds: an object, no text at all, or the text itself if it is neither.
+fn arguments(text: String) -> CallInput {
+    if text.trim().is_empty() {
+        return CallInput::Arguments(Arc::new(Json::Object(Default::default())));
+    }
+    match serde_json::from_str::<Json>(&text) {
+        Ok(json) if json.is_object() => CallInput::Arguments(Arc::new(json)),
+        _ => CallInput::Text(text),
+    }
+}
+
+/// A member that is a text.
+pub(super) fn text_of<'j>(json: &'j Json, name: &str) -> &'j str {
+    json.get(name).and_then(Json::as_str).unwrap_or_default()
+}
+
+/// The items of a member that is a list.
+pub(super) fn items_of<'j>(json: &'j Json, name: &str) -> &'j [Json] {
+    json.get(name)
+        .and_then(Json::as_array)
+        .map_or(&[], Vec::as_slice)
+}
+
+/// A member that is a number.
+pub(super) fn number_of(json: &Json, name: &str) -> u64 {
+    json.get(name).and_then(Json::as_u64).unwrap_or_default()
+}
+
+/// Takes over the members of `more`; null says nothing.
+pub(super) fn merge(usage: &mut Json, more: Option<&Json>) {
+    let Some(Json::Object(more)) = more else {
+        return;
+    };
+    if !usage.is_object() {
+        *usage = Json::Object(Default::default());
+    }
+    if let Json::Object(usage) = usage {
+        let said = more.iter().filter(|(_, value)| !value.is_null());
+        usage.extend(said.map(|(name, value)| (name.clone(), value.clone())));
+    }
+}
