@@ -19,6 +19,8 @@ pub(super) struct Calling {
     pub(super) agent: Option<AgentName>,
     /// Types and unknown arguments count too.
     pub(super) is_strict: bool,
+    /// The folder that relative paths of a timeline are in, for agents that take absolute ones only.
+    pub(super) folder: String,
 }
 
 /// An answer, ready for the wire.
@@ -71,7 +73,11 @@ pub(super) fn prepare(
             }
             TurnElement::Text(said) => prepared.elements.push(Element::Text(pieces(said))),
             TurnElement::Call(call) => {
-                match native_call(choice.profile, &call.call, &request.tools) {
+                let placed = choice
+                    .profile
+                    .and_then(|profile| profile.placed(&call.call, &calling.folder));
+                let abstract_call = placed.as_ref().unwrap_or(&call.call);
+                match native_call(choice.profile, abstract_call, &request.tools) {
                     Err(unmapped) => failures.push(
                         at(
                             script,
@@ -124,6 +130,7 @@ fn wire_call(call: &TurnCall, mapped: Mapped, at_ms: u64) -> Call {
     Call {
         id: call.id.clone(),
         name: mapped.call.name,
+        namespace: mapped.namespace,
         input,
         at_ms,
     }

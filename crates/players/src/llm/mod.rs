@@ -33,6 +33,7 @@ mod options;
 mod server;
 mod service;
 mod stand_in;
+mod stored;
 mod streaming;
 mod telling;
 #[cfg(test)]

@@ -146,7 +146,15 @@ impl MockLlm {
                     return Err(StartError::Files(vec![found]));
                 }
                 Some(profile) => {
-                    diagnostics.extend(timelines().flat_map(|timeline| profile.check(timeline)));
+                    let found = timelines().flat_map(|timeline| profile.check(timeline));
+                    let found: Vec<Diagnostic> = match options.is_strict {
+                        true => found.map(Diagnostic::strictly).collect(),
+                        false => found.collect(),
+                    };
+                    if options.is_strict && !found.is_empty() {
+                        return Err(StartError::Files(found));
+                    }
+                    diagnostics.extend(found);
                 }
             }
         }
@@ -170,6 +178,10 @@ impl MockLlm {
             profiles,
             agent: options.agent.clone(),
             is_strict: options.strict_tools,
+            folder: std::path::absolute(&options.workspace)
+                .unwrap_or_else(|_| options.workspace.clone())
+                .to_string_lossy()
+                .into_owned(),
         };
         let listener = PatientListener::new(listener, options.patience);
         let stand_in = Arc::new(StandIn::new(options, sessions, calling, teller, clock));

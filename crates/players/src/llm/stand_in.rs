@@ -18,6 +18,7 @@ use super::checks;
 use super::events;
 use super::ledger::{Ledger, UnplayedTurn};
 use super::options::{LlmOptions, OnMiss};
+use super::stored::StoredAnswers;
 use super::telling::{Notice, Teller};
 use crate::runtime::clock::Clock;
 use crate::wire::llm::answer::Element;
@@ -46,6 +47,8 @@ pub(super) struct StandIn {
     refused: Mutex<HashMap<(SessionKey, usize), ApiError>>,
     /// Requests whose content the trace was told, by session: after an error they come again.
     traced: Mutex<HashSet<(SessionKey, RequestKey)>>,
+    /// Responses answers that were sent, by id.
+    pub(super) stored: StoredAnswers,
     pub(super) stop: CancellationToken,
 }
 
@@ -129,6 +132,7 @@ impl StandIn {
             models: Mutex::new(models),
             refused: Mutex::default(),
             traced: Mutex::default(),
+            stored: StoredAnswers::default(),
             stop: CancellationToken::new(),
             options,
         }

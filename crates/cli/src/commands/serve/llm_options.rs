@@ -5,12 +5,13 @@ use std::net::SocketAddr;
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::formats::timeline::Symbols;
-use cuecard_core::profiles::{AgentName, read_profile};
+use cuecard_core::profiles::AgentName;
 use cuecard_core::script::timeline::Speed;
 use cuecard_players::llm::{LlmOptions, OnMiss};
 
 use crate::args::{MissAnswer, ServeLlmArgs};
-use crate::inputs::{read_source, symbols};
+use crate::commands::profile::read_profiles;
+use crate::inputs::symbols;
 
 /// The options.
 ///
@@ -36,16 +37,10 @@ pub(super) fn options(
         }
         agent
     });
-    let mut profiles = Vec::new();
-    for path in &args.profiles {
-        match read_source(path) {
-            Err(problem) => problems.push(problem),
-            Ok(source) => match read_profile(&source) {
-                Ok(profile) => profiles.push(profile),
-                Err(more) => problems.extend(more),
-            },
-        }
-    }
+    let profiles = read_profiles(&args.profiles).unwrap_or_else(|found| {
+        problems.extend(found);
+        Vec::new()
+    });
     if !args.workspace.is_dir() {
         let message = format!("`--workspace {}` is not a folder", args.workspace.display());
         problems.push(argument(&message));
