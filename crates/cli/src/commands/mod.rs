@@ -14,6 +14,7 @@ pub(crate) mod mcp;
 pub(crate) mod plain;
 pub(crate) mod play;
 mod play_output;
+pub(crate) mod profile;
 pub(crate) mod record;
 pub(crate) mod schema;
 pub(crate) mod serve;

@@ -11,6 +11,8 @@ pub struct AdvertisedTool {
     pub description: String,
     /// What a call passes.
     pub input: ToolInput,
+    /// The group that it stands in, which a call names beside the tool; most tools are in none.
+    pub namespace: Option<String>,
 }
 
 /// What a call of a tool passes.
@@ -31,7 +33,21 @@ impl AdvertisedTool {
             name: name.into(),
             description: String::new(),
             input: ToolInput::Schema(schema),
+            namespace: None,
         }
+    }
+
+    /// Whether a call of `name` means it: its own name, or that of a tool of an MCP server, `mcp__SERVER__TOOL`,
+    /// for one that stands in the group of its server.
+    pub fn is_called(&self, name: &str) -> bool {
+        if self.name == name {
+            return true;
+        }
+        let Some(group) = &self.namespace else {
+            return false;
+        };
+        name.strip_suffix(self.name.as_str())
+            .is_some_and(|start| start.trim_end_matches('_') == group.trim_end_matches('_'))
     }
 
     /// The schema of its arguments, if it has one.

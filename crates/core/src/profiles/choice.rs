@@ -10,10 +10,33 @@ use crate::diagnostic::{Diagnostic, codes};
 use crate::source::SourceFile;
 
 /// The profiles that are built in, as name and text.
-const BUILT_IN: &[(&str, &str)] = &[(
-    "profiles/claude-code/2.0.5.toml",
-    include_str!("claude-code/2.0.5.toml"),
-)];
+const BUILT_IN: &[(&str, &str)] = &[
+    (
+        "profiles/claude-code/2.0.5.toml",
+        include_str!("claude-code/2.0.5.toml"),
+    ),
+    (
+        "profiles/codex/0.169.0.toml",
+        include_str!("codex/0.169.0.toml"),
+    ),
+    (
+        "profiles/gemini-cli/0.61.0.toml",
+        include_str!("gemini-cli/0.61.0.toml"),
+    ),
+    (
+        "profiles/mini-swe-agent/2.4.6.toml",
+        include_str!("mini-swe-agent/2.4.6.toml"),
+    ),
+    (
+        "profiles/opencode/1.18.33.toml",
+        include_str!("opencode/1.18.33.toml"),
+    ),
+    ("profiles/pi/0.73.1.toml", include_str!("pi/0.73.1.toml")),
+    (
+        "profiles/qwen-code/0.15.10.toml",
+        include_str!("qwen-code/0.15.10.toml"),
+    ),
+];
 
 static PARSED: LazyLock<Vec<Profile>> = LazyLock::new(|| {
     BUILT_IN
@@ -22,7 +45,8 @@ static PARSED: LazyLock<Vec<Profile>> = LazyLock::new(|| {
         .collect()
 });
 
-/// An agent gives itself away by at least so many of its tools.
+/// An agent gives itself away by at least so many of its tools; by fewer only if it has no more, and the request has no
+/// others.
 const MIN_DETECTED: usize = 2;
 
 /// The profiles there are.
@@ -127,21 +151,26 @@ impl Profiles {
         }
     }
 
+    /// All profiles, the user's own first.
+    pub fn iter(&self) -> impl Iterator<Item = &Profile> {
+        self.profiles.iter()
+    }
+
     fn detect(&self, advertised: &[AdvertisedTool]) -> Option<&Profile> {
+        // How many of its tools are there, and how many are not.
         let overlap = |profile: &Profile| {
-            let names = profile.detect.iter();
-            names
-                .filter(|name| advertised.iter().any(|tool| tool.name == **name))
-                .count()
+            let is_there = |name: &&String| advertised.iter().any(|tool| tool.name == **name);
+            let n_there = profile.detect.iter().filter(is_there).count();
+            let n_missing = profile.detect.len() - n_there;
+            let is_all = n_missing == 0 && n_there == advertised.len();
+            let is_enough = n_there >= MIN_DETECTED || (n_there > 0 && is_all);
+            is_enough.then_some((n_there, std::cmp::Reverse(n_missing)))
         };
-        let best = self.profiles.iter().map(overlap).max()?;
-        if best < MIN_DETECTED {
-            return None;
-        }
+        let best = self.profiles.iter().filter_map(overlap).max()?;
         newest(
             self.profiles
                 .iter()
-                .filter(|profile| overlap(profile) == best),
+                .filter(|profile| overlap(profile) == Some(best)),
         )
     }
 }

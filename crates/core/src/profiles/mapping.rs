@@ -6,9 +6,11 @@ use std::sync::Arc;
 use serde_json::{Map, json};
 
 use super::advertised::{AdvertisedTool, ToolInput};
+use super::backwards;
 use super::call::{AbstractCall, NativeCall};
 use super::conversion::converted;
-use super::profile::{Profile, ToolForm, is_mcp};
+use super::profile::{Profile, Through, ToolForm, is_mcp};
+use super::shell;
 use crate::value::Json;
 
 /// A call in the agent's vocabulary.
@@ -16,6 +18,8 @@ use crate::value::Json;
 pub struct Mapped {
     /// The call.
     pub call: NativeCall,
+    /// The group of the tool, which the call names too.
+    pub namespace: Option<String>,
     /// Arguments that have no place in it (T-TOOL-03).
     pub dropped: Vec<String>,
 }
@@ -64,10 +68,20 @@ pub fn native_call(
     call: &AbstractCall,
     advertised: &[AdvertisedTool],
 ) -> Result<Mapped, Unmapped> {
+    let find = |name: &str| advertised.iter().find(|tool| tool.is_called(name));
+    let through = profile.and_then(|profile| {
+        let through = profile.through.as_ref()?;
+        Some((profile, through, find(&through.name)?))
+    });
     if is_mcp(&call.tool) {
-        return Ok(unchanged(&call.tool, &call.args, advertised));
+        return Ok(match (find(&call.tool), through) {
+            (None, Some((profile, through, tool))) => {
+                let inner = unchanged(&call.tool, &call.args, None);
+                wrapped(profile, through, tool, inner)
+            }
+            (tool, _) => unchanged(&call.tool, &call.args, tool),
+        });
     }
-    let find = |name: &str| advertised.iter().find(|tool| tool.name == name);
     let forms = profile.and_then(|profile| profile.tools.get(&call.tool));
     let forms = || {
         forms
@@ -82,8 +96,18 @@ pub fn native_call(
         Some(written) => (&written.tool, &written.args),
         None => (&call.tool, &call.args),
     };
-    if find(written_tool).is_some() {
-        return Ok(unchanged(written_tool, written_args, advertised));
+    if let Some(tool) = find(written_tool) {
+        return Ok(unchanged(written_tool, written_args, Some(tool)));
+    }
+    if let Some((profile, through, tool)) = through {
+        let known = |name: &str| profile.schemas.get(name);
+        if let Some((form, inner)) = forms().find_map(|form| Some((form, known(&form.name)?))) {
+            return Ok(wrapped(profile, through, tool, form.apply(call, inner)?));
+        }
+        if let Some(inner) = known(written_tool) {
+            let inner = unchanged(written_tool, written_args, Some(inner));
+            return Ok(wrapped(profile, through, tool, inner));
+        }
     }
     Err(Unmapped {
         tool: call.tool.clone(),
@@ -94,38 +118,46 @@ pub fn native_call(
 
 /// A call that was recorded as an abstract one. A tool that no entry maps to stays as it is.
 pub fn abstract_call(profile: Option<&Profile>, call: &NativeCall) -> AbstractCall {
-    let entries = profile.into_iter().flat_map(|profile| &profile.tools);
-    let best = entries
-        .flat_map(|(tool, forms)| forms.iter().map(move |form| (tool, form)))
-        .filter_map(|(tool, form)| {
-            let (args, score) = form.invert(call)?;
-            Some((tool, args, score))
-        })
-        // Of equally good ones the first.
-        .reduce(|best, next| if next.2 > best.2 { next } else { best });
-    match best {
-        Some((tool, args, _)) => AbstractCall::new(tool.as_str(), args),
-        None => AbstractCall {
-            args: call.args.clone(),
-            ..AbstractCall::new(call.name.as_str(), json!({}))
-        },
-    }
+    let found = profile.and_then(|profile| backwards::abstract_call(profile, call));
+    found.unwrap_or_else(|| AbstractCall {
+        args: call.args.clone(),
+        ..AbstractCall::new(call.name.as_str(), json!({}))
+    })
 }
 
-fn unchanged(name: &str, args: &Arc<Json>, advertised: &[AdvertisedTool]) -> Mapped {
-    let takes_text = advertised
-        .iter()
-        .any(|tool| tool.name == name && tool.input == ToolInput::Text);
+fn unchanged(name: &str, args: &Arc<Json>, tool: Option<&AdvertisedTool>) -> Mapped {
+    let takes_text = tool.is_some_and(|tool| tool.input == ToolInput::Text);
     let args = match takes_text {
         true => Arc::new(Json::String(as_free_text(args))),
         false => args.clone(),
     };
     Mapped {
         call: NativeCall {
-            name: name.to_owned(),
+            name: tool.map_or(name, |tool| &tool.name).to_owned(),
             args,
         },
+        namespace: tool.and_then(|tool| tool.namespace.clone()),
         dropped: Vec::new(),
+    }
+}
+
+/// A call that a program makes, which `tool` is called with.
+fn wrapped(profile: &Profile, through: &Through, tool: &AdvertisedTool, inner: Mapped) -> Mapped {
+    let program = through.program(&inner.call);
+    let args = match tool.input {
+        ToolInput::Text => Json::String(program),
+        ToolInput::Schema(_) | ToolInput::Opaque => {
+            let known = profile.required_arguments(&tool.name);
+            json!({ (*known.first().unwrap_or(&"input")): program })
+        }
+    };
+    Mapped {
+        call: NativeCall {
+            name: tool.name.clone(),
+            args: args.into(),
+        },
+        namespace: tool.namespace.clone(),
+        dropped: inner.dropped,
     }
 }
 
@@ -141,10 +173,24 @@ fn as_free_text(args: &Json) -> String {
     }
 }
 
+impl Through {
+    /// The program that makes `call`.
+    fn program(&self, call: &NativeCall) -> String {
+        let parts = json!({"name": call.name, "args": *call.args});
+        // Both of its arguments are there.
+        self.program.render(&parts).unwrap_or_default()
+    }
+}
+
 impl ToolForm {
-    fn is_for(&self, args: &Json) -> bool {
+    pub(super) fn is_for(&self, args: &Json) -> bool {
         self.when.iter().all(|(name, value)| args[name] == *value)
             && self.with.iter().all(|name| !args[name].is_null())
+            && self.whole_lines.iter().all(|name| {
+                args[name]
+                    .as_str()
+                    .is_some_and(|text| text.ends_with('\n') && !text.contains('\r'))
+            })
     }
 
     fn apply(&self, call: &AbstractCall, tool: &AdvertisedTool) -> Result<Mapped, Unmapped> {
@@ -158,12 +204,15 @@ impl ToolForm {
             let property = properties.and_then(|known| known.get(name));
             native.insert(name.to_owned(), converted(value, property, from == "cmd"));
         };
+        let lacks = |missing| Unmapped {
+            tool: call.tool.clone(),
+            native_tool: Some(self.name.clone()),
+            missing_argument: Some(missing),
+        };
+        let as_line = as_command_line(&call.args);
         for (name, template) in self.shell.iter().chain(&self.texts) {
-            let text = template.render(&call.args).map_err(|missing| Unmapped {
-                tool: call.tool.clone(),
-                native_tool: Some(self.name.clone()),
-                missing_argument: Some(missing),
-            })?;
+            let text = template.render(as_line.as_ref().unwrap_or(&call.args));
+            let text = text.map_err(lacks)?;
             let from = match self.shell.contains_key(name) {
                 true => "cmd",
                 false => "",
@@ -173,8 +222,12 @@ impl ToolForm {
         for (name, value) in &self.fixed {
             put(name, "", value.clone());
         }
+        for (name, template) in &self.values {
+            put(name, "", template.render(&call.args).map_err(lacks)?);
+        }
         for (name, value) in call.args.as_object().into_iter().flatten() {
             match self.args.get(name) {
+                Some(_) if self.assume.get(name) == Some(value) => {}
                 Some(native_name) if knows(native_name) => put(native_name, name, value.clone()),
                 Some(_) => dropped.push(name.clone()),
                 None if self.uses(name) => {}
@@ -192,9 +245,10 @@ impl ToolForm {
         };
         Ok(Mapped {
             call: NativeCall {
-                name: self.name.clone(),
+                name: tool.name.clone(),
                 args: Arc::new(args),
             },
+            namespace: tool.namespace.clone(),
             dropped,
         })
     }
@@ -208,43 +262,18 @@ impl ToolForm {
                 .values()
                 .chain(self.texts.values())
                 .any(|template| template.arguments().contains(&argument))
+            || self
+                .values
+                .values()
+                .any(|template| template.arguments().contains(&argument))
     }
+}
 
-    /// The abstract arguments of a call that this form may have made, and how much speaks for it.
-    fn invert(&self, call: &NativeCall) -> Option<(Json, usize)> {
-        if self.name != call.name || !self.shell.is_empty() {
-            return None;
-        }
-        let native = call.args.as_object()?;
-        let mut args = Map::new();
-        let mut score = 1;
-        for (name, value) in &self.fixed {
-            if native.get(name) != Some(value) {
-                return None;
-            }
-            score += 3;
-        }
-        for (name, template) in &self.texts {
-            let (argument, value) = template.invert(native.get(name)?.as_str()?)?;
-            args.insert(argument.to_owned(), Json::String(value));
-            score += 2;
-        }
-        for (name, value) in native {
-            if self.fixed.contains_key(name) || self.texts.contains_key(name) {
-                continue;
-            }
-            let argument = self
-                .args
-                .iter()
-                .find(|(_, native_name)| *native_name == name);
-            let argument = argument.map_or(name, |(argument, _)| argument);
-            args.insert(argument.clone(), value.clone());
-        }
-        for (argument, value) in self.when.iter().chain(&self.assume) {
-            args.entry(argument.clone())
-                .or_insert_with(|| value.clone());
-        }
-        let args = Json::Object(args);
-        self.is_for(&args).then_some((args, score))
-    }
+/// The arguments with the command as a line, if it is given as words.
+fn as_command_line(args: &Json) -> Option<Json> {
+    let words = args["cmd"].as_array()?;
+    let words: Vec<&str> = words.iter().map(Json::as_str).collect::<Option<_>>()?;
+    let mut args = args.clone();
+    args["cmd"] = Json::String(shell::join(words));
+    Some(args)
 }

@@ -1,7 +1,9 @@
 //! Tool profiles: what each agent calls the tools of the abstract vocabulary, as data, in both directions.
 
 mod advertised;
+mod backwards;
 mod call;
+mod capture;
 mod choice;
 mod conversion;
 mod mapping;
@@ -9,13 +11,17 @@ mod profile;
 mod read;
 pub mod shell;
 mod template;
+mod values;
 mod version;
 
+#[cfg(test)]
+mod agents_tests;
 #[cfg(test)]
 mod tests;
 
 pub use advertised::{AdvertisedTool, ToolInput};
 pub use call::{AbstractCall, NativeCall, WrittenCall};
+pub use capture::{Capture, capture};
 pub use choice::{AgentName, ProfileChoice, Profiles};
 pub use conversion::check_call;
 pub use mapping::{Mapped, Unmapped, abstract_call, native_call};

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::advertised::{AdvertisedTool, ToolInput};
+use super::call::AbstractCall;
 use super::template::Template;
+use super::values::ValueTemplate;
 use super::version::{Version, VersionRange};
 use crate::diagnostic::{Diagnostic, codes, did_you_mean};
 use crate::scenario::timeline::{EventKind, Timeline};
@@ -21,8 +24,21 @@ pub struct Profile {
     pub detect: Vec<String>,
     /// For each abstract tool the forms of its calls, of which the first is taken whose conditions hold.
     pub(super) tools: BTreeMap<String, Vec<ToolForm>>,
-    /// For each of the agent's tools the arguments that a call must pass.
-    pub(super) required: BTreeMap<String, Vec<String>>,
+    /// The agent's tools as its requests advertise them, by name.
+    pub(super) schemas: BTreeMap<String, AdvertisedTool>,
+    /// A tool through which others are called, where the agent has such a one.
+    pub(super) through: Option<Through>,
+    /// Whether the agent takes absolute paths only.
+    pub(super) wants_absolute_paths: bool,
+}
+
+/// A tool that takes a program which calls other tools.
+#[derive(Debug, Clone)]
+pub(super) struct Through {
+    /// The tool that is advertised.
+    pub(super) name: String,
+    /// The program: `{name}` is the tool that it calls, `{args}` what it passes.
+    pub(super) program: Template,
 }
 
 /// A form in which an abstract call is made.
@@ -34,10 +50,14 @@ pub(super) struct ToolForm {
     pub(super) when: BTreeMap<String, Json>,
     /// Arguments that are there.
     pub(super) with: Vec<String>,
+    /// Arguments that are texts of whole lines.
+    pub(super) whole_lines: Vec<String>,
     /// Abstract argument → the tool's.
     pub(super) args: BTreeMap<String, String>,
     /// The tool's argument → its value.
     pub(super) fixed: BTreeMap<String, Json>,
+    /// The tool's argument → a value with texts that stand for abstract ones.
+    pub(super) values: BTreeMap<String, ValueTemplate>,
     /// The tool's argument → a text made of abstract ones.
     pub(super) texts: BTreeMap<String, Template>,
     /// The tool's argument → a shell command made of abstract ones.
@@ -60,8 +80,76 @@ impl Profile {
     }
 
     /// The arguments that a call of the agent's tool must pass.
-    pub fn required_arguments(&self, native_tool: &str) -> &[String] {
-        self.required.get(native_tool).map_or(&[], Vec::as_slice)
+    pub fn required_arguments(&self, native_tool: &str) -> Vec<&str> {
+        let schema = self
+            .schemas
+            .get(native_tool)
+            .and_then(AdvertisedTool::schema);
+        let required = schema.and_then(|schema| schema["required"].as_array());
+        required
+            .into_iter()
+            .flatten()
+            .filter_map(Json::as_str)
+            .collect()
+    }
+
+    /// The agent's tools, as its requests advertise them.
+    pub fn advertised(&self) -> Vec<AdvertisedTool> {
+        self.schemas.values().cloned().collect()
+    }
+
+    /// The names of the abstract tools that it has an entry for.
+    pub fn abstract_tools(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
+    /// The agent's tools that calls of the abstract tool become, each once, the usual one first.
+    pub fn native_tools(&self, tool: &str) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for form in self.tools.get(tool).into_iter().flatten() {
+            if !names.contains(&form.name.as_str()) {
+                names.push(&form.name);
+            }
+        }
+        names
+    }
+
+    /// Whether the agent takes free text for the tool.
+    pub(super) fn takes_text(&self, native_tool: &str) -> bool {
+        self.schemas
+            .get(native_tool)
+            .is_some_and(|tool| tool.input == ToolInput::Text)
+    }
+
+    /// The call with its relative paths below `folder`, if the agent takes absolute paths only.
+    pub fn placed(&self, call: &AbstractCall, folder: &str) -> Option<AbstractCall> {
+        let is_path = |name: &str| matches!(name, "path" | "notebook_path");
+        let args = call.args.as_object()?;
+        let is_relative = |name: &str, value: &Json| {
+            is_path(name) && value.as_str().is_some_and(|path| !path.starts_with('/'))
+        };
+        if !self.wants_absolute_paths
+            || !self.has_tool(&call.tool)
+            || !args.iter().any(|(name, value)| is_relative(name, value))
+        {
+            return None;
+        }
+        let mut args = args.clone();
+        for (name, value) in &mut args {
+            if is_relative(name, value)
+                && let Some(path) = value.as_str()
+            {
+                let path = path.strip_prefix("./").unwrap_or(path);
+                *value = Json::String(match path {
+                    "" | "." => folder.to_owned(),
+                    path => format!("{}/{path}", folder.trim_end_matches('/')),
+                });
+            }
+        }
+        Some(AbstractCall {
+            args: Json::Object(args).into(),
+            ..call.clone()
+        })
     }
 
     /// Whether it is for this version, or for one before it.
@@ -97,6 +185,16 @@ impl Profile {
                     .with_help(help)
             })
             .collect()
+    }
+}
+
+impl ToolForm {
+    /// Whether it only gives other names to a tool and its arguments.
+    pub(super) fn is_plain(&self) -> bool {
+        self.shell.is_empty()
+            && self.texts.is_empty()
+            && self.values.is_empty()
+            && self.fixed.is_empty()
     }
 }
 

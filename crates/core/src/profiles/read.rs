@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::{Map, json};
 
-use super::profile::{Profile, ToolForm};
+use super::advertised::{AdvertisedTool, ToolInput};
+use super::profile::{Profile, Through, ToolForm};
 use super::template::Template;
+use super::values::ValueTemplate;
 use super::version::VersionRange;
 use crate::diagnostic::{Diagnostic, codes};
 use crate::source::{SourceFile, Span};
@@ -20,7 +23,32 @@ struct ProfileFile {
     detect: Vec<String>,
     tools: BTreeMap<String, Vec<FormFile>>,
     #[serde(default)]
-    required: BTreeMap<String, Vec<String>>,
+    schemas: BTreeMap<String, SchemaFile>,
+    through: Option<ThroughFile>,
+    #[serde(default)]
+    absolute_paths: bool,
+}
+
+/// A tool as requests advertise it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SchemaFile {
+    /// It takes free text instead of arguments.
+    #[serde(default)]
+    text: bool,
+    namespace: Option<String>,
+    #[serde(default)]
+    required: Vec<String>,
+    /// The type of each argument, or its schema.
+    #[serde(default)]
+    properties: BTreeMap<String, Json>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ThroughFile {
+    name: String,
+    program: String,
 }
 
 #[derive(Deserialize)]
@@ -32,9 +60,13 @@ struct FormFile {
     #[serde(default)]
     with: Vec<String>,
     #[serde(default)]
+    whole_lines: Vec<String>,
+    #[serde(default)]
     args: BTreeMap<String, String>,
     #[serde(default)]
     fixed: BTreeMap<String, Json>,
+    #[serde(default)]
+    values: BTreeMap<String, Json>,
     #[serde(default)]
     texts: BTreeMap<String, String>,
     #[serde(default)]
@@ -73,6 +105,24 @@ pub fn read_profile(source: &SourceFile) -> Result<Profile, Vec<Diagnostic>> {
             .collect();
         tools.insert(tool, forms);
     }
+    let schemas = file
+        .schemas
+        .into_iter()
+        .map(|(name, schema)| (name.clone(), read_schema(name, schema)))
+        .collect();
+    let through = file
+        .through
+        .and_then(|through| match Template::plain(&through.program) {
+            Ok(program) => Some(Through {
+                name: through.name,
+                program,
+            }),
+            Err(why) => {
+                let message = format!("`program` of `through` can't be read: {why}");
+                problems.push(problem(source, message));
+                None
+            }
+        });
     match versions {
         Some(versions) if problems.is_empty() => Ok(Profile {
             agent: file.agent,
@@ -80,9 +130,36 @@ pub fn read_profile(source: &SourceFile) -> Result<Profile, Vec<Diagnostic>> {
             endpoint: file.endpoint,
             detect: file.detect,
             tools,
-            required: file.required,
+            schemas,
+            through,
+            wants_absolute_paths: file.absolute_paths,
         }),
         _ => Err(problems),
+    }
+}
+
+fn read_schema(name: String, file: SchemaFile) -> AdvertisedTool {
+    let input = match file.text {
+        true => ToolInput::Text,
+        false => {
+            let properties: Map<String, Json> = file
+                .properties
+                .into_iter()
+                .map(|(name, schema)| match schema {
+                    Json::String(_) | Json::Array(_) => (name, json!({ "type": schema })),
+                    schema => (name, schema),
+                })
+                .collect();
+            ToolInput::Schema(json!({
+                "type": "object", "properties": properties, "required": file.required,
+            }))
+        }
+    };
+    AdvertisedTool {
+        name,
+        description: String::new(),
+        input,
+        namespace: file.namespace,
     }
 }
 
@@ -114,8 +191,14 @@ fn read_form(
         name: form.name,
         when: form.when,
         with: form.with,
+        whole_lines: form.whole_lines,
         args: form.args,
         fixed: form.fixed,
+        values: form
+            .values
+            .into_iter()
+            .map(|(name, value)| (name, ValueTemplate::new(value)))
+            .collect(),
         ignores: form.ignores,
         assume: form.assume,
     }

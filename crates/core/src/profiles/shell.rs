@@ -13,12 +13,37 @@ pub fn quote_file(path: &str) -> String {
     }
 }
 
-/// A command that appends exactly `text` to the file `path`.
-pub fn append(text: &str, path: &str) -> String {
-    let path = quote_file(path);
+/// What becomes of a file that a text is put into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// The text goes behind what is there.
+    Append,
+    /// The text is all that is there; missing folders are made.
+    Write,
+}
+
+impl Way {
+    /// The redirection that does it.
+    pub(super) fn operator(self) -> &'static str {
+        match self {
+            Self::Append => ">>",
+            Self::Write => ">",
+        }
+    }
+}
+
+/// A command that puts exactly `text` into the file `path`.
+pub fn put(way: Way, text: &str, path: &str) -> String {
+    let folder = match (way, path.rsplit_once('/')) {
+        (Way::Write, Some((folder, _))) if !folder.is_empty() => {
+            format!("mkdir -p {} && ", quote_file(folder))
+        }
+        _ => String::new(),
+    };
+    let (path, operator) = (quote_file(path), way.operator());
     // A here-document ends in a newline; a text that doesn't must not get one.
     if !text.ends_with('\n') {
-        return format!("printf %s {} >> {path}", quote(text));
+        return format!("{folder}printf %s {} {operator} {path}", quote(text));
     }
     let delimiter = (0..)
         .map(|number| match number {
@@ -27,7 +52,33 @@ pub fn append(text: &str, path: &str) -> String {
         })
         .find(|delimiter| !text.contains(delimiter.as_str()))
         .unwrap_or_default();
-    format!("cat >> {path} <<'{delimiter}'\n{text}{delimiter}")
+    format!("{folder}cat {operator} {path} <<'{delimiter}'\n{text}{delimiter}")
+}
+
+/// The word that [`quote`] made, at the start of `text`, and what follows it.
+pub(super) fn unquote(text: &str) -> Option<(String, &str)> {
+    let mut rest = text.strip_prefix('\'')?;
+    let mut word = String::new();
+    loop {
+        let (inside, after) = rest.split_once('\'')?;
+        word.push_str(inside);
+        match after.strip_prefix(r"\''") {
+            Some(more) => {
+                word.push('\'');
+                rest = more;
+            }
+            None => return Some((word, after)),
+        }
+    }
+}
+
+/// The path that [`quote_file`] made one word of, at the start of `text`, and what follows it.
+pub(super) fn unquote_file(text: &str) -> Option<(String, &str)> {
+    let (word, rest) = unquote(text)?;
+    match word.strip_prefix("./") {
+        Some(path) if path.starts_with('-') => Some((path.to_owned(), rest)),
+        _ => Some((word, rest)),
+    }
 }
 
 /// Words as one command line.
@@ -92,19 +143,28 @@ mod tests {
 
     #[test]
     fn a_delimiter_is_not_in_the_text() {
-        assert_eq!(append("a\n", "f"), "cat >> 'f' <<'EOF'\na\nEOF");
-        assert_eq!(append("EOF\n", "f"), "cat >> 'f' <<'EOF_1'\nEOF\nEOF_1");
-        assert_eq!(append("a", "f"), "printf %s 'a' >> 'f'");
+        assert_eq!(put(Way::Append, "a\n", "f"), "cat >> 'f' <<'EOF'\na\nEOF");
+        assert_eq!(
+            put(Way::Append, "EOF\n", "f"),
+            "cat >> 'f' <<'EOF_1'\nEOF\nEOF_1"
+        );
+        assert_eq!(put(Way::Append, "a", "f"), "printf %s 'a' >> 'f'");
+        assert_eq!(
+            put(Way::Write, "a", "d/-e/f"),
+            "mkdir -p 'd/-e' && printf %s 'a' > 'd/-e/f'"
+        );
     }
 
     proptest! {
         #[test]
         fn any_text_is_one_word(text in any::<String>(), file in any::<String>()) {
             prop_assert_eq!(words(&quote(&text)), Some(vec![text.clone()]));
+            let quoted = quote(&text) + " rest";
+            prop_assert_eq!(unquote(&quoted), Some((text.clone(), " rest")));
             prop_assert_eq!(words(&join([text.as_str(), &file])), Some(vec![text.clone(), file.clone()]));
             let file = quote_file(&file);
             prop_assert!(!file.starts_with("'-"));
-            let command = append(&text, "f");
+            let command = put(Way::Append, &text, "f");
             match text.ends_with('\n') {
                 true => {
                     let (first, rest) = command.split_once('\n').expect("a here-document");

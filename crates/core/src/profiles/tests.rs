@@ -16,34 +16,10 @@ fn profile(profiles: &Profiles) -> &Profile {
     profiles.of_agent(&name).expect("it is built in")
 }
 
-/// All of the agent's tools with the arguments that its profile knows.
-fn advertised(profile: &Profile) -> Vec<AdvertisedTool> {
-    let mut tools: Vec<AdvertisedTool> = Vec::new();
-    for (name, required) in &profile.required {
-        let mut properties = serde_json::Map::new();
-        let forms = profile
-            .tools
-            .values()
-            .flatten()
-            .filter(|form| form.name == *name);
-        for form in forms {
-            for argument in form.args.values() {
-                properties.insert(argument.clone(), json!({}));
-            }
-        }
-        for argument in required {
-            properties.entry(argument.clone()).or_insert(json!({}));
-        }
-        let schema = json!({"type": "object", "required": required, "properties": properties});
-        tools.push(AdvertisedTool::function(name.as_str(), schema));
-    }
-    tools
-}
-
 fn native(tool: &str, args: Json) -> (String, Json, Vec<String>) {
     let profiles = claude();
     let profile = profile(&profiles);
-    let tools = advertised(profile);
+    let tools = profile.advertised();
     let call = AbstractCall::new(tool, args);
     let mapped = native_call(Some(profile), &call, &tools).expect("it is mapped");
     assert_eq!(check_call(&mapped.call, &tools, true), [] as [String; 0]);
@@ -62,7 +38,16 @@ fn assert_native(tool: &str, args: Json, name: &str, expected: Json) {
 
 #[test]
 fn the_built_in_profiles_can_be_read() {
-    assert_eq!(claude().agents(), ["claude-code"]);
+    let agents = [
+        "claude-code",
+        "codex",
+        "gemini-cli",
+        "mini-swe-agent",
+        "opencode",
+        "pi",
+        "qwen-code",
+    ];
+    assert_eq!(claude().agents(), agents);
     assert_eq!(profile(&claude()).title(), "claude-code 2.0.5");
     assert_eq!(profile(&claude()).required_arguments("Read"), ["file_path"]);
 }
@@ -216,7 +201,7 @@ fn what_is_not_mapped_passes_as_it_was_written_or_not_at_all() {
     assert_eq!(*mapped.call.args, json!({"a": 1}));
 
     let incomplete = AbstractCall::new("appendFile", json!({"path": "a"}));
-    let refused = native_call(Some(profile), &incomplete, &advertised(profile));
+    let refused = native_call(Some(profile), &incomplete, &profile.advertised());
     let refused = refused.expect_err("an argument is missing");
     assert_eq!(refused.missing_argument.as_deref(), Some("content"));
 }
@@ -227,6 +212,7 @@ fn a_tool_that_takes_free_text_gets_the_text() {
         name: "apply_patch".into(),
         description: String::new(),
         input: ToolInput::Text,
+        namespace: None,
     }];
     let call = AbstractCall::new("apply_patch", json!({"patch": "*** Begin Patch"}));
     let mapped = native_call(None, &call, &tools).expect("it is advertised");
@@ -244,16 +230,22 @@ fn a_profile_is_chosen_by_tools_then_name_then_endpoint() {
         )
     };
     let claude_code = Some("claude-code".to_owned());
-    let tools = advertised(profile(&profiles));
-    let codex = AgentName::parse("codex").expect("a name");
+    let tools = profile(&profiles).advertised();
+    let other = AgentName::parse("of-mine").expect("a name");
     assert_eq!(chosen(&tools, None, "chat"), (claude_code.clone(), None));
     assert_eq!(
-        chosen(&tools, Some(&codex), "chat"),
+        chosen(&tools, Some(&other), "chat"),
         (claude_code.clone(), Some("T-TOOL-02"))
     );
-    assert_eq!(chosen(&[], Some(&codex), "messages"), (None, None));
-    assert_eq!(chosen(&[], None, "messages"), (claude_code, None));
-    assert_eq!(chosen(&[], None, "responses"), (None, None));
+    assert_eq!(chosen(&[], Some(&other), "messages"), (None, None));
+    for (endpoint, agent) in [
+        ("messages", "claude-code"),
+        ("responses", "codex"),
+        ("chat", "opencode"),
+        ("gemini", "gemini-cli"),
+    ] {
+        assert_eq!(chosen(&[], None, endpoint), (Some(agent.to_owned()), None));
+    }
     let old = AgentName::parse("claude-code@1.0").expect("a name");
     let newer = AgentName::parse("claude-code@2.3").expect("a name");
     assert!(profiles.of_agent(&old).is_none());

@@ -19,6 +19,8 @@ pub(super) struct Calling {
     pub(super) agent: Option<AgentName>,
     /// Types and unknown arguments count too.
     pub(super) is_strict: bool,
+    /// The folder that relative paths of a timeline are in, for agents that take absolute ones only.
+    pub(super) folder: String,
 }
 
 /// An answer, ready for the wire.
@@ -73,41 +75,46 @@ pub(super) fn prepare(
                 prepared.elements.push(Element::Thinking(pieces(thought)));
             }
             TurnElement::Text(said) => prepared.elements.push(Element::Text(pieces(said))),
-            TurnElement::Call(call) => match native_call(profile, &call.call, &request.tools) {
-                Err(unmapped) => failures.push(
-                    at(
-                        script,
-                        call,
-                        Diagnostic::error(codes::TOOL_UNMAPPED, unmapped.to_string()),
-                    )
-                    .with_note(advertised(request)),
-                ),
-                Ok(mapped) => {
-                    let problems = check_call(&mapped.call, &request.tools, calling.is_strict);
-                    for problem in problems {
-                        failures.push(
-                            at(
-                                script,
-                                call,
-                                Diagnostic::error(codes::MODEL_CALL_INVALID, problem),
-                            )
-                            .with_note(advertised(request)),
-                        );
+            TurnElement::Call(call) => {
+                let placed =
+                    profile.and_then(|profile| profile.placed(&call.call, &calling.folder));
+                let abstract_call = placed.as_ref().unwrap_or(&call.call);
+                match native_call(profile, abstract_call, &request.tools) {
+                    Err(unmapped) => failures.push(
+                        at(
+                            script,
+                            call,
+                            Diagnostic::error(codes::TOOL_UNMAPPED, unmapped.to_string()),
+                        )
+                        .with_note(advertised(request)),
+                    ),
+                    Ok(mapped) => {
+                        let problems = check_call(&mapped.call, &request.tools, calling.is_strict);
+                        for problem in problems {
+                            failures.push(
+                                at(
+                                    script,
+                                    call,
+                                    Diagnostic::error(codes::MODEL_CALL_INVALID, problem),
+                                )
+                                .with_note(advertised(request)),
+                            );
+                        }
+                        for argument in &mapped.dropped {
+                            let message = format!(
+                                "`{}` has no place for the argument `{argument}`, which is left out",
+                                mapped.call.name
+                            );
+                            let found = Diagnostic::warning(codes::TOOL_ARGUMENT_DROPPED, message);
+                            prepared.warnings.push(at(script, call, found));
+                        }
+                        let at_ms = turn.delay_of(call.at_ms, speed);
+                        prepared
+                            .elements
+                            .push(Element::Call(wire_call(call, mapped, at_ms)));
                     }
-                    for argument in &mapped.dropped {
-                        let message = format!(
-                            "`{}` has no place for the argument `{argument}`, which is left out",
-                            mapped.call.name
-                        );
-                        let found = Diagnostic::warning(codes::TOOL_ARGUMENT_DROPPED, message);
-                        prepared.warnings.push(at(script, call, found));
-                    }
-                    let at_ms = turn.delay_of(call.at_ms, speed);
-                    prepared
-                        .elements
-                        .push(Element::Call(wire_call(call, mapped, at_ms)));
                 }
-            },
+            }
         }
     }
     if failures.is_empty() {
@@ -125,6 +132,7 @@ fn wire_call(call: &TurnCall, mapped: Mapped, at_ms: u64) -> Call {
     Call {
         id: call.id.clone(),
         name: mapped.call.name,
+        namespace: mapped.namespace,
         input,
         at_ms,
     }

@@ -37,6 +37,7 @@ pub mod record;
 mod server;
 mod service;
 mod stand_in;
+mod stored;
 mod streaming;
 mod style;
 mod telling;

@@ -203,6 +203,10 @@ impl MockLlm {
             profiles,
             agent: options.agent.clone(),
             is_strict: options.strict_tools,
+            folder: std::path::absolute(&options.workspace)
+                .unwrap_or_else(|_| options.workspace.clone())
+                .to_string_lossy()
+                .into_owned(),
         };
         let places = Places::new(possible_connections(options.max_connections));
         let stand_in = Arc::new(StandIn::new(

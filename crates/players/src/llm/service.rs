@@ -7,7 +7,8 @@ use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use cuecard_core::script::timeline::{Address, Endpoint, Request};
+use cuecard_core::profiles::Profile;
+use cuecard_core::script::timeline::{Address, AdvertisedTool, Endpoint, LlmScript, Request, Turn};
 use cuecard_core::trace::{EventData, HttpExchange};
 use cuecard_core::value::Json;
 
@@ -18,6 +19,7 @@ use super::faults::Hit;
 use super::headers::{self, Query};
 use super::ledger::Exchange;
 use super::stand_in::{Content, StandIn, Told, place_of};
+use super::stored::Stored;
 use super::streaming::{self, Spoken};
 use crate::runtime::fault::Act;
 use crate::runtime::listener::RefusedByListener;
@@ -73,7 +75,7 @@ pub(super) async fn handle(
 }
 
 /// A refusal of the guard in the form of the provider.
-fn shaped(arrived: &Arrived<'_>, refusal: Response) -> Response {
+pub(super) fn shaped(arrived: &Arrived<'_>, refusal: Response) -> Response {
     let Some(RefusedByListener(message)) = refusal.extensions().get() else {
         return refusal;
     };
@@ -262,7 +264,7 @@ async fn generate(
         hits,
         answering,
     };
-    let mut response = say(stand_in, arrived, target, &received, saying).await;
+    let mut response = say(stand_in, arrived, target, read.received, saying).await;
     // By this, clients name an exchange in their own logs.
     if let Ok(id) = HeaderValue::from_str(&format!("req_{:06}", begun.number)) {
         let name = match endpoint {
@@ -323,6 +325,20 @@ async fn say(
             let Received { request, body } = received;
             let n_tokens = usage::count_request(&request);
             let wants_stream = request.wants_stream;
+            // What is in the script is told from that; calls are in the words of the agent that asked.
+            if let Some(id) = &answer.id
+                && body["store"] != false
+                && answer
+                    .elements
+                    .iter()
+                    .any(|element| matches!(element, Element::Call(_)))
+            {
+                let stored = Stored {
+                    model: request.model.clone(),
+                    elements: answer.elements.clone(),
+                };
+                stand_in.stored.keep(id, stored);
+            }
             let spoken = Spoken {
                 endpoint,
                 created_at: stand_in.created_at,
@@ -440,7 +456,7 @@ fn disturbed(
     response
 }
 
-/// A Responses answer again, by its id: as the script has it.
+/// A Responses answer again, by its id: as it was sent, else as the script has it.
 fn stored_response(stand_in: &StandIn, id: &str) -> Option<Vec<u8>> {
     let known = ids::ResponseId::decode(id)?;
     let script = stand_in
@@ -448,36 +464,27 @@ fn stored_response(stand_in: &StandIn, id: &str) -> Option<Vec<u8>> {
         .iter()
         .find(|script| script.fingerprint == known.scenario)?;
     let turn = script.turn(usize::try_from(known.turn).ok()?)?;
-    let attempt = turn.attempts.last()?;
-    let mut request = Request::new(Endpoint::Responses);
-    // Every call goes as the script has it.
-    request.tools = turn
-        .calls()
-        .map(|call| {
-            cuecard_core::profiles::AdvertisedTool::function(call.call.tool.as_str(), Json::Null)
-        })
-        .collect();
-    let prepared = answers::prepare(
-        script,
-        turn,
-        attempt,
-        &request,
-        stand_in.options.speed,
-        &stand_in.calling,
-    )
-    .ok()?;
-    let models = stand_in
-        .models
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+    let sent = stand_in.stored.of(id);
+    let again;
+    let (model, elements) = match &sent {
+        Some(sent) => (sent.model.clone(), &sent.elements),
+        None => {
+            again = elements_again(stand_in, script, turn)?;
+            let models = stand_in
+                .models
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            (models.first().cloned().unwrap_or_default(), &again)
+        }
+    };
     let answer = Answer {
         seed: ids::IdSeed::of(&["stored", id]),
         id: Some(id),
-        model: models.first().map_or("", String::as_str),
+        model: &model,
         created_at: stand_in.created_at,
-        elements: &prepared.elements,
+        elements,
         stop: None,
-        usage: Usage::of(&turn.usage, 0, &prepared.elements),
+        usage: Usage::of(&turn.usage, 0, elements),
         shows_thinking: false,
         streams_usage: false,
         request: &Json::Null,
@@ -486,6 +493,32 @@ fn stored_response(stand_in: &StandIn, id: &str) -> Option<Vec<u8>> {
     let mut buffer = Vec::new();
     write_body(Endpoint::Responses, &answer, &mut buffer);
     Some(buffer)
+}
+
+/// What a turn says in the words of the agent that usually asks by this API, and calls of other tools as they are
+/// written.
+fn elements_again(stand_in: &StandIn, script: &LlmScript, turn: &Turn) -> Option<Vec<Element>> {
+    let attempt = turn.attempts.last()?;
+    let mut request = Request::new(Endpoint::Responses);
+    let usual = stand_in.calling.profiles.choose(
+        &[],
+        stand_in.calling.agent.as_ref(),
+        request.endpoint.word(),
+    );
+    request.tools = usual.profile.map(Profile::advertised).unwrap_or_default();
+    request.tools.extend(
+        turn.calls()
+            .map(|call| AdvertisedTool::function(call.call.tool.as_str(), Json::Null)),
+    );
+    let prepared = answers::prepare(
+        script,
+        turn,
+        attempt,
+        &request,
+        stand_in.options.speed,
+        &stand_in.calling,
+    );
+    prepared.ok().map(|prepared| prepared.elements)
 }
 
 /// Says an error that the script has no part in.
@@ -597,6 +630,8 @@ pub(super) fn bounded(body: &Json, n_bytes: usize) -> Json {
     }
     let text = body.to_string();
     serde_json::json!({
+        // The tools are what a profile is made of.
+        "tools": (body["tools"].to_string().len() <= MAX_KEPT_BODY).then(|| &body["tools"]),
         "cut": format!("{} bytes, of which the first {MAX_KEPT_BODY} are kept", text.len()),
         "begins": cuecard_core::value::cut(&text, MAX_KEPT_BODY),
     })

@@ -19,6 +19,7 @@ use super::events;
 use super::faults::{Faults, Hit};
 use super::ledger::{Begun, Ledger, UnplayedTurn};
 use super::options::{LlmOptions, OnMiss};
+use super::stored::StoredAnswers;
 use super::style;
 use super::telling::{Notice, Teller};
 use crate::runtime::clock::Clock;
@@ -51,6 +52,8 @@ pub(super) struct StandIn {
     refused: Mutex<HashMap<(SessionKey, usize), ApiError>>,
     /// Requests whose content the trace was told, by session: after an error they come again.
     traced: Mutex<HashSet<(SessionKey, RequestKey)>>,
+    /// Responses answers that were sent, by id.
+    pub(super) stored: StoredAnswers,
     pub(super) stop: CancellationToken,
 }
 
@@ -141,6 +144,7 @@ impl StandIn {
             models: Mutex::new(models),
             refused: Mutex::default(),
             traced: Mutex::default(),
+            stored: StoredAnswers::default(),
             stop: CancellationToken::new(),
             options,
         }

@@ -19,6 +19,7 @@ use crate::args::RecordLlmArgs;
 use crate::asynchronous::until_stopped;
 use crate::exit_code::ExitCode;
 use crate::inputs::{io_reason, read_source, seconds, secret, text_environment};
+use crate::open_files::OpenFiles;
 use crate::output::Output;
 
 pub(crate) fn run(

@@ -50,7 +50,7 @@ pub(crate) fn run(
                 telling::planned_faults(&planned, args.json);
                 ExitCode::Passed
             }
-            Err(error) => refuse(&error, args, output),
+            Err(error) => refuse(&error, args.json, output),
         };
     }
     let scenarios: Vec<_> = args.paths.iter().chain(&args.scenarios).collect();

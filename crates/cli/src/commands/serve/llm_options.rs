@@ -5,11 +5,12 @@ use std::net::SocketAddr;
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::formats::timeline::{Symbols, read_faults};
-use cuecard_core::profiles::{AgentName, read_profile};
+use cuecard_core::profiles::AgentName;
 use cuecard_core::script::timeline::Speed;
 use cuecard_players::llm::{LlmOptions, OnMiss};
 
 use crate::args::{MissAnswer, ServeLlmArgs};
+use crate::commands::profile::read_profiles;
 use crate::inputs::{read_source, symbols};
 
 /// More threads than this are never needed: what they do takes microseconds.
@@ -40,16 +41,10 @@ pub(super) fn options(
         }
         agent
     });
-    let mut profiles = Vec::new();
-    for path in &args.profiles {
-        match read_source(path) {
-            Err(problem) => problems.push(problem),
-            Ok(source) => match read_profile(&source) {
-                Ok(profile) => profiles.push(profile),
-                Err(more) => problems.extend(more),
-            },
-        }
-    }
+    let profiles = read_profiles(&args.profiles).unwrap_or_else(|found| {
+        problems.extend(found);
+        Vec::new()
+    });
     let faults = args.fault.as_deref().and_then(|path| {
         let read = read_source(path).map_err(|problem| vec![problem]);
         match read.and_then(|source| read_faults(&source)) {

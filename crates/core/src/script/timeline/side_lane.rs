@@ -25,6 +25,15 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     .collect()
 });
 
+/// The system texts of agents that work beside the conversation, with tools of their own: Qwen Code has its memory kept
+/// by one.
+static BACKGROUND: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    [r"(?i)^you are now acting as the [a-z -]{0,40}memory [a-z -]{0,40}(?:sub)?agent\b"]
+        .iter()
+        .map(|pattern| Regex::new(pattern).expect("the pattern is fixed"))
+        .collect()
+});
+
 /// What is answered where nothing else is said.
 const DEFAULT_REPLY: &str = "OK";
 
@@ -94,6 +103,11 @@ impl SideLane {
                 SideText::Probe,
                 "a probe for one token".into(),
             ));
+        }
+        let system = start_of(&request.system);
+        if BACKGROUND.iter().any(|pattern| pattern.is_match(system)) {
+            let why = "the system text is that of an agent in the background";
+            return Some(reply(request, None, SideText::System, why.into()));
         }
         if !request.tools.is_empty() {
             return None;
@@ -194,6 +208,21 @@ mod tests {
             ..title
         };
         assert!(lane.reply(&with_tools, None).is_none());
+    }
+
+    #[test]
+    fn an_agent_in_the_background_is_beside_the_conversation_with_its_tools() {
+        let lane = SideLane::new([&timeline(vec![ask("Fix the test")])]);
+        let memory = "You are now acting as the managed memory extraction subagent for an AI coding assistant.";
+        let with_tools = |system: &str| Request {
+            tools: vec![AdvertisedTool::function("edit", json!({}))],
+            ..request(system, "Scan the recent conversation")
+        };
+        assert!(lane.reply(&with_tools(memory), None).is_some());
+        assert!(
+            lane.reply(&with_tools("You are a coding agent."), None)
+                .is_none()
+        );
     }
 
     #[test]

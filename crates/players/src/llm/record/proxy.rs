@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
@@ -15,13 +15,14 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::super::headers::{self, Query};
-use super::super::service::{Arrived, error_response, milliseconds};
+use super::super::service::{Arrived, error_response, milliseconds, shaped};
 use super::answered;
 use super::options::RecordOptions;
 use super::tee::{Tee, next_chunk};
 use super::upstream::{passed_on, reason};
 use super::writer::{Answered, Message, OwnAddress, Passed};
 use crate::runtime::clock::Clock;
+use crate::runtime::listener::Guard;
 use crate::runtime::patience::{Answering, Busy};
 use crate::wire::llm::decode::{Decoded, MAX_ANSWER, StreamDecoder, read_body, read_error};
 use crate::wire::llm::errors::ApiError;
@@ -36,6 +37,7 @@ pub(super) type Shared = Arc<Proxy>;
 /// What stands between the clients and their provider; shared by all connections.
 pub(super) struct Proxy {
     pub(super) options: RecordOptions,
+    guard: Guard,
     client: Client,
     pub(super) clock: Clock,
     pub(super) stop: CancellationToken,
@@ -46,6 +48,7 @@ pub(super) struct Proxy {
 impl Proxy {
     pub(super) fn new(
         options: RecordOptions,
+        guard: Guard,
         client: Client,
         clock: Clock,
         stop: CancellationToken,
@@ -53,6 +56,7 @@ impl Proxy {
     ) -> Self {
         Self {
             options,
+            guard,
             client,
             clock,
             stop,
@@ -95,10 +99,7 @@ pub(super) async fn handle(
     ConnectInfo(busy): ConnectInfo<Busy>,
     request: axum::extract::Request,
 ) -> Response {
-    let answering = busy.answering();
     let (head, body) = request.into_parts();
-    // The guard has read it, and has bounded it.
-    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let path = headers::percent_decoded(head.uri.path());
     let query = Query::new(head.uri.query());
     let arrived = Arrived {
@@ -108,6 +109,15 @@ pub(super) async fn handle(
         headers: &head.headers,
         at: proxy.clock.now(),
     };
+    let body = match proxy.guard.admit(&head, body).await {
+        Ok(body) => body,
+        Err(refusal) => return shaped(&arrived, refusal),
+    };
+    let arrived = Arrived {
+        at: proxy.clock.now(),
+        ..arrived
+    };
+    let answering = busy.answering();
     let stop = proxy.stop.clone();
     let url = proxy
         .options

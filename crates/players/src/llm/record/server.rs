@@ -7,22 +7,26 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle as Thread;
 
-use axum::{Router, middleware};
+use axum::handler::Handler as _;
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::super::server::{GRACE, KEY_HEADERS, StartError, WatcherSlot};
-use super::super::service::shape_refusals;
 use super::super::telling::{TraceOutput, Watcher};
 use super::files::RecordedFile;
 use super::options::RecordOptions;
 use super::proxy::{self, Proxy};
 use super::writer::{self, Message};
 use crate::runtime::clock::Clock;
+use crate::runtime::connections::{Accepted, Acceptor, Share, possible_connections};
 use crate::runtime::listener::Guard;
-use crate::runtime::patience::{Busy, PatientListener};
+use crate::runtime::patience::Busy;
+use crate::runtime::places::Places;
+
+/// More clients than this are never recorded at once.
+const MOST_CONNECTIONS: usize = 1_000;
 
 /// A recording, before it starts. See [the module](super) for an example.
 #[derive(Debug)]
@@ -82,23 +86,24 @@ impl RecordLlm {
         let watcher = watcher.map(|WatcherSlot(watcher)| watcher);
         let (queue, thread) =
             writer::start(clock, &options, trace, watcher).map_err(StartError::Io)?;
-        let listener = PatientListener::new(listener, options.patience);
+        let (hand_in, share) = Share::new(address, options.patience);
+        let places = Places::new(possible_connections(MOST_CONNECTIONS));
+        let acceptor = Acceptor::new(listener, places);
         let stop = CancellationToken::new();
         let proxy = Arc::new(Proxy::new(
             options,
+            guard,
             client,
             clock,
             stop.clone(),
             queue.clone(),
         ));
-        let router = guard
-            .wrap(Router::new().fallback(proxy::handle).with_state(proxy))
-            .layer(middleware::from_fn(shape_refusals));
-        let server = axum::serve(
-            listener,
-            router.into_make_service_with_connect_info::<Busy>(),
-        )
-        .with_graceful_shutdown(stop.clone().cancelled_owned());
+        let service = proxy::handle
+            .with_state(proxy)
+            .into_make_service_with_connect_info::<Busy>();
+        let server =
+            axum::serve(share, service).with_graceful_shutdown(stop.clone().cancelled_owned());
+        tokio::spawn(accept(acceptor, hand_in, stop.clone()));
         Ok(RunningRecorder {
             address,
             task: tokio::spawn(server.into_future()),
@@ -107,6 +112,18 @@ impl RecordLlm {
             stop: stop.clone(),
             _stop_on_drop: stop.drop_guard(),
         })
+    }
+}
+
+/// Hands in every connection until all ends.
+async fn accept(acceptor: Acceptor, hand_in: mpsc::Sender<Accepted>, stop: CancellationToken) {
+    loop {
+        let (accepted, _) = tokio::select! {
+            accepted = acceptor.accept() => accepted,
+            () = stop.cancelled() => return,
+        };
+        // The server is gone only when all is over.
+        let _ = hand_in.send(accepted).await;
     }
 }
 

@@ -486,6 +486,7 @@ impl Writer {
             headers,
             request,
             error: problem.map(|problem| redactor.text(&problem).into_owned()),
+            faults: Vec::new(),
         };
         if let Some(watcher) = &mut self.watcher {
             watcher(&Notice::Exchange(Arc::new(exchange)));

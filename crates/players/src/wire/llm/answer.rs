@@ -117,6 +117,8 @@ pub struct Call {
     pub id: String,
     /// The name of the tool, as the request advertises it.
     pub name: String,
+    /// The group of the tool, in dialects that have groups.
+    pub namespace: Option<String>,
     /// What it is called with.
     pub input: CallInput,
     /// When it is complete, in milliseconds since the answer began.

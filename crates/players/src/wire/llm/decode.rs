@@ -264,6 +264,7 @@ enum PartKind {
 struct CallPart {
     id: String,
     name: String,
+    namespace: Option<String>,
     input: String,
     takes_text: bool,
     at_ms: u64,
@@ -338,6 +339,11 @@ impl Building {
         call.takes_text |= takes_text;
     }
 
+    /// The group of the tool that is called.
+    pub(super) fn call_namespace(&mut self, key: PartKey, namespace: &str, at_ms: u64) {
+        self.call_at(key, at_ms).namespace = Some(namespace.to_owned());
+    }
+
     /// More of the input of a call.
     pub(super) fn call_input(&mut self, key: PartKey, delta: &str, at_ms: u64) {
         let call = self.call_at(key, at_ms);
@@ -410,6 +416,7 @@ impl CallPart {
         Call {
             id: self.id,
             name: self.name,
+            namespace: self.namespace,
             input,
             at_ms: self.at_ms,
         }

@@ -28,8 +28,21 @@ pub(super) fn add_system(request: &mut Request, text: &str) {
     request.system.push_str(text);
 }
 
+/// What agents let the model have said to the context that they begin with: no model said it.
+const ACKNOWLEDGED: &str = "Got it. Thanks for the context!";
+
 /// Adds a message with these parts.
 pub(super) fn add(request: &mut Request, role: Role, parts: Vec<Part>) {
+    let is_said = request
+        .history
+        .iter()
+        .any(|message| message.role == Role::Assistant);
+    if role == Role::Assistant
+        && !is_said
+        && matches!(&parts[..], [Part::Text(text)] if text == ACKNOWLEDGED)
+    {
+        return;
+    }
     request.history.push(Message { role, parts });
 }
 

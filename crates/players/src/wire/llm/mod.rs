@@ -70,8 +70,9 @@ mod responses;
 #[cfg(test)]
 mod tests;
 
-use cuecard_core::script::timeline::{Endpoint, Request, RequestKey};
+use cuecard_core::script::timeline::{AdvertisedTool, Endpoint, Request, RequestKey};
 use cuecard_core::value::Json;
+use serde_json::json;
 
 use answer::Answer;
 use errors::ApiError;
@@ -108,6 +109,43 @@ pub fn read_request(target: &Target<'_>, path: &str, body: &[u8]) -> Result<Rece
         request,
         body: json,
     })
+}
+
+/// The tools that the body of a request advertises, whatever else is in it.
+///
+/// # Errors
+/// The refusal of the provider, in its words.
+pub fn advertised_tools(endpoint: Endpoint, body: &Json) -> Result<Vec<AdvertisedTool>, ApiError> {
+    let is_tools = |item: &&Json| item["type"] == "additional_tools";
+    let with_history = body["input"].as_array().into_iter().flatten();
+    let with_history: Vec<&Json> = with_history.filter(is_tools).collect();
+    let empty = json!([{"role": "user", "content": ""}]);
+    let tools = match &body["tools"] {
+        Json::Null => json!([]),
+        tools => tools.clone(),
+    };
+    let body = match endpoint {
+        Endpoint::Messages => {
+            json!({"model": "", "max_tokens": 1, "messages": empty, "tools": tools})
+        }
+        Endpoint::Chat => json!({"model": "", "messages": empty, "tools": tools}),
+        Endpoint::Responses => json!({"model": "", "input": with_history, "tools": tools}),
+        Endpoint::Gemini => json!({"contents": [{"parts": [{"text": ""}]}], "tools": tools}),
+    };
+    let target = Target {
+        endpoint,
+        model: Some(""),
+        wants_stream: false,
+        framing: Framing::Sse,
+        counts: false,
+    };
+    let request = match endpoint {
+        Endpoint::Messages => messages::read(&target, &body)?,
+        Endpoint::Chat => chat::read(&body)?,
+        Endpoint::Responses => responses::read(&body)?,
+        Endpoint::Gemini => gemini::read(&target, &body)?,
+    };
+    Ok(request.tools)
 }
 
 /// Whether the answer to a request shows what the model thinks: Anthropic's always does, Chat's never, and the others'

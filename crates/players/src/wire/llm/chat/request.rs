@@ -165,6 +165,7 @@ fn tool(tool: &Node<'_, '_>) -> Result<AdvertisedTool, Fault> {
                 name: custom.need("name")?.text()?.to_owned(),
                 description: custom.text_of("description")?.to_owned(),
                 input: ToolInput::Text,
+                namespace: None,
             })
         }
         // A tool that the provider runs.
@@ -172,6 +173,7 @@ fn tool(tool: &Node<'_, '_>) -> Result<AdvertisedTool, Fault> {
             name: kind.to_owned(),
             description: String::new(),
             input: ToolInput::Opaque,
+            namespace: None,
         }),
     }
 }
@@ -185,6 +187,7 @@ fn function(function: &Node<'_, '_>) -> Result<AdvertisedTool, Fault> {
                 .get("parameters")
                 .map_or(Json::Null, |schema| schema.json.clone()),
         ),
+        namespace: None,
     })
 }
 

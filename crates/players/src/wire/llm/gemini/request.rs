@@ -191,6 +191,7 @@ fn add_tools(tools: &mut Vec<AdvertisedTool>, tool: &Node<'_, '_>) -> Result<(),
                 name: function.need("name")?.text()?.to_owned(),
                 description: function.text_of("description")?.to_owned(),
                 input: ToolInput::Schema(schema.map_or(Json::Null, |schema| schema.json.clone())),
+                namespace: None,
             });
             Ok(())
         })?;
@@ -203,6 +204,7 @@ fn add_tools(tools: &mut Vec<AdvertisedTool>, tool: &Node<'_, '_>) -> Result<(),
                 name: name.clone(),
                 description: String::new(),
                 input: ToolInput::Opaque,
+                namespace: None,
             });
         }
     }

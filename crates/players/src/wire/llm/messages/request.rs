@@ -124,6 +124,7 @@ fn tool(tool: &Node<'_, '_>) -> Result<AdvertisedTool, Fault> {
             name: tool.need("name")?.text()?.to_owned(),
             description: tool.text_of("description")?.to_owned(),
             input: ToolInput::Schema(tool.need("input_schema")?.json.clone()),
+            namespace: None,
         });
     }
     let is_run_by_client = RUN_BY_CLIENT
@@ -138,5 +139,6 @@ fn tool(tool: &Node<'_, '_>) -> Result<AdvertisedTool, Fault> {
         } else {
             ToolInput::Opaque
         },
+        namespace: None,
     })
 }

@@ -94,6 +94,10 @@ fn begin(answer: &mut Building, index: u64, item: &Json, at_ms: u64) {
         let (id, name) = (text_of(item, "call_id"), text_of(item, "name"));
         let takes_text = kind == "custom_tool_call";
         answer.call((index, 0), id, name, takes_text, at_ms);
+        let namespace = text_of(item, "namespace");
+        if !namespace.is_empty() {
+            answer.call_namespace((index, 0), namespace, at_ms);
+        }
     }
 }
 

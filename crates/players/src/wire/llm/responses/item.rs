@@ -105,6 +105,8 @@ pub(super) enum WireItem<'a> {
         status: &'static str,
         call_id: &'a str,
         name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        namespace: Option<&'a str>,
         arguments: Said<'a>,
     },
     CustomToolCall {
@@ -112,6 +114,8 @@ pub(super) enum WireItem<'a> {
         status: &'static str,
         call_id: &'a str,
         name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        namespace: Option<&'a str>,
         input: Said<'a>,
     },
 }
@@ -163,6 +167,7 @@ impl Item<'_> {
                 status,
                 call_id: &call.id,
                 name: &call.name,
+                namespace: call.namespace.as_deref(),
                 arguments: if is_done { self.said() } else { Said::Text("") },
             },
             Says::CustomToolCall(call) => WireItem::CustomToolCall {
@@ -170,6 +175,7 @@ impl Item<'_> {
                 status,
                 call_id: &call.id,
                 name: &call.name,
+                namespace: call.namespace.as_deref(),
                 input: if is_done { self.said() } else { Said::Text("") },
             },
         }

@@ -50,7 +50,7 @@ fn understand(body: &Node<'_, '_>) -> Result<Request, Fault> {
                 .unwrap_or_else(|| body.mistyped(Expected::Object)));
         }
     }
-    body.each_of("tools", |tool| add_tool(&mut request.tools, tool))?;
+    body.each_of("tools", |tool| add_tool(&mut request.tools, tool, None))?;
     if let Some(choice) = body.get("tool_choice") {
         request.tool_choice = tool_choice(&choice)?;
     }
@@ -113,6 +113,14 @@ fn add_item(request: &mut Request, item: &Node<'_, '_>) -> Result<(), Fault> {
                 vec![Part::Thinking(thoughts.join("\n"))],
             );
         }
+        // Tools that come with the history, which Codex sends for some models.
+        "additional_tools" | "tool_search_output" => {
+            item.each_of("tools", |tool| add_tool(&mut request.tools, tool, None))?;
+            if let Some(id) = item.get("call_id") {
+                let result = history::result(id.text()?, "", String::new(), false);
+                history::add(request, Role::User, vec![result]);
+            }
+        }
         // `function_call_output`, and those of tools that the client runs though the provider defines them.
         _ if kind.ends_with("_call_output") => {
             let id = item.need("call_id")?.text()?;
@@ -149,7 +157,11 @@ fn add_message(request: &mut Request, message: &Node<'_, '_>) -> Result<(), Faul
     Ok(())
 }
 
-fn add_tool(tools: &mut Vec<AdvertisedTool>, tool: &Node<'_, '_>) -> Result<(), Fault> {
+fn add_tool(
+    tools: &mut Vec<AdvertisedTool>,
+    tool: &Node<'_, '_>,
+    namespace: Option<&str>,
+) -> Result<(), Fault> {
     tool.object()?;
     let kind = tool.need("type")?.text()?;
     let input = match kind {
@@ -158,11 +170,12 @@ fn add_tool(tools: &mut Vec<AdvertisedTool>, tool: &Node<'_, '_>) -> Result<(), 
                 .map_or(Json::Null, |schema| schema.json.clone()),
         ),
         "custom" => ToolInput::Text,
-        // A group of tools, each of which is called by its own name. Groups aren't nested.
+        // A group of tools, whose name a call has beside the tool's. Groups aren't nested.
         "namespace" => {
+            let group = tool.need("name")?.text()?;
             return tool.each_of("tools", |inner| match inner.text_of("type")? {
                 "namespace" => Ok(()),
-                _ => add_tool(tools, inner),
+                _ => add_tool(tools, inner, Some(group)),
             });
         }
         // Tools that the client runs though the provider defines them.
@@ -181,6 +194,7 @@ fn add_tool(tools: &mut Vec<AdvertisedTool>, tool: &Node<'_, '_>) -> Result<(), 
             .unwrap_or_default()
             .to_owned(),
         input,
+        namespace: namespace.map(str::to_owned),
     });
     Ok(())
 }

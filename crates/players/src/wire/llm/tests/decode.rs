@@ -133,6 +133,7 @@ fn elements() -> impl Strategy<Value = Vec<Element>> {
             elements.push(Element::Call(Call {
                 id: format!("call_{idx}"),
                 name: format!("tool_{idx}"),
+                namespace: None,
                 input,
                 at_ms: now_ms,
             }));

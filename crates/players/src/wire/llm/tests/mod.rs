@@ -43,6 +43,7 @@ fn call(id: &str, name: &str, arguments: Json, at_ms: u64) -> Element {
     Element::Call(Call {
         id: id.to_owned(),
         name: name.to_owned(),
+        namespace: None,
         input: CallInput::Arguments(Arc::new(arguments)),
         at_ms,
     })
@@ -52,6 +53,7 @@ fn custom_call(id: &str, name: &str, text: &str, at_ms: u64) -> Element {
     Element::Call(Call {
         id: id.to_owned(),
         name: name.to_owned(),
+        namespace: None,
         input: CallInput::Text(text.to_owned()),
         at_ms,
     })

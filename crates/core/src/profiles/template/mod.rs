@@ -1,5 +1,9 @@
 //! Texts with placeholders for the arguments of a call, as profiles have them.
 
+mod backwards;
+#[cfg(test)]
+mod tests;
+
 use super::shell;
 use crate::value::{Json, as_text};
 
@@ -32,10 +36,16 @@ enum Form {
     Word,
     /// As one word of a shell that is no option.
     File,
+    /// As a whole number; anything else as one word of a shell.
+    Number,
+    /// As JSON.
+    Json,
+    /// Each of its lines after this text.
+    Lines(String),
     /// This text instead of it.
     Flag(String),
-    /// As a command that appends it to the file that another argument names.
-    Append(String),
+    /// As a command that puts it into the file that another argument names.
+    Into(shell::Way, String),
 }
 
 impl Template {
@@ -63,28 +73,9 @@ impl Template {
         Ok(text)
     }
 
-    /// The argument and its value, if `text` is this template with one argument in it.
-    pub(super) fn invert(&self, text: &str) -> Option<(&str, String)> {
-        let (prefix, placeholder, suffix) = match &self.parts[..] {
-            [Part::Placeholder(placeholder)] => ("", placeholder, ""),
-            [Part::Literal(prefix), Part::Placeholder(placeholder)] => {
-                (prefix.as_str(), placeholder, "")
-            }
-            [Part::Placeholder(placeholder), Part::Literal(suffix)] => {
-                ("", placeholder, suffix.as_str())
-            }
-            [
-                Part::Literal(prefix),
-                Part::Placeholder(placeholder),
-                Part::Literal(suffix),
-            ] => (prefix.as_str(), placeholder, suffix.as_str()),
-            _ => return None,
-        };
-        if placeholder.form != Form::Raw {
-            return None;
-        }
-        let value = text.strip_prefix(prefix)?.strip_suffix(suffix)?;
-        Some((placeholder.argument.as_str(), value.to_owned()))
+    /// The arguments and their values, if `text` is what this template makes of them.
+    pub(super) fn invert(&self, text: &str) -> Option<serde_json::Map<String, Json>> {
+        backwards::read(&self.parts, text)
     }
 }
 
@@ -94,7 +85,7 @@ fn collect<'t>(parts: &'t [Part], found: &mut Vec<&'t str>) {
             Part::Literal(_) => {}
             Part::Placeholder(placeholder) => {
                 found.push(&placeholder.argument);
-                if let Form::Append(file) = &placeholder.form {
+                if let Form::Into(_, file) = &placeholder.form {
                     found.push(file);
                 }
             }
@@ -110,12 +101,22 @@ fn render(parts: &[Part], args: &Json, to: &mut String) -> Result<(), String> {
             Part::Placeholder(placeholder) => {
                 let value = argument(args, &placeholder.argument)?;
                 match &placeholder.form {
+                    Form::Json => to.push_str(&args[&placeholder.argument].to_string()),
+                    Form::Number => match value.parse::<i64>() {
+                        Ok(number) => to.push_str(&number.to_string()),
+                        Err(_) => to.push_str(&shell::quote(&value)),
+                    },
+                    Form::Lines(prefix) => {
+                        for line in value.lines() {
+                            to.extend([prefix, line, "\n"]);
+                        }
+                    }
                     Form::Raw => to.push_str(&value),
                     Form::Word => to.push_str(&shell::quote(&value)),
                     Form::File => to.push_str(&shell::quote_file(&value)),
                     Form::Flag(flag) => to.push_str(flag),
-                    Form::Append(file) => {
-                        to.push_str(&shell::append(&value, &argument(args, file)?));
+                    Form::Into(way, file) => {
+                        to.push_str(&shell::put(*way, &value, &argument(args, file)?));
                     }
                 }
             }
@@ -180,9 +181,13 @@ fn placeholder(text: &str, usual: &Form) -> Result<Placeholder, String> {
         None => (text, usual.clone()),
         Some((argument, "raw")) => (argument, Form::Raw),
         Some((argument, "file")) => (argument, Form::File),
+        Some((argument, "number")) => (argument, Form::Number),
+        Some((argument, "json")) => (argument, Form::Json),
         Some((argument, form)) => match form.split_once(' ') {
             Some(("flag", flag)) => (argument, Form::Flag(flag.to_owned())),
-            Some(("append", file)) => (argument, Form::Append(file.to_owned())),
+            Some(("lines", prefix)) => (argument, Form::Lines(prefix.to_owned())),
+            Some(("append", file)) => (argument, Form::Into(shell::Way::Append, file.to_owned())),
+            Some(("write", file)) => (argument, Form::Into(shell::Way::Write, file.to_owned())),
             _ => return Err(format!("`{form}` is no form of a placeholder")),
         },
     };
@@ -192,52 +197,5 @@ fn placeholder(text: &str, usual: &Form) -> Result<Placeholder, String> {
             argument: argument.to_owned(),
             form,
         }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn placeholders_are_filled_and_optional_parts_left_out() {
-        let find = Template::shell("find {path:file} -type d[ -name {name}]").expect("a template");
-        assert_eq!(
-            find.render(&json!({"path": "-a", "name": "b c"})),
-            Ok("find './-a' -type d -name 'b c'".into())
-        );
-        assert_eq!(
-            find.render(&json!({"path": "a"})),
-            Ok("find 'a' -type d".into())
-        );
-        assert_eq!(find.render(&json!({})), Err("path".into()));
-        assert_eq!(find.arguments(), ["path", "name"]);
-        let sed = Template::shell("sed[ {inplace:flag -i}] -e {e}").expect("a template");
-        assert_eq!(
-            sed.render(&json!({"inplace": true, "e": "s/a/b/"})),
-            Ok("sed -i -e 's/a/b/'".into())
-        );
-        assert_eq!(
-            sed.render(&json!({"inplace": false, "e": ""})),
-            Ok("sed -e ''".into())
-        );
-    }
-
-    #[test]
-    fn a_template_with_one_argument_is_read_backwards() {
-        let pattern = Template::plain("**/{name}").expect("a template");
-        assert_eq!(pattern.invert("**/a"), Some(("name", "a".into())));
-        assert_eq!(pattern.invert("a"), None);
-        let command = Template::shell("cd {cwd}").expect("a template");
-        assert_eq!(command.invert("cd 'a'"), None);
-    }
-
-    #[test]
-    fn mistakes_are_told() {
-        for text in ["{a", "[a", "[a [b]]", "{}", "{a:nope}"] {
-            assert!(Template::shell(text).is_err(), "{text}");
-        }
     }
 }

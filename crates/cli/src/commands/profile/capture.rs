@@ -1,0 +1,92 @@
+//! `cuecard profile capture`: a profile from the tools that an agent advertised.
+
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::profiles::{AgentName, Capture, Version, capture};
+use cuecard_core::value::Redactor;
+use cuecard_players::workspace::files;
+
+use super::exchanges::{self, Advertised};
+use crate::args::ProfileCaptureArgs;
+use crate::exit_code::ExitCode;
+use crate::output::{Output, stderr_line, stdout};
+
+pub(super) fn run(args: &ProfileCaptureArgs, output: &Output) -> ExitCode {
+    let (name, text) = match captured(args) {
+        Ok(captured) => captured,
+        Err(problem) => {
+            output.diagnostic(&problem, false, &Redactor::default());
+            return ExitCode::Invalid;
+        }
+    };
+    let Some(folder) = &args.out else {
+        stdout(&text);
+        return ExitCode::Passed;
+    };
+    let path = folder.join(name);
+    if let Err(error) = files::write(&path, &text) {
+        let mut diagnostic = Diagnostic::error(codes::FILE_WRITE, error.to_string());
+        diagnostic.help = error.help();
+        output.diagnostic(&diagnostic, false, &Redactor::default());
+        return ExitCode::CouldNotRun;
+    }
+    stderr_line(&format!("{} is written", path.display()));
+    ExitCode::Passed
+}
+
+/// The name of the file, and what stands in it.
+fn captured(args: &ProfileCaptureArgs) -> Result<(String, String), Diagnostic> {
+    let mut found = Advertised::default();
+    for path in &args.files {
+        exchanges::read(path, &mut found)?;
+    }
+    if found.tools.is_empty() {
+        let message = "no request of the conversation advertises tools";
+        return Err(Diagnostic::error(codes::ARGUMENT, message)
+            .with_help("let the agent ask at least once: `cuecard serve llm FILE -- AGENT …`"));
+    }
+    let (agent, version) = match (&args.agent, &found.agent) {
+        (Some(text), _) => named(text)?,
+        (None, Some((agent, version))) => {
+            let version = Version::parse(version).ok_or_else(|| unnamed(version))?;
+            (agent.clone(), version)
+        }
+        (None, None) => return Err(unnamed("")),
+    };
+    let text = capture(&Capture {
+        agent: &agent,
+        version: &version,
+        endpoint: match args.usual {
+            true => found.endpoint.map(|endpoint| endpoint.word()),
+            false => None,
+        },
+        tools: &found.tools,
+    });
+    Ok((format!("{agent}/{version}.toml"), text))
+}
+
+fn named(text: &str) -> Result<(String, Version), Diagnostic> {
+    let is_plain = |name: &str| {
+        name.chars()
+            .all(|character| character.is_ascii_alphanumeric() || "-_.".contains(character))
+            && !name.starts_with('.')
+    };
+    match AgentName::parse(text) {
+        Some(AgentName {
+            agent,
+            version: Some(version),
+        }) if is_plain(&agent) => Ok((agent, version)),
+        _ => {
+            let message = format!("`--agent {text}` is not NAME@VERSION");
+            Err(Diagnostic::error(codes::ARGUMENT, message)
+                .with_help("for example `--agent my-agent@1.2.0`"))
+        }
+    }
+}
+
+fn unnamed(version: &str) -> Diagnostic {
+    let message = match version {
+        "" => "the requests don't say which agent they are from".to_owned(),
+        version => format!("the agent says it is of version `{version}`, which is none"),
+    };
+    Diagnostic::error(codes::ARGUMENT, message).with_help("say it: `--agent NAME@VERSION`")
+}

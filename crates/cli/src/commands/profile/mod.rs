@@ -1,0 +1,90 @@
+//! `cuecard profile`: what agents call their tools.
+
+mod capture;
+mod exchanges;
+
+use std::path::PathBuf;
+
+use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_core::profiles::{AgentName, Profile, Profiles, read_profile};
+use cuecard_core::value::Redactor;
+
+use crate::args::{ProfileArgs, ProfileCommand};
+use crate::exit_code::ExitCode;
+use crate::inputs::read_source;
+use crate::output::{Output, stdout};
+
+pub(crate) fn run(args: &ProfileArgs, output: &Output) -> ExitCode {
+    let done = match &args.what {
+        ProfileCommand::Capture(args) => return capture::run(args, output),
+        ProfileCommand::List => {
+            list();
+            Ok(())
+        }
+        ProfileCommand::Show { agent, profiles } => show(agent, profiles),
+    };
+    match done {
+        Ok(()) => ExitCode::Passed,
+        Err(problems) => {
+            output.diagnostics(&problems, false, &Redactor::default());
+            ExitCode::Invalid
+        }
+    }
+}
+
+/// The profiles in files.
+///
+/// # Errors
+/// Everything that is wrong with them.
+pub(crate) fn read_profiles(paths: &[PathBuf]) -> Result<Vec<Profile>, Vec<Diagnostic>> {
+    let (mut profiles, mut problems) = (Vec::new(), Vec::new());
+    for path in paths {
+        match read_source(path) {
+            Err(problem) => problems.push(problem),
+            Ok(source) => match read_profile(&source) {
+                Ok(profile) => profiles.push(profile),
+                Err(more) => problems.extend(more),
+            },
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(profiles),
+        false => Err(problems),
+    }
+}
+
+fn list() {
+    for profile in Profiles::default().iter() {
+        let n_tools = profile.abstract_tools().count();
+        let endpoint = profile.endpoint.as_deref().unwrap_or("-");
+        stdout(&format!(
+            "{:<16} {:<10} {endpoint:<10} {n_tools} tools\n",
+            profile.agent, profile.versions.from
+        ));
+    }
+}
+
+fn show(agent: &str, paths: &[PathBuf]) -> Result<(), Vec<Diagnostic>> {
+    let Some(name) = AgentName::parse(agent) else {
+        let message = format!("`{agent}` is not NAME or NAME@VERSION");
+        return Err(vec![Diagnostic::error(codes::ARGUMENT, message)]);
+    };
+    let profiles = Profiles::with(read_profiles(paths)?);
+    let Some(profile) = profiles.of_agent(&name) else {
+        let message = format!("there is no profile for `{agent}`");
+        let help = match did_you_mean(&name.agent, profiles.agents()) {
+            Some(known) => format!("did you mean `{known}`?"),
+            None => format!("there are: {}", profiles.agents().join(", ")),
+        };
+        let found = Diagnostic::error(codes::ARGUMENT, message).with_help(help);
+        return Err(vec![found]);
+    };
+    stdout(&format!("{}\n", profile.title()));
+    for tool in profile.abstract_tools() {
+        stdout(&format!(
+            "  {tool:<14} {}\n",
+            profile.native_tools(tool).join(", ")
+        ));
+    }
+    Ok(())
+}

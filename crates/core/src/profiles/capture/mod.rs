@@ -1,0 +1,136 @@
+//! Makes the file of a profile from the tools that an agent advertises. What is certain becomes an entry; what only
+//! looks alike becomes a comment, for somebody who knows.
+
+mod likeness;
+mod writing;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
+
+use super::advertised::{AdvertisedTool, ToolInput};
+use super::choice::Profiles;
+use super::version::Version;
+use crate::scenario::timeline::vocabulary;
+use likeness::{Alike, Known};
+use writing::{key, list, schema, text};
+
+/// So many names of tools give an agent away.
+const MAX_DETECT: usize = 12;
+
+/// What a profile is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Capture<'a> {
+    /// The agent: `codex`.
+    pub agent: &'a str,
+    /// Its version.
+    pub version: &'a Version,
+    /// The API by which it asks, if it is to be that API's usual agent.
+    pub endpoint: Option<&'a str>,
+    /// The tools that it advertises; of two of one name, the first counts.
+    pub tools: &'a [AdvertisedTool],
+}
+
+/// The file of a profile (TOML), which [`read_profile`](super::read_profile) reads. The entries are those whose tool
+/// and arguments are known by their names; others that look alike stand in it as comments.
+pub fn capture(capture: &Capture<'_>) -> String {
+    let mut tools: Vec<&AdvertisedTool> = Vec::new();
+    for tool in capture.tools {
+        if tools.iter().all(|known| known.name != tool.name) {
+            tools.push(tool);
+        }
+    }
+    let own: Vec<&AdvertisedTool> = tools
+        .iter()
+        .copied()
+        .filter(|tool| tool.input != ToolInput::Opaque && !tool.name.starts_with("mcp__"))
+        .collect();
+    let known = Known::of(&Profiles::default());
+    let detect: Vec<&str> = own
+        .iter()
+        .take(MAX_DETECT)
+        .map(|tool| tool.name.as_str())
+        .collect();
+    let mut file = format!(
+        "# The tools of {} as version {} advertises them. Look through what is commented out: it was not certain.\n\n\
+         agent = {}\nversions = {}\n",
+        comment(capture.agent),
+        capture.version,
+        text(capture.agent),
+        text(&format!(">={}", capture.version)),
+    );
+    if let Some(endpoint) = capture.endpoint {
+        let _ = writeln!(file, "endpoint = {}", text(endpoint));
+    }
+    let _ = writeln!(file, "detect = {}\n", list(&detect));
+
+    let mut used: Vec<&str> = Vec::new();
+    let (mut certain, mut doubtful) = (String::new(), String::new());
+    for tool in vocabulary::TOOLS {
+        let mut alike: Vec<(&AdvertisedTool, Alike)> = own
+            .iter()
+            .filter_map(|native| Some((*native, known.compare(tool, native)?)))
+            .collect();
+        alike.sort_by_key(|(_, alike)| !alike.is_certain());
+        // One that is certain is enough.
+        if alike.first().is_some_and(|(_, alike)| alike.is_certain()) {
+            alike.truncate(1);
+        }
+        for (native, alike) in alike {
+            used.push(&native.name);
+            let mut entry = format!("[[tools.{}]]\nname = {}\n", tool.name, text(&native.name));
+            if !alike.arguments.is_empty() {
+                let pairs: Vec<String> = alike
+                    .arguments
+                    .iter()
+                    .map(|(argument, native)| format!("{} = {}", key(argument), text(native)))
+                    .collect();
+                let _ = writeln!(entry, "args = {{ {} }}", pairs.join(", "));
+            }
+            if alike.is_certain() {
+                let _ = writeln!(certain, "{entry}");
+                continue;
+            }
+            for line in entry.lines() {
+                let _ = writeln!(doubtful, "# {line}");
+            }
+            for doubt in &alike.doubts {
+                let _ = writeln!(doubtful, "#   {}", comment(doubt));
+            }
+            doubtful.push('\n');
+        }
+    }
+    if certain.is_empty() {
+        certain.push_str("[tools]\n\n");
+    }
+    file.push_str(&certain);
+    if !doubtful.is_empty() {
+        file.push_str("# Not certain:\n#\n");
+        file.push_str(&doubtful);
+    }
+    let unused: Vec<String> = own
+        .iter()
+        .filter(|tool| !used.contains(&tool.name.as_str()))
+        .map(|tool| comment(&text(&tool.name)))
+        .collect();
+    if !unused.is_empty() {
+        let _ = writeln!(file, "# In no entry: {}\n", unused.join(", "));
+    }
+    file.push_str("# What its requests advertise.\n");
+    for tool in own {
+        file.push('\n');
+        file.push_str(&schema(tool));
+    }
+    file
+}
+
+/// A text that stays in its line.
+fn comment(text: &str) -> String {
+    text.chars()
+        .map(|character| match character.is_control() {
+            true => ' ',
+            false => character,
+        })
+        .collect()
+}
