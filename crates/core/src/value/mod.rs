@@ -5,12 +5,14 @@
 //! references costs nothing extra.
 
 pub(crate) mod fields;
+mod printable;
 mod redact;
 mod text;
 
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use printable::{printable, printable_lines, turns_direction};
 pub use redact::{REDACTED, Redactor, find_credentials, names_credential};
 pub use text::{Piece, Text};
 
