@@ -3,6 +3,7 @@
 use cuecard_core::diagnostic::codes;
 use cuecard_core::diagnostic::{Diagnostic, Severity};
 use cuecard_core::script::FailureKind;
+use cuecard_core::value::printable;
 use cuecard_players::mcp::{ServerSpec, TransportSpec};
 use cuecard_players::replay::Connected;
 use serde_json::{Value as Json, json};
@@ -24,8 +25,8 @@ pub(super) fn announce(specs: &[ServerSpec]) {
         }
     }
     let line = |(source, names): &(&str, Vec<&str>)| {
-        let names = names.join(", ").replace(char::is_control, " ");
-        format!("trying {names} (from {source})\n")
+        let names = names.join(", ");
+        format!("trying {} (from {source})\n", printable(&names))
     };
     stderr(&sources.iter().map(line).collect::<String>());
 }

@@ -3,6 +3,7 @@
 use cuecard_core::diagnostic::{Diagnostic, Severity};
 use cuecard_core::reports::diagnostics::to_json;
 use cuecard_core::reports::{Style, duration};
+use cuecard_core::value::{printable, printable_lines};
 use cuecard_players::doctor::{Finding, Outcome, Status};
 use cuecard_players::mcp::Era;
 use cuecard_players::mcp::config::ConfigFile;
@@ -106,8 +107,8 @@ fn found(server: &ServerFinding) -> String {
             // As wide as any, so that what follows stands in one column.
             format!("{version:10}  {tools:>9}  {:8}", duration(*took))
         }
-        State::Tried(Outcome::Failed { reason, .. }) => printable(reason),
-        State::Refused(refusal) => printable(&refusal.message),
+        State::Tried(Outcome::Failed { reason, .. }) => printable(reason).into_owned(),
+        State::Refused(refusal) => printable(&refusal.message).into_owned(),
         State::Disabled => "disabled".to_owned(),
         State::NotTried => "not tried".to_owned(),
     }
@@ -118,13 +119,18 @@ fn details(server: &ServerFinding, findings: &Findings) -> Vec<String> {
     let mut lines = Vec::new();
     match &server.state {
         State::Tried(Outcome::Failed { notes, help, .. }) => {
-            lines.extend(notes.iter().map(|note| lines_of(note)));
+            lines.extend(notes.iter().map(|note| printable_lines(note).into_owned()));
             lines.extend(help.clone());
         }
         State::Refused(refusal) => {
             lines.extend(place(refusal));
             lines.extend(refusal.label.clone());
-            lines.extend(refusal.notes.iter().map(|note| lines_of(note)));
+            lines.extend(
+                refusal
+                    .notes
+                    .iter()
+                    .map(|note| printable_lines(note).into_owned()),
+            );
             lines.extend(refusal.help.clone());
         }
         _ => {}
@@ -177,7 +183,10 @@ fn configs(findings: &Findings, style: Style) -> String {
             Severity::Error => bad(style),
             Severity::Warning | Severity::Note => style.doubtful("!"),
         };
-        text.push_str(&format!("  {mark} {}\n", lines_of(&diagnostic.message)));
+        text.push_str(&format!(
+            "  {mark} {}\n",
+            printable_lines(&diagnostic.message)
+        ));
         let label = diagnostic.label.iter().cloned();
         for line in place(diagnostic)
             .into_iter()
@@ -341,20 +350,7 @@ fn wrapped(start: &str, items: &[String], width: usize) -> String {
     text
 }
 
-/// A text of somebody else's in one line.
-fn printable(text: &str) -> String {
-    text.replace(char::is_control, " ")
-}
-
-/// The same, with its lines.
-fn lines_of(text: &str) -> String {
-    text.replace(
-        |character: char| character.is_control() && character != '\n',
-        " ",
-    )
-}
-
-/// The same for machines.
+/// The findings for machines.
 pub(super) fn document(findings: &Findings, is_well: bool) -> Json {
     let config = &findings.config;
     let file = |file: &ConfigFile| {

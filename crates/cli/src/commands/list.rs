@@ -8,7 +8,7 @@ use cuecard_core::reports::Style;
 use cuecard_core::reports::diagnostics::to_json;
 use cuecard_core::scenario::ToolCallScenario;
 use cuecard_core::source::json::{self, Limits};
-use cuecard_core::value::Redactor;
+use cuecard_core::value::{Redactor, printable};
 use cuecard_players::replay::prepare::secrets;
 use serde_json::{Value as Json, json as json_of};
 
@@ -268,8 +268,6 @@ fn described(scenario: &ToolCallScenario) -> Option<&str> {
 
 /// A text of the file in one line.
 fn line(text: &str) -> String {
-    text.split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .replace(char::is_control, " ")
+    let words: Vec<_> = text.split_whitespace().collect();
+    printable(&words.join(" ")).into_owned()
 }

@@ -11,7 +11,7 @@ use cuecard_core::formats::tool_call::{self, Effects, Scope};
 use cuecard_core::reports::diagnostics::list_to_json;
 use cuecard_core::scenario::ToolCallScenario;
 use cuecard_core::script::{self, Bindings, Verdict, bind_variables};
-use cuecard_core::value::Redactor;
+use cuecard_core::value::{Redactor, printable_lines};
 use cuecard_players::mcp::config::{Config, ConfigSearch};
 use cuecard_players::replay::prepare::{self, secrets};
 use cuecard_players::replay::{self, Play, Played, Pool, Toolbox, ToolboxOptions, known_servers};
@@ -492,10 +492,7 @@ pub(super) fn effects_list(effects: &Effects) -> String {
     let mut list = String::new();
     for (what, items) in groups {
         for item in items {
-            let item = item.replace('\n', "\n          ").replace(
-                |character: char| character.is_control() && character != '\n',
-                " ",
-            );
+            let item = printable_lines(item).replace('\n', "\n          ");
             list.push_str(&format!("  {what:<7} {item}\n"));
         }
     }

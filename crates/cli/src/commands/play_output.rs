@@ -1,5 +1,6 @@
 //! What `play` shows: the step list on standard error, results on standard output and in files.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -16,7 +17,7 @@ use cuecard_core::reports::{Style, diagnostics, duration};
 use cuecard_core::scenario::{BuiltinTool, Template, ToolCallScenario};
 use cuecard_core::script::Verdict;
 use cuecard_core::trace::{Event, EventData, StepStatus, ToolCall, ToolResult};
-use cuecard_core::value::{Json, Redactor, cut};
+use cuecard_core::value::{Json, Redactor, cut, printable, printable_lines};
 use cuecard_players::mcp::config::Config;
 use cuecard_players::replay::{Played, is_built_in};
 use cuecard_players::runtime::tap::Listener;
@@ -62,10 +63,7 @@ pub(super) fn header(
             },
         )
         .collect();
-    let mut facts = vec![
-        style.strong(&scenario.name.replace(char::is_control, " ")),
-        steps,
-    ];
+    let mut facts = vec![style.strong(&printable(&scenario.name)), steps];
     if !servers.is_empty() {
         facts.push(servers.join(", "));
     }
@@ -182,7 +180,8 @@ impl Terminal {
             Some(bar) => bar.suspend(|| stderr_line(line)),
             // A reader that went away is no reason to stop.
             None => {
-                let _ = writeln!(self.out, "{line}");
+                let _ = self.out.write_all(line.as_bytes());
+                let _ = self.out.write_all(b"\n");
             }
         }
     }
@@ -196,17 +195,29 @@ impl Terminal {
         if !shown {
             return;
         }
-        let who = server.map_or(String::new(), |server| format!("{server}: "));
-        let text = printable(&format!("{who}{message}"));
+        let text = match server {
+            Some(server) => Cow::Owned(format!("{server}: {message}")),
+            None => Cow::Borrowed(message),
+        };
+        let text = printable_lines(&text);
         let text = match level {
-            "warning" => format!("{} {text}", self.style.doubtful("warning:")),
+            "warning" => Cow::Owned(format!("{} {text}", self.style.doubtful("warning:"))),
             "error" | "critical" | "alert" | "emergency" => {
-                format!("{} {text}", self.style.bad("error:"))
+                Cow::Owned(format!("{} {text}", self.style.bad("error:")))
             }
-            "debug" => self.style.faint(&text),
+            "debug" => Cow::Owned(self.style.faint(&text)),
             _ => text,
         };
-        self.print(&format!("      {}", text.replace('\n', "\n      ")));
+        let mut lines = String::with_capacity(text.len() + 6);
+        for line in text.split('\n') {
+            lines.push_str(if lines.is_empty() {
+                "      "
+            } else {
+                "\n      "
+            });
+            lines.push_str(line);
+        }
+        self.print(&lines);
     }
 
     fn call(&mut self, call: &ToolCall) {
@@ -247,10 +258,11 @@ impl Listener for Terminal {
                 if let Some(bar) = &self.live {
                     bar.set_prefix(self.list.number(step.step));
                     let label = label(step.description.as_deref(), &step.tool);
-                    bar.set_message(printable(&format!(
-                        "{label}  {}",
-                        self.style.faint(&step.tool)
-                    )));
+                    bar.set_message(format!(
+                        "{}  {}",
+                        printable(label),
+                        self.style.faint(&printable(&step.tool))
+                    ));
                     bar.reset_elapsed();
                     bar.enable_steady_tick(Duration::from_millis(100));
                 }
@@ -264,7 +276,7 @@ impl Listener for Terminal {
                 if let (StepStatus::Tolerated, Some(error)) = (step.status, &step.error) {
                     let line = self.style.faint(&format!(
                         "      tolerated: {}",
-                        cut(&printable(&error.message).replace('\n', " "), 200)
+                        cut(&printable(&error.message), 200)
                     ));
                     self.print(&line);
                 }
@@ -312,19 +324,6 @@ impl Drop for Terminal {
         }
         let _ = self.out.flush();
     }
-}
-
-/// Text from peers never moves the cursor or changes colours.
-fn printable(text: &str) -> String {
-    text.chars()
-        .map(|character| {
-            if character.is_control() && !matches!(character, '\n' | '\t' | '\u{1b}') {
-                '\u{fffd}'
-            } else {
-                character
-            }
-        })
-        .collect::<String>()
 }
 
 /// The kind and file of `--report KIND:FILE`.

@@ -7,7 +7,7 @@ use super::Style;
 use crate::assertions::compare::{
     AssertionDifference, Change, Comparison, Difference, How, Part, Place, TestDifference,
 };
-use crate::value::{Json, cut};
+use crate::value::{Json, cut, printable};
 
 /// More differences are not shown.
 const MAX_SHOWN: usize = 200;
@@ -147,8 +147,8 @@ fn difference(text: &mut String, style: Style, one: &Difference) {
         let room = style.width.saturating_sub(used);
         // A few characters say nothing.
         if !place.text.is_empty() && room >= 8 {
-            let shown = printable(&cut(&place.text, room.saturating_sub(1)));
-            let _ = write!(text, "   {}", style.faint(&shown));
+            let shown = cut(&place.text, room.saturating_sub(1));
+            let _ = write!(text, "   {}", style.faint(&printable(&shown)));
         }
     }
     text.push('\n');
@@ -213,8 +213,7 @@ fn lines(text: &mut String, style: Style, mark: &str, value: Option<&Json>) {
     let room = style.width.saturating_sub(INDENT.len() + 5);
     let mut all = value.lines();
     for line in all.by_ref().take(MAX_LINES) {
-        let line = printable(&cut(line, room));
-        let line = format!("{mark} {line}");
+        let line = format!("{mark} {}", printable(&cut(line, room)));
         let line = match mark {
             "-" => style.bad(&line),
             _ => style.good(&line),
@@ -230,7 +229,7 @@ fn lines(text: &mut String, style: Style, mark: &str, value: Option<&Json>) {
 fn shown(value: Option<&Json>) -> String {
     value.map_or_else(
         || "missing".to_owned(),
-        |value| printable(&value.to_string()),
+        |value| printable(&value.to_string()).into_owned(),
     )
 }
 
@@ -238,7 +237,7 @@ fn test(text: &mut String, style: Style, one: &TestDifference) {
     let arrow = style.symbol("→", "->");
     let id = style.strong(&printable(&one.id));
     let file = one.is.as_ref().or(one.was.as_ref());
-    let file = style.faint(&file.map_or(String::new(), |test| printable(&test.file)));
+    let file = style.faint(&file.map_or_else(Default::default, |test| printable(&test.file)));
     let line = match (&one.was, &one.is) {
         (None, Some(is)) => format!("{} {id}   new: {}   {file}", style.good("+"), is.status),
         (Some(was), Some(is)) => {
@@ -289,8 +288,8 @@ fn assertion_line(text: &mut String, style: Style, one: &AssertionDifference) {
     );
     if one.is.is_some() && outcome.status != "pass" {
         let room = style.width.saturating_sub(INDENT.len() + 3);
-        let message = printable(&cut(&outcome.message, room));
-        let _ = writeln!(text, "{INDENT}  {message}");
+        let message = cut(&outcome.message, room);
+        let _ = writeln!(text, "{INDENT}  {}", printable(&message));
     }
 }
 
@@ -301,8 +300,4 @@ fn painted(style: Style, status: &str) -> String {
         Some("fail" | "error") => style.bad(status),
         _ => style.doubtful(status),
     }
-}
-
-fn printable(text: &str) -> String {
-    text.replace(char::is_control, " ")
 }

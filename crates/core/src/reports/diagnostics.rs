@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Style;
 use crate::diagnostic::{Diagnostic, Place, Severity, codes};
-use crate::value::Json;
+use crate::value::{Json, turns_direction};
 
 /// A longer line is shown only around the marked place.
 const MAX_SHOWN_LINE: usize = 400;
@@ -222,6 +222,7 @@ fn printable(text: &str) -> String {
         .map(|character| match character {
             '\n' | '\t' => character,
             other if other.is_ascii_control() => '?',
+            other if turns_direction(other) => char::REPLACEMENT_CHARACTER,
             other => other,
         })
         .collect()

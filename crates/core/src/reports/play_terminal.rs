@@ -52,10 +52,15 @@ impl StepList {
             StepStatus::Skipped => style.faint(style.symbol("–", "- ")),
             StepStatus::Unknown => style.doubtful(style.symbol("?", "? ")),
         };
-        let number = step.step;
         let mut line = String::with_capacity(style.width * 2);
-        // Writing into a string can't fail.
-        let _ = write!(line, "{number:>width$} {mark} ", width = self.number + 1);
+        aligned(
+            &mut line,
+            itoa::Buffer::new().format(step.step),
+            self.number + 1,
+        );
+        for part in [" ", &*mark, " "] {
+            line.push_str(part);
+        }
         fit(
             &mut line,
             label(step.description.as_deref(), &step.tool),
@@ -66,22 +71,31 @@ impl StepList {
                 step.skipped_by.as_deref().unwrap_or_default(),
                 self.tool + 12,
             );
-            let _ = write!(line, "  {}", style.faint(&format!("{condition}  false")));
+            line.push_str("  ");
+            line.push_str(&style.faint(&format!("{condition}  false")));
             return line;
         }
         match step.attempts.len() {
             0 | 1 => line.push_str("              "),
             count => {
-                let attempts = format!("{count} attempts");
-                let _ = write!(line, "  {attempts:<10}  ");
+                // Writing into a string can't fail.
+                let _ = write!(line, "  {:<10}  ", format!("{count} attempts"));
             }
         }
         let mut tool = String::with_capacity(self.tool);
         fit(&mut tool, &step.tool, self.tool);
+        line.push_str(&style.faint(&tool));
+        line.push_str("  ");
         let took = duration(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
-        let _ = write!(line, "{}  {took:>8}", style.faint(&tool));
+        aligned(&mut line, &took, 8);
         line
     }
+}
+
+/// Puts plain `text` at the end of `line`, padded on its left to a width in characters.
+fn aligned(line: &mut String, text: &str, width: usize) {
+    line.extend(std::iter::repeat_n(' ', width.saturating_sub(text.len())));
+    line.push_str(text);
 }
 
 /// Puts `text` at the end of `line`, cut and padded to a width in characters, without control characters.

@@ -84,7 +84,8 @@ impl Style {
 pub fn duration(duration: Duration) -> String {
     let milliseconds = duration.as_millis();
     if milliseconds < 1000 {
-        format!("{milliseconds} ms")
+        // Every step has one.
+        [itoa::Buffer::new().format(milliseconds), " ms"].concat()
     } else if milliseconds < 99_950 {
         format!("{:.1} s", duration.as_secs_f64())
     } else {

@@ -10,7 +10,7 @@ use super::{Style, duration};
 use crate::assertions::mutate::{Mutations, Survivor, Tally, Watcher};
 use crate::assertions::{TestResult, TestStatus};
 use crate::trace::SCHEMA_VERSION;
-use crate::value::{Json, cut};
+use crate::value::{Json, cut, printable};
 
 /// More survivors are not shown on a terminal.
 const MAX_SHOWN: usize = 100;
@@ -302,10 +302,6 @@ fn percent(score: f64) -> String {
 /// Down to a tenth, so that what is shown is reached.
 fn rounded(score: f64) -> f64 {
     (score * 10.0).floor() / 10.0
-}
-
-fn printable(text: &str) -> String {
-    text.replace(char::is_control, " ")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Style, diagnostics, duration};
 use crate::assertions::{Evidence, Outcome, OutcomeStatus, TestResult, TestStatus, Totals};
-use crate::value::{Json, cut};
+use crate::value::{Json, cut, printable, printable_lines};
 
 /// More events are not shown below an assertion.
 const MAX_EVENTS: usize = 5;
@@ -49,7 +49,7 @@ impl TestList {
         let mut text = format!("{word} {}", style.strong(&id));
         let facts = [
             (result.run.file != result.id).then(|| printable(&result.run.file)),
-            Some(duration(result.run.took)),
+            Some(duration(result.run.took).into()),
         ];
         let mut gap = self.id.saturating_sub(id.chars().count()) + 3;
         for fact in facts.into_iter().flatten() {
@@ -191,8 +191,8 @@ fn event_line(style: Style, event: &Evidence) -> String {
     if event.text.is_empty() || room_for_text < 8 {
         return cut_for(style, &head, room);
     }
-    let text = printable(&cut_for(style, &event.text, room_for_text));
-    format!("{head}   {}", style.faint(&text))
+    let text = cut_for(style, &event.text, room_for_text);
+    format!("{head}   {}", style.faint(&printable(&text)))
 }
 
 /// A value behind its label: a list of texts a line each, everything else as JSON on a few lines.
@@ -296,29 +296,6 @@ fn cut_for(style: Style, text: &str, width: usize) -> String {
     let mark = style.symbol("…", "...");
     let kept = width.saturating_sub(mark.chars().count());
     text.chars().take(kept).chain(mark.chars()).collect()
-}
-
-/// Text from files and peers never moves the cursor or changes colours.
-fn printable(text: &str) -> String {
-    text.chars()
-        .map(|character| {
-            if character.is_control() {
-                ' '
-            } else {
-                character
-            }
-        })
-        .collect()
-}
-
-fn printable_lines(text: &str) -> String {
-    text.chars()
-        .map(|character| match character {
-            '\n' => '\n',
-            other if other.is_control() => ' ',
-            other => other,
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -136,6 +136,8 @@ pub struct Script {
     end_idx: usize,
     summary: Summary,
     failure: Option<Diagnostic>,
+    /// For the calls of a scenario that answers nothing.
+    no_answers: Arc<ReadyAnswers>,
 }
 
 #[derive(Debug)]
@@ -197,6 +199,7 @@ impl Script {
                 ..Summary::default()
             },
             failure: None,
+            no_answers: Arc::default(),
             scenario,
         }
     }
@@ -389,6 +392,13 @@ impl Script {
         let attempt = u32::try_from(current.attempts.len() + 1).unwrap_or(u32::MAX);
         current.call_started = now;
         self.summary.calls += 1;
+        let answers = match self.scenario.answers.elicitation.is_empty() {
+            true => self.no_answers.clone(),
+            false => Arc::new(ReadyAnswers::resolve(
+                &self.scenario.answers,
+                &self.resolver,
+            )),
+        };
         self.effects.push_back(Effect::Call(Box::new(CallRequest {
             step: step.number,
             call_id: format!("call_{}_{attempt}", step.number).into(),
@@ -398,10 +408,7 @@ impl Script {
             target: current.target.clone(),
             timeout: step.timeout,
             parse: step.parse,
-            answers: Arc::new(ReadyAnswers::resolve(
-                &self.scenario.answers,
-                &self.resolver,
-            )),
+            answers,
         })));
         self.state = State::Calling(current);
     }

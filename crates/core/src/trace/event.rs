@@ -41,8 +41,9 @@ pub struct Event {
 impl Event {
     /// Event number `seq` of a live run.
     pub fn live(seq: u64, ts: Timestamp, data: EventData) -> Self {
+        let mut digits = itoa::Buffer::new();
         Self {
-            event_id: format!("e{seq}"),
+            event_id: ["e", digits.format(seq)].concat(),
             seq,
             ts,
             group_id: None,
@@ -74,6 +75,16 @@ macro_rules! event_types {
             /// Who did it.
             pub fn actor(&self) -> &str {
                 match self { $(Self::$type(_) => $actor,)* Self::Other(other) => &other.actor }
+            }
+
+            /// The members `type` and `actor` of a type that is known, as they are written between others.
+            fn kind_and_actor(&self) -> Option<&'static str> {
+                match self {
+                    $(Self::$type(_) => Some(concat!(
+                        "\"type\":\"", $name, "\",\"actor\":\"", $actor, "\""
+                    )),)*
+                    Self::Other(_) => None,
+                }
             }
 
             /// The schema of the data of each type that is known.
@@ -148,13 +159,28 @@ impl Event {
         line.extend_from_slice(b"{\"event_id\":");
         serde_json::to_writer(&mut *line, &self.event_id)?;
         line.extend_from_slice(b",\"seq\":");
-        serde_json::to_writer(&mut *line, &self.seq)?;
+        line.extend_from_slice(itoa::Buffer::new().format(self.seq).as_bytes());
         line.extend_from_slice(b",\"ts\":");
-        serde_json::to_writer(&mut *line, &Milliseconds(self.ts))?;
-        line.extend_from_slice(b",\"type\":");
-        serde_json::to_writer(&mut *line, self.data.type_name())?;
-        line.extend_from_slice(b",\"actor\":");
-        serde_json::to_writer(&mut *line, self.data.actor())?;
+        match Milliseconds(self.ts).text() {
+            Some(text) => {
+                line.push(b'"');
+                line.extend_from_slice(&text);
+                line.extend_from_slice(b"\",");
+            }
+            None => {
+                serde_json::to_writer(&mut *line, &Milliseconds(self.ts))?;
+                line.push(b',');
+            }
+        }
+        match self.data.kind_and_actor() {
+            Some(members) => line.extend_from_slice(members.as_bytes()),
+            None => {
+                line.extend_from_slice(b"\"type\":");
+                serde_json::to_writer(&mut *line, self.data.type_name())?;
+                line.extend_from_slice(b",\"actor\":");
+                serde_json::to_writer(&mut *line, self.data.actor())?;
+            }
+        }
         for (name, id) in self.belongings() {
             if let Some(id) = id {
                 line.extend_from_slice(b",\"");
@@ -207,33 +233,44 @@ pub struct Milliseconds(
     pub Timestamp,
 );
 
-impl Serialize for Milliseconds {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Milliseconds {
+    /// The time as it is written; `None` beyond the years of four digits.
+    fn text(self) -> Option<[u8; 24]> {
         const DAY: i64 = 86_400_000;
         let milliseconds = self.0.as_millisecond();
         let (year, month, day) = civil_date(milliseconds.div_euclid(DAY));
         if !(0..=9999).contains(&year) {
-            return serializer.collect_str(&format_args!("{:.3}", self.0));
+            return None;
         }
-        let time = milliseconds.rem_euclid(DAY);
         let mut text = *b"0000-00-00T00:00:00.000Z";
-        let fields = [
-            (0..4, year),
-            (5..7, month),
-            (8..10, day),
-            (11..13, time / 3_600_000),
-            (14..16, time / 60_000 % 60),
-            (17..19, time / 1000 % 60),
-            (20..23, time % 1000),
-        ];
-        for (place, mut number) in fields {
-            for digit in text[place].iter_mut().rev() {
-                // One decimal digit.
-                *digit = b'0' + (number % 10) as u8;
-                number /= 10;
-            }
+        // All of these are small and not negative.
+        let (year, month, day) = (year as u32, month as u32, day as u32);
+        let time = milliseconds.rem_euclid(DAY) as u32;
+        two_digits(&mut text, 0, year / 100);
+        two_digits(&mut text, 2, year % 100);
+        two_digits(&mut text, 5, month);
+        two_digits(&mut text, 8, day);
+        two_digits(&mut text, 11, time / 3_600_000);
+        two_digits(&mut text, 14, time / 60_000 % 60);
+        two_digits(&mut text, 17, time / 1000 % 60);
+        text[20] = b'0' + (time / 100 % 10) as u8;
+        two_digits(&mut text, 21, time % 100);
+        Some(text)
+    }
+}
+
+/// Puts a number below 100 into `text` at `place`.
+fn two_digits(text: &mut [u8; 24], place: usize, number: u32) {
+    text[place] = b'0' + (number / 10) as u8;
+    text[place + 1] = b'0' + (number % 10) as u8;
+}
+
+impl Serialize for Milliseconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.text() {
+            Some(text) => serializer.serialize_str(std::str::from_utf8(&text).unwrap_or_default()),
+            None => serializer.collect_str(&format_args!("{:.3}", self.0)),
         }
-        serializer.serialize_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub(crate) mod fields;
 mod key_shapes;
+mod printable;
 mod redact;
 mod text;
 
@@ -13,6 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use key_shapes::find_keys;
+pub use printable::{printable, printable_lines, turns_direction};
 pub use redact::{REDACTED, Redactor, find_credentials, names_credential};
 pub use text::{Piece, Text};
 

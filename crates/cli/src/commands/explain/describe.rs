@@ -7,7 +7,7 @@ use cuecard_core::scenario::timeline::{
     ToolStatus, ToolUse, UserInput, UserTarget,
 };
 use cuecard_core::script::timeline::{EventTimes, Points, command_line};
-use cuecard_core::value::{as_text, cut};
+use cuecard_core::value::{as_text, cut, printable};
 
 /// A longer text is cut, in characters.
 const LONGEST: usize = 48;
@@ -134,8 +134,8 @@ pub(super) fn line(text: &str) -> String {
     // What is behind the cut is not worth looking at.
     let start: String = text.chars().take(LONGEST * 4).collect();
     let words: Vec<&str> = start.split_whitespace().collect();
-    let text = words.join(" ").replace(char::is_control, " ");
-    cut(&text, LONGEST).into_owned()
+    let text = words.join(" ");
+    cut(&printable(&text), LONGEST).into_owned()
 }
 
 fn of_element(element: &ResponseElement) -> Vec<String> {

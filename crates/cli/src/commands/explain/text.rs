@@ -5,6 +5,7 @@ use std::time::Duration;
 use cuecard_core::formats::timeline::SymbolUse;
 use cuecard_core::reports::{Style, duration};
 use cuecard_core::script::timeline::{Act, Cell, Face, LlmScript};
+use cuecard_core::value::printable;
 
 use super::describe::{count, line, quoted};
 use super::rows::{Row, rows};
@@ -45,9 +46,12 @@ fn head(explained: &Explained, script: &LlmScript, view: &View<'_>, style: Style
     );
     if let Some(description) = &timeline.description {
         let words: Vec<&str> = description.split_whitespace().collect();
-        let description = words.join(" ").replace(char::is_control, " ");
+        let description = words.join(" ");
         let room = style.width.saturating_sub(2);
-        text.push_str(&format!("  {}\n", shortened(&description, room)));
+        text.push_str(&format!(
+            "  {}\n",
+            shortened(&printable(&description), room)
+        ));
     }
     if !timeline.tags.is_empty() {
         text.push_str(&format!("  tags: {}\n", line(&timeline.tags.join(", "))));

@@ -2,7 +2,7 @@
 
 use cuecard_core::diagnostic::Diagnostic;
 use cuecard_core::scenario::{TestCase, TraceInput};
-use cuecard_core::value::Redactor;
+use cuecard_core::value::{Redactor, printable};
 use cuecard_players::judging::{CaseFile, Selection, TestFile, read_case};
 use serde_json::{Value as Json, json};
 
@@ -51,7 +51,6 @@ pub(super) fn run(
 
 fn line(case: &TestCase, output: &Output) -> String {
     let style = output.stdout;
-    let printable = |text: &str| text.replace(char::is_control, " ");
     let mut line = style.strong(&printable(&case.id));
     if case.title != case.id {
         line.push_str(&format!("   {}", printable(&case.title)));

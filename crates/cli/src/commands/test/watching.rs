@@ -11,7 +11,7 @@ use cuecard_core::assertions::{TestResult, TestStatus, Totals};
 use cuecard_core::reports::diagnostics::to_json;
 use cuecard_core::reports::test_json::{result_document, status, summary};
 use cuecard_core::reports::test_terminal::{TestList, counts};
-use cuecard_core::value::{Json, Redactor};
+use cuecard_core::value::{Json, Redactor, printable};
 use cuecard_players::judging::watch::{Change, Scene, changed_on_disk};
 use cuecard_players::judging::{Judged, Problem, TestFile};
 use cuecard_players::runtime::clock::Clock;
@@ -221,7 +221,7 @@ impl Watching<'_> {
             self.exit = self.exit.worst(exit_code(result.status, *problem));
             let is_bad = matches!(result.status, TestStatus::Fail | TestStatus::Error);
             if is_bad && !judged.contains(file) {
-                let id = result.id.replace(char::is_control, " ");
+                let id = printable(&result.id);
                 let word = self.output.stdout.bad(match result.status {
                     TestStatus::Fail => "FAIL ",
                     _ => "ERROR",
