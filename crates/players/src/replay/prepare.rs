@@ -6,7 +6,7 @@ use cuecard_core::diagnostic::Diagnostic;
 use cuecard_core::formats::tool_call::server_of;
 use cuecard_core::scenario::ToolCallScenario;
 use cuecard_core::script::{Given, Verdict};
-use cuecard_core::trace::{Adapter, End, Header, Metrics, RunStatus, SCHEMA_VERSION};
+use cuecard_core::trace::{End, Header, Metrics, RunStatus};
 use cuecard_core::value::{as_text, find_credentials, names_credential};
 use serde_json::json;
 

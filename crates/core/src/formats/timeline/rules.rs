@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::condition;
 use super::loader::child;
 use super::symbols::{SymbolValue, Symbols};
-use crate::diagnostic::{Code, Diagnostic, codes, did_you_mean};
+use crate::diagnostic::{Diagnostic, codes, did_you_mean};
 use crate::formats::reader::{Reader, found};
 use crate::source::Span;
 use crate::source::json::{Member, Node, NodeKind};
