@@ -178,3 +178,35 @@ fn the_first_examples_that_are_no_yaml_get_the_working_form() {
         assert_eq!(checked.stderr.matches("error[").count(), 1, "{}", checked.stderr);
     }
 }
+
+/// The texts of all tests and of what golden cases expect, but for those that list every code.
+fn tests_and_expectations() -> String {
+    let root = cuecard_testing::repository_root();
+    let mut texts = String::new();
+    let mut folders = vec![root.join("crates"), root.join("tests/golden")];
+    while let Some(folder) = folders.pop() {
+        if folder.ends_with("explain-all") {
+            continue;
+        }
+        for entry in std::fs::read_dir(&folder).expect("readable") {
+            let path = entry.expect("readable").path();
+            let name = path.display().to_string();
+            if path.is_dir() {
+                folders.push(path);
+            } else if name.contains("/tests/golden/") || (name.contains("test") && name.ends_with(".rs")) {
+                texts.push_str(&std::fs::read_to_string(&path).unwrap_or_default());
+            }
+        }
+    }
+    texts
+}
+
+#[test]
+fn every_code_of_timelines_is_caused_by_a_test() {
+    let texts = tests_and_expectations();
+    let untested: Vec<&str> = cuecard_core::diagnostic::catalogue()
+        .map(cuecard_core::diagnostic::Code::name)
+        .filter(|name| name.starts_with("T-") && !texts.contains(name))
+        .collect();
+    assert_eq!(untested, [""; 0]);
+}

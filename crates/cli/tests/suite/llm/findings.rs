@@ -38,6 +38,14 @@ const HELLO: &str = "timeline:
   - llmResponse: [{assistant: [[0, \"Two\"]]}]
 ";
 
+/// The profile of an agent that has the tool `lookup` too.
+const OTHER: &str = "agent = \"other\"
+versions = \">=1.0.0\"
+detect = [\"nothing\"]
+[[tools.lookup]]
+name = \"lookup\"
+";
+
 fn user(text: &str) -> Value {
     json!({"role": "user", "content": text})
 }
@@ -166,6 +174,42 @@ timeline:
         requests: begin,
     },
     Doubt {
+        code: "T-TOOL-02",
+        severity: "warning",
+        arises: Arises::WhileServing,
+        scenario: "timeline:
+  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: []
+  - agentToolUse: {toolName: lookup, args: {}}
+",
+        args: &["--profile", "other.toml", "--agent", "other"],
+        requests: begin,
+    },
+    Doubt {
+        code: "T-TOOL-03",
+        severity: "warning",
+        arises: Arises::WhileServing,
+        scenario: "timeline:
+  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: []
+  - readFile: {path: /a, encoding: utf-8}
+",
+        args: &[],
+        requests: begin,
+    },
+    Doubt {
+        code: "T-TOOL-05",
+        severity: "warning",
+        arises: Arises::AtStart,
+        scenario: "timeline:
+  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: []
+  - agentToolUse: {toolName: lookup, args: {}}
+",
+        args: &["--agent", "claude-code"],
+        requests: begin,
+    },
+    Doubt {
         code: "T-FAULT-01",
         severity: "warning",
         arises: Arises::WhileServing,
@@ -183,6 +227,7 @@ timeline:
 fn start(scratch: &Scratch, doubt: &Doubt, more: &[&str]) -> Running {
     let text = format!("name: scenario\n{}", doubt.scenario);
     scratch.write("scenario.yaml", &text).expect("writable");
+    scratch.write("other.toml", OTHER).expect("writable");
     let args = [&["serve", "llm", "scenario.yaml"], doubt.args, more].concat();
     scratch.start(&args).expect("the program starts")
 }
@@ -207,7 +252,9 @@ fn converse(running: Running, doubt: &Doubt) -> Finished {
 }
 
 fn ask(port: u16, messages: &Value) {
-    let tools = json!([{"type": "function", "function": {"name": "lookup", "parameters": {}}}]);
+    let names = ["lookup", "Bash", "Read", "Edit", "Write", "Glob", "Grep"];
+    let tool = |name| json!({"type": "function", "function": {"name": name, "parameters": {}}});
+    let tools: Vec<Value> = names.into_iter().map(tool).collect();
     let body = json!({"model": "m", "messages": messages, "tools": tools}).to_string();
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("listening");
     let request = format!(

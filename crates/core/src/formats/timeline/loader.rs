@@ -209,7 +209,16 @@ impl<'a> Loader<'a> {
     ) {
         let message = format!("`{}` is an older spelling of `{name}`", cut(found, 40));
         self.legacy(code, span, pointer, message, format!("write `{name}`"));
-        self.replace(span, name);
+        self.replace_word(span, name);
+    }
+
+    /// Replaces a word when the file is converted. One in quotes stays so: `"a":1` means something else without.
+    pub(super) fn replace_word(&mut self, at: Span, word: &str) {
+        let quote = self.slice(at).chars().next();
+        match quote.filter(|quote| matches!(quote, '"' | '\'')) {
+            Some(quote) => self.replace(at, format!("{quote}{word}{quote}")),
+            None => self.replace(at, word),
+        }
     }
 
     /// A mapping under its canonical keys, with what nothing reads reported. `None` if it is no mapping.

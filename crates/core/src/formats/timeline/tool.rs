@@ -221,7 +221,7 @@ fn named(loader: &mut Loader<'_>, text: &str, span: Span, pointer: &str) -> Name
             };
             let modern = format!("write `{}`", tool.name);
             loader.legacy(codes::TIMELINE_TOOL_ALIAS, span, pointer, message, modern);
-            loader.replace(span, tool.name);
+            loader.replace_word(span, tool.name);
         }
         Some(_) => {}
         None if text.starts_with("mcp__") => {}

@@ -225,6 +225,11 @@ const EVENTS: &[Pair] = &[
         &["T-LOAD-13", "T-LOAD-13"],
     ),
     pair(
+        "- {\"runCmd\":{\"cmd\":\"ls\",\"status\":'ok'}}",
+        "- {\"run_cmd\":{\"command\":\"ls\",\"status\":'completed'}}",
+        &["T-LOAD-13", "T-LOAD-13", "T-LOAD-15"],
+    ),
+    pair(
         "- runCmd: {cmd: ls}",
         "- run_cmd: {command: ls}",
         &["T-LOAD-13", "T-LOAD-13"],
