@@ -58,6 +58,22 @@ pub(super) fn prepare(
     if has_calls && let Some(doubt) = choice.diagnostic() {
         prepared.warnings.push(doubt);
     }
+    if has_calls
+        && calling.is_strict
+        && let Some(profile) = choice.profile.filter(|_| choice.is_told)
+    {
+        for name in profile.unknown_tools(&request.tools) {
+            let message = format!(
+                "the request advertises `{name}`, which the profile `{}` does not know",
+                profile.title()
+            );
+            failures.push(
+                Diagnostic::error(codes::MODEL_CALL_INVALID, message)
+                    .at(&script.timeline.source, turn.span)
+                    .with_help("`cuecard profile capture` makes a profile of what is advertised"),
+            );
+        }
+    }
     let pieces = |pieces: &[ScriptPiece]| -> Vec<Piece> {
         let timed = pieces.iter().map(|piece| Piece {
             text: piece.text.clone(),

@@ -189,3 +189,22 @@ async fn what_an_agent_acknowledges_is_no_answer_of_the_model() {
     assert_eq!(played.chat(json!(messages)).await.content(), "Two");
     assert_eq!(played.codes().await, [] as [&str; 0]);
 }
+
+#[tokio::test]
+async fn in_strict_validation_a_tool_that_the_profile_does_not_know_is_refused() {
+    let timeline = "  - userInputs: [[0, \"Begin\"]]\n  - llmResponse: []\n  - runCmd: {cmd: ls}\n";
+    let mut advertised = shell();
+    let others = ["read", "edit", "write", "teleport"].map(
+        |name| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}),
+    );
+    advertised.as_array_mut().expect("a list").extend(others);
+    let body = json!({"model": "m", "messages": said("Begin"), "tools": advertised});
+    for (strict, status) in [(false, 200), (true, 400)] {
+        let played = Played::with(timeline, |options| options.strict_tools = strict).await;
+        let answer = played.post(CHAT, &body).await;
+        assert_eq!(answer.status, status, "{}", answer.text);
+        let is_told = answer.text.contains("advertises `teleport`");
+        assert_eq!(is_told, strict, "{}", answer.text);
+        assert_eq!(played.running.stop().await.passed, !strict);
+    }
+}
