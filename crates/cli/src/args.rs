@@ -1,5 +1,7 @@
 //! Raw arguments: what may be typed, and what it says in `--help`, the man page and completions.
 
+mod profile;
+
 use std::ffi::OsString;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
@@ -9,6 +11,8 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::exit_code::{self, ExitCode};
+
+pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 
 /// Agents that stick to the script.
 #[derive(Debug, Parser)]
@@ -587,49 +591,6 @@ pub(crate) enum McpServer {
         #[arg(long, requires = "http")]
         token: Option<String>,
     },
-}
-
-/// Arguments of `profile`.
-#[derive(Debug, Args)]
-pub(crate) struct ProfileArgs {
-    /// What to do
-    #[command(subcommand)]
-    pub what: ProfileCommand,
-}
-
-/// What can be done with profiles.
-#[derive(Debug, Subcommand)]
-pub(crate) enum ProfileCommand {
-    /// List the profiles that are built in
-    List,
-    /// Show which of an agent's tools the words of timelines become
-    Show {
-        /// The agent: NAME or NAME@VERSION
-        agent: String,
-        /// A profile, beside those that are built in (repeatable)
-        #[arg(long = "profile", value_name = "FILE")]
-        profiles: Vec<PathBuf>,
-    },
-    /// Make a profile of the tools that an agent advertised to `serve llm`
-    #[command(after_long_help = exit_code::HELP)]
-    Capture(ProfileCaptureArgs),
-}
-
-/// Arguments of `profile capture`.
-#[derive(Debug, Args)]
-pub(crate) struct ProfileCaptureArgs {
-    /// Logs of exchanges of `serve llm`, or bodies of requests, of one agent
-    #[arg(value_name = "FILE", required = true)]
-    pub files: Vec<PathBuf>,
-    /// The agent, as NAME@VERSION, if its requests don't say
-    #[arg(long, value_name = "NAME@VERSION")]
-    pub agent: Option<String>,
-    /// It is the usual agent of its API: what doesn't give itself away is taken for it
-    #[arg(long)]
-    pub usual: bool,
-    /// Write it as NAME/VERSION.toml into this folder, instead of to standard output
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
 }
 
 /// Arguments of `serve`.

@@ -25,6 +25,7 @@ const FOREIGN_OPTIONS: &[&str] = &[
     "--fast",
     "--bless",
     "--skip-git-repo-check",
+    "--dangerously-bypass-approvals-and-sandbox",
 ];
 
 /// A document.
@@ -404,6 +405,7 @@ fn options_named_in_the_documents_exist() {
         &["fmt"],
         &["mcp", "demo"],
         &["serve", "llm"],
+        &["profile", "capture"],
     ] {
         known.extend(help(command));
     }

@@ -349,7 +349,7 @@ fn the_examples_start_without_a_word() {
     let scratch = program::scratch();
     let examples = cuecard_testing::repository_root().join("examples/llm");
     let served = Served::start(&scratch, &["--strict", examples.to_str().expect("text")]);
-    assert_eq!(served.ready["scenarios"], 3);
+    assert_eq!(served.ready["scenarios"], 4);
     assert_eq!(served.end(0)["findings"], json!([]));
 }
 

@@ -359,8 +359,7 @@ proptest! {
                 };
                 let back = abstract_call(Some(&profile), &mapped.call);
                 prop_assert!(profile.has_tool(&back.tool), "{} {}", agent, back.tool);
-                let all = profile.advertised();
-                let again = native_call(Some(&profile), &back, &all).expect("it is mapped");
+                let again = native_call(Some(&profile), &back, &tools).expect("it is mapped");
                 prop_assert_eq!(&again.call, &mapped.call, "{} by {}", agent, back.tool);
                 prop_assert_eq!(again.dropped, [] as [String; 0]);
             }

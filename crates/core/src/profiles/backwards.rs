@@ -1,9 +1,9 @@
 //! From the agent's vocabulary to the abstract one.
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::call::{AbstractCall, NativeCall};
-use super::mapping::native_call;
+use super::mapping::{as_it_is, native_call};
 use super::profile::{Profile, Through, ToolForm};
 use crate::value::Json;
 
@@ -12,12 +12,7 @@ use crate::value::Json;
 pub(super) fn abstract_call(profile: &Profile, call: &NativeCall) -> Option<AbstractCall> {
     if let Some(inner) = profile.through.as_ref().and_then(|it| it.invert(call)) {
         // What it calls may be a tool of an MCP server, which has no entry.
-        return Some(
-            abstract_call(profile, &inner).unwrap_or_else(|| AbstractCall {
-                args: inner.args.clone(),
-                ..AbstractCall::new(inner.name, Value::Null)
-            }),
-        );
+        return Some(abstract_call(profile, &inner).unwrap_or_else(|| as_it_is(&inner)));
     }
     let forms = profile
         .tools

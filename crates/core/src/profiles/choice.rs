@@ -71,6 +71,8 @@ pub struct ProfileChoice<'p> {
     pub profile: Option<&'p Profile>,
     /// The agent that was named, if the advertised tools are those of another one.
     pub disagrees_with: Option<&'p AgentName>,
+    /// Whether the request or the user says which agent it is; else the profile is only that of the usual one.
+    pub is_told: bool,
 }
 
 impl AgentName {
@@ -131,14 +133,17 @@ impl Profiles {
             (Some(detected), Some(name)) if detected.agent != name.agent => ProfileChoice {
                 profile: Some(detected),
                 disagrees_with: Some(name),
+                is_told: true,
             },
             (Some(detected), _) => ProfileChoice {
                 profile: of_named.or(Some(detected)),
                 disagrees_with: None,
+                is_told: true,
             },
             (None, Some(_)) => ProfileChoice {
                 profile: of_named,
                 disagrees_with: None,
+                is_told: true,
             },
             (None, None) => ProfileChoice {
                 profile: newest(
@@ -147,6 +152,7 @@ impl Profiles {
                         .filter(|profile| profile.endpoint.as_deref() == Some(endpoint)),
                 ),
                 disagrees_with: None,
+                is_told: false,
             },
         }
     }

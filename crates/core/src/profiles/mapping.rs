@@ -119,10 +119,19 @@ pub fn native_call(
 /// A call that was recorded as an abstract one. A tool that no entry maps to stays as it is.
 pub fn abstract_call(profile: Option<&Profile>, call: &NativeCall) -> AbstractCall {
     let found = profile.and_then(|profile| backwards::abstract_call(profile, call));
-    found.unwrap_or_else(|| AbstractCall {
-        args: call.args.clone(),
-        ..AbstractCall::new(call.name.as_str(), json!({}))
-    })
+    found.unwrap_or_else(|| as_it_is(call))
+}
+
+/// The call in its own words. A free text is the one argument.
+pub(super) fn as_it_is(call: &NativeCall) -> AbstractCall {
+    let args = match &*call.args {
+        Json::String(text) => Arc::new(json!({ "input": text })),
+        _ => call.args.clone(),
+    };
+    AbstractCall {
+        args,
+        ..AbstractCall::new(call.name.as_str(), Json::Null)
+    }
 }
 
 fn unchanged(name: &str, args: &Arc<Json>, tool: Option<&AdvertisedTool>) -> Mapped {
@@ -190,6 +199,11 @@ impl ToolForm {
                 args[name]
                     .as_str()
                     .is_some_and(|text| text.ends_with('\n') && !text.contains('\r'))
+            })
+            && self.one_line.iter().all(|name| {
+                args[name].as_str().is_some_and(|text| {
+                    !text.is_empty() && text.trim() == text && !text.contains(char::is_control)
+                })
             })
     }
 

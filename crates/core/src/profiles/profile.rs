@@ -52,6 +52,8 @@ pub(super) struct ToolForm {
     pub(super) with: Vec<String>,
     /// Arguments that are texts of whole lines.
     pub(super) whole_lines: Vec<String>,
+    /// Arguments that are texts of one line, without white space around it.
+    pub(super) one_line: Vec<String>,
     /// Abstract argument → the tool's.
     pub(super) args: BTreeMap<String, String>,
     /// The tool's argument → its value.
@@ -121,9 +123,23 @@ impl Profile {
             .is_some_and(|tool| tool.input == ToolInput::Text)
     }
 
+    /// The advertised tools that it doesn't know. Those of MCP servers, and those that the provider runs, are no
+    /// agent's.
+    pub fn unknown_tools<'a>(&self, advertised: &'a [AdvertisedTool]) -> Vec<&'a str> {
+        let is_of_server = |tool: &AdvertisedTool| {
+            is_mcp(&tool.name) || tool.namespace.as_deref().is_some_and(is_mcp)
+        };
+        advertised
+            .iter()
+            .filter(|tool| tool.input != ToolInput::Opaque && !is_of_server(tool))
+            .filter(|tool| !self.schemas.contains_key(&tool.name))
+            .map(|tool| tool.name.as_str())
+            .collect()
+    }
+
     /// The call with its relative paths below `folder`, if the agent takes absolute paths only.
     pub fn placed(&self, call: &AbstractCall, folder: &str) -> Option<AbstractCall> {
-        let is_path = |name: &str| matches!(name, "path" | "notebook_path");
+        let is_path = |name: &str| matches!(name, "path" | "notebook_path" | "cwd");
         let args = call.args.as_object()?;
         let is_relative = |name: &str, value: &Json| {
             is_path(name) && value.as_str().is_some_and(|path| !path.starts_with('/'))
@@ -189,12 +205,9 @@ impl Profile {
 }
 
 impl ToolForm {
-    /// Whether it only gives other names to a tool and its arguments.
-    pub(super) fn is_plain(&self) -> bool {
-        self.shell.is_empty()
-            && self.texts.is_empty()
-            && self.values.is_empty()
-            && self.fixed.is_empty()
+    /// Whether it says the call in another tool's words, and not in a command or a text.
+    pub(super) fn is_worded(&self) -> bool {
+        self.shell.is_empty() && self.texts.is_empty()
     }
 }
 

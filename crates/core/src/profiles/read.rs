@@ -62,6 +62,8 @@ struct FormFile {
     #[serde(default)]
     whole_lines: Vec<String>,
     #[serde(default)]
+    one_line: Vec<String>,
+    #[serde(default)]
     args: BTreeMap<String, String>,
     #[serde(default)]
     fixed: BTreeMap<String, Json>,
@@ -192,6 +194,7 @@ fn read_form(
         when: form.when,
         with: form.with,
         whole_lines: form.whole_lines,
+        one_line: form.one_line,
         args: form.args,
         fixed: form.fixed,
         values: form

@@ -61,6 +61,22 @@ pub(super) fn prepare(
         .warnings
         .extend(choice.and_then(|choice| choice.diagnostic()));
     let profile = choice.and_then(|choice| choice.profile);
+    if calling.is_strict
+        && let Some(choice) = choice.filter(|choice| choice.is_told)
+        && let Some(profile) = choice.profile
+    {
+        for name in profile.unknown_tools(&request.tools) {
+            let message = format!(
+                "the request advertises `{name}`, which the profile `{}` does not know",
+                profile.title()
+            );
+            failures.push(
+                Diagnostic::error(codes::MODEL_CALL_INVALID, message)
+                    .at(&script.timeline.source, turn.span)
+                    .with_help("`cuecard profile capture` makes a profile of what is advertised"),
+            );
+        }
+    }
     let pieces = |pieces: &[ScriptPiece]| -> Vec<Piece> {
         let timed = pieces.iter().map(|piece| Piece {
             text: piece.text.clone(),

@@ -47,8 +47,8 @@ fn captured(args: &ProfileCaptureArgs) -> Result<(String, String), Diagnostic> {
     let (agent, version) = match (&args.agent, &found.agent) {
         (Some(text), _) => named(text)?,
         (None, Some((agent, version))) => {
-            let version = Version::parse(version).ok_or_else(|| unnamed(version))?;
-            (agent.clone(), version)
+            Version::parse(version).ok_or_else(|| unnamed(version))?;
+            (agent.clone(), version.clone())
         }
         (None, None) => return Err(unnamed("")),
     };
@@ -64,17 +64,16 @@ fn captured(args: &ProfileCaptureArgs) -> Result<(String, String), Diagnostic> {
     Ok((format!("{agent}/{version}.toml"), text))
 }
 
-fn named(text: &str) -> Result<(String, Version), Diagnostic> {
+fn named(text: &str) -> Result<(String, String), Diagnostic> {
     let is_plain = |name: &str| {
         name.chars()
             .all(|character| character.is_ascii_alphanumeric() || "-_.".contains(character))
             && !name.starts_with('.')
     };
-    match AgentName::parse(text) {
-        Some(AgentName {
-            agent,
-            version: Some(version),
-        }) if is_plain(&agent) => Ok((agent, version)),
+    match (AgentName::parse(text), text.split_once('@')) {
+        (Some(_), Some((agent, version))) if is_plain(agent) && is_plain(version) => {
+            Ok((agent.to_owned(), version.to_owned()))
+        }
         _ => {
             let message = format!("`--agent {text}` is not NAME@VERSION");
             Err(Diagnostic::error(codes::ARGUMENT, message)

@@ -59,7 +59,8 @@ fn list() {
         let endpoint = profile.endpoint.as_deref().unwrap_or("-");
         stdout(&format!(
             "{:<16} {:<10} {endpoint:<10} {n_tools} tools\n",
-            profile.agent, profile.versions.from
+            profile.agent,
+            profile.versions.from.to_string()
         ));
     }
 }

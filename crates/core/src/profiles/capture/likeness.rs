@@ -66,8 +66,8 @@ impl Known {
         for profile in profiles.iter() {
             for tool in TOOLS {
                 for form in profile.tools.get(tool.name).into_iter().flatten() {
-                    // A form that says something in another way tells nothing about names.
-                    if !form.is_plain() {
+                    // A command tells nothing about names.
+                    if !form.is_worded() {
                         continue;
                     }
                     tools
@@ -130,10 +130,19 @@ impl Known {
         }
         let required = schema["required"].as_array().into_iter().flatten();
         for name in required.filter_map(Json::as_str) {
-            if arguments.iter().all(|(_, native)| native != name) {
-                doubts.push(format!(
+            let stands_for = arguments.iter().find(|(_, native)| native == name);
+            let is_always_there = |argument: &str| {
+                let mut required = tool.arguments.iter().filter(|it| it.required);
+                required.any(|it| it.name == argument)
+            };
+            match stands_for {
+                None => doubts.push(format!(
                     "it needs `{name}`, which nothing stands for: say what with `fixed` or `texts`"
-                ));
+                )),
+                Some((argument, _)) if !is_always_there(argument) => doubts.push(format!(
+                    "it needs `{name}`, and calls may leave `{argument}` out"
+                )),
+                Some(_) => {}
             }
         }
         if !is_named {

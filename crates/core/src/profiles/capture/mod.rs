@@ -11,7 +11,6 @@ use std::fmt::Write as _;
 
 use super::advertised::{AdvertisedTool, ToolInput};
 use super::choice::Profiles;
-use super::version::Version;
 use crate::scenario::timeline::vocabulary;
 use likeness::{Alike, Known};
 use writing::{key, list, schema, text};
@@ -24,8 +23,8 @@ const MAX_DETECT: usize = 12;
 pub struct Capture<'a> {
     /// The agent: `codex`.
     pub agent: &'a str,
-    /// Its version.
-    pub version: &'a Version,
+    /// Its version, as [`Version::parse`](super::Version::parse) reads it.
+    pub version: &'a str,
     /// The API by which it asks, if it is to be that API's usual agent.
     pub endpoint: Option<&'a str>,
     /// The tools that it advertises; of two of one name, the first counts.
@@ -56,7 +55,7 @@ pub fn capture(capture: &Capture<'_>) -> String {
         "# The tools of {} as version {} advertises them. Look through what is commented out: it was not certain.\n\n\
          agent = {}\nversions = {}\n",
         comment(capture.agent),
-        capture.version,
+        comment(capture.version),
         text(capture.agent),
         text(&format!(">={}", capture.version)),
     );

@@ -8,10 +8,9 @@ use crate::source::SourceFile;
 use crate::value::Json;
 
 fn captured(agent: &str, tools: &[AdvertisedTool]) -> (String, Profile) {
-    let version = Version::parse("1.2.3").expect("a version");
     let text = capture(&Capture {
         agent,
-        version: &version,
+        version: "1.2.3",
         endpoint: Some("chat"),
         tools,
     });

@@ -80,6 +80,12 @@ fn read_placeholder<'t>(
                 Err(_) => shell::unquote(text).map(as_json),
             }
         }
+        Form::Json if !text.starts_with(['"', '[', '{']) => {
+            let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+            let end = text.bytes().take_while(|byte| is_part(byte)).count();
+            let (value, rest) = text.split_at(end);
+            Some((serde_json::from_str(value).ok()?, rest))
+        }
         Form::Json => {
             let mut values = serde_json::Deserializer::from_str(text).into_iter::<Json>();
             let value = values.next()?.ok()?;

@@ -1,5 +1,6 @@
 //! A running stand-in, asked over real HTTP.
 
+mod agents;
 mod asserts;
 mod dialects;
 mod faults;

@@ -1,0 +1,277 @@
+//! Real coding agents on a timeline: each is run by `serve llm` in a scratch home, in a fresh repository, and does there
+//! what the timeline says. None of them needs the internet: what would go there meets a closed port.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use cuecard_testing::peers;
+use cuecard_testing::scratch::{Finished, Scratch};
+use serde_json::Value;
+
+use crate::program;
+
+const PROMPT: &str = "Write a greeting into greeting.txt";
+
+/// Agents are large programs, and on a busy machine all of them start at once.
+const LIMIT: Duration = Duration::from_secs(900);
+
+/// A coding agent as the tests run it.
+struct Agent {
+    /// The command, of which `{}` is the prompt.
+    command: Vec<String>,
+    /// Variables for it.
+    variables: Vec<(&'static str, String)>,
+    /// Files below its home.
+    files: Vec<(&'static str, String)>,
+    /// The API that it must ask by.
+    dialect: &'static str,
+    /// A tool that it must have been made to call.
+    calls: &'static str,
+    /// Whether it sends requests to this machine past a proxy.
+    heeds_no_proxy: bool,
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// The path of an installed agent; nothing when peers are left out.
+fn installed(relative: &str) -> Option<String> {
+    peers::require_program("node")?;
+    let path = peers::require(&format!("agents/node_modules/{relative}"))?;
+    Some(path.to_string_lossy().into_owned())
+}
+
+/// Codex, with tools for this model.
+fn codex(model: &str, calls: &'static str) -> Option<Agent> {
+    let program = installed(".bin/codex")?;
+    // The address is known only when the command runs.
+    let script = "exec \"$0\" exec --dangerously-bypass-approvals-and-sandbox \
+        -c \"model_providers.cuecard.base_url='$OPENAI_BASE_URL'\" \"$1\"";
+    let config = format!(
+        "model = \"{model}\"\nmodel_provider = \"cuecard\"\ncheck_for_update_on_startup = false\n\
+         [analytics]\nenabled = false\n\
+         [model_providers.cuecard]\nname = \"cuecard\"\nwire_api = \"responses\"\nenv_key = \"OPENAI_API_KEY\"\n"
+    );
+    Some(Agent {
+        command: words(&["sh", "-c", script, &program, "{}"]),
+        variables: Vec::new(),
+        files: vec![(".codex/config.toml", config)],
+        dialect: "responses",
+        calls,
+        heeds_no_proxy: true,
+    })
+}
+
+/// opencode, with a provider that asks by this API.
+fn opencode(package: &str, base_url: &str, dialect: &'static str) -> Option<Agent> {
+    let machine = match std::env::consts::ARCH {
+        "aarch64" => "arm64",
+        _ => "x64",
+    };
+    let system = match std::env::consts::OS {
+        "macos" => "darwin",
+        _ => "linux",
+    };
+    let program = installed(&format!("opencode-{system}-{machine}/bin/opencode"))?;
+    let config = serde_json::json!({
+        "autoupdate": false, "share": "disabled", "model": "mock/scripted",
+        "provider": {"mock": {
+            "npm": package, "options": {"baseURL": base_url, "apiKey": "cuecard"},
+            "models": {"scripted": {"name": "scripted", "tool_call": true}},
+        }},
+    });
+    Some(Agent {
+        command: words(&[&program, "run", "{}"]),
+        variables: vec![
+            ("OPENCODE_CONFIG_CONTENT", config.to_string()),
+            ("OPENCODE_DISABLE_AUTOUPDATE", "1".to_owned()),
+            ("OPENCODE_DISABLE_MODELS_FETCH", "1".to_owned()),
+            ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1".to_owned()),
+        ],
+        files: Vec::new(),
+        dialect,
+        calls: "edit",
+        heeds_no_proxy: true,
+    })
+}
+
+/// A fresh home and repository for an agent.
+fn prepared(agent: &Agent, timeline: &str) -> Scratch {
+    let mut scratch = program::scratch();
+    scratch.limit(LIMIT);
+    scratch.set("NO_PROXY", "127.0.0.1,localhost");
+    if agent.heeds_no_proxy {
+        for name in ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"] {
+            scratch.set(name, "http://127.0.0.1:9");
+        }
+    }
+    for (name, value) in &agent.variables {
+        scratch.set(*name, value);
+    }
+    for (relative, text) in &agent.files {
+        let path = scratch.home().join(relative);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("writable");
+        fs::write(path, text).expect("writable");
+    }
+    fs::write(scratch.home().join("timeline.yaml"), timeline).expect("writable");
+    let git = Command::new("git")
+        .args(["init", "--quiet", "."])
+        .current_dir(scratch.work())
+        .env("HOME", scratch.home())
+        .status();
+    assert!(git.expect("git is there").success());
+    scratch
+}
+
+fn exchanges(scratch: &Scratch) -> PathBuf {
+    scratch.home().join("exchanges.jsonl")
+}
+
+fn run(scratch: &Scratch, agent: &Agent) -> Finished {
+    let home = scratch.home();
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let mut args = words(&["serve", "llm", &text(&home.join("timeline.yaml"))]);
+    args.extend(words(&["--run-dir", &text(&home.join("runs"))]));
+    args.extend(words(&["--exchanges", &text(&exchanges(scratch)), "--"]));
+    args.extend(agent.command.iter().map(|word| word.replace("{}", PROMPT)));
+    scratch.run(&args).expect("the program starts")
+}
+
+/// The agent does everything that the example says, and is asked for nothing else.
+#[track_caller]
+fn assert_plays_the_example(agent: Option<Agent>) {
+    let Some(agent) = agent else {
+        return;
+    };
+    let example = cuecard_testing::repository_root().join("examples/llm/agent.yaml");
+    let scratch = prepared(&agent, &fs::read_to_string(example).expect("an example"));
+    let finished = run(&scratch, &agent);
+    let told = program::told(&finished);
+    assert_eq!(finished.code(), Some(0), "{told}");
+    assert!(finished.stderr.contains("passed"), "{told}");
+    assert!(!finished.stderr.contains("T-LLM-"), "{told}");
+    assert!(!finished.stderr.contains("T-TOOL-"), "{told}");
+    let greeting = fs::read_to_string(scratch.work().join("notes/greeting.txt"));
+    assert_eq!(
+        greeting.expect("it was written"),
+        "Hello from the timeline.\n"
+    );
+
+    let log = fs::read_to_string(exchanges(&scratch)).expect("a log");
+    let log: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let main: Vec<&Value> = log.iter().filter(|it| it["lane"] == "main").collect();
+    assert!(main.len() >= 5, "{told}");
+    for exchange in &main {
+        assert_eq!(exchange["dialect"], agent.dialect, "{exchange:#}");
+        assert_eq!(exchange["outcome"], "turn", "{exchange:#}");
+    }
+    let last = main.last().expect("checked")["request"].to_string();
+    assert!(
+        last.contains(&format!("\"name\":\"{}\"", agent.calls)),
+        "{last}"
+    );
+}
+
+#[test]
+fn codex_plays_the_example_with_commands() {
+    assert_plays_the_example(codex("scripted", "exec_command"));
+}
+
+#[test]
+fn codex_plays_the_example_with_patches() {
+    assert_plays_the_example(codex("gpt-5.5", "apply_patch"));
+}
+
+#[test]
+fn codex_plays_the_example_through_programs() {
+    assert_plays_the_example(codex("gpt-6-sol", "exec"));
+}
+
+#[test]
+fn opencode_plays_the_example_by_chat() {
+    assert_plays_the_example(opencode(
+        "@ai-sdk/openai-compatible",
+        "{env:OPENAI_BASE_URL}",
+        "chat",
+    ));
+}
+
+#[test]
+fn opencode_plays_the_example_by_messages() {
+    assert_plays_the_example(opencode(
+        "@ai-sdk/anthropic",
+        "{env:ANTHROPIC_BASE_URL}/v1",
+        "messages",
+    ));
+}
+
+#[test]
+fn gemini_cli_plays_the_example() {
+    let Some(program) = installed(".bin/gemini") else {
+        return;
+    };
+    let settings = r#"{"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
+        "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}}"#;
+    assert_plays_the_example(Some(Agent {
+        command: words(&[
+            &program,
+            "--yolo",
+            "--model",
+            "gemini-2.5-pro",
+            "--prompt",
+            "{}",
+        ]),
+        variables: Vec::new(),
+        files: vec![(".gemini/settings.json", settings.to_owned())],
+        dialect: "gemini",
+        calls: "replace",
+        heeds_no_proxy: true,
+    }));
+}
+
+#[test]
+fn qwen_code_plays_the_example() {
+    let Some(program) = installed(".bin/qwen") else {
+        return;
+    };
+    let settings = r#"{"security": {"auth": {"selectedType": "openai"}},
+        "general": {"enableAutoUpdate": false}, "privacy": {"usageStatisticsEnabled": false}}"#;
+    assert_plays_the_example(Some(Agent {
+        command: words(&[&program, "--yolo", "--model", "scripted", "--prompt", "{}"]),
+        variables: Vec::new(),
+        files: vec![(".qwen/settings.json", settings.to_owned())],
+        dialect: "chat",
+        calls: "edit",
+        heeds_no_proxy: false,
+    }));
+}
+
+#[test]
+fn an_assert_that_fails_fails_the_run_of_the_agent() {
+    let Some(agent) = codex("scripted", "exec_command") else {
+        return;
+    };
+    let timeline = "name: wrong
+timeline:
+  - userInputs: [[0, \"Write a greeting into greeting.txt\"]]
+  - llmResponse: []
+  - writeFile: { path: greeting.txt, content: \"Hello.\\n\" }
+  - assert: { fs: { contains: [{ path: greeting.txt, substring: Goodbye }] } }
+  - llmResponse: [{ assistant: [[0, \"Written.\"]] }]
+";
+    let scratch = prepared(&agent, timeline);
+    let finished = run(&scratch, &agent);
+    let told = program::told(&finished);
+    assert!(finished.code().is_some_and(|code| code != 0), "{told}");
+    for part in ["T-ASRT-10", "fs.contains[0]", "timeline.yaml:6:", "Goodbye"] {
+        assert!(finished.stderr.contains(part), "{part}\n{told}");
+    }
+    let greeting = fs::read_to_string(scratch.work().join("greeting.txt"));
+    assert_eq!(greeting.expect("it was written"), "Hello.\n");
+}
