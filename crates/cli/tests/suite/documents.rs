@@ -404,6 +404,7 @@ fn options_named_in_the_documents_exist() {
         &["fmt"],
         &["mcp", "demo"],
         &["serve", "llm"],
+        &["record", "llm"],
     ] {
         known.extend(help(command));
     }

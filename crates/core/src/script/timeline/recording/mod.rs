@@ -114,8 +114,12 @@ impl Recorder {
         exchange: RecordedExchange<'_>,
         next_name: &mut dyn FnMut() -> String,
     ) -> Recorded {
+        let n_known = self.redactor.secrets().len();
         self.learn(&exchange);
-        let rewritten = self.rewrite();
+        let rewritten = match self.redactor.secrets().len() > n_known {
+            true => self.rewrite(),
+            false => Vec::new(),
+        };
         let mut recorded = self.take_in(&exchange, next_name);
         let others = rewritten.into_iter();
         let others = others
