@@ -406,6 +406,7 @@ fn options_named_in_the_documents_exist() {
         &["mcp", "demo"],
         &["serve", "llm"],
         &["profile", "capture"],
+        &["record", "llm"],
     ] {
         known.extend(help(command));
     }

@@ -29,7 +29,17 @@ struct Served {
 
 impl Served {
     fn start(scratch: &Scratch, args: &[&str]) -> Self {
-        let args = [&["serve", "llm", "--json"], args].concat();
+        Self::begin(scratch, &["serve", "llm", "--json"], args)
+    }
+
+    /// A recording of what `upstream` says, into `recorded.yaml`.
+    fn record(scratch: &Scratch, upstream: &Self, args: &[&str]) -> Self {
+        let command = ["record", "llm", "--json", "--upstream", upstream.url()];
+        Self::begin(scratch, &command, args)
+    }
+
+    fn begin(scratch: &Scratch, command: &[&str], args: &[&str]) -> Self {
+        let args = [command, args].concat();
         let running = scratch.start(&args).expect("the program starts");
         let mut ready = Value::Null;
         let came = running.wait_for(|stdout, _| {
@@ -71,14 +81,19 @@ impl Served {
 
     /// Ends it with SIGTERM: the verdict. The exit code must be `exit`.
     fn end(self, exit: i32) -> Value {
+        let verdict = self.last(exit);
+        assert_eq!(verdict["event"], "verdict");
+        verdict
+    }
+
+    /// Ends it with SIGTERM: the last line that it prints.
+    fn last(self, exit: i32) -> Value {
         self.running.terminate();
         let finished = self.running.finish();
         program::assert_nothing_left(&finished);
         assert_eq!(finished.code(), Some(exit), "{}", program::told(&finished));
         let last = finished.stdout.lines().last().expect("a line");
-        let verdict: Value = serde_json::from_str(last).expect("JSON");
-        assert_eq!(verdict["event"], "verdict");
-        verdict
+        serde_json::from_str(last).expect("JSON")
     }
 }
 
@@ -140,6 +155,161 @@ fn the_python_sdks_take_it_for_the_real_thing() {
         return;
     };
     check_sdks(&python, "checks.py", &[]);
+}
+
+/// What a script with SDKs saw.
+fn seen(program: &Path, script: &str, url: &str, more: &[&Path]) -> Value {
+    let output = Command::new(program)
+        .arg(folder().join(script))
+        .arg(url)
+        .args(more)
+        .output()
+        .expect("the script starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{told}"))
+}
+
+/// What a script sees of a model that is recorded, and of the recording, must be the same.
+#[track_caller]
+fn check_recording(program: &Path, script: &str, more: &[&Path]) {
+    let scratch = program::scratch();
+    let scenarios = folder().join("scenarios");
+    let model = Served::start(&scratch, &[scenarios.to_str().expect("text")]);
+    let recorder = Served::record(&scratch, &model, &[]);
+    let first = seen(program, script, recorder.url(), more);
+    assert!(!first.to_string().contains("Error: "), "{first:#}");
+    let recorded = recorder.last(0);
+    assert_eq!(
+        (&recorded["event"], &recorded["left_out"]),
+        (&json!("recorded"), &json!(0))
+    );
+    model.end(0);
+    let files: Vec<&str> = recorded["files"]
+        .as_array()
+        .expect("files")
+        .iter()
+        .filter_map(|file| file["path"].as_str())
+        .collect();
+    for file in &files {
+        let text = read(&scratch, file);
+        assert!(!text.contains("a-key-of-twelve"), "{text}");
+        let finished = program::run(&scratch, &["check", "--strict", file]);
+        assert_eq!(
+            finished.code(),
+            Some(0),
+            "{}\n{text}",
+            program::told(&finished)
+        );
+    }
+    let args = [&["--strict", "--require-complete"], &files[..]].concat();
+    let replay = Served::start(&scratch, &args);
+    let second = seen(program, script, replay.url(), more);
+    assert_eq!(second, first);
+    let verdict = replay.end(0);
+    assert_eq!(verdict["unplayed"], json!([]));
+    assert_eq!(verdict["findings"], json!([]), "{verdict:#}");
+}
+
+#[test]
+fn a_recording_of_the_python_sdks_plays_the_same_to_them() {
+    let Some(python) = peers::require("venv-llm/bin/python") else {
+        return;
+    };
+    check_recording(&python, "record.py", &[]);
+}
+
+#[test]
+fn a_recording_of_the_node_sdks_plays_the_same_to_them() {
+    let (Some(_), Some(npm)) = (
+        peers::require("npm/node_modules/openai"),
+        peers::require("npm"),
+    ) else {
+        return;
+    };
+    let Some(node) = peers::require_program("node") else {
+        return;
+    };
+    check_recording(&node, "record.mjs", &[&npm]);
+}
+
+#[test]
+fn a_command_is_recorded_and_the_recording_plays_to_it() {
+    let Some(python) = peers::require_program("python3") else {
+        return;
+    };
+    let examples = cuecard_testing::repository_root().join("examples/llm");
+    let client = examples.join("ask.py").display().to_string();
+    let python = python.display().to_string();
+    let scratch = program::scratch();
+    let scenario = examples.join("two-turns.yaml").display().to_string();
+    let model = Served::start(&scratch, &[&scenario]);
+    let command = ["--", &python, &client];
+    let record = [
+        "record",
+        "llm",
+        "--upstream",
+        model.url(),
+        "-o",
+        "capitals.yaml",
+    ];
+    let finished = program::run(&scratch, &[&record[..], &command].concat());
+    assert_eq!(finished.code(), Some(0), "{}", program::told(&finished));
+    assert_eq!(finished.stdout.lines().count(), 2, "{}", finished.stdout);
+    assert!(
+        finished
+            .stderr
+            .contains("recorded  capitals.yaml   2 turns"),
+        "{}",
+        finished.stderr
+    );
+    model.end(0);
+    let text = read(&scratch, "capitals.yaml");
+    assert!(text.contains("\"Rome, since 1871.\""), "{text}");
+    let serve = ["serve", "llm", "--strict", "capitals.yaml"];
+    let played = program::run(&scratch, &[&serve[..], &command].concat());
+    assert_eq!(played.code(), Some(0), "{}", program::told(&played));
+    assert_eq!(played.stdout, finished.stdout);
+
+    // It replaces nothing unless that is asked for, and the command's code is ours.
+    let record = [
+        "record",
+        "llm",
+        "--upstream",
+        "http://127.0.0.1:9",
+        "-o",
+        "capitals.yaml",
+    ];
+    let failing = ["--", "sh", "-c", "exit 7"];
+    let finished = program::run(&scratch, &[&record[..], &failing].concat());
+    assert_eq!(finished.code(), Some(3), "{}", program::told(&finished));
+    let finished = program::run(&scratch, &[&record[..], &["--force"], &failing].concat());
+    assert_eq!(finished.code(), Some(7), "{}", program::told(&finished));
+    assert_eq!(read(&scratch, "capitals.yaml"), text);
+}
+
+#[test]
+fn a_recording_leaves_its_files_and_no_key() {
+    let scratch = with(TWO);
+    let model = Served::start(&scratch, &["scenario.yaml"]);
+    let recorder = Served::record(&scratch, &model, &[]);
+    let first = json!([{"role": "user", "content": "Begin"}]);
+    assert_eq!(recorder.post("/v1/chat/completions", &chat(&first)).0, 200);
+    // What is reported as recorded is in the file, before the end.
+    assert!(read(&scratch, "recorded.yaml").contains("\"One\""));
+    let recorded = recorder.last(0);
+    let files = json!([{"path": "recorded.yaml", "name": "recorded", "turns": 1, "side_calls": 0}]);
+    assert_eq!(recorded["files"], files);
+    model.end(0);
+    let texts: Vec<String> = run_dirs(&scratch)
+        .iter()
+        .flat_map(|run| ["exchanges.jsonl", "trace.jsonl"].map(|name| run.join(name)))
+        .map(|path| std::fs::read_to_string(path).expect("written"))
+        .collect();
+    assert!(
+        texts
+            .iter()
+            .all(|text| !text.contains("s3cret-key") && !text.is_empty())
+    );
 }
 
 #[test]

@@ -271,14 +271,12 @@ impl Writer {
             Answered::Other => None,
         };
         // What is told as recorded is in its file.
-        if let Some(conversation) = recorded
-            .as_ref()
-            .filter(|recorded| recorded.has_changed)
-            .and_then(|recorded| recorded.conversation)
-            && let Err(error) = self.write(conversation)
-        {
-            outcome = RecordedOutcome::LeftOut.word();
-            problem = Some(error);
+        let changed = recorded.iter().flat_map(|recorded| &recorded.changed);
+        for conversation in changed.copied().collect::<Vec<_>>() {
+            if let Err(error) = self.write(conversation) {
+                outcome = RecordedOutcome::LeftOut.word();
+                problem = Some(error);
+            }
         }
         match outcome {
             "turn" | "error" | "side" => self.recording.n_recorded += 1,

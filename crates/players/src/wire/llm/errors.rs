@@ -47,21 +47,24 @@ impl ApiError {
     /// The type that a script must name for this error to be said the same again by an API; none if it follows from
     /// the status.
     pub fn scripted_type(&self, endpoint: Endpoint) -> Option<&str> {
-        let said = |error: &Self| (error.body(endpoint), error.responses_code());
-        let whole = said(&Self {
-            param: None,
-            ..self.clone()
-        });
-        let with_type = |kind: Option<&str>| Self {
-            error_type: kind.map(str::to_owned),
-            code: None,
+        let whole = Self {
             param: None,
             ..self.clone()
         };
+        let with_type = |kind: Option<&str>| Self {
+            error_type: kind.map(str::to_owned),
+            code: None,
+            ..whole.clone()
+        };
         let kinds = [None, self.error_type.as_deref(), self.code.as_deref()];
-        kinds
-            .into_iter()
-            .find(|&kind| said(&with_type(kind)) == whole)
+        let is_same = |kind: &Option<&str>| with_type(*kind).body(endpoint) == whole.body(endpoint);
+        // In the middle of a stream, Responses has words of its own.
+        let is_same_in_stream =
+            |kind: &Option<&str>| with_type(*kind).responses_code() == whole.responses_code();
+        let same = || kinds.into_iter().filter(is_same);
+        same()
+            .find(is_same_in_stream)
+            .or_else(|| same().next())
             .unwrap_or(self.error_type.as_deref())
     }
 

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::super::align::{Located, Spent, locate};
 use super::super::llm_script::LlmScript;
-use super::super::request::{Endpoint, Part, PreviousAnswer, Request};
+use super::super::request::{Endpoint, Part, PreviousAnswer, Request, Role};
 use super::super::request_key::RequestKey;
 use super::super::rounds::Rounds;
 use super::super::session::{Decision, Session};
@@ -142,40 +142,48 @@ impl Conversation {
         }
     }
 
-    /// The request with the ids of this scenario in place of the provider's, as a client of a player would send it.
+    /// The request with the ids of this scenario in place of the provider's, and without the secrets that the model
+    /// said, as a client of a player would send it.
     pub(super) fn translated(
         &self,
         request: &Request,
         previous: Option<PreviousAnswer>,
+        redactor: &Redactor,
     ) -> Request {
         let mut request = request.clone();
         request.previous = previous;
         let mut seen: HashMap<String, usize> = HashMap::new();
-        for part in request
-            .history
-            .iter_mut()
-            .flat_map(|message| &mut message.parts)
-        {
-            let (id, is_call) = match part {
-                Part::Call(call) => (&mut call.id, true),
-                Part::Result(result) => (&mut result.call_id, false),
-                _ => continue,
-            };
-            let Some(calls) = self.ids.get(id.as_str()) else {
-                continue;
-            };
-            let n_seen = seen.entry(id.clone()).or_default();
-            // An id that is used again means the next call each time it is called.
-            let at = match is_call {
-                true => *n_seen,
-                false if *n_seen == 0 => calls.len() - 1,
-                false => *n_seen - 1,
-            };
-            *n_seen += usize::from(is_call);
-            let call_idx = calls[at.min(calls.len() - 1)];
-            id.clone_from(&self.calls[call_idx].id);
+        for message in &mut request.history {
+            let is_model = message.role == Role::Assistant;
+            for part in &mut message.parts {
+                match part {
+                    Part::Text(text) if is_model && redactor.finds(text) => {
+                        *text = redactor.text(text).into_owned();
+                    }
+                    Part::Call(call) => self.translate(&mut call.id, true, &mut seen),
+                    Part::Result(result) => self.translate(&mut result.call_id, false, &mut seen),
+                    Part::Text(_) | Part::Thinking(_) | Part::Other(_) => {}
+                }
+            }
         }
         request
+    }
+
+    /// Puts the scenario's id in place of the provider's. `seen` counts the calls with each id.
+    fn translate(&self, id: &mut String, is_call: bool, seen: &mut HashMap<String, usize>) {
+        let Some(calls) = self.ids.get(id.as_str()) else {
+            return;
+        };
+        let n_seen = seen.entry(id.clone()).or_default();
+        // An id that is used again means the next call each time it is called.
+        let at = match is_call {
+            true => *n_seen,
+            false if *n_seen == 0 => calls.len() - 1,
+            false => *n_seen - 1,
+        };
+        *n_seen += usize::from(is_call);
+        let call_idx = calls[at.min(calls.len() - 1)];
+        id.clone_from(&self.calls[call_idx].id);
     }
 
     /// Where a request is that was [translated](Self::translated): as a player finds it.
@@ -290,7 +298,10 @@ impl Conversation {
                 .last()
                 .is_some_and(|turn| turn.attempts.iter().all(|attempt| attempt.error.is_some()));
         let attempt = self.attempt(request, answer, profiles, &mut notes);
-        if !goes_on {
+        // An empty answer can't stand behind an error: it is a response of its own.
+        let is_empty =
+            attempt.texts.is_empty() && attempt.calls.is_empty() && attempt.error.is_none();
+        if !goes_on || is_empty {
             self.turns.push(Turn {
                 said,
                 ..Turn::default()
@@ -414,22 +425,23 @@ impl Conversation {
         }
     }
 
-    /// Forgets the last turn.
-    pub(super) fn drop_last(&mut self) {
-        let Some(turn) = self.turns.pop() else {
-            return;
+    /// Forgets the last attempt: what its turn's user said is new again, if the turn had no other one.
+    pub(super) fn drop_last_attempt(&mut self) -> Vec<String> {
+        let Some(turn) = self.turns.last_mut() else {
+            return Vec::new();
         };
-        let n_calls: usize = turn
-            .attempts
-            .iter()
-            .map(|attempt| attempt.calls.len())
-            .sum();
+        turn.is_abandoned = false;
+        let n_calls = turn.attempts.pop().map_or(0, |attempt| attempt.calls.len());
         self.calls.truncate(self.calls.len() - n_calls);
         let n_left = self.calls.len();
         for calls in self.ids.values_mut() {
             calls.retain(|&call_idx| call_idx < n_left);
         }
         self.ids.retain(|_, calls| !calls.is_empty());
+        match turn.attempts.is_empty() {
+            true => self.turns.pop().map_or_else(Vec::new, |turn| turn.said),
+            false => Vec::new(),
+        }
     }
 
     /// Writes the scenario anew and reads it back.

@@ -102,8 +102,8 @@ pub struct Recorded {
     pub outcome: RecordedOutcome,
     /// The conversation it belongs to, from 0; none if it is left out.
     pub conversation: Option<usize>,
-    /// Whether the scenario of that conversation has changed.
-    pub has_changed: bool,
+    /// The conversations whose scenarios have changed: this one, and others that turned out to hold a secret.
+    pub changed: Vec<usize>,
     /// What is left out of the recording or may differ when it is played, one sentence each.
     pub notes: Vec<String>,
 }

@@ -114,14 +114,47 @@ impl Recorder {
         exchange: RecordedExchange<'_>,
         next_name: &mut dyn FnMut() -> String,
     ) -> Recorded {
+        let n_known = self.redactor.secrets().len();
         self.learn(&exchange);
+        let rewritten = match self.redactor.secrets().len() > n_known {
+            true => self.rewrite(),
+            false => Vec::new(),
+        };
+        let mut recorded = self.take_in(&exchange, next_name);
+        let others = rewritten.into_iter();
+        let others = others
+            .filter(|idx| !recorded.changed.contains(idx))
+            .collect::<Vec<_>>();
+        recorded.changed.extend(others);
+        recorded
+    }
+
+    /// Writes the scenarios anew in which a secret stands that was not known before.
+    fn rewrite(&mut self) -> Vec<usize> {
+        let mut rewritten = Vec::new();
+        for (idx, conversation) in self.conversations.iter_mut().enumerate() {
+            // What is read back once is read back without its secrets too.
+            if self.redactor.finds(&conversation.text)
+                && conversation.compile(&self.redactor).is_ok()
+            {
+                rewritten.push(idx);
+            }
+        }
+        rewritten
+    }
+
+    fn take_in(
+        &mut self,
+        exchange: &RecordedExchange<'_>,
+        next_name: &mut dyn FnMut() -> String,
+    ) -> Recorded {
         let request = exchange.request;
         let key = session_key(exchange.address, request);
         let previous = exchange.previous_id.map(|id| self.previous(id));
-        if let Some(idx) = self.going_on(&exchange, key, previous.clone().flatten()) {
-            return idx;
+        if let Some(recorded) = self.going_on(exchange, key, previous.clone().flatten()) {
+            return recorded;
         }
-        if let Some(side) = self.side(&exchange, key, next_name) {
+        if let Some(side) = self.side(exchange, key, next_name) {
             return side;
         }
         let mut notes = Vec::new();
@@ -130,7 +163,7 @@ impl Recorder {
                 "it goes on from an answer that is not recorded; a player can't know it".to_owned(),
             );
         }
-        self.begin(&exchange, key, notes, next_name)
+        self.begin(exchange, key, notes, next_name)
     }
 
     fn previous(&self, id: &str) -> Option<(usize, PreviousAnswer)> {
@@ -174,15 +207,14 @@ impl Recorder {
         for idx in candidates {
             let conversation = &self.conversations[idx];
             let previous = previous.as_ref().map(|(_, previous)| previous.clone());
-            let translated = conversation.translated(request, previous);
+            let translated = conversation.translated(request, previous, &self.redactor);
             match conversation.place(&translated) {
                 Place::Next(said) => {
                     return Some(self.append(idx, exchange, &translated, said, Vec::new()));
                 }
                 Place::At(turn_idx) if conversation.is_abandoned_at(turn_idx) => {
-                    let said = conversation::said(&translated);
                     let mut begun_again = conversation.clone();
-                    begun_again.drop_last();
+                    let said = begun_again.drop_last_attempt();
                     self.conversations[idx] = begun_again;
                     return Some(self.append(idx, exchange, &translated, said, Vec::new()));
                 }
@@ -205,7 +237,7 @@ impl Recorder {
         Some(Recorded {
             outcome: RecordedOutcome::Again,
             conversation: Some(idx),
-            has_changed: false,
+            changed: Vec::new(),
             notes: vec![note],
         })
     }
@@ -247,11 +279,11 @@ impl Recorder {
         let conversation = &mut self.conversations[idx];
         conversation.key = Some(key);
         conversation.begin_with_history(exchange.request, &self.profiles);
-        let translated = conversation.translated(exchange.request, None);
+        let translated = conversation.translated(exchange.request, None, &self.redactor);
         let said = conversation::said(&translated);
         let is_new = before.script.is_none();
         let recorded = self.append(idx, exchange, &translated, said, notes);
-        if !recorded.has_changed {
+        if recorded.changed.is_empty() {
             match is_new {
                 true => {
                     self.conversations.truncate(idx);
@@ -302,7 +334,7 @@ impl Recorder {
                 Some(_) => RecordedOutcome::Error { turn: n_turns },
             },
             conversation: Some(idx),
-            has_changed: true,
+            changed: vec![idx],
             notes,
         }
     }
@@ -331,7 +363,7 @@ impl Recorder {
             Some(Recorded {
                 outcome: RecordedOutcome::Side,
                 conversation: None,
-                has_changed: false,
+                changed: Vec::new(),
                 notes: vec![format!(
                     "a request beside the conversation is left out: {note}"
                 )],
@@ -402,7 +434,7 @@ impl Recorder {
         Some(Recorded {
             outcome: RecordedOutcome::Side,
             conversation: Some(idx),
-            has_changed: true,
+            changed: vec![idx],
             notes: Vec::new(),
         })
     }
@@ -465,7 +497,7 @@ fn left_out(notes: Vec<String>) -> Recorded {
     Recorded {
         outcome: RecordedOutcome::LeftOut,
         conversation: None,
-        has_changed: false,
+        changed: Vec::new(),
         notes,
     }
 }

@@ -1,0 +1,298 @@
+//! Upstreams that misbehave, and clients that go away: the recording goes on.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+
+use super::*;
+
+const CHUNK: &str =
+    "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Once upon \"}}]}\n\n";
+const END: &str = "data: {\"id\":\"c\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+
+/// What an upstream does with a request after its head.
+#[derive(Debug, Clone)]
+enum Act {
+    /// Sends bytes and closes the connection.
+    Send(String),
+    /// Sends bytes and nothing more, until the other side goes away; that is told.
+    Hold(String),
+}
+
+fn stream(body: &str) -> String {
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n",
+        body.len()
+    )
+}
+
+fn whole(status: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// An upstream that does one act a request. Gives its URL, and tells when a held connection was given up.
+async fn upstream(acts: Vec<Act>) -> (String, oneshot::Receiver<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("loopback is free");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    let (gone, is_gone) = oneshot::channel();
+    tokio::spawn(async move {
+        let mut gone = Some(gone);
+        for act in acts {
+            let Ok((mut connection, _)) = listener.accept().await else {
+                return;
+            };
+            read_request(&mut connection).await;
+            match act {
+                Act::Send(bytes) => {
+                    let _ = connection.write_all(bytes.as_bytes()).await;
+                }
+                Act::Hold(bytes) => {
+                    let _ = connection.write_all(bytes.as_bytes()).await;
+                    let mut rest = [0; 64];
+                    while connection.read(&mut rest).await.is_ok_and(|n| n > 0) {}
+                    if let Some(gone) = gone.take() {
+                        let _ = gone.send(());
+                    }
+                }
+            }
+        }
+    });
+    (url, is_gone)
+}
+
+async fn read_request(connection: &mut TcpStream) {
+    let mut request = Vec::new();
+    let mut part = [0; 4096];
+    loop {
+        let n = connection.read(&mut part).await.unwrap_or(0);
+        request.extend_from_slice(&part[..n]);
+        let text = String::from_utf8_lossy(&request);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else {
+            if n == 0 {
+                return;
+            }
+            continue;
+        };
+        let length = head
+            .lines()
+            .find_map(|line| {
+                line.to_ascii_lowercase()
+                    .strip_prefix("content-length: ")?
+                    .parse()
+                    .ok()
+            })
+            .unwrap_or(0_usize);
+        if n == 0 || body.len() >= length {
+            return;
+        }
+    }
+}
+
+async fn ask(recorded: &Recorded, text: &str) -> reqwest::Response {
+    crate::runtime::tls::install();
+    let body =
+        json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": text}]});
+    reqwest::Client::new()
+        .post(format!("{}/v1/chat/completions", recorded.url()))
+        .json(&body)
+        .send()
+        .await
+        .expect("an answer")
+}
+
+#[tokio::test]
+async fn an_upstream_that_is_not_there_is_told_in_the_providers_words() {
+    let recorded = Recorded::of("http://127.0.0.1:9").await;
+    let answer = ask(&recorded, "Go").await;
+    assert_eq!(answer.status(), 502);
+    let error: Value = answer.json().await.expect("JSON");
+    let message = error["error"]["message"].as_str().expect("a message");
+    assert!(
+        message.contains("http://127.0.0.1:9") && message.contains("--upstream"),
+        "{message}"
+    );
+    let ended = recorded.end().await;
+    assert_eq!(ended.told.outcomes, ["left_out"]);
+    assert_eq!(ended.told.findings[0].code.name(), "X-REC-01");
+    assert!(ended.recording.files.is_empty());
+    assert!(!ended.folder.path().join("r.yaml").exists());
+}
+
+#[tokio::test]
+async fn what_breaks_off_is_left_out_and_the_next_answer_is_recorded() {
+    let good = stream(&format!("{CHUNK}{END}"));
+    for (act, expected) in [
+        (Act::Send(stream(CHUNK)), "broke off its answer"),
+        (
+            Act::Send(format!("{}0\r\n\r\n", stream(CHUNK))),
+            "ended its answer before the end",
+        ),
+        (
+            Act::Send(format!("{}0\r\n\r\n", stream("data: <html>\n\n"))),
+            "event 1 is not an object of JSON",
+        ),
+        (
+            Act::Send(whole("200 OK", "{\"object\": \"list\"}")),
+            "the answer has no message",
+        ),
+        (
+            Act::Send(whole("503 Unavailable", "<html>down</html>")),
+            "answered 503",
+        ),
+        (Act::Send(whole("200 OK", "[")), "is not JSON"),
+        (Act::Send(String::new()), "can't be reached"),
+    ] {
+        let (url, _gone) = upstream(vec![act.clone(), Act::Send(format!("{good}0\r\n\r\n"))]).await;
+        let recorded = Recorded::of(&url).await;
+        // What came goes on to the client, whatever it is.
+        let _ = ask(&recorded, "Go").await.bytes().await;
+        let text = ask(&recorded, "Go").await.text().await.expect("a body");
+        assert_eq!(text, format!("{CHUNK}{END}"), "untouched");
+        let ended = recorded.end().await;
+        assert_eq!(ended.told.outcomes, ["left_out", "turn"], "{act:?}");
+        assert!(
+            ended.notes()[0].contains(expected),
+            "{act:?}: {:?}",
+            ended.notes()
+        );
+        assert!(ended.text("r.yaml").contains("Once upon"), "{act:?}");
+        assert_eq!(
+            (ended.recording.n_recorded, ended.recording.n_left_out),
+            (1, 1)
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_upstream_that_stalls_is_given_up() {
+    let (url, gone) = upstream(vec![Act::Hold(stream(CHUNK))]).await;
+    let recorded = Recorded::with(&url, |options| options.stall = Duration::from_millis(50)).await;
+    let answer = ask(&recorded, "Go").await;
+    assert_eq!(answer.status(), 200);
+    assert!(
+        answer.bytes().await.is_err(),
+        "the client sees that it broke off"
+    );
+    gone.await.expect("the connection is given up");
+    let ended = recorded.end().await;
+    assert_eq!(ended.told.outcomes, ["left_out"]);
+    assert!(
+        ended.notes()[0].contains("said nothing for 0.05 s"),
+        "{:?}",
+        ended.notes()
+    );
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_ends_its_answer_only() {
+    let good = format!("{}0\r\n\r\n", stream(&format!("{CHUNK}{END}")));
+    let (url, gone) = upstream(vec![Act::Hold(stream(CHUNK)), Act::Send(good)]).await;
+    let recorded = Recorded::of(&url).await;
+    let mut answer = ask(&recorded, "Go").await;
+    assert!(answer.chunk().await.expect("a chunk").is_some());
+    drop(answer);
+    gone.await
+        .expect("the upstream's connection is given up too");
+    // It asks again: that is the answer.
+    let text = ask(&recorded, "Go").await.text().await.expect("a body");
+    assert!(text.ends_with(END));
+    let ended = recorded.end().await;
+    assert_eq!(ended.told.outcomes, ["turn", "turn"]);
+    let text = ended.text("r.yaml");
+    assert_eq!(ended.recording.files[0].n_turns, 1, "{text}");
+    assert!(!text.contains("userCancelSession"), "{text}");
+}
+
+#[tokio::test]
+async fn a_stream_passes_as_it_comes() {
+    let (url, _gone) = upstream(vec![Act::Hold(stream(CHUNK))]).await;
+    let recorded = Recorded::of(&url).await;
+    let mut answer = ask(&recorded, "Go").await;
+    // The upstream has not ended, and the client has what came.
+    let first = answer.chunk().await.expect("a chunk").expect("bytes");
+    assert_eq!(first, CHUNK);
+    let ended = recorded.end().await;
+    assert_eq!(ended.told.outcomes, ["left_out"]);
+    assert!(
+        ended.notes()[0].contains("the recording"),
+        "{:?}",
+        ended.notes()
+    );
+}
+
+#[tokio::test]
+async fn errors_of_the_provider_are_recorded_with_what_clients_act_on() {
+    let error =
+        "{\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"slow down\"}}";
+    let answer = format!(
+        "HTTP/1.1 429 Too Many\r\ncontent-type: application/json\r\nretry-after: 7\r\nx-ratelimit-limit: 5\r\n\
+         x-request-id: r1\r\ncontent-length: {}\r\n\r\n{error}",
+        error.len()
+    );
+    let (url, _gone) = upstream(vec![Act::Send(answer)]).await;
+    let recorded = Recorded::of(&url).await;
+    let answer = reqwest::Client::new()
+        .post(format!("{}/v1/messages", recorded.url()))
+        .json(&json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Go"}]}))
+        .send()
+        .await
+        .expect("an answer");
+    assert_eq!(
+        (
+            answer.status().as_u16(),
+            answer.headers()["retry-after"].as_bytes()
+        ),
+        (429, &b"7"[..])
+    );
+    assert_eq!(answer.text().await.expect("a body"), error);
+    let ended = recorded.end().await;
+    assert_eq!(ended.told.outcomes, ["error"]);
+    let text = ended.text("r.yaml");
+    assert!(
+        [
+            "statusCode: 429",
+            "\"slow down\"",
+            "retryAfterSeconds: 7",
+            "{ x-ratelimit-limit: \"5\" }"
+        ]
+        .iter()
+        .all(|part| text.contains(part)),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn files_are_not_replaced_unless_that_is_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("mine.yaml");
+    std::fs::write(&out, "mine").expect("writable");
+    let upstream = Upstream::parse("http://127.0.0.1:9").expect("a URL");
+    for path in [
+        out.clone(),
+        folder.path().join("no/such.yaml"),
+        folder.path().to_owned(),
+    ] {
+        let options = RecordOptions::new(upstream.clone(), path);
+        let error = RecordLlm::new(options).start().await.expect_err("refused");
+        assert!(error.to_string().contains("X-ARG-01"), "{error}");
+    }
+    let options = RecordOptions {
+        replaces: true,
+        ..RecordOptions::new(upstream, &out)
+    };
+    let running = RecordLlm::new(options).start().await.expect("it starts");
+    running.stop().await;
+    assert_eq!(
+        std::fs::read_to_string(&out).expect("a file"),
+        "mine",
+        "nothing was recorded"
+    );
+}
