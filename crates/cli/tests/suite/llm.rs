@@ -496,6 +496,45 @@ fn a_command_gets_the_variables_and_its_code_wins() {
 }
 
 #[test]
+fn what_is_recorded_is_bounded_and_the_rest_is_counted() {
+    let scratch = with(TWO);
+    let args = ["scenario.yaml", "--exchanges-max", "1"];
+    let served = Served::start(&scratch, &args);
+    let first = json!([{"role": "user", "content": "Begin"}]);
+    for _ in 0..3 {
+        assert_eq!(served.post("/v1/chat/completions", &chat(&first)).0, 200);
+    }
+    let verdict = served.end(0);
+    assert_eq!(
+        (&verdict["exchanges"], &verdict["exchanges_left_out"]),
+        (&json!(3), &json!(2))
+    );
+    assert_eq!(verdict["findings"][0]["code"], "X-LIMIT-01");
+    let run = relative(&scratch);
+    let exchanges = read(&scratch, &format!("{run}/exchanges.jsonl"));
+    assert_eq!(exchanges.lines().count(), 1);
+    let trace = read(&scratch, &format!("{run}/trace.jsonl"));
+    assert_eq!(trace.matches("\"http_exchange\"").count(), 1, "{trace}");
+    assert!(trace.contains("X-LIMIT-01"), "{trace}");
+}
+
+#[test]
+fn a_command_has_the_limit_of_open_files_that_was_there_before() {
+    let scratch = with(TWO);
+    let program = env!("CARGO_BIN_EXE_cuecard");
+    let line = format!(
+        "ulimit -Sn 200; exec {program} serve llm scenario.yaml -- sh -c 'ulimit -Sn; exit 5'"
+    );
+    let output = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(scratch.work())
+        .output()
+        .expect("a shell");
+    assert_eq!(output.status.code(), Some(5));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "200\n");
+}
+
+#[test]
 fn the_example_is_played_by_its_client() {
     let Some(python) = peers::require_program("python3") else {
         return;

@@ -235,3 +235,72 @@ impl Ledger {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cuecard_core::diagnostic::codes;
+
+    use super::*;
+
+    fn exchange(number: u64) -> Arc<Exchange> {
+        Arc::new(Exchange {
+            number,
+            at_ms: 0,
+            due_ms: 0,
+            dialect: "chat",
+            method: "POST".into(),
+            path: "/".into(),
+            lane: "main",
+            outcome: "turn",
+            status: 200,
+            is_stream: false,
+            session: None,
+            scenario: None,
+            selection: None,
+            turn: None,
+            place: None,
+            answer: None,
+            anchors: Json::Null,
+            headers: Json::Null,
+            request: Json::from("asked"),
+            error: None,
+        })
+    }
+
+    #[test]
+    fn exchanges_are_recorded_up_to_the_bound_and_counted_behind_it() {
+        let ledger = Ledger::new(2, true);
+        let begun: Vec<Begun> = (0..4).map(|_| ledger.begin()).collect();
+        let recorded: Vec<bool> = begun.iter().map(|begun| begun.is_recorded).collect();
+        assert_eq!(recorded, [true, true, false, false]);
+        let told: Vec<bool> = begun.iter().map(|begun| begun.is_first_left_out).collect();
+        assert_eq!(told, [false, false, true, false]);
+        let verdict = ledger.verdict(0, Vec::new());
+        assert_eq!((verdict.n_exchanges, verdict.n_exchanges_left_out), (4, 2));
+    }
+
+    #[test]
+    fn requests_are_kept_up_to_so_many_bytes() {
+        let ledger = Ledger::new(10, true);
+        ledger.keep(&exchange(1), MAX_KEPT_BYTES);
+        ledger.keep(&exchange(2), 1);
+        let kept = ledger.exchanges();
+        assert_eq!(kept[0].request, "asked");
+        assert!(kept[1].request["cut"].is_string());
+        let without = Ledger::new(10, false);
+        without.keep(&exchange(1), 1);
+        assert_eq!(without.exchanges(), []);
+    }
+
+    #[test]
+    fn findings_are_kept_up_to_the_bound_and_failures_counted_behind_it() {
+        let ledger = Ledger::new(10, true);
+        for number in 0..MAX_FINDINGS + 5 {
+            let found = Diagnostic::error(codes::MODEL_MISS, format!("miss {number}"));
+            assert_eq!(ledger.find(&found), number < MAX_FINDINGS);
+        }
+        let verdict = ledger.verdict(0, Vec::new());
+        assert_eq!(verdict.findings.len(), MAX_FINDINGS);
+        assert_eq!(verdict.n_failures, (MAX_FINDINGS + 5) as u64);
+    }
+}

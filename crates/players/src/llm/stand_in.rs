@@ -1,6 +1,7 @@
 //! What the stand-in is while it runs, and what it decides: a request that was understood becomes a reply.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
@@ -329,8 +330,12 @@ impl StandIn {
             return refusal(500, message, "refused", told);
         };
         if is_new {
-            self.note_doubts(script, &served).await;
-            if let Err(error) = self.run_asserts(script, turn, &mut told).await
+            if served.is_unaligned || !served.differing_results.is_empty() {
+                self.note_doubts(script, &served).await;
+            }
+            // In a box, as its state is large, and most turns have no asserts.
+            if !turn.checks.is_empty()
+                && let Err(error) = Box::pin(self.run_asserts(script, turn, &mut told)).await
                 && !self.options.keep_going
             {
                 return self.keep_refused(session, &served, error, told);
@@ -537,18 +542,24 @@ impl StandIn {
         }
     }
 
-    /// Keeps a finding and tells it, once.
-    pub(super) async fn find(&self, diagnostic: Diagnostic) {
-        if !self.ledger.find(&diagnostic) {
-            return;
-        }
-        if self.teller.has_trace() {
-            let log = logged(&diagnostic);
-            self.teller.events(self.clock.now(), vec![log]).await;
-        }
-        self.teller
-            .notice(Notice::Finding(Box::new(diagnostic)))
-            .await;
+    /// Keeps a finding and tells it, once. In a box: findings are rare and large, and what waits for them is the
+    /// way of every request.
+    pub(super) fn find(
+        &self,
+        diagnostic: Diagnostic,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async move {
+            if !self.ledger.find(&diagnostic) {
+                return;
+            }
+            if self.teller.has_trace() {
+                let log = logged(&diagnostic);
+                self.teller.events(self.clock.now(), vec![log]).await;
+            }
+            self.teller
+                .notice(Notice::Finding(Box::new(diagnostic)))
+                .await;
+        })
     }
 
     fn note_model(&self, model: &str) {

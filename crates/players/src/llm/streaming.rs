@@ -23,8 +23,8 @@ use crate::wire::llm::{PING, stream_window};
 /// Where pings are known, this long a silence has one.
 pub(super) const PING_AFTER: Duration = Duration::from_secs(10);
 /// So many bytes of a stream are made at once, and whatever is due soon after them: thousands of streams may be open,
-/// and each may be long.
-const WINDOW_BYTES: usize = 8 << 10;
+/// and each may be long. With one event more they still fit into the buffer that a stream begins with.
+const WINDOW_BYTES: usize = 7 << 9;
 /// What is soon. Each window passes over all events before it, so there must not be too many of them.
 const WINDOW_MS: u64 = 1_000;
 
@@ -154,7 +154,8 @@ impl Sending {
         self.n_made += events.len();
         self.goes_on = events.goes_on();
         self.parts = parts(&events);
-        self.bytes = Bytes::from(events.into_bytes());
+        // Thousands of them may wait: none keeps more than it needs.
+        self.bytes = Bytes::from(events.into_bytes().into_boxed_slice());
     }
 
     /// When the next ping is due, if there is one before `due`.

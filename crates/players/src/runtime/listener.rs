@@ -126,7 +126,7 @@ impl Guard {
     pub async fn admit(&self, head: &Parts, body: Body) -> Result<Bytes, Response> {
         if let Err(refusal) = self.check_head(&head.uri, &head.headers) {
             if matches!(refusal, Refusal::Body { .. }) {
-                drain(&mut body.into_data_stream()).await;
+                Box::pin(drain(&mut body.into_data_stream())).await;
             }
             return Err(refusal.into_response());
         }
@@ -300,7 +300,7 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, Refusal> {
         let piece = piece.map_err(|_| Refusal::Broken)?;
         if piece.len() > limit.saturating_sub(collected.len().max(whole.len())) {
             drop((whole, collected));
-            drain(&mut pieces).await;
+            Box::pin(drain(&mut pieces)).await;
             return Err(Refusal::Body { limit });
         }
         if whole.is_empty() && collected.is_empty() {

@@ -42,7 +42,10 @@ pub struct RequestKey(pub [u8; 16]);
 impl RequestKey {
     /// The key of a request to `route` (the path without its query, with the model where that is in the path).
     pub fn of(route: &str, body: &Json) -> Self {
-        let mut hasher = Hasher::default();
+        let mut hasher = Hasher {
+            waiting: Vec::with_capacity(1 << 10),
+            sha: Sha256::new(),
+        };
         hasher.text(route);
         let at_top = Place {
             depth: 0,
@@ -87,7 +90,6 @@ impl Place {
 }
 
 /// Hashes many small parts at once: each call of the hash costs more than most parts do.
-#[derive(Default)]
 struct Hasher {
     waiting: Vec<u8>,
     sha: Sha256,
