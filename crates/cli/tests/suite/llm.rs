@@ -206,7 +206,14 @@ fn a_dry_run_lists_what_faults_would_hit() {
     let scratch = with(&faulty("one", "{kind: cut, at: 20}"));
     let rules = "- {match: {index: 0}, fault: {kind: stall}}\n";
     scratch.write("faults.yaml", rules).expect("writable");
-    let args = ["serve", "llm", "scenario.yaml", "--fault", "faults.yaml", "--dry-run"];
+    let args = [
+        "serve",
+        "llm",
+        "scenario.yaml",
+        "--fault",
+        "faults.yaml",
+        "--dry-run",
+    ];
     let finished = program::run(&scratch, &args);
     assert_eq!(finished.code(), Some(0), "{}", program::told(&finished));
     assert_eq!(
@@ -221,10 +228,16 @@ scenario.yaml:4  timeline[1] llmResponse  cut at 20 ms  turn 1 of `one`
     assert_eq!(document["faults"][1]["turn"], 1);
     assert_eq!(run_dirs(&scratch).len(), 0, "nothing was served");
 
-    scratch.write("faults.yaml", "- {match: {}}\n").expect("writable");
+    scratch
+        .write("faults.yaml", "- {match: {}}\n")
+        .expect("writable");
     let finished = program::run(&scratch, &args);
     assert_eq!(finished.code(), Some(3), "{}", program::told(&finished));
-    assert!(finished.stderr.contains("faults.yaml:1:"), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains("faults.yaml:1:"),
+        "{}",
+        finished.stderr
+    );
 }
 
 #[test]
