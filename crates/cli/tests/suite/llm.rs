@@ -185,7 +185,7 @@ fn the_python_sdk_sees_faults_as_errors_and_goes_on() {
     assert_eq!(
         found,
         json!({
-            "cut_stream": ["RemoteProtocolError", text],
+            "cut_stream": ["APIConnectionError", text],
             "cut_plain": ["APIConnectionError", text],
             "garbage_stream": ["JSONDecodeError", text],
             "garbage_plain": ["JSONDecodeError", text],
