@@ -222,9 +222,7 @@ fn column(source: &SourceFile, offset: usize) -> usize {
 /// Lines whose first one stands at the column `from`, moved to stand at `to`. `None` if one of them does not reach so
 /// far.
 fn shifted(text: &str, from: usize, to: usize) -> Option<String> {
-    let Some(by) = from.checked_sub(to) else {
-        return None;
-    };
+    let by = from.checked_sub(to)?;
     let mut moved = String::new();
     for (idx, line) in text.split('\n').enumerate() {
         if idx > 0 {
