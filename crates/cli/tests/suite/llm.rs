@@ -355,7 +355,7 @@ fn the_python_sdk_sees_faults_as_errors_and_goes_on() {
     assert_eq!(
         found,
         json!({
-            "cut_stream": ["RemoteProtocolError", text],
+            "cut_stream": ["APIConnectionError", text],
             "cut_plain": ["APIConnectionError", text],
             "garbage_stream": ["JSONDecodeError", text],
             "garbage_plain": ["JSONDecodeError", text],
@@ -376,7 +376,14 @@ fn a_dry_run_lists_what_faults_would_hit() {
     let scratch = with(&faulty("one", "{kind: cut, at: 20}"));
     let rules = "- {match: {index: 0}, fault: {kind: stall}}\n";
     scratch.write("faults.yaml", rules).expect("writable");
-    let args = ["serve", "llm", "scenario.yaml", "--fault", "faults.yaml", "--dry-run"];
+    let args = [
+        "serve",
+        "llm",
+        "scenario.yaml",
+        "--fault",
+        "faults.yaml",
+        "--dry-run",
+    ];
     let finished = program::run(&scratch, &args);
     assert_eq!(finished.code(), Some(0), "{}", program::told(&finished));
     assert_eq!(
@@ -391,10 +398,16 @@ scenario.yaml:4  timeline[1] llmResponse  cut at 20 ms  turn 1 of `one`
     assert_eq!(document["faults"][1]["turn"], 1);
     assert_eq!(run_dirs(&scratch).len(), 0, "nothing was served");
 
-    scratch.write("faults.yaml", "- {match: {}}\n").expect("writable");
+    scratch
+        .write("faults.yaml", "- {match: {}}\n")
+        .expect("writable");
     let finished = program::run(&scratch, &args);
     assert_eq!(finished.code(), Some(3), "{}", program::told(&finished));
-    assert!(finished.stderr.contains("faults.yaml:1:"), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains("faults.yaml:1:"),
+        "{}",
+        finished.stderr
+    );
 }
 
 #[test]

@@ -306,11 +306,22 @@ mod tests {
         all.extend(findings("few", 3, 0));
         let shown = bounded(&all);
         assert_eq!(shown.len(), MAX_SHOWN + 1 + 3);
-        let of = |severity| shown.iter().filter(|found| found.severity == severity).count();
-        assert_eq!((of(Severity::Error), of(Severity::Warning)), (30, 70 + 1 + 3));
+        let of = |severity| {
+            shown
+                .iter()
+                .filter(|found| found.severity == severity)
+                .count()
+        };
+        assert_eq!(
+            (of(Severity::Error), of(Severity::Warning)),
+            (30, 70 + 1 + 3)
+        );
         let counted = &shown[MAX_SHOWN];
         assert_eq!(counted.code, codes::FINDINGS_HIDDEN);
-        assert_eq!(counted.message, "80 more findings are not shown: 80 warnings");
+        assert_eq!(
+            counted.message,
+            "80 more findings are not shown: 80 warnings"
+        );
         let place = counted.place.as_ref().expect("a place");
         assert_eq!(place.source.position(place.span.start).line, 71);
 
@@ -318,8 +329,14 @@ mod tests {
         let shown = bounded(&mixed);
         let counted = shown.last().expect("one");
         assert_eq!(counted.severity, Severity::Error);
-        assert_eq!(counted.message, "2 more findings are not shown: 1 error, 1 warning");
-        assert_eq!(list_to_json(&mixed).as_array().map(Vec::len), Some(MAX_SHOWN + 1));
+        assert_eq!(
+            counted.message,
+            "2 more findings are not shown: 1 error, 1 warning"
+        );
+        assert_eq!(
+            list_to_json(&mixed).as_array().map(Vec::len),
+            Some(MAX_SHOWN + 1)
+        );
     }
 
     #[test]

@@ -347,7 +347,9 @@ mod tests {
             call_id: Some("call_1".into()),
             ..hit(FaultKind::WrongId)
         });
-        assert!(of_call[1].contains("{\"id\":\"call_987654321\"}") && of_call[1].contains("chat-1"));
+        assert!(
+            of_call[1].contains("{\"id\":\"call_987654321\"}") && of_call[1].contains("chat-1")
+        );
     }
 
     #[test]

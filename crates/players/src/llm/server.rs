@@ -11,8 +11,8 @@ use std::time::Duration;
 use axum::handler::Handler as _;
 use cuecard_core::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_core::profiles::Profiles;
-use cuecard_core::scenario::timeline::{EventKind, Timeline};
 use cuecard_core::reports::diagnostics::bounded;
+use cuecard_core::scenario::timeline::{EventKind, Timeline};
 use cuecard_core::script::timeline::{Selector, Sessions, Wanted};
 use cuecard_core::trace::{End, Header, Metrics, RunStatus};
 use cuecard_core::value::Json;
@@ -166,7 +166,9 @@ impl MockLlm {
                 Some(profile) => {
                     let found = timelines().flat_map(|timeline| {
                         let calls = profile.check(timeline);
-                        calls.into_iter().chain(style::check_agent(timeline, profile))
+                        calls
+                            .into_iter()
+                            .chain(style::check_agent(timeline, profile))
                     });
                     let found = found.map(|found| match options.is_strict {
                         true => found.strictly(),

@@ -496,9 +496,20 @@ fn disturbed(
         part.at_ms = stand_in.options.speed.at(part.at_ms);
     }
     // A body that ends early is not the whole one for those who were told its length.
-    if let ([Part { act: Act::SendHalf(whole), .. }], false) = (&parts[..], is_stream) {
+    if let (
+        [
+            Part {
+                act: Act::SendHalf(whole),
+                ..
+            },
+        ],
+        false,
+    ) = (&parts[..], is_stream)
+    {
         let length = HeaderValue::from(whole.len());
-        response.headers_mut().insert(header::CONTENT_LENGTH, length);
+        response
+            .headers_mut()
+            .insert(header::CONTENT_LENGTH, length);
     }
     let has_pings = is_stream && arrived.endpoint_like() == Endpoint::Messages;
     let timing = timing(stand_in, arrived.at, has_pings);

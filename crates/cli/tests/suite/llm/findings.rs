@@ -238,7 +238,9 @@ fn converse(running: Running, doubt: &Doubt) -> Finished {
     let is_ready = running.wait_for(|stdout, _| {
         let url = stdout.split_once("http://127.0.0.1:");
         let digits = url.map(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next());
-        port = digits.flatten().and_then(|digits| digits.parse::<u16>().ok());
+        port = digits
+            .flatten()
+            .and_then(|digits| digits.parse::<u16>().ok());
         port.is_some() && stdout.contains('\n')
     });
     if is_ready {
@@ -339,7 +341,15 @@ fn a_scenario_without_a_prompt_in_a_set_is_doubted_at_the_start() {
     scratch.write("two.yaml", mute).expect("writable");
     let finished = program::run(&scratch, &["serve", "llm", ".", "--strict"]);
     assert_eq!(finished.code(), Some(3), "{}", program::told(&finished));
-    assert!(finished.stderr.contains("error[T-SEL-03]"), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains("error[T-SEL-03]"),
+        "{}",
+        finished.stderr
+    );
     let finished = program::run(&scratch, &["serve", "llm", ".", "--", "true"]);
-    assert!(finished.stderr.contains("warning[T-SEL-03]"), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains("warning[T-SEL-03]"),
+        "{}",
+        finished.stderr
+    );
 }

@@ -127,12 +127,7 @@ fn remove_from(loader: &mut Loader<'_>, list: &[Node], is_off: impl Fn(&Node) ->
 }
 
 /// Moves calls from inside a response to behind it, as events of their own.
-pub(super) fn lift_calls(
-    loader: &mut Loader<'_>,
-    item: &Node,
-    body: &Node,
-    calls: &[InlineCall],
-) {
+pub(super) fn lift_calls(loader: &mut Loader<'_>, item: &Node, body: &Node, calls: &[InlineCall]) {
     let source = loader.source();
     let (Some(elements), Some(layout)) = (body.as_array(), layout_of(source, item.span)) else {
         return;
@@ -190,12 +185,7 @@ fn remove_lines(loader: &mut Loader<'_>, items: &[Node], is_off: &impl Fn(&Node)
 }
 
 /// A call as the text of an item behind the response, with what separates it from that.
-fn moved(
-    source: &SourceFile,
-    call: &InlineCall,
-    item: &Node,
-    layout: &Layout,
-) -> Option<String> {
+fn moved(source: &SourceFile, call: &InlineCall, item: &Node, layout: &Layout) -> Option<String> {
     let text = match (call.kept, &call.written) {
         (Some(kept), _) => {
             let element = layout_of(source, call.element)?;
@@ -232,9 +222,7 @@ fn column(source: &SourceFile, offset: usize) -> usize {
 /// Lines whose first one stands at the column `from`, moved to stand at `to`. `None` if one of them does not reach so
 /// far.
 fn shifted(text: &str, from: usize, to: usize) -> Option<String> {
-    let Some(by) = from.checked_sub(to) else {
-        return None;
-    };
+    let by = from.checked_sub(to)?;
     let mut moved = String::new();
     for (idx, line) in text.split('\n').enumerate() {
         if idx > 0 {
@@ -324,7 +312,11 @@ fn key_lines(source: &SourceFile, root: &Node, key: &Member) -> Option<Span> {
     let value = source.slice(key.value.span).trim_end();
     let end = key.value.span.start as usize + value.len();
     match is_block && is_plain {
-        true => whole_lines(source, key.key_span.start as usize, end.max(key.key_span.end as usize)),
+        true => whole_lines(
+            source,
+            key.key_span.start as usize,
+            end.max(key.key_span.end as usize),
+        ),
         false => None,
     }
 }
@@ -336,7 +328,8 @@ pub fn extract_terminal(source: &SourceFile, path: &str) -> Option<(String, Sour
     let (root, _) = super::parse::parse(source).ok()?;
     let key = member(&root, "terminalRef")?;
     let value = &key.value;
-    if !matches!(value.kind, NodeKind::Object(_)) || source.slice(value.span).starts_with(['*', '&'])
+    if !matches!(value.kind, NodeKind::Object(_))
+        || source.slice(value.span).starts_with(['*', '&'])
     {
         return None;
     }

@@ -1,10 +1,10 @@
 //! The items of `timeline`: which event each is, in whatever form it is written.
 
+use super::convert_items::{self, InlineCall};
 use super::event_table::{EVENTS, EventSpec};
 use super::fields;
 use super::loader::{Alias, Loader, alias, child, key_path, member, merged};
 use super::response::{self, Draft};
-use super::convert_items::{self, InlineCall};
 use super::{agent, asserts, control, convert, tool, user};
 use crate::diagnostic::{codes, did_you_mean};
 use crate::formats::fields::Field;

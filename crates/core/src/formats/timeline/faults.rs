@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use super::event_table::EVENTS;
+use super::fields::COUNT;
 use super::loader::Loader;
-use super::{events, fields, parse};
+use super::{events, parse};
 use crate::diagnostic::{Diagnostic, any_error};
+use crate::formats::fields::{Field, TEXT, field, needed};
 use crate::formats::reader::Object;
 use crate::scenario::timeline::vocabulary::AbstractTool;
 use crate::scenario::timeline::{FaultMatch, FaultRule, FaultRules};
@@ -14,6 +16,23 @@ use crate::source::json::Node;
 
 /// The most rules of one file.
 const MAX_RULES: usize = 10_000;
+
+/// An entry of a file of faults.
+const RULE: &[Field] = &[
+    needed(
+        "match",
+        "{\"$ref\": \"#/$defs/fault_match\"}",
+        "Which events.",
+    ),
+    needed("fault", "{\"$ref\": \"#/$defs/fault\"}", "What goes wrong."),
+];
+
+/// Which events a fault is for: all that is said must hold.
+const MATCH: &[Field] = &[
+    field("event", TEXT, "The name of the event."),
+    field("tool", TEXT, "The tool of a call."),
+    field("index", COUNT, "The item of `timeline`, counted from 0."),
+];
 
 /// Reads a file of faults, with what is doubtful about it.
 ///
@@ -55,7 +74,7 @@ pub fn read_faults(source: &SourceFile) -> Result<(FaultRules, Vec<Diagnostic>),
 
 fn rule(loader: &mut Loader<'_>, item: &Node, pointer: &str) -> Option<FaultRule> {
     let what = "an entry of faults";
-    let node = loader.mapping(item, pointer, what, fields::FAULT_RULE, &[])?;
+    let node = loader.mapping(item, pointer, what, RULE, &[])?;
     let object = Object {
         node: &node,
         pointer,
@@ -74,7 +93,7 @@ fn rule(loader: &mut Loader<'_>, item: &Node, pointer: &str) -> Option<FaultRule
 }
 
 fn fault_match(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<FaultMatch> {
-    let node = loader.mapping(node, pointer, "`match`", fields::FAULT_MATCH, &[])?;
+    let node = loader.mapping(node, pointer, "`match`", MATCH, &[])?;
     let object = Object {
         node: &node,
         pointer,
@@ -86,9 +105,7 @@ fn fault_match(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<Fa
         .map(str::to_owned);
     let tool = loader.filled(object, "tool").map(canonical);
     let index = loader.count(object, "index");
-    let has_any = fields::FAULT_MATCH
-        .iter()
-        .any(|field| object.get(field.name).is_some());
+    let has_any = MATCH.iter().any(|field| object.get(field.name).is_some());
     if !has_any {
         let message = "`match` names no events";
         loader.invalid(node.span, pointer, message);
@@ -140,7 +157,10 @@ timeline:
     fn faults_are_laid_over_events_by_name_tool_and_place() {
         let stall = Some("stall");
         let (kinds, fitting) = laid("- {match: {tool: run_cmd}, fault: {kind: cut}}");
-        assert_eq!((kinds, fitting), (vec![None, Some("cut"), None, stall], vec![0]));
+        assert_eq!(
+            (kinds, fitting),
+            (vec![None, Some("cut"), None, stall], vec![0])
+        );
         let (kinds, _) = laid("- {match: {index: 1}, fault: {kind: cut}}");
         assert_eq!(kinds, [None, Some("cut"), Some("cut"), stall]);
         let (kinds, fitting) = laid(

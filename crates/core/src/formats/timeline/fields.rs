@@ -4,7 +4,7 @@ use crate::formats::fields::{Field, OBJECT, TEXT, field, needed};
 
 const FLAG: &str = r#"{"type": "boolean"}"#;
 const ANY: &str = "true";
-const COUNT: &str = r#"{"type": "integer", "minimum": 0}"#;
+pub(super) const COUNT: &str = r#"{"type": "integer", "minimum": 0}"#;
 const TEXTS: &str = r#"{"type": "array", "items": {"type": "string"}}"#;
 const TIME: &str = "{\"$ref\": \"#/$defs/time\"}";
 const META: &str = "{\"$ref\": \"#/$defs/meta\"}";
@@ -274,63 +274,6 @@ pub(super) const FAULT: &[Field] = &[
         "What goes wrong.",
     ),
     field("at", TIME, "Milliseconds after the event's start."),
-];
-
-/// A terminal config.
-pub(super) const TERMINAL: &[Field] = &[
-    field("name", TEXT, "What names it in paths (default: its size)."),
-    field("width", COUNT, "Columns (default: 80)."),
-    field("height", COUNT, "Rows (default: 24)."),
-    field(
-        "theme",
-        r#"{"enum": ["default", "high-contrast"]}"#,
-        "How it looks.",
-    ),
-    field("rendering", OBJECT, "How the screen becomes text."),
-    field("term", TEXT, "What programs are told in TERM."),
-    field("env", OBJECT, "Further variables."),
-    field("scrollback", COUNT, "Lines that are kept above the screen."),
-    field(
-        "settle",
-        COUNT,
-        "Milliseconds that the screen must be still (default: 50).",
-    ),
-    field(
-        "normalize",
-        r#"{"type": "array"}"#,
-        "What is replaced before texts are compared.",
-    ),
-];
-
-pub(super) const TERMINAL_RENDERING: &[Field] = &[
-    field(
-        "unicodeBoxChars",
-        r#"{"type": "boolean"}"#,
-        "Whether boxes are drawn as such (default: true).",
-    ),
-    field(
-        "normalizeWhitespace",
-        r#"{"type": "boolean"}"#,
-        "Whether trailing spaces and blank lines are cut (default: true).",
-    ),
-];
-
-pub(super) const TERMINAL_NORMALIZE: &[Field] = &[
-    needed("regex", TEXT, "What is replaced."),
-    needed("with", TEXT, "What comes in its place."),
-];
-
-/// An entry of a file of faults.
-pub(super) const FAULT_RULE: &[Field] = &[
-    needed("match", "{\"$ref\": \"#/$defs/fault_match\"}", "Which events."),
-    needed("fault", "{\"$ref\": \"#/$defs/fault\"}", "What goes wrong."),
-];
-
-/// Which events a fault is for: all that is said must hold.
-pub(super) const FAULT_MATCH: &[Field] = &[
-    field("event", TEXT, "The name of the event."),
-    field("tool", TEXT, "The tool of a call."),
-    field("index", TIME, "The item of `timeline`, counted from 0."),
 ];
 
 pub(super) const RESPONSE: &[Field] = &[

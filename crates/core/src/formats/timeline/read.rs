@@ -224,7 +224,8 @@ impl File<'_> {
     fn convert_items(&self, loader: &mut Loader<'_>, timeline: Option<&Timeline>) {
         let idle = std::mem::take(&mut loader.idle_items);
         convert_items::remove_items(loader, self.root, &idle);
-        let prompt = timeline.and_then(|timeline| Some((timeline, timeline.initial_prompt.as_ref()?)));
+        let prompt =
+            timeline.and_then(|timeline| Some((timeline, timeline.initial_prompt.as_ref()?)));
         // Which input is the first may depend on rules.
         if let Some((timeline, prompt)) = prompt
             && !has_rules(self.root)

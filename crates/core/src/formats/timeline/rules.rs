@@ -178,7 +178,8 @@ impl Resolver<'_, '_> {
                             "the config of this rule is merged with the keys beside `rules`, and is {}",
                             found(config)
                         );
-                        self.reader.error_at(codes::TIMELINE_RULE_MIXED, config.span, &at, message)
+                        self.reader
+                            .error_at(codes::TIMELINE_RULE_MIXED, config.span, &at, message)
                             .help = Some(
                             "write `- rules:` as an item of the list, or a mapping as config"
                                 .to_owned(),
@@ -195,8 +196,9 @@ impl Resolver<'_, '_> {
         let code = codes::TIMELINE_RULE_SHAPE;
         let Some(items) = rules.as_array() else {
             let message = format!("`rules` is a list of rules, not {}", found(rules));
-            self.reader.error_at(code, rules.span, pointer, message).help =
-                Some("write `- when: '$name'` and `config: …`".to_owned());
+            self.reader
+                .error_at(code, rules.span, pointer, message)
+                .help = Some("write `- when: '$name'` and `config: …`".to_owned());
             return Vec::new();
         };
         let mut matching = Vec::new();
@@ -245,8 +247,9 @@ impl Resolver<'_, '_> {
                 let at = child(pointer, &member.key);
                 let message = format!("a rule has no key `{}`", cut(&member.key, 40));
                 let near = did_you_mean(&member.key, ["when", "default", "config"]);
-                self.reader.error_at(code, member.key_span, &at, message).label =
-                    near.map(|name| format!("did you mean `{name}`?"));
+                self.reader
+                    .error_at(code, member.key_span, &at, message)
+                    .label = near.map(|name| format!("did you mean `{name}`?"));
             }
         }
         let config = rule.get("config");
@@ -304,8 +307,9 @@ impl Resolver<'_, '_> {
             Err(malformed) => {
                 let span = self.reader.part(node, malformed.range);
                 let code = codes::TIMELINE_CONDITION;
-                self.reader.error_at(code, span, pointer, malformed.message).help =
-                    Some(malformed.help.to_owned());
+                self.reader
+                    .error_at(code, span, pointer, malformed.message)
+                    .help = Some(malformed.help.to_owned());
                 return None;
             }
         };
@@ -343,7 +347,10 @@ impl Resolver<'_, '_> {
                 let note = format!("it is {}, set by {}", symbol.value, symbol.origin);
                 let span = self.reader.part(node, trimmed(text));
                 let code = codes::TIMELINE_RULE_TYPES;
-                self.reader.error_at(code, span, pointer, message).notes.push(note);
+                self.reader
+                    .error_at(code, span, pointer, message)
+                    .notes
+                    .push(note);
                 None
             }
         }

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
+use super::fields::COUNT;
 use super::loader::{Loader, child};
-use super::{fields, parse, tool};
+use super::{parse, tool};
 use crate::diagnostic::{Diagnostic, any_error, codes};
 use crate::formats::document::read_document;
+use crate::formats::fields::{Field, OBJECT, TEXT, field, needed};
 use crate::formats::reader::{Format, Object};
 use crate::scenario::timeline::{Replacement, TerminalConfig, TerminalTheme};
 use crate::source::json::Node;
@@ -31,11 +33,57 @@ const FORMAT: Format = Format {
     null_is_absent: true,
 };
 
+/// A terminal config.
+const CONFIG: &[Field] = &[
+    field("name", TEXT, "What names it in paths (default: its size)."),
+    field("width", COUNT, "Columns (default: 80)."),
+    field("height", COUNT, "Rows (default: 24)."),
+    field(
+        "theme",
+        r#"{"enum": ["default", "high-contrast"]}"#,
+        "How it looks.",
+    ),
+    field("rendering", OBJECT, "How the screen becomes text."),
+    field("term", TEXT, "What programs are told in TERM."),
+    field("env", OBJECT, "Further variables."),
+    field("scrollback", COUNT, "Lines that are kept above the screen."),
+    field(
+        "settle",
+        COUNT,
+        "Milliseconds that the screen must be still (default: 50).",
+    ),
+    field(
+        "normalize",
+        r#"{"type": "array"}"#,
+        "What is replaced before texts are compared.",
+    ),
+];
+
+const RENDERING: &[Field] = &[
+    field(
+        "unicodeBoxChars",
+        r#"{"type": "boolean"}"#,
+        "Whether boxes are drawn as such (default: true).",
+    ),
+    field(
+        "normalizeWhitespace",
+        r#"{"type": "boolean"}"#,
+        "Whether trailing spaces and blank lines are cut (default: true).",
+    ),
+];
+
+const NORMALIZE: &[Field] = &[
+    needed("regex", TEXT, "What is replaced."),
+    needed("with", TEXT, "What comes in its place."),
+];
+
 /// Reads a terminal config: TOML if its name ends so, else JSON or YAML.
 ///
 /// # Errors
 /// All that is wrong with it (T-TERM-01).
-pub fn read_terminal(source: &SourceFile) -> Result<(TerminalConfig, Vec<Diagnostic>), Vec<Diagnostic>> {
+pub fn read_terminal(
+    source: &SourceFile,
+) -> Result<(TerminalConfig, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (root, doubts) = tree(source)?;
     let written = HashMap::new();
     let mut loader = Loader::of(source, &FORMAT, &written);
@@ -94,13 +142,16 @@ pub(super) fn inline(
     let doubts = loader.reader.doubts_in(node.span).to_vec();
     own.reader.set_yaml(doubts);
     let config = terminal(&mut own, node, pointer);
-    loader.reader.diagnostics.append(&mut own.reader.diagnostics);
+    loader
+        .reader
+        .diagnostics
+        .append(&mut own.reader.diagnostics);
     config
 }
 
 fn terminal(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<TerminalConfig> {
     let what = "the terminal config";
-    let node = loader.mapping(node, pointer, what, fields::TERMINAL, &[])?;
+    let node = loader.mapping(node, pointer, what, CONFIG, &[])?;
     let object = Object {
         node: &node,
         pointer,
@@ -154,7 +205,7 @@ fn rendering(loader: &mut Loader<'_>, object: Object<'_>) -> (Option<bool>, Opti
         return (None, None);
     };
     let pointer = object.child_pointer("rendering");
-    let known = fields::TERMINAL_RENDERING;
+    let known = RENDERING;
     let Some(node) = loader.mapping(node, &pointer, "`rendering`", known, &[]) else {
         return (None, None);
     };
@@ -195,7 +246,7 @@ fn bounded(
 
 fn replacement(loader: &mut Loader<'_>, item: &Node, pointer: &str) -> Option<Replacement> {
     let what = "an entry of `normalize`";
-    let node = loader.mapping(item, pointer, what, fields::TERMINAL_NORMALIZE, &[])?;
+    let node = loader.mapping(item, pointer, what, NORMALIZE, &[])?;
     let object = Object {
         node: &node,
         pointer,
@@ -224,7 +275,10 @@ mod tests {
                 assert!(found.is_empty(), "{found:?}");
                 Ok(config)
             }
-            Err(found) => Err(found.iter().map(|found| described(&source, found)).collect()),
+            Err(found) => Err(found
+                .iter()
+                .map(|found| described(&source, found))
+                .collect()),
         }
     }
 
@@ -258,8 +312,16 @@ mod tests {
             ("t.toml", "width = 1001", "T-TERM-01 1001"),
             ("t.toml", "width = ", "T-TERM-01 "),
             ("t.yaml", "theme: dark", "T-TERM-01 dark"),
-            ("t.yaml", "rendering: {unicodeBoxChars: maybe}", "T-TERM-01 maybe"),
-            ("t.yaml", "normalize: [{regex: '(', with: a}]", "T-TERM-01 '('"),
+            (
+                "t.yaml",
+                "rendering: {unicodeBoxChars: maybe}",
+                "T-TERM-01 maybe",
+            ),
+            (
+                "t.yaml",
+                "normalize: [{regex: '(', with: a}]",
+                "T-TERM-01 '('",
+            ),
             ("t.yaml", "normalize: [{regex: a}]", "T-TERM-01 {"),
             ("t.yaml", "settle: -1", "T-TERM-01 -1"),
             ("t.json", "[]", "T-TERM-01 []"),
@@ -295,6 +357,9 @@ mod tests {
         );
         let bad = reading("{width: 0}");
         assert_eq!(bad.diagnostics[0].code, codes::TIMELINE_TERMINAL);
-        assert_eq!(bad.diagnostics[0].pointer.as_deref(), Some("/terminalRef/width"));
+        assert_eq!(
+            bad.diagnostics[0].pointer.as_deref(),
+            Some("/terminalRef/width")
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! What goes wrong on a wire on purpose, and at which events.
 
-use super::event::{EventKind, TimelineEvent};
 use super::Timeline;
+use super::event::{EventKind, TimelineEvent};
 use crate::source::{SourceFile, Span};
 
 /// `fault`: something that goes wrong on the wire.
@@ -105,7 +105,9 @@ impl FaultMatch {
             .as_deref()
             .is_none_or(|name| name == event.kind.word())
             && self.tool.as_deref().is_none_or(|name| tool == Some(name))
-            && self.index.is_none_or(|index| index_of(&event.path) == Some(index))
+            && self
+                .index
+                .is_none_or(|index| index_of(&event.path) == Some(index))
     }
 }
 

@@ -13,8 +13,8 @@ pub mod vocabulary;
 pub use asserts::{FileText, LocatedCheck, TimelineCheck};
 pub use content::{Block, BlockKind, Media, MediaSource, PlanEntry, PlanPriority, PlanStatus};
 pub use event::{
-    AgentEdits, AgentPlan, ApplyPatch, Authenticate, Entry, EventKind, FileRead,
-    Initialize, LogLine, Notify, PermissionDecision, PermissionOption, PermissionRequest, Response,
+    AgentEdits, AgentPlan, ApplyPatch, Authenticate, Entry, EventKind, FileRead, Initialize,
+    LogLine, Notify, PermissionDecision, PermissionOption, PermissionRequest, Response,
     ResponseElement, ResponseError, ServingCount, SessionStart, SessionStatus, TimelineAssert,
     TimelineEvent, UserCommand, UserInput, UserTarget, When,
 };

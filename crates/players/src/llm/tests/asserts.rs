@@ -40,7 +40,11 @@ async fn repository(folder: &Path) {
     git(folder, &["init", "-q", "-b", "main"]).await;
     git(folder, &["commit", "-q", "--allow-empty", "-m", "Begin"]).await;
     git(folder, &["checkout", "-q", "-b", "work"]).await;
-    git(folder, &["commit", "-q", "--allow-empty", "-m", "Mend the gate"]).await;
+    git(
+        folder,
+        &["commit", "-q", "--allow-empty", "-m", "Mend the gate"],
+    )
+    .await;
     git(folder, &["remote", "add", "origin", "/nowhere"]).await;
 }
 
@@ -73,7 +77,9 @@ async fn asserted(assert: &str) -> (u16, Vec<(&'static str, String)>) {
     let status = played.chat(history).await.status.as_u16();
     let verdict = played.running.stop().await;
     let found = verdict.findings.into_iter();
-    let found = found.map(|found| (found.code.name(), found.message)).collect();
+    let found = found
+        .map(|found| (found.code.name(), found.message))
+        .collect();
     (status, found)
 }
 
@@ -101,22 +107,46 @@ async fn what_holds_lets_the_next_turn_through() {
 #[tokio::test]
 async fn what_fails_is_told_with_what_was_found() {
     for (assert, evidence) in [
-        ("{git: {branch: other}}", "the branch `other` does not exist"),
-        ("{git: {branch: {name: work, exists: false}}}", "the branch `work` exists"),
+        (
+            "{git: {branch: other}}",
+            "the branch `other` does not exist",
+        ),
+        (
+            "{git: {branch: {name: work, exists: false}}}",
+            "the branch `work` exists",
+        ),
         ("{git: {remoteExists: upstream}}", "the remotes are: origin"),
         (
             "{git: {commitsAheadOf: main, commitCount: 2}}",
             "`HEAD` is 1 commits ahead of `main`",
         ),
         ("{git: {commitsAheadOf: work}}", "is 0 commits ahead"),
-        ("{git: {commit: {messageContains: door}}}", "\"Mend the gate\""),
+        (
+            "{git: {commit: {messageContains: door}}}",
+            "\"Mend the gate\"",
+        ),
         ("{git: {headMessageContains: door}}", "\"Mend the gate\""),
         ("{git: {commitsAheadOf: nowhere}}", "git rev-list: "),
-        ("{json: {file: {path: a.yaml, pointer: /list/0, equals: 2}}}", "1"),
-        ("{json: {file: {path: a.toml, pointer: /none, equals: 2}}}", "/none"),
-        ("{json: {file: {path: notes.txt, pointer: /a, equals: 2}}}", "notes.txt"),
-        ("{fs: {contains: [{path: notes.txt, substring: ill}]}}", "notes.txt"),
-        ("{fs: {contains: [{path: none.txt, substring: ill}]}}", "none.txt"),
+        (
+            "{json: {file: {path: a.yaml, pointer: /list/0, equals: 2}}}",
+            "1",
+        ),
+        (
+            "{json: {file: {path: a.toml, pointer: /none, equals: 2}}}",
+            "/none",
+        ),
+        (
+            "{json: {file: {path: notes.txt, pointer: /a, equals: 2}}}",
+            "notes.txt",
+        ),
+        (
+            "{fs: {contains: [{path: notes.txt, substring: ill}]}}",
+            "notes.txt",
+        ),
+        (
+            "{fs: {contains: [{path: none.txt, substring: ill}]}}",
+            "none.txt",
+        ),
     ] {
         let (status, found) = asserted(assert).await;
         assert_eq!(status, 400, "{assert}");
@@ -129,7 +159,8 @@ async fn what_fails_is_told_with_what_was_found() {
 
 #[tokio::test]
 async fn each_of_several_has_its_own_outcome() {
-    let both = "{git: {branch: other}, fs: {exists: [none.txt], notExists: [notes.txt]}, exitCode: 0}";
+    let both =
+        "{git: {branch: other}, fs: {exists: [none.txt], notExists: [notes.txt]}, exitCode: 0}";
     let (status, found) = asserted(both).await;
     assert_eq!(status, 400);
     let mut codes: Vec<&str> = found.iter().map(|(code, _)| *code).collect();
@@ -147,6 +178,9 @@ async fn what_needs_a_terminal_or_a_command_is_not_judged() {
     ] {
         let (status, found) = asserted(assert).await;
         assert_eq!(status, 200, "{assert}");
-        assert!(matches!(&found[..], [("T-ASRT-03", _)]), "{assert}: {found:?}");
+        assert!(
+            matches!(&found[..], [("T-ASRT-03", _)]),
+            "{assert}: {found:?}"
+        );
     }
 }

@@ -348,7 +348,11 @@ async fn in_each_dialect_the_fault_of_a_call_hits_its_first_frame() {
         let played = Played::timeline(&timeline("wrong_id")).await;
         let answer = played.post(path, &body).await;
         assert_eq!(answer.status, 200, "{path}: {}", answer.text);
-        assert!(answer.text.contains("\"call_1\""), "{path}: {}", answer.text);
+        assert!(
+            answer.text.contains("\"call_1\""),
+            "{path}: {}",
+            answer.text
+        );
         assert!(!answer.text.contains("\"call_2\""), "{path}");
         assert!(answer.text.contains("\"call_987654321\""), "{path}");
         assert_eq!(played.codes().await, [""; 0], "{path}");
@@ -365,7 +369,10 @@ async fn in_each_dialect_the_fault_of_a_call_hits_its_first_frame() {
             }
         };
         assert!(error.is_body() || error.is_decode(), "{path}: {error:?}");
-        assert!(text.contains("\"call_1\"") && !text.ends_with("\n\n"), "{path}");
+        assert!(
+            text.contains("\"call_1\"") && !text.ends_with("\n\n"),
+            "{path}"
+        );
         assert_eq!(played.codes().await, [""; 0], "{path}");
     }
 }
@@ -390,7 +397,10 @@ async fn faults_of_a_file_are_laid_over_the_timelines() {
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.yaml");
-    let text = format!("name: scenario\ntimeline:\n{}", with_fault("{kind: stderr}"));
+    let text = format!(
+        "name: scenario\ntimeline:\n{}",
+        with_fault("{kind: stderr}")
+    );
     std::fs::write(&path, text).expect("writable");
     let planned = MockLlm::from_file(&path).planned_faults().expect("a plan");
     assert_eq!((planned[0].kind, planned[0].turn), ("stderr", None));

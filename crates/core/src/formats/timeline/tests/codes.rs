@@ -412,6 +412,12 @@ fn findings_about_settings() {
             "{width: 8}",
         ),
         (
+            "name: a\ntimeline: []\ncompat: {allowInlineTerminal: true}\nterminalRef: {width: 0}",
+            "T-TERM-01",
+            Error,
+            "0",
+        ),
+        (
             "name: a\ntimeline: []\nterminalRef: /a.json",
             "T-LOAD-18",
             Error,

@@ -396,7 +396,8 @@ fn an_inline_terminal_becomes_a_file_when_that_is_asked_for() {
         assert_eq!((found.as_str(), converted.text()), (file, named));
         assert_eq!(codes(&reading(converted.text())), [""; 0]);
     }
-    let none = crate::source::SourceFile::new("a.yaml", "name: a\nterminalRef: t.json\ntimeline: []\n");
+    let none =
+        crate::source::SourceFile::new("a.yaml", "name: a\nterminalRef: t.json\ntimeline: []\n");
     assert!(super::super::extract_terminal(&none, "t.yaml").is_none());
 }
 
