@@ -2,6 +2,7 @@
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::profiles::{AgentName, Capture, Version, capture};
+use cuecard_core::script::timeline::Endpoint;
 use cuecard_core::value::Redactor;
 use cuecard_players::workspace::files;
 
@@ -56,7 +57,7 @@ fn captured(args: &ProfileCaptureArgs) -> Result<(String, String), Diagnostic> {
         agent: &agent,
         version: &version,
         endpoint: match args.usual {
-            true => found.endpoint.map(|endpoint| endpoint.word()),
+            true => found.endpoint.map(Endpoint::word),
             false => None,
         },
         tools: &found.tools,
