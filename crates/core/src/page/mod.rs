@@ -1,8 +1,12 @@
 //! What a page is, as a browser or a browser's server says it, and which element of it is meant.
 
+mod describe;
 pub mod dom;
 mod find;
+pub mod identity;
+pub mod selector;
 mod snapshot;
+mod words;
 
 pub use find::NotOne;
 pub use snapshot::{Element, Snapshot, TooLarge};

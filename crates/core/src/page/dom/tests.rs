@@ -173,7 +173,7 @@ fn what_is_new_is_marked_only_within_a_document() {
 #[test]
 fn secrets_never_come_out_of_decoding() {
     let mut processor = DomProcessor::new("data-testid", Redactor::new(["hunter2".to_owned()]));
-    let lines = "input \"Password\" type=password value=geheim\ninput \"Card\" autocomplete=\"section-a cc-number\" value=4242\ninput \"Empty\" type=password value=\"\"\ninput \"Typed\" value=hunter2\nbutton \"Say hunter2\" title=hunter2\n| it is hunter2!\nselect \"S\" options=hunter2,b";
+    let lines = "input \"Password\" type=password value=geheim nodeId=5\ninput \"Card\" autocomplete=\"section-a cc-number\" value=4242\ninput \"Empty\" type=password value=\"\"\ninput \"Typed\" value=hunter2\nbutton \"Say hunter2\" title=hunter2\n| it is hunter2!\nselect \"S\" options=hunter2,b";
     let state = processor.read(&capture(lines)).expect("a capture");
     let shown = format!("{state:?} {}", state.to_json());
     for secret in ["hunter2", "geheim", "4242"] {
@@ -186,7 +186,7 @@ fn secrets_never_come_out_of_decoding() {
     assert_eq!(named(&state, "Say ***").attribute("title"), Some("***"));
     // "Show password" doesn't.
     let shown = processor
-        .read(&capture("input \"Password\" type=text value=geheim"))
+        .read(&capture("input \"Password\" type=text value=geheim nodeId=5"))
         .expect("a capture");
     assert_eq!(named(&shown, "Password").attribute("value"), None);
     assert_eq!(named(&shown, "Password").filled, Some(true));
