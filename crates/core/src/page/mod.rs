@@ -1,11 +1,14 @@
 //! What a page is, as a browser or a browser's server says it, and which element of it is meant.
 
+mod carriers;
 mod describe;
 pub mod dom;
 mod find;
 pub mod identity;
+pub mod rules;
 pub mod selector;
 mod snapshot;
+pub mod text;
 mod words;
 
 pub use find::NotOne;

@@ -186,7 +186,9 @@ fn secrets_never_come_out_of_decoding() {
     assert_eq!(named(&state, "Say ***").attribute("title"), Some("***"));
     // "Show password" doesn't.
     let shown = processor
-        .read(&capture("input \"Password\" type=text value=geheim nodeId=5"))
+        .read(&capture(
+            "input \"Password\" type=text value=geheim nodeId=5",
+        ))
         .expect("a capture");
     assert_eq!(named(&shown, "Password").attribute("value"), None);
     assert_eq!(named(&shown, "Password").filled, Some(true));

@@ -173,7 +173,7 @@ impl<'a> Finder<'a> {
     }
 
     /// All text inside an element with single spaces, unless that is a large part of a page.
-    pub(super) fn text(&self, id: NodeId) -> Option<String> {
+    pub(in crate::page) fn text(&self, id: NodeId) -> Option<String> {
         let node = self.state.node(id);
         if node.end as usize - id.index() > MOST_INSIDE {
             return None;

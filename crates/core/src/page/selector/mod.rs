@@ -24,6 +24,7 @@ use std::fmt;
 pub use candidates::Candidates;
 pub(crate) use generated::looks_generated;
 pub use matches::Finder;
+pub(crate) use matches::is_row;
 pub use parse::SelectorError;
 
 use super::dom::HopKind;

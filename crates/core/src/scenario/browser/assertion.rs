@@ -86,6 +86,11 @@ impl AssertKind {
         !matches!(self, Self::Text | Self::Url | Self::Title)
     }
 
+    /// Whether exactly one element must be meant, if any is.
+    pub fn needs_one(self) -> bool {
+        self != Self::Count
+    }
+
     /// Whether it needs something expected.
     pub fn needs_expected(self) -> bool {
         matches!(
