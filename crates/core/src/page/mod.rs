@@ -4,6 +4,7 @@ mod carriers;
 mod describe;
 pub mod dom;
 mod find;
+mod holds;
 pub mod identity;
 pub mod rules;
 pub mod selector;
@@ -12,4 +13,5 @@ pub mod text;
 mod words;
 
 pub use find::NotOne;
+pub use holds::Seen;
 pub use snapshot::{Element, Snapshot, TooLarge};

@@ -16,7 +16,7 @@ mod verbs;
 pub use phrase::{Phrase, PlaceKind, RoleWord, Within};
 pub use resolve::{Found, NotFound};
 
-use sentence::Sentence;
+use sentence::{Sentence, TokenKind};
 
 use super::dom::NodeId;
 use super::selector::Finder;
@@ -154,6 +154,18 @@ impl Finder<'_> {
             }
         }
     }
+}
+
+/// What a sentence gives as it is: what stands in quotes, and references. Nothing if a quote is not closed.
+pub fn given_texts(sentence: &str) -> Vec<String> {
+    let tokens = Sentence::read(sentence).map_or_else(|_| Vec::new(), |sentence| sentence.tokens);
+    tokens
+        .into_iter()
+        .filter_map(|token| match token.kind {
+            TokenKind::Quoted(text) | TokenKind::Reference(text) => Some(text),
+            TokenKind::Word(_) | TokenKind::Break => None,
+        })
+        .collect()
 }
 
 /// Whether a sentence asserts something, so that its element is never healed and may appear later.

@@ -56,6 +56,13 @@ impl Finder<'_> {
         })
     }
 
+    /// Whether an element is one that an action of this sort can mean.
+    pub fn is_in_pool(&self, id: NodeId, pool: Pool) -> bool {
+        self.state
+            .element(id)
+            .is_some_and(|element| is_in(element, pool))
+    }
+
     /// Words for the first of several elements that would mean it alone.
     pub(super) fn clearer(
         &self,

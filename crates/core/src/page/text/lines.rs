@@ -468,7 +468,7 @@ fn shape(element: &DomElement, word: &str) -> u64 {
 }
 
 /// Whether text goes on across an element.
-fn is_inline(tag: &str) -> bool {
+pub(in crate::page) fn is_inline(tag: &str) -> bool {
     matches!(
         tag,
         "a" | "abbr"

@@ -24,6 +24,8 @@ mod tests;
 
 use std::fmt;
 
+pub(super) use lines::is_inline;
+
 use super::selector::Finder;
 
 /// What is printed and how much of it.
