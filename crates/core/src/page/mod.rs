@@ -6,6 +6,7 @@ pub mod dom;
 mod find;
 mod holds;
 pub mod identity;
+mod references;
 pub mod rules;
 pub mod selector;
 mod snapshot;
@@ -14,4 +15,5 @@ mod words;
 
 pub use find::NotOne;
 pub use holds::Seen;
+pub use references::{with_references, without_references};
 pub use snapshot::{Element, Snapshot, TooLarge};

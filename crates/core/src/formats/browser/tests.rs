@@ -241,14 +241,14 @@ fn scenarios_have_bounds() {
         "{{\"url\": \"about:blank\", \"actions\": [{}]}}",
         vec!["\"reload\""; 501].join(",")
     );
-    assert_eq!(found("x.json", &many), ["B-input_too_large 1:37 /actions"]);
+    assert_eq!(found("x.json", &many), ["B-input_too_large 1:35 /actions"]);
     let long = format!(
         "{{\"url\": \"about:blank\", \"actions\": [\"{}\"]}}",
         "x".repeat(2_001)
     );
     assert_eq!(
         found("x.json", &long),
-        ["B-input_too_large 1:38 /actions/0"]
+        ["B-input_too_large 1:36 /actions/0"]
     );
     let large = format!(
         "{{\"url\": \"about:blank\", \"actions\": [\"reload\"], \"x-note\": \"{}\"}}",
@@ -270,7 +270,7 @@ fn references_need_a_variable_and_a_run_needs_its_value() {
     assert_eq!(checked(&["USR"], false), [] as [&str; 0]);
     assert_eq!(
         checked(&["USR"], true),
-        ["B-variable_missing 2:37 /actions/1"]
+        ["B-variable_missing 2:36 /actions/1"]
     );
     assert_eq!(checked(&["USR", "PASSWORD"], true), [] as [&str; 0]);
     let help = check_variables(&scenario, &[], false)[0].help.clone();

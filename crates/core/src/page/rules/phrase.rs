@@ -182,6 +182,22 @@ impl Phrase {
         Self::read_as(tokens, false)
     }
 
+    /// With its name, and that of what it is in, changed by `change`: to fill in references before a page is
+    /// looked at.
+    #[must_use]
+    pub fn with_texts(&self, change: &mut dyn FnMut(&str) -> String) -> Self {
+        let mut changed = self.clone();
+        changed.name = change(&self.name);
+        if let Some(name) = changed
+            .within
+            .as_mut()
+            .and_then(|within| within.name.as_mut())
+        {
+            *name = change(name);
+        }
+        changed
+    }
+
     /// As [`Phrase::read`], with words for roles in the plural if there may be several.
     pub(super) fn read_as(tokens: &[Token], is_plural: bool) -> Result<Self, String> {
         let (tokens, within) = take_place(without_ignored(tokens));

@@ -212,7 +212,7 @@ impl Question<'_> {
         &self,
         assertion: &BrowserAssertion,
         target: Option<NodeId>,
-        grounds: &Grounds,
+        grounds: &Grounds<'_>,
     ) -> Result<(), Breach> {
         let kind = assertion.kind.word();
         // What must not be there has no index.
