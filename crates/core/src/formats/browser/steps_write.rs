@@ -3,8 +3,8 @@
 use serde_json::{Map, json};
 
 use crate::scenario::browser::{
-    BrowserAssertion, Compare, ErrorInfo, Fingerprint, Observed, ParseStatus, STEPS_VERSION,
-    StepsFile, TestStep,
+    BrowserAssertion, Compare, Direction, ErrorInfo, Fingerprint, Observed, ParseStatus,
+    STEPS_VERSION, StepsFile, TestStep, Translator, WaitFor,
 };
 use crate::value::Json;
 
@@ -83,11 +83,7 @@ fn step(step: &TestStep) -> Json {
     );
     put(&mut members, "context", Json::Object(context));
     put_some(&mut members, "timeout", step.timeout_ms);
-    put_some(
-        &mut members,
-        "waitFor",
-        step.wait_for.map(|wait| wait.word()),
-    );
+    put_some(&mut members, "waitFor", step.wait_for.map(WaitFor::word));
     put_some(&mut members, "maxRetries", step.max_retries);
     put_texts(&mut members, "selectors", &step.selectors);
     put_some(
@@ -98,7 +94,7 @@ fn step(step: &TestStep) -> Json {
     put_some(
         &mut members,
         "translator",
-        step.translator.map(|translator| translator.word()),
+        step.translator.map(Translator::word),
     );
     put_some(&mut members, "index", step.index);
     put_some(
@@ -110,7 +106,7 @@ fn step(step: &TestStep) -> Json {
     put_some(
         &mut members,
         "direction",
-        step.direction.map(|direction| direction.word()),
+        step.direction.map(Direction::word),
     );
     put_some(&mut members, "durationMs", step.duration_ms);
     put_some(&mut members, "tab", step.tab);

@@ -4,11 +4,9 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use super::nodes::{Place, element, rect, text};
 use super::processor::DomError;
-use super::state::{
-    DomElement, DomKind, DomNode, DomText, Evidence, FrameInfo, HopKind, NodeId, Rect, ScopeHop,
-    SelectOption, State, States, TopBasis,
-};
+use super::state::{DomKind, DomNode, FrameInfo, HopKind, NodeId, Rect, ScopeHop};
 use super::wire;
 use crate::page::snapshot::single_spaces;
 use crate::value::cut;
@@ -19,9 +17,8 @@ const DEEPEST: usize = 512;
 /// How many documents may be inside each other.
 const MOST_NESTED: usize = 16;
 
-/// The longest step of an xpath, and the longest text and attribute that is kept, in characters.
+/// The longest step of an xpath, in characters.
 const LONGEST_STEP: usize = 300;
-const LONGEST_TEXT: usize = 10_000;
 
 /// Nodes, and what was found out about frames.
 #[derive(Default)]
@@ -45,18 +42,6 @@ struct Placed {
     locals: Vec<Option<Local>>,
     by_address: HashMap<(Option<usize>, String), usize>,
     is_shadow: bool,
-}
-
-/// What a document inherits from where it is.
-struct Place {
-    parent: Option<NodeId>,
-    scope: Arc<[ScopeHop]>,
-    offset: (f64, f64),
-    /// What can be seen of it, in client coordinates of the top page.
-    clip: Option<Rect>,
-    is_visible: bool,
-    is_in_viewport: bool,
-    is_covered: bool,
 }
 
 /// Puts all documents of a capture together.
@@ -171,7 +156,7 @@ fn place(document: wire::Document, number: usize, is_shadow: bool) -> Result<Pla
             locals.push(None);
             continue;
         }
-        if node.path.is_empty() || node.path.chars().nth(LONGEST_STEP).is_some() {
+        if !is_path(&node.path, open.is_empty()) {
             return Err(malformed(index, "has no usable path"));
         }
         let outer = open
@@ -224,6 +209,17 @@ fn place(document: wire::Document, number: usize, is_shadow: bool) -> Result<Pla
         by_address,
         is_shadow,
     })
+}
+
+/// Whether a text can be a step of an xpath, or all of one.
+fn is_path(path: &str, is_root: bool) -> bool {
+    let is_odd =
+        |sign: char| sign.is_whitespace() || sign.is_control() || matches!(sign, '>' | '\\');
+    !path.is_empty()
+        && (!is_root || path.starts_with('/'))
+        && path.chars().nth(LONGEST_STEP).is_none()
+        && !path.contains(is_odd)
+        && path.matches('"').count() % 2 == 0
 }
 
 impl Placed {
@@ -410,120 +406,4 @@ fn document_key(number: usize, document_id: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (number, document_id).hash(&mut hasher);
     hasher.finish()
-}
-
-fn text(node: wire::Node, place: &Place) -> DomText {
-    let is_visible = node.is_visible.unwrap_or(true) && place.is_visible;
-    let in_clip = match (node.rect, place.clip) {
-        (Some(shape), Some(clip)) => rect(shape).moved(place.offset).intersects(clip),
-        _ => true,
-    };
-    DomText {
-        text: cut(&node.text.unwrap_or_default(), LONGEST_TEXT).into_owned(),
-        is_visible,
-        is_in_viewport: node.is_in_viewport.unwrap_or(true)
-            && is_visible
-            && place.is_in_viewport
-            && in_clip,
-    }
-}
-
-fn element(node: wire::Node, place: &Place, document: u64) -> DomElement {
-    let shape = node.rect.map(|shape| rect(shape).moved(place.offset));
-    let is_visible = node.is_visible.unwrap_or(false) && place.is_visible;
-    let in_clip = match (shape, place.clip) {
-        (Some(shape), Some(clip)) => shape.intersects(clip),
-        _ => true,
-    };
-    let mut states = States::default();
-    for word in &node.states {
-        if let Some((_, state)) = State::ALL.iter().find(|(known, _)| known == word) {
-            states.insert(*state);
-        }
-    }
-    let option_count = node.option_count.unwrap_or(node.options.len());
-    DomElement {
-        tag_name: node.tag_name.unwrap_or_default().to_ascii_lowercase(),
-        attributes: node
-            .attributes
-            .0
-            .into_iter()
-            .map(|(name, value)| match cut(&value, LONGEST_TEXT) {
-                std::borrow::Cow::Borrowed(_) => (name, value),
-                std::borrow::Cow::Owned(short) => (name, short),
-            })
-            .collect(),
-        is_visible,
-        is_interactive: node.is_interactive,
-        evidence: node.interactive_by.map(|by| match by {
-            wire::By::Native => Evidence::Native,
-            wire::By::Role => Evidence::Role,
-            wire::By::Tabindex => Evidence::Tabindex,
-            wire::By::Listener => Evidence::Listener,
-            wire::By::Cursor => Evidence::Cursor,
-        }),
-        is_top_element: match place.is_covered {
-            true => Some(false),
-            false => node.is_top_element,
-        },
-        top_basis: node.top_basis.map(|basis| match basis {
-            wire::Basis::Hit => TopBasis::Hit,
-            wire::Basis::Paint => TopBasis::Paint,
-        }),
-        is_in_viewport: node.is_in_viewport.unwrap_or(false) && place.is_in_viewport && in_clip,
-        shadow_root: node.shadow_root,
-        proxy: node.proxy,
-        role: node.role,
-        name: single_spaces(&cut(&node.name, LONGEST_TEXT)),
-        label: single_spaces(&cut(&node.label, LONGEST_TEXT)),
-        level: node.level,
-        is_aria_hidden: node.is_aria_hidden,
-        states,
-        filled: node.filled,
-        options: node
-            .options
-            .into_iter()
-            .take(1_000)
-            .map(|(label, value)| SelectOption {
-                label: single_spaces(&label),
-                value,
-            })
-            .collect(),
-        option_count,
-        rect: shape,
-        node_id: node.node_id.map(|id| id ^ document),
-        ..DomElement::default()
-    }
-}
-
-fn rect([x, y, width, height]: [f64; 4]) -> Rect {
-    Rect {
-        x,
-        y,
-        width,
-        height,
-    }
-}
-
-impl Rect {
-    fn moved(self, (x, y): (f64, f64)) -> Self {
-        Self {
-            x: self.x + x,
-            y: self.y + y,
-            ..self
-        }
-    }
-
-    /// What is in both; without area if nothing is.
-    fn common(self, other: Self) -> Self {
-        let (x, y) = (self.x.max(other.x), self.y.max(other.y));
-        let right = (self.x + self.width).min(other.x + other.width);
-        let bottom = (self.y + self.height).min(other.y + other.height);
-        Self {
-            x,
-            y,
-            width: (right - x).max(0.0),
-            height: (bottom - y).max(0.0),
-        }
-    }
 }

@@ -45,6 +45,7 @@
 mod decode;
 mod join;
 mod json;
+mod nodes;
 mod novelty;
 mod processor;
 mod secrets;

@@ -248,7 +248,7 @@ fn element(line: &str, parent: usize, y: f64) -> Json {
                 "filled" => node[key] = json!(value == "true"),
                 "y" => {
                     node["rect"] =
-                        json!([8.0, value.parse::<f64>().expect("a number"), 200.0, 24.0])
+                        json!([8.0, value.parse::<f64>().expect("a number"), 200.0, 24.0]);
                 }
                 _ => {
                     if matches!(key, "required" | "disabled" | "readonly" | "checked") {

@@ -5,6 +5,7 @@
 //! the only one that is meant: never a guess.
 
 mod assertion;
+mod keys;
 mod phrase;
 mod places;
 mod resolve;

@@ -63,7 +63,8 @@ impl Finder<'_> {
         };
         let names_alone = |pattern: &Pattern| self.fitting(pattern, &element.scope) == [id];
         let mut selectors: Vec<Selector> = Vec::new();
-        let role = usable(&element.role).and_then(|role| {
+        let is_word = |role: &&str| role.chars().all(|sign| sign.is_ascii_alphanumeric());
+        let role = usable(&element.role).filter(is_word).and_then(|role| {
             Some(Pattern::Role {
                 role: role.to_owned(),
                 name: Some(usable(&element.name)?.to_owned()),

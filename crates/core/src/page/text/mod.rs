@@ -16,6 +16,7 @@
 //! What a page says can't make a line of its own: names and values are JSON strings, text always stands behind `| `.
 //! Lines out of view stand below `above` and `below`, what is covered below `covered`, without an index.
 
+mod attributes;
 mod budget;
 mod lines;
 mod render;

@@ -21,8 +21,9 @@ pub(super) fn render(state: &DomState, lines: &[Line], cut: Option<&Cut>) -> Str
         let is_own = !line.is_out && line.kind != Kind::Region;
         needed[place][zone] |= is_own || line.more.is_some();
         if let Some(parent) = line.parent {
-            for zone in 0..4 {
-                needed[parent][zone] |= needed[place][zone];
+            let inner = needed[place];
+            for (outer, inner) in needed[parent].iter_mut().zip(inner) {
+                *outer |= inner;
             }
         }
     }
