@@ -219,7 +219,7 @@ fn is_path(path: &str, is_root: bool) -> bool {
         && (!is_root || path.starts_with('/'))
         && path.chars().nth(LONGEST_STEP).is_none()
         && !path.contains(is_odd)
-        && path.matches('"').count() % 2 == 0
+        && path.matches('"').count().is_multiple_of(2)
 }
 
 impl Placed {
