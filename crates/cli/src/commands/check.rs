@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cuecard_core::diagnostic::{Diagnostic, Severity, any_error};
+use cuecard_core::formats::browser::BrowserEffects;
 use cuecard_core::formats::detect::{FileKind, detect};
 use cuecard_core::formats::document::{Language, read_document};
 use cuecard_core::formats::test_case;
@@ -27,7 +28,7 @@ use cuecard_players::runtime::tap::Recorder;
 use serde_json::{Value as Json, json};
 
 use super::play::{effects_json, effects_line, effects_list, environment_server};
-use super::{connect, timelines};
+use super::{browser_files, connect, timelines};
 use crate::args::{CheckArgs, VariableArgs};
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
@@ -43,6 +44,8 @@ struct Checked {
     test: Option<TestCase>,
     /// Or a timeline.
     timeline: Option<LlmScript>,
+    /// Or what a browser file would do.
+    browser: Option<BrowserEffects>,
     /// Files that the timeline refers to.
     beside: Vec<PathBuf>,
     diagnostics: Vec<Diagnostic>,
@@ -63,6 +66,7 @@ impl Checked {
             scenario: None,
             test: None,
             timeline: None,
+            browser: None,
             beside: Vec::new(),
             diagnostics: Vec::new(),
         }
@@ -313,6 +317,13 @@ fn check(path: &Path, args: &CheckArgs, config: &Config, symbols: &Symbols) -> C
             ..checked
         };
     }
+    if let Some(browser) = browser_files::check(&source) {
+        return Checked {
+            browser: browser.effects,
+            diagnostics: browser.diagnostics,
+            ..checked
+        };
+    }
     if timelines::is_timeline(&source) {
         let folder = path.parent().unwrap_or(Path::new(""));
         let read = timelines::read(&source, folder, symbols);
@@ -390,6 +401,11 @@ fn line(checked: &Checked, config: &Config, output: &Output) -> String {
         let asserts = count(case.assertions.len(), "assertion");
         return format!("{}: {verdict}{}{asserts}\n", checked.file, style.dot());
     }
+    if let Some(effects) = &checked.browser {
+        let (dot, line) = (style.dot(), browser_files::line(effects));
+        let list = browser_files::list(effects);
+        return format!("{}: {verdict}{dot}{line}\n{list}", checked.file);
+    }
     let verdict = match &checked.timeline {
         Some(script) => {
             let dot = style.dot();
@@ -437,6 +453,9 @@ fn document(checked: &Checked, config: &Config) -> Json {
     });
     if let Some(case) = &checked.test {
         document["test_case"] = json!({"id": case.id, "assertions": case.assertions.len()});
+    }
+    if let Some(effects) = &checked.browser {
+        document["browser"] = browser_files::document(effects);
     }
     if let Some(script) = &checked.timeline {
         document["timeline"] = json!({

@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod browser_files;
 pub(crate) mod check;
 mod connect;
 pub(crate) mod convert;

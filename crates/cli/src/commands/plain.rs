@@ -12,8 +12,9 @@ use crate::output::{Output, stdout};
 /// Prints the page of a code, or all codes.
 pub(crate) fn explain(code: Option<&str>, output: &Output) -> ExitCode {
     let Some(name) = code else {
+        let width = catalogue().map(|code| code.name().len()).max().unwrap_or(0);
         let list: String = catalogue()
-            .map(|code| format!("{:<12} {}\n", code.name(), code.title()))
+            .map(|code| format!("{:<width$} {}\n", code.name(), code.title()))
             .collect();
         stdout(&list);
         return ExitCode::Passed;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
-use cuecard_core::formats::{test_case, timeline, tool_call};
+use cuecard_core::formats::{browser, test_case, timeline, tool_call};
 use cuecard_core::value::{Json, Redactor};
 use cuecard_core::{reports, trace};
 use cuecard_players::workspace::files;
@@ -18,6 +18,8 @@ type Schema = (&'static str, fn() -> Json);
 const SCHEMAS: &[Schema] = &[
     ("tool-call", tool_call::schema),
     ("timeline", timeline::schema),
+    ("browser", browser::schema),
+    ("steps", browser::steps_schema),
     ("test-case", test_case::schema),
     ("replay-bundle", trace::import::replay_bundle_schema),
     ("trace", trace::schema),

@@ -9,7 +9,7 @@ use cuecard_core::diagnostic::{Diagnostic, Severity};
 use cuecard_core::formats::detect::{FileKind, detect};
 use cuecard_core::formats::document::read_document;
 use cuecard_core::formats::timeline::{ReadOptions, Symbols};
-use cuecard_core::formats::{test_case, timeline, tool_call};
+use cuecard_core::formats::{browser, test_case, timeline, tool_call};
 use cuecard_core::source::SourceFile;
 use cuecard_core::source::json::Node;
 use cuecard_core::trace::{Trace, import};
@@ -19,9 +19,11 @@ use serde_json::{Value, json};
 
 use crate::program::{only_trace, read, run, scratch, told, trace_lines};
 
-const NAMES: [&str; 6] = [
+const NAMES: [&str; 8] = [
+    "browser",
     "replay-bundle",
     "result",
+    "steps",
     "test-case",
     "timeline",
     "tool-call",
@@ -141,6 +143,14 @@ fn valid_values(source: &SourceFile, root: &Node) -> Option<(&'static str, Vec<V
             }
             let root = read_document(converted).root?;
             Some(("timeline", vec![root.to_value()]))
+        }
+        FileKind::Browser => {
+            browser::read(source).scenario?;
+            Some(("browser", vec![root.to_value()]))
+        }
+        FileKind::BrowserSteps => {
+            browser::read_steps(source).steps?;
+            Some(("steps", vec![root.to_value()]))
         }
         FileKind::ReplayBundle => {
             import::replay_bundle(source, &[]).trace?;

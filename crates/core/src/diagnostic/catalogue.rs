@@ -66,6 +66,43 @@ macro_rules! catalogue {
 }
 
 catalogue! {
+    BROWSER_ACTION_COMMENT = "B-action_comment", "a comment cuts an action short";
+    BROWSER_ACTION_EMPTY = "B-action_empty", "an action is empty";
+    BROWSER_ACTION_NOT_STRING = "B-action_not_string", "an action is not a sentence";
+    BROWSER_ACTIONS_EMPTY = "B-actions_empty", "the actions of a browser scenario are empty";
+    BROWSER_ACTIONS_MISSING = "B-actions_missing", "a browser scenario has no actions";
+    BROWSER_AMBIGUOUS = "B-ambiguous_action", "more than one element could be meant";
+    BROWSER_ASSERTION = "B-assertion_failed", "what a sentence asserts does not hold";
+    BROWSER_LOST = "B-browser_lost", "the browser is gone";
+    BROWSER_CASSETTE = "B-cassette_miss", "nothing is recorded for this prompt";
+    BROWSER_COMPOUND = "B-compound_action", "a sentence asks for more than one thing";
+    BROWSER_DIALOG = "B-dialog_blocked", "a dialog kept an action from ending";
+    BROWSER_COVERED = "B-element_covered", "something lies over an element";
+    BROWSER_DISABLED = "B-element_disabled", "an element is disabled";
+    BROWSER_NOT_FOUND = "B-element_not_found", "no element is meant";
+    BROWSER_HOST = "B-host_refused", "an address is not allowed";
+    BROWSER_TOO_LARGE = "B-input_too_large", "a browser scenario is larger than is read";
+    BROWSER_MODEL = "B-model_unavailable", "the model can't be reached";
+    BROWSER_NAVIGATION = "B-navigation_failed", "a page could not be opened";
+    BROWSER_NOT_EDITABLE = "B-not_editable", "a field can't be written to";
+    BROWSER_NOT_UNDERSTOOD = "B-not_understood", "a sentence is not understood";
+    BROWSER_OPTION = "B-option_invalid", "an option of a browser scenario can't be used";
+    BROWSER_CHOICE = "B-option_not_found", "a select has no such option";
+    BROWSER_CRASHED = "B-page_crashed", "the page crashed";
+    BROWSER_PAGE_TOO_LARGE = "B-page_too_large", "a page is larger than is read";
+    BROWSER_PASSWORD = "B-password_literal", "a password stands in a sentence";
+    BROWSER_NOT_OBJECT = "B-scenario_not_object", "a browser scenario is not an object";
+    BROWSER_SECRET = "B-secret_literal", "a secret has its value in the file";
+    BROWSER_STEPS = "B-steps_invalid", "a file of steps can't be read";
+    BROWSER_TIMEOUT = "B-timeout", "an action on a page took too long";
+    BROWSER_TRANSLATION = "B-translation_invalid", "a model's answer can't be used";
+    BROWSER_UNKNOWN_KEY = "B-unknown_key", "nothing reads this key of a browser scenario";
+    BROWSER_URL_INVALID = "B-url_invalid", "the URL of a browser scenario is none";
+    BROWSER_URL_MISSING = "B-url_missing", "a browser scenario has no URL";
+    BROWSER_URL_SCHEME = "B-url_scheme", "a browser scenario begins at a scheme that is not opened";
+    BROWSER_VALUE = "B-value_rejected", "a field did not keep what was typed";
+    BROWSER_VARIABLE = "B-variable_missing", "a browser scenario refers to what has no value";
+    BROWSER_TARGET = "B-wrong_target", "a selector leads to another element";
     ANSWER_INVALID = "C-ANSWER-01", "an answer can't be read";
     ANSWER_NONE = "C-ANSWER-02", "a server asked what nothing answers";
     ANSWER_UNFIT = "C-ANSWER-03", "an answer does not fit the question";

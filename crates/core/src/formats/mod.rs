@@ -1,5 +1,6 @@
 //! File types to the model. Every reader reports all errors of a file at once.
 
+pub mod browser;
 pub mod detect;
 pub mod document;
 mod reader;

@@ -1,5 +1,6 @@
 //! Which element a text means: the one whose whole name or text it is.
 
+use super::carriers::carriers;
 use super::snapshot::{Element, Snapshot, single_spaces};
 use crate::diagnostic::did_you_mean;
 use crate::value::cut;
@@ -51,30 +52,18 @@ impl Snapshot {
     /// If there is none, or more than one.
     pub fn by_text(&self, text: &str) -> Result<&Element, NotOne> {
         let wanted = single_spaces(text);
-        let is_named: Vec<bool> = self
-            .elements
-            .iter()
-            .map(|element| element.name == wanted && is_element(element))
+        let named: Vec<usize> = (0..self.elements.len())
+            .filter(|&index| {
+                let element = &self.elements[index];
+                element.name == wanted && is_element(element)
+            })
             .collect();
-        let named = |index: &usize| is_named[*index];
-        let mut is_carrier = is_named.clone();
-        for inner in (0..self.elements.len()).filter(named) {
-            for outer in self.ancestors(inner).filter(named) {
-                let loser = match (self.is_interactive(inner), self.is_interactive(outer)) {
-                    (true, _) => outer,
-                    (false, true) => inner,
-                    (false, false) if self.elements[inner].role.is_empty() => inner,
-                    (false, false) => outer,
-                };
-                is_carrier[loser] = false;
-            }
-        }
-        let mut carriers: Vec<usize> = (0..self.elements.len())
-            .filter(|&index| is_carrier[index])
-            .collect();
-        if carriers.iter().any(|&carrier| self.is_interactive(carrier)) {
-            carriers.retain(|&carrier| self.is_interactive(carrier));
-        }
+        let carriers = carriers(
+            &named,
+            |&index| self.ancestors(index),
+            |&index| self.is_interactive(index),
+            |&index| self.elements[index].role.is_empty(),
+        );
         match carriers.as_slice() {
             [one] => Ok(&self.elements[*one]),
             [] => Err(NotOne {

@@ -1,7 +1,19 @@
-//! What a browser's server says about a page, and which element of it is meant.
+//! What a page is, as a browser or a browser's server says it, and which element of it is meant.
 
+mod carriers;
+mod describe;
+pub mod dom;
 mod find;
+mod holds;
+pub mod identity;
+mod references;
+pub mod rules;
+pub mod selector;
 mod snapshot;
+pub mod text;
+mod words;
 
 pub use find::NotOne;
+pub use holds::Seen;
+pub use references::{with_references, without_references};
 pub use snapshot::{Element, Snapshot, TooLarge};

@@ -2,6 +2,7 @@
 
 mod answers;
 mod assertion;
+pub mod browser;
 mod condition;
 mod template;
 mod test_case;

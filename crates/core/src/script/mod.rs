@@ -1,6 +1,7 @@
 //! The running machine: a scenario and what has happened so far give what to do now. Pure: time is a number.
 
 mod answers;
+pub mod browser;
 mod failure;
 mod machine;
 mod resolve;

@@ -1,11 +1,16 @@
-//! Files that people write: scenarios, test cases, configs.
+//! Files that people write: scenarios, test cases, configs; and pages as a browser gives them.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use cuecard_core::diagnostic::any_error;
 use cuecard_core::formats;
+use cuecard_core::page::dom::DomProcessor;
+use cuecard_core::page::rules::understand;
+use cuecard_core::page::selector::{Finder, Selector};
+use cuecard_core::page::text::TextOptions;
 use cuecard_core::source::SourceFile;
+use cuecard_core::value::Redactor;
 use cuecard_players::mcp::config::{Config, ConfigSearch};
 
 use super::{assert_can_be_shown, assert_read_or_refused};
@@ -33,6 +38,79 @@ pub fn test_case(text: &str) {
     for name in ["test.yaml", "test.json"] {
         let reading = formats::test_case::read(&SourceFile::new(name, text));
         assert_read_or_refused(reading.case.as_ref(), &reading.diagnostics);
+    }
+}
+
+/// A browser scenario, in YAML or JSON, is read or refused, and its references can be checked.
+///
+/// # Panics
+/// See [`tool_call`].
+pub fn browser(text: &str) {
+    for name in ["login.yaml", "login.json"] {
+        let reading = formats::browser::read(&SourceFile::new(name, text));
+        assert_read_or_refused(reading.scenario.as_ref(), &reading.diagnostics);
+        if let Some(scenario) = &reading.scenario {
+            assert_can_be_shown(&formats::browser::check_variables(scenario, &[], true));
+            formats::browser::effects(scenario);
+        }
+    }
+}
+
+/// A file of steps is read or refused; what is read is written and read back the same.
+///
+/// # Panics
+/// See [`tool_call`].
+pub fn steps(text: &str) {
+    for name in ["steps.yaml", "steps.json"] {
+        let reading = formats::browser::read_steps(&SourceFile::new(name, text));
+        assert_read_or_refused(reading.steps.as_ref(), &reading.diagnostics);
+        if let Some(steps) = &reading.steps {
+            let written = SourceFile::new("again.json", steps.to_text());
+            let again = formats::browser::read_steps(&written);
+            assert_eq!(again.steps.as_ref(), Some(steps), "{:?}", again.diagnostics);
+        }
+    }
+}
+
+/// The capture of a page is decoded or refused. What is decoded can be printed, each of its elements has selectors
+/// that name it alone, and it is the same as itself.
+///
+/// # Panics
+/// See [`tool_call`].
+pub fn capture(text: &str) {
+    let mut processor = DomProcessor::new("data-testid", Redactor::default());
+    let Ok(state) = processor.read(text) else {
+        return;
+    };
+    let finder = Finder::new(&state, "data-testid");
+    if let Ok(page) = finder.text_for_model(&TextOptions::default()) {
+        assert!(page.text.ends_with('\n'), "{:?}", page.text);
+    }
+    for (id, element) in state.elements().take(20) {
+        let is_alone = element.scope.is_empty();
+        for selector in finder.candidates(id).selectors {
+            let read = selector.to_string().parse::<Selector>();
+            assert!(
+                read.is_ok() || element.xpath.contains(" >> "),
+                "{selector}: {read:?}"
+            );
+            // Only a broken capture has two elements at one address.
+            if is_alone && !selector.to_string().contains("xpath=") {
+                assert_eq!(finder.one(&selector), Some(id), "{selector}");
+            }
+        }
+        finder.fingerprint(id).expect("an element");
+    }
+}
+
+/// A sentence is read or refused, and a selector too.
+///
+/// # Panics
+/// See [`tool_call`].
+pub fn sentence(text: &str) {
+    understand(text);
+    if let Ok(selector) = text.parse::<Selector>() {
+        assert_eq!(selector.to_string().parse(), Ok(selector));
     }
 }
 

@@ -10,7 +10,7 @@ mod tests;
 use cuecard_core::diagnostic::{Diagnostic, any_error};
 use cuecard_core::reports::{Style, diagnostics};
 
-pub use formats::{config, test_case, tool_call};
+pub use formats::{browser, capture, config, sentence, steps, test_case, tool_call};
 pub use recordings::{atif, claude_code, codex, otlp, replay_bundle, trace};
 pub use syntax::{json, yaml};
 
@@ -23,6 +23,10 @@ pub const TARGETS: &[Target] = &[
     ("yaml", yaml),
     ("tool_call", tool_call),
     ("test_case", test_case),
+    ("browser", browser),
+    ("steps", steps),
+    ("capture", capture),
+    ("sentence", sentence),
     ("config", config),
     ("replay_bundle", replay_bundle),
     ("trace", trace),

@@ -35,6 +35,22 @@ fn corpus() -> Vec<String> {
         .to_owned(),
         r#"{"mcpServers": {"a": {"command": "npx", "args": ["-y", "${A}"], "env": {"B": "${A:-b}"}}, "b": {"url": "http://h:1/"}}}"#
             .to_owned(),
+        "url: https://shop.example/\nactions:\n  - \"click 'Log in' in the 'Top' section\"\n  - { action: type {{A}} into the Name field, optional: true }\noptions: { viewport: { width: 800, height: 600 } }\nvariables: { A: b }\n"
+            .to_owned(),
+        r#"{"version": "cuecard-steps/1", "url": "https://a/", "testSteps": [{"id": "st-1", "description": "d", "action": "assert",
+  "selectors": ["role=button[name=\"A\"]"], "fingerprint": {"tag": "button", "path": ["form"]}, "assertion": {"kind": "visible"}}]}"#
+            .to_owned(),
+        r#"{"version": 1, "owners": [null, {"document": 0, "path": ["/html/body/iframe"], "kind": "frame"}], "documents": [
+  {"url": "https://a/", "viewport": [800, 600], "size": [800, 900], "nodes": [
+   {"tagName": "body", "path": "/html/body"},
+   {"parent": 0, "tagName": "iframe", "path": "iframe", "isVisible": true, "content": [0, 0, 9, 9]},
+   {"parent": 0, "tagName": "x-a", "path": "x-a", "isVisible": true},
+   {"parent": 2, "tagName": "button", "path": "/button", "role": "button", "name": "A", "isVisible": true, "isInteractive": true, "isInViewport": true, "attributes": {"id": "a"}},
+   {"parent": 3, "text": "A"}]},
+  {"nodes": [{"tagName": "body", "path": "/html/body"}, {"parent": 0, "text": "in"}]}]}"#
+            .to_owned(),
+        "frame=css=#pay >> within=role=row[name=\"A\"] >> role=button[name=\"B\"] >> nth=1".to_owned(),
+        "verify that the 'Save' button in the 'A' row is not visible and click 'B'".to_owned(),
         "[mcp_servers.a]\ncommand = \"npx\"\nargs = [\"-y\"]\n".to_owned(),
     ];
     let root = repository_root();

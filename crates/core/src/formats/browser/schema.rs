@@ -1,0 +1,46 @@
+//! The JSON Schemas, made from the table of keys.
+
+use serde_json::json;
+
+use super::fields;
+use crate::formats::fields::{object, schema_document};
+use crate::value::Json;
+
+/// The schema (JSON Schema 2020-12) of a browser scenario.
+pub fn schema() -> Json {
+    let mut root = object(fields::ROOT);
+    root["$defs"] = json!({
+        "action": object(fields::ACTION),
+        "options": object(fields::OPTIONS),
+        "viewport": object(fields::VIEWPORT),
+        "llm": object(fields::LLM),
+    });
+    schema_document(
+        "browser",
+        "1",
+        "Browser scenario",
+        "A URL with plain-language actions, which become validated steps.",
+        root,
+    )
+}
+
+/// The schema of the steps that a browser scenario becomes.
+pub fn steps_schema() -> Json {
+    let mut step = object(fields::STEP);
+    step["properties"]["context"] = object(fields::CONTEXT);
+    step["properties"]["observed"] = object(fields::OBSERVED);
+    let mut root = object(fields::STEPS_ROOT);
+    root["$defs"] = json!({
+        "step": step,
+        "assertion": object(fields::ASSERTION),
+        "fingerprint": object(fields::FINGERPRINT),
+        "error": object(fields::ERROR),
+    });
+    schema_document(
+        "steps",
+        "1",
+        "Browser steps",
+        "Validated steps that a browser scenario became (version cuecard-steps/1).",
+        root,
+    )
+}

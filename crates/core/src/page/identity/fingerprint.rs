@@ -1,0 +1,142 @@
+//! What is remembered of an element to know it again.
+
+use std::collections::HashMap;
+
+use crate::page::dom::{DomElement, DomKind, DomState, NodeId};
+use crate::page::selector::Finder;
+use crate::page::snapshot::single_spaces;
+use crate::page::words::fold;
+use crate::scenario::browser::Fingerprint;
+use crate::value::cut;
+
+/// How many elements around one are remembered.
+const LONGEST_PATH: usize = 5;
+
+/// The longest name and text that is remembered, in characters.
+const LONGEST_TEXT: usize = 120;
+
+/// How far before an element a text may stand that is near it, in nodes.
+const FARTHEST: usize = 200;
+
+/// Roles of parts of a page that count although nothing is written on them.
+const LANDMARKS: &[&str] = &[
+    "banner",
+    "complementary",
+    "contentinfo",
+    "dialog",
+    "alertdialog",
+    "form",
+    "main",
+    "navigation",
+    "region",
+    "search",
+];
+
+/// Roles whose name is all that is in them, and says nothing about where an element is.
+const NOT_AROUND: &[&str] = &["generic", "none", "presentation", ""];
+
+impl Finder<'_> {
+    /// What an element is, to know it again.
+    pub fn fingerprint(&self, id: NodeId) -> Option<Fingerprint> {
+        let element = self.state.element(id)?;
+        let (ordinal, of) = self.ordinal(id, element);
+        Some(Fingerprint {
+            role: element.role.clone(),
+            name: cut(&element.name, LONGEST_TEXT).into_owned(),
+            tag: element.tag_name.clone(),
+            input_type: element.input_type(),
+            test_id: self.test_id(element).map(str::to_owned),
+            path: self.path(id),
+            near: self.near(id, element),
+            ordinal,
+            of,
+            scope: scope_words(element),
+        })
+    }
+
+    /// The named and landmark elements around one, innermost first.
+    pub(super) fn path(&self, id: NodeId) -> Vec<String> {
+        self.state
+            .ancestor_elements(id)
+            .filter_map(|(place, outer)| {
+                let role = outer.role.as_str();
+                if NOT_AROUND.contains(&role) {
+                    return None;
+                }
+                let name = match outer.name.is_empty() {
+                    true => self.row_name(place).unwrap_or_default(),
+                    false => outer.name.clone(),
+                };
+                if name.is_empty() && !LANDMARKS.contains(&role) {
+                    return None;
+                }
+                let name = cut(&name, LONGEST_TEXT);
+                Some(match name.is_empty() {
+                    true => role.to_owned(),
+                    false => format!("{role} \"{name}\""),
+                })
+            })
+            .take(LONGEST_PATH)
+            .collect()
+    }
+
+    /// The label of an element, or the heading or text before it.
+    pub(super) fn near(&self, id: NodeId, element: &DomElement) -> String {
+        let own = single_spaces(&element.label);
+        if !own.is_empty() {
+            return cut(&own, LONGEST_TEXT).into_owned();
+        }
+        let start = id.index().saturating_sub(FARTHEST);
+        let before = self.state.nodes[start..id.index()].iter().rev();
+        for node in before {
+            let text = match &node.kind {
+                DomKind::Text(run) if run.is_visible => single_spaces(&run.text),
+                _ => continue,
+            };
+            if text.chars().any(char::is_alphanumeric) {
+                return cut(&text, LONGEST_TEXT).into_owned();
+            }
+        }
+        String::new()
+    }
+
+    /// Which of the elements with its role and name it is, from 1, and how many there are.
+    fn ordinal(&self, id: NodeId, element: &DomElement) -> (usize, usize) {
+        let name = fold(&element.name);
+        let (mut ordinal, mut of) = (0, 0);
+        for (place, other) in self.state.elements() {
+            let is_twin = place == id
+                || (other.is_visible && other.role == element.role && fold(&other.name) == name);
+            if is_twin {
+                of += 1;
+                if place <= id {
+                    ordinal += 1;
+                }
+            }
+        }
+        (ordinal, of)
+    }
+}
+
+/// Which of its twins each visible element is, for a whole state at once.
+pub(super) fn ordinals(state: &DomState) -> HashMap<NodeId, usize> {
+    let mut counts: HashMap<(&str, String), usize> = HashMap::new();
+    let mut ordinals = HashMap::new();
+    for (id, element) in state.elements().filter(|(_, element)| element.is_visible) {
+        let count = counts
+            .entry((element.role.as_str(), fold(&element.name)))
+            .or_default();
+        *count += 1;
+        ordinals.insert(id, *count);
+    }
+    ordinals
+}
+
+/// The frames and shadow hosts that an element is in, as they are kept.
+pub(super) fn scope_words(element: &DomElement) -> Vec<String> {
+    element
+        .scope
+        .iter()
+        .map(|hop| format!("{}={}", hop.kind.word(), hop.xpath))
+        .collect()
+}

@@ -1,0 +1,8 @@
+//! Whether an element is still the one that was meant.
+
+mod fingerprint;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+pub use verdict::{Healing, Remembered, Scored, Verdict};

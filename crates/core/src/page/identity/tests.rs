@@ -1,0 +1,329 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::page::dom::testing::page;
+use crate::page::dom::{DomState, NodeId};
+use crate::page::selector::{Finder, Selector};
+use crate::scenario::browser::Fingerprint;
+
+struct Memory {
+    selectors: Vec<Selector>,
+    fingerprint: Fingerprint,
+}
+
+fn id_of(state: &DomState, name: &str, nth: usize) -> NodeId {
+    let mut found = state.elements().filter(|(_, element)| element.name == name);
+    found.nth(nth).expect(name).0
+}
+
+fn remember(state: &DomState, id: NodeId) -> Memory {
+    let finder = Finder::new(state, "data-testid");
+    Memory {
+        selectors: finder.candidates(id).selectors,
+        fingerprint: finder.fingerprint(id).expect("an element"),
+    }
+}
+
+fn verdict(state: &DomState, memory: &Memory) -> Verdict {
+    Finder::new(state, "data-testid").verdict(Remembered {
+        selectors: &memory.selectors,
+        fingerprint: &memory.fingerprint,
+    })
+}
+
+/// The verdict on the element called `name` (the `nth` of them) of one page when the page has become another.
+fn between(before: &str, name: &str, nth: usize, after: &str) -> (Verdict, DomState) {
+    let old = page(before);
+    let memory = remember(&old, id_of(&old, name, nth));
+    let new = page(after);
+    (verdict(&new, &memory), new)
+}
+
+fn word(before: &str, name: &str, after: &str) -> String {
+    let (verdict, _) = between(before, name, 0, after);
+    match &verdict {
+        Verdict::Healed(healing) => format!("healed: {}", healing.reason),
+        other => other.word().to_owned(),
+    }
+}
+
+const ROWS: &str = "table\n  tr\n    td | Tea\n    td\n      button \"Delete\"\n  tr\n    td | Milk\n    td\n      button \"Delete\"";
+
+#[test]
+fn a_fingerprint_says_what_and_where() {
+    let state = page(
+        "form \"Account\"\n  section \"Sign in\"\n    h2 \"Who\"\n    input \"E-mail\" type=email data-testid=mail",
+    );
+    let memory = remember(&state, id_of(&state, "E-mail", 0));
+    assert_eq!(
+        memory.fingerprint,
+        Fingerprint {
+            role: "textbox".into(),
+            name: "E-mail".into(),
+            tag: "input".into(),
+            input_type: Some("email".into()),
+            test_id: Some("mail".into()),
+            path: vec!["region \"Sign in\"".into(), "form \"Account\"".into()],
+            near: "E-mail".into(),
+            ordinal: 1,
+            of: 1,
+            scope: vec![],
+        }
+    );
+    let rows = page(ROWS);
+    let second = remember(&rows, id_of(&rows, "Delete", 1)).fingerprint;
+    assert_eq!(second.path, ["row \"Milk\""]);
+    assert_eq!(
+        (second.ordinal, second.of, second.near.as_str()),
+        (2, 2, "Milk")
+    );
+}
+
+#[test]
+fn what_did_not_change_is_the_same() {
+    for (lines, name, nth) in [
+        ("button \"Log in\"", "Log in", 0),
+        (ROWS, "Delete", 1),
+        (
+            "iframe \"Pay\"\n  #frame x\n    button \"Pay now\"",
+            "Pay now",
+            0,
+        ),
+    ] {
+        let (verdict, state) = between(lines, name, nth, lines);
+        assert_eq!(verdict, Verdict::Same(id_of(&state, name, nth)), "{lines}");
+    }
+}
+
+#[test]
+fn what_moved_is_healed() {
+    let before = "form \"Account\"\n  button \"Log in\" type=submit class=primary";
+    // The first selector (role and name) still leads to it.
+    assert_eq!(
+        word(before, "Log in", "div\n  button \"Log in\" type=submit"),
+        "same"
+    );
+    // With another of its name before it, neither place nor surroundings are as they were: nothing is chosen.
+    let twin = "header\n  nav \"Main\"\n    p role=paragraph | Shop\n    button \"Log in\"\nform \"Account\"\n  button \"Log in\" type=submit class=primary";
+    let (verdict, _) = between(
+        "nav \"Main\"\n  p role=paragraph | Shop\nform \"Account\"\n  button \"Log in\" type=submit",
+        "Log in",
+        0,
+        twin,
+    );
+    let Verdict::Gone { nearest } = verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(nearest.len(), 2);
+}
+
+#[test]
+fn a_twin_elsewhere_does_not_hide_what_is_where_it_was() {
+    let before = "form \"Account\"\n  h2 \"Welcome\"\n  button \"Log in\" data-testid=go";
+    let after = "form \"Account\"\n  h2 \"Welcome\"\n  button \"Log in\"\nfooter role=contentinfo\n  p role=paragraph | Other\n  button \"Log in\"";
+    let (verdict, state) = between(before, "Log in", 0, after);
+    let Verdict::Healed(healing) = verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(healing.target, id_of(&state, "Log in", 0));
+    assert!(healing.score >= 0.85 && healing.score - healing.next >= 0.15);
+    assert!(healing.reason.contains("test id"), "{}", healing.reason);
+}
+
+#[test]
+fn what_was_renamed_is_healed_by_its_id_only() {
+    let before = "form \"Account\"\n  button \"Log in\" id=go";
+    let found = word(
+        before,
+        "Log in",
+        "form \"Account\"\n  button \"Sign in\" id=go",
+    );
+    assert!(found.contains("the id `go`"), "{found}");
+    assert!(found.contains("now called \"Sign in\", not \"Log in\""));
+    let by_test_id = word(
+        "button \"Log in\" data-testid=go",
+        "Log in",
+        "button \"Sign in\" data-testid=go",
+    );
+    assert!(by_test_id.contains("the test id `go`"), "{by_test_id}");
+    // Without one, or somewhere else, or as something else, it is not.
+    for after in [
+        "form \"Account\"\n  button \"Sign in\"",
+        "form \"Other\"\n  button \"Sign in\" id=go",
+        "form \"Account\"\n  a \"Sign in\" href=/ id=go",
+    ] {
+        assert!(
+            ["wrong target", "gone"].contains(&word(before, "Log in", after).as_str()),
+            "{after}"
+        );
+    }
+    // A test id that several had names none of them.
+    let twins =
+        "button \"Delete tea\" data-testid=delete\nbutton \"Delete milk\" data-testid=delete";
+    assert_eq!(
+        word(
+            twins,
+            "Delete tea",
+            "button \"Delete milk\" data-testid=delete"
+        ),
+        "gone"
+    );
+}
+
+#[test]
+fn a_generated_id_renames_nothing() {
+    let before = "button \"Log in\" id=x-12345";
+    assert_eq!(
+        word(before, "Log in", "button \"Sign in\" id=x-12345"),
+        "gone"
+    );
+}
+
+#[test]
+fn what_leads_to_something_else_is_a_wrong_target() {
+    // The row that was first is gone; what is first now is another one's.
+    let before = "ul\n  li\n    h3 \"Tea\"\n    button \"Buy\" ~unnamed\n  li\n    h3 \"Milk\"\n    button \"Buy\" ~unnamed";
+    let old = page(before);
+    let mut memory = remember(&old, id_of(&old, "Buy", 0));
+    memory.selectors = vec![
+        "xpath=/html/body/ul/li[1]/button"
+            .parse()
+            .expect("a selector"),
+    ];
+    let new = page("ul\n  li\n    h3 \"Milk\"\n    button \"Buy\" ~unnamed");
+    let found = verdict(&new, &memory);
+    let Verdict::WrongTarget {
+        differences,
+        nearest,
+        ..
+    } = found
+    else {
+        panic!("{found:?}");
+    };
+    let fields: Vec<_> = differences
+        .iter()
+        .map(|difference| difference.field)
+        .collect();
+    assert_eq!(fields, ["path", "near", "place among its like"]);
+    assert_eq!(nearest.len(), 1);
+    assert!(nearest[0].words.contains("in listitem \"Milk\""));
+    assert_eq!(found_word(&new, "css=button", &old, "Tea"), "wrong target");
+}
+
+/// The verdict if a selector of another element is all that is remembered.
+fn found_word(new: &DomState, selector: &str, old: &DomState, name: &str) -> &'static str {
+    let mut memory = remember(old, id_of(old, name, 0));
+    memory.selectors = vec![selector.parse().expect("a selector")];
+    verdict(new, &memory).word()
+}
+
+#[test]
+fn what_is_no_longer_there_is_gone_with_what_is_near() {
+    let (verdict, _) = between(
+        "button \"Log in\"",
+        "Log in",
+        0,
+        "button \"A\"\nbutton \"B\"\nbutton \"C\"\nbutton \"D\"",
+    );
+    let Verdict::Gone { nearest } = verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(nearest.len(), 3);
+    assert!(nearest[0].to_string().starts_with("button \"A\" ("));
+}
+
+#[test]
+fn doubled_elements_are_ambiguous() {
+    // What is first has its place, what is second its surroundings.
+    let (verdict, _) = between(
+        "div\n  p | Options\n  button \"Save\"",
+        "Save",
+        0,
+        "div\n  p | Other\n  button \"Save\"\n  p | Options\n  button \"Save\"",
+    );
+    let Verdict::Ambiguous { candidates } = &verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(candidates.len(), 2);
+    assert_eq!(verdict.target(), None);
+}
+
+#[test]
+fn what_moved_into_a_frame_is_another_ones() {
+    assert_eq!(
+        word(
+            "button \"Pay\"",
+            "Pay",
+            "iframe \"Ad\"\n  #frame x\n    button \"Pay\""
+        ),
+        "gone"
+    );
+}
+
+#[test]
+fn a_hidden_element_is_never_chosen_in_place_of_another() {
+    assert_eq!(
+        word("div\n  button \"Save\"", "Save", "button \"Save\" ~hidden"),
+        "gone"
+    );
+}
+
+fn any_page() -> impl Strategy<Value = String> {
+    let line = (0_usize..4, 0_usize..4, 0_usize..3, proptest::bool::ANY);
+    proptest::collection::vec(line, 1..14).prop_map(|lines| {
+        let (mut text, mut level) = (String::new(), 0);
+        for (tag, name, depth, has_id) in lines {
+            level = depth.min(level + 1);
+            let tag = ["button", "section", "li", "a href=/x"][tag];
+            let id = if has_id {
+                format!(" data-testid=t{name}")
+            } else {
+                String::new()
+            };
+            text.push_str(&format!(
+                "{}{tag} \"Name {name}\"{id}\n",
+                "  ".repeat(level)
+            ));
+        }
+        text
+    })
+}
+
+proptest! {
+    #[test]
+    fn an_unchanged_page_has_the_same_elements(lines in any_page()) {
+        let state = page(&lines);
+        for (id, _) in state.elements() {
+            let memory = remember(&state, id);
+            let found = verdict(&state, &memory);
+            prop_assert_eq!(&found, &Verdict::Same(id), "{}", lines);
+        }
+    }
+
+    /// Whatever becomes of a page: what is chosen has the role, and the name or the identifier, of what was meant.
+    #[test]
+    fn nothing_of_another_identity_is_chosen(before in any_page(), after in any_page()) {
+        let (old, new) = (page(&before), page(&after));
+        for (id, element) in old.elements().filter(|(_, element)| element.is_interactive) {
+            let memory = remember(&old, id);
+            let found = verdict(&new, &memory);
+            if let Some(target) = found.target() {
+                let target = new.element(target).expect("an element");
+                prop_assert_eq!(&target.role, &element.role);
+                let same_id = target.attribute("data-testid").is_some()
+                    && target.attribute("data-testid") == element.attribute("data-testid");
+                prop_assert!(target.name == element.name || same_id, "{:?}\n{}\n{}", found, before, after);
+            }
+            let scores = match &found {
+                Verdict::Healed(healing) => vec![healing.score, healing.next],
+                Verdict::Ambiguous { candidates } => candidates.iter().map(|one| one.score).collect(),
+                Verdict::WrongTarget { nearest, .. } | Verdict::Gone { nearest } => nearest.iter().map(|one| one.score).collect(),
+                Verdict::Same(_) => vec![],
+            };
+            prop_assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)));
+            if matches!(found, Verdict::WrongTarget { .. } | Verdict::Gone { .. }) {
+                prop_assert!(scores.is_sorted_by(|one, other| one >= other));
+            }
+        }
+    }
+}

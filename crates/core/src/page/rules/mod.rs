@@ -1,0 +1,175 @@
+//! Reads sentences by rules, without a model.
+//!
+//! [`understand`] reads a sentence: what is to be done, and with what in words. [`Finder::resolve`] finds what the
+//! words mean on a page. A sentence is understood as a whole or not at all, and an element is chosen only if it is
+//! the only one that is meant: never a guess.
+
+mod assertion;
+mod keys;
+mod phrase;
+mod places;
+mod resolve;
+mod sentence;
+#[cfg(test)]
+mod tests;
+mod verbs;
+
+pub use phrase::{Phrase, PlaceKind, RoleWord, Within};
+pub use resolve::{Found, NotFound};
+
+use sentence::{Sentence, TokenKind};
+
+use super::dom::NodeId;
+use super::selector::Finder;
+use crate::scenario::browser::{ActionKind, IntermediateStep};
+
+/// A sentence after reading.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Understanding {
+    /// What it asks.
+    Understood(Box<Intent>),
+    /// The rules can't read it.
+    NotUnderstood {
+        /// Why, in words.
+        reason: String,
+    },
+    /// It asks for more than one thing.
+    Compound {
+        /// The sentences that it could be split into, if that is clear.
+        parts: Vec<String>,
+    },
+}
+
+/// What a sentence asks, before a page was looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Intent {
+    /// The action with everything but its element.
+    pub step: IntermediateStep,
+    /// The element in words.
+    pub phrase: Option<Phrase>,
+    /// Which elements could be meant.
+    pub pool: Pool,
+}
+
+/// Which elements of a page a sentence can mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pool {
+    /// What people can use.
+    Interactive,
+    /// What text can be typed into.
+    Fields,
+    /// What can be checked.
+    Checks,
+    /// What has options.
+    Selects,
+    /// What takes files.
+    Files,
+    /// Everything that can be seen, headings, images and texts included.
+    Anything,
+}
+
+/// A sentence on a page.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Translation {
+    /// It means this.
+    Step {
+        /// The action.
+        step: Box<IntermediateStep>,
+        /// Its element; of a count the first.
+        target: Option<NodeId>,
+    },
+    /// The rules can't read it.
+    NotUnderstood {
+        /// Why, in words.
+        reason: String,
+    },
+    /// It asks for more than one thing.
+    Compound {
+        /// The sentences that it could be split into, if that is clear.
+        parts: Vec<String>,
+    },
+    /// Several elements could be meant.
+    Ambiguous {
+        /// The elements, in the order of the page.
+        candidates: Vec<NodeId>,
+        /// The same in words.
+        words: Vec<String>,
+        /// Words for the first of them that would be clear, such as `'Delete' in the 'Invoice 1' row`.
+        say: Option<String>,
+    },
+    /// None could be meant.
+    NotFound(NotFound),
+}
+
+/// Reads a sentence.
+pub fn understand(sentence: &str) -> Understanding {
+    match Sentence::read(sentence) {
+        Ok(sentence) => verbs::intent(&sentence),
+        Err(reason) => Understanding::NotUnderstood { reason },
+    }
+}
+
+impl Finder<'_> {
+    /// What a sentence means on this page.
+    pub fn translate(&self, sentence: &str) -> Translation {
+        match understand(sentence) {
+            Understanding::Understood(intent) => self.resolve(&intent),
+            Understanding::NotUnderstood { reason } => Translation::NotUnderstood { reason },
+            Understanding::Compound { parts } => Translation::Compound { parts },
+        }
+    }
+
+    /// What a sentence that was read means on this page.
+    pub fn resolve(&self, intent: &Intent) -> Translation {
+        let mut step = intent.step.clone();
+        let Some(phrase) = &intent.phrase else {
+            return Translation::Step {
+                step: Box::new(step),
+                target: None,
+            };
+        };
+        let is_count = step
+            .assertion
+            .as_ref()
+            .is_some_and(|assertion| !assertion.kind.needs_one());
+        match self.meant(phrase, intent.pool) {
+            Err(nearest) => Translation::NotFound(nearest),
+            Ok(Found { elements, .. }) if elements.len() > 1 && !is_count => {
+                let words = elements.iter().map(|&id| self.in_words(id)).collect();
+                let say = self.clearer(phrase, intent.pool, &elements);
+                Translation::Ambiguous {
+                    candidates: elements,
+                    words,
+                    say,
+                }
+            }
+            Ok(Found { elements, .. }) => {
+                let target = elements.first().copied();
+                step.target = target
+                    .and_then(|id| self.state.element(id))
+                    .and_then(|element| element.highlight_index);
+                Translation::Step {
+                    step: Box::new(step),
+                    target,
+                }
+            }
+        }
+    }
+}
+
+/// What a sentence gives as it is: what stands in quotes, and references. Nothing if a quote is not closed.
+pub fn given_texts(sentence: &str) -> Vec<String> {
+    let tokens = Sentence::read(sentence).map_or_else(|_| Vec::new(), |sentence| sentence.tokens);
+    tokens
+        .into_iter()
+        .filter_map(|token| match token.kind {
+            TokenKind::Quoted(text) | TokenKind::Reference(text) => Some(text),
+            TokenKind::Word(_) | TokenKind::Break => None,
+        })
+        .collect()
+}
+
+/// Whether a sentence asserts something, so that its element is never healed and may appear later.
+pub fn is_assertion(intent: &Intent) -> bool {
+    intent.step.action_type == ActionKind::Assert || intent.step.assertion.is_some()
+}

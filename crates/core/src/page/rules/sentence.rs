@@ -1,0 +1,179 @@
+//! A sentence as words, quotes and references.
+
+/// The longest sentence in characters.
+pub(super) const LONGEST: usize = 2_000;
+
+/// Words that say nothing.
+pub(super) const IGNORED: &[&str] = &["the", "a", "an", "on", "please"];
+
+/// A sentence taken apart.
+#[derive(Debug, Clone)]
+pub(super) struct Sentence {
+    pub text: String,
+    pub tokens: Vec<Token>,
+}
+
+/// A part of a sentence with its place in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Token {
+    pub kind: TokenKind,
+    pub start: usize,
+    pub end: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum TokenKind {
+    /// A word as it is written.
+    Word(String),
+    /// What stands in quotes.
+    Quoted(String),
+    /// A reference, braces included.
+    Reference(String),
+    /// A comma or semicolon.
+    Break,
+}
+
+impl Token {
+    /// Whether it is this word, in any case.
+    pub(super) fn is(&self, word: &str) -> bool {
+        matches!(&self.kind, TokenKind::Word(own) if own.eq_ignore_ascii_case(word))
+    }
+
+    /// Whether it is one of these words.
+    pub(super) fn is_any(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.is(word))
+    }
+
+    pub(super) fn word(&self) -> Option<&str> {
+        match &self.kind {
+            TokenKind::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_quoted(&self) -> bool {
+        matches!(self.kind, TokenKind::Quoted(_))
+    }
+}
+
+/// Opening quotes with those that close them.
+const QUOTES: &[(char, char)] = &[
+    ('\'', '\''),
+    ('"', '"'),
+    ('“', '”'),
+    ('‘', '’'),
+    ('«', '»'),
+    ('`', '`'),
+];
+
+impl Sentence {
+    /// Takes a sentence apart.
+    ///
+    /// # Errors
+    /// If it is too long, empty, or a quote is not closed.
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        if text.chars().nth(LONGEST).is_some() {
+            return Err(format!("it is longer than {LONGEST} characters"));
+        }
+        let mut tokens = Vec::new();
+        let mut at = 0;
+        while let Some(sign) = text[at..].chars().next() {
+            if sign.is_whitespace() {
+                at += sign.len_utf8();
+                continue;
+            }
+            let (kind, end) = match QUOTES.iter().find(|(open, _)| *open == sign) {
+                Some((_, close)) => {
+                    let start = at + sign.len_utf8();
+                    let Some(end) = closing(text, start, *close) else {
+                        return Err(format!("the quote {sign} is not closed"));
+                    };
+                    let quoted = text[start..end].to_owned();
+                    (TokenKind::Quoted(quoted), end + close.len_utf8())
+                }
+                None if matches!(sign, ',' | ';') => (TokenKind::Break, at + 1),
+                None => word(text, at),
+            };
+            tokens.push(Token {
+                kind,
+                start: at,
+                end,
+            });
+            at = end;
+        }
+        end_of_sentence(&mut tokens);
+        while tokens.first().is_some_and(|token| token.is("please")) {
+            tokens.remove(0);
+        }
+        while tokens
+            .last()
+            .is_some_and(|token| token.is("please") || token.kind == TokenKind::Break)
+        {
+            tokens.pop();
+        }
+        match tokens.is_empty() {
+            true => Err("it has no words".to_owned()),
+            false => Ok(Self {
+                text: text.to_owned(),
+                tokens,
+            }),
+        }
+    }
+}
+
+/// Where a quote is closed: at the first such sign that no letter or digit follows.
+fn closing(text: &str, start: usize, close: char) -> Option<usize> {
+    text[start..]
+        .match_indices(close)
+        .map(|(at, _)| start + at)
+        .find(|&at| {
+            let next = text[at + close.len_utf8()..].chars().next();
+            !next.is_some_and(char::is_alphanumeric)
+        })
+}
+
+/// A word or a reference, and where it ends.
+fn word(text: &str, start: usize) -> (TokenKind, usize) {
+    let mut end = start;
+    let mut only_reference = false;
+    while let Some(sign) = text[end..].chars().next() {
+        if text[end..].starts_with("{{")
+            && let Some(length) = text[end..].find("}}")
+        {
+            only_reference = end == start;
+            end += length + 2;
+            continue;
+        }
+        let next = text[end + sign.len_utf8()..].chars().next();
+        let ends = sign.is_whitespace()
+            || (matches!(sign, ',' | ';') && next.is_none_or(char::is_whitespace));
+        if ends {
+            break;
+        }
+        end += sign.len_utf8();
+        only_reference &= matches!(sign, '.' | '!');
+    }
+    let written = &text[start..end];
+    if only_reference && written.starts_with("{{") {
+        let reference = written.trim_end_matches(['.', '!']);
+        return (TokenKind::Reference(reference.to_owned()), end);
+    }
+    (TokenKind::Word(written.to_owned()), end)
+}
+
+/// Takes the full stop off.
+fn end_of_sentence(tokens: &mut Vec<Token>) {
+    let Some(last) = tokens.last_mut() else {
+        return;
+    };
+    if let TokenKind::Word(word) = &mut last.kind {
+        let plain = word.trim_end_matches(['.', '!', '…']);
+        // "…" alone may be the name of a button, and ".." a path.
+        if !plain.is_empty() && !plain.ends_with('/') {
+            last.end -= word.len() - plain.len();
+            *word = plain.to_owned();
+        } else if plain.is_empty() && tokens.len() > 1 && tokens[tokens.len() - 2].is_quoted() {
+            tokens.pop();
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Chooses selectors for an element: those that name it alone, the most lasting first.
+
+use super::css::{Css, is_identifier, parent};
+use super::generated::{is_hashed_class, looks_generated};
+use super::matches::{Finder, is_row};
+use super::{Hop, Pattern, Selector};
+use crate::page::dom::{DomElement, NodeId, ScopeHop};
+use crate::value::Json;
+
+/// The longest name, label or text that a selector is made of, in characters.
+const LONGEST_TEXT: usize = 120;
+
+/// How many elements around one are tried in CSS.
+const MOST_OUTER: usize = 6;
+
+/// Attributes that CSS is made of.
+const ATTRIBUTES: &[&str] = &["name", "type", "for", "href", "alt", "title", "role"];
+
+/// Roles of elements that others are said to be in.
+const CONTAINERS: &[&str] = &[
+    "row",
+    "listitem",
+    "treeitem",
+    "dialog",
+    "alertdialog",
+    "region",
+    "form",
+    "group",
+    "radiogroup",
+    "navigation",
+    "complementary",
+    "main",
+    "article",
+    "table",
+    "list",
+    "tabpanel",
+    "menu",
+    "toolbar",
+];
+
+/// Selectors of an element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidates {
+    /// The most lasting first; the last is always its xpath.
+    pub selectors: Vec<Selector>,
+    /// Why they may not last.
+    pub warning: Option<String>,
+}
+
+impl Finder<'_> {
+    /// Every kind of selector that names an element alone, in order of how long they last.
+    pub fn candidates(&self, id: NodeId) -> Candidates {
+        let Some(element) = self.state.element(id) else {
+            return Candidates {
+                selectors: Vec::new(),
+                warning: None,
+            };
+        };
+        let hops = self.hops(element);
+        let with_hops = |selector: Selector| Selector {
+            hops: hops.clone(),
+            ..selector
+        };
+        let names_alone = |pattern: &Pattern| self.fitting(pattern, &element.scope) == [id];
+        let mut selectors: Vec<Selector> = Vec::new();
+        let is_word = |role: &&str| role.chars().all(|sign| sign.is_ascii_alphanumeric());
+        let role = usable(&element.role).filter(is_word).and_then(|role| {
+            Some(Pattern::Role {
+                role: role.to_owned(),
+                name: Some(usable(&element.name)?.to_owned()),
+            })
+        });
+        let test_id = self
+            .test_id(element)
+            .map(str::to_owned)
+            .map(Pattern::TestId);
+        let placeholder = element.attribute("placeholder").and_then(usable);
+        let is_field = matches!(element.tag_name.as_str(), "input" | "select" | "textarea");
+        let text = match is_field || element.tag_name == "body" {
+            true => None,
+            // What the role and the name say already is not said again.
+            false => self.text(id).filter(|text| {
+                usable(text).is_some() && (element.role.is_empty() || *text != element.name)
+            }),
+        };
+        let plain = [
+            test_id,
+            role.clone(),
+            usable(&element.label).map(|label| Pattern::Label(label.to_owned())),
+            placeholder.map(|text| Pattern::Placeholder(text.to_owned())),
+            text.map(Pattern::Text),
+            plain_id(element).map(|plain| Pattern::Css(format!("#{plain}"))),
+        ];
+        let mut qualified = None;
+        for pattern in plain.into_iter().flatten() {
+            if names_alone(&pattern) {
+                selectors.push(with_hops(Selector::of(pattern)));
+            } else if Some(&pattern) == role.as_ref() {
+                qualified = self.qualified(id, element, &pattern);
+                let within = qualified.iter().filter(|found| found.nth.is_none());
+                selectors.extend(within.cloned().map(with_hops));
+            }
+        }
+        selectors.extend(
+            self.shortest_css(id, element)
+                .map(|css| with_hops(Selector::of(Pattern::Css(css)))),
+        );
+        // Nothing but its position tells it apart.
+        let mut warning = None;
+        if selectors.is_empty()
+            && let Some(found) = qualified
+        {
+            let name = &element.name;
+            warning = Some(format!(
+                "only its position tells this {} \"{name}\" from others",
+                element.kind()
+            ));
+            selectors.push(with_hops(found));
+        }
+        selectors.push(with_hops(Selector::of(Pattern::XPath(
+            element.xpath.clone(),
+        ))));
+        Candidates { selectors, warning }
+    }
+
+    /// The way into the frames and shadow roots that an element is in.
+    fn hops(&self, element: &DomElement) -> Vec<Hop> {
+        (0..element.scope.len())
+            .map(|depth| {
+                let (outer, hop): (&[ScopeHop], _) =
+                    (&element.scope[..depth], &element.scope[depth]);
+                let css = self.state.by_address(outer, &hop.xpath).and_then(|owner| {
+                    let element = self.state.element(owner)?;
+                    plain_id(element)
+                        .map(|plain| format!("#{plain}"))
+                        .filter(|css| self.fitting(&Pattern::Css(css.clone()), outer) == [owner])
+                        .or_else(|| self.shortest_css(owner, element))
+                });
+                Hop {
+                    kind: hop.kind,
+                    pattern: match css {
+                        Some(css) => Pattern::Css(css),
+                        None => Pattern::XPath(hop.xpath.clone()),
+                    },
+                }
+            })
+            .collect()
+    }
+
+    /// Role and name with what the element is in, or failing that with which of several it is.
+    fn qualified(&self, id: NodeId, element: &DomElement, pattern: &Pattern) -> Option<Selector> {
+        let twins = self.fitting(pattern, &element.scope);
+        let around = self
+            .state
+            .ancestor_elements(id)
+            .filter(|(_, outer)| {
+                outer.scope == element.scope && CONTAINERS.contains(&outer.role.as_str())
+            })
+            .filter_map(|(place, outer)| {
+                let name = match usable(&outer.name) {
+                    Some(name) => Some(name.to_owned()),
+                    None if is_row(&outer.role) => self.row_name(place),
+                    None => None,
+                };
+                let name = name.filter(|name| usable(name).is_some())?;
+                Some(Pattern::Role {
+                    role: outer.role.clone(),
+                    name: Some(name),
+                })
+            });
+        for within in around {
+            let containers = self.containers(&within, &element.scope);
+            let inside: Vec<_> = twins
+                .iter()
+                .filter(|&&twin| {
+                    self.state
+                        .ancestors(twin)
+                        .any(|outer| containers.contains(&outer))
+                })
+                .collect();
+            if inside == [&id] {
+                return Some(Selector {
+                    within: Some(within),
+                    ..Selector::of(pattern.clone())
+                });
+            }
+        }
+        let nth = twins.iter().position(|&twin| twin == id)?;
+        Some(Selector {
+            nth: Some(nth),
+            ..Selector::of(pattern.clone())
+        })
+    }
+
+    /// The shortest CSS without positions and hashed classes that names an element alone.
+    fn shortest_css(&self, id: NodeId, element: &DomElement) -> Option<String> {
+        let outer: Vec<(NodeId, &DomElement)> =
+            std::iter::successors(parent(self.state, id), |&inner| parent(self.state, inner))
+                .take(MOST_OUTER)
+                .filter_map(|place| Some((place, self.state.element(place)?)))
+                .filter(|(_, outer)| outer.tag_name != "body")
+                .collect();
+        let mut found: Vec<String> = Vec::new();
+        for own in fragments(element, false) {
+            let twins = self.fitting(&Pattern::Css(own.clone()), &element.scope);
+            if twins == [id] {
+                found.push(own);
+                continue;
+            }
+            for (depth, (_, around)) in outer.iter().enumerate() {
+                let between = if depth == 0 { " > " } else { " " };
+                for fragment in fragments(around, true) {
+                    let css = format!("{fragment}{between}{own}");
+                    let is_shorter = found.iter().all(|known| css.len() < known.len());
+                    if is_shorter && self.is_alone(&css, id, &twins) {
+                        found.push(css);
+                    }
+                }
+            }
+        }
+        found.into_iter().min_by_key(|css| (css.len(), css.clone()))
+    }
+
+    /// Whether CSS fits `id` and none of its twins.
+    fn is_alone(&self, css: &str, id: NodeId, twins: &[NodeId]) -> bool {
+        let Ok(css) = Css::parse(css) else {
+            return false;
+        };
+        twins
+            .iter()
+            .all(|&twin| css.fits(self.state, twin) == (twin == id))
+    }
+}
+
+/// A text that a selector can be made of.
+fn usable(text: &str) -> Option<&str> {
+    let is_usable = !text.trim().is_empty() && text.chars().nth(LONGEST_TEXT).is_none();
+    is_usable.then_some(text)
+}
+
+/// The id of an element, if a person gave it.
+fn plain_id(element: &DomElement) -> Option<&str> {
+    element
+        .attribute("id")
+        .filter(|id| is_identifier(id) && !looks_generated(id))
+}
+
+/// What CSS can say of an element on its own, without its own id unless `with_id`.
+fn fragments(element: &DomElement, with_id: bool) -> Vec<String> {
+    let tag = &element.tag_name;
+    if !is_identifier(tag) {
+        return Vec::new();
+    }
+    let mut fragments = vec![tag.clone()];
+    if with_id {
+        fragments.extend(plain_id(element).map(|id| format!("#{id}")));
+    }
+    for name in ATTRIBUTES {
+        let value = element.attribute(name).filter(|value| {
+            !value.is_empty()
+                && value.chars().count() <= 60
+                && !value.chars().any(char::is_control)
+                && !looks_generated(value)
+        });
+        if let Some(value) = value {
+            let quoted = Json::String(value.to_owned());
+            fragments.push(format!("{tag}[{name}={quoted}]"));
+        }
+    }
+    let classes = element.attribute("class").unwrap_or_default();
+    let plain = classes
+        .split_ascii_whitespace()
+        .filter(|class| is_identifier(class) && !is_hashed_class(class));
+    fragments.extend(plain.take(4).map(|class| format!("{tag}.{class}")));
+    fragments
+}

@@ -1,0 +1,17 @@
+//! Browser scenarios: what the author asks in plain words, and the steps that it becomes.
+
+mod assertion;
+mod input;
+mod step;
+mod steps_file;
+
+pub use assertion::{AssertKind, BrowserAssertion, Compare, TextMatch};
+pub use input::{
+    BrowserAction, BrowserOptions, BrowserScenario, OnDialog, OnFailure, Provider, ProviderKind,
+    TranslatorChoice, Viewport,
+};
+pub use step::{ActionKind, Direction, InputValue, IntermediateStep};
+pub use steps_file::{
+    ErrorInfo, Fingerprint, Observed, ParseStatus, STEPS_VERSION, StepsFile, TestStep, Translator,
+    WaitFor, step_id,
+};
