@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::browsers;
-use super::programs::{Programs, Thing};
+use crate::runtime::browsers;
+use crate::runtime::programs::{Programs, Thing};
 use super::versions::{is_at_least, version_of};
 
 /// The oldest Node that servers for browsers run on.

@@ -1,5 +1,6 @@
 //! What every player stands on: processes, the clock, the run directory, the safety policy, the tap, faults.
 
+pub(crate) mod browsers;
 pub mod clock;
 pub mod collect;
 pub mod env_file;
@@ -8,6 +9,7 @@ pub mod listener;
 pub mod patience;
 pub mod policy;
 pub mod process;
+pub(crate) mod programs;
 pub mod run_dir;
 pub mod tap;
 pub mod text_file;

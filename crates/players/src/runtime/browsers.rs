@@ -23,7 +23,7 @@ const APPLICATIONS: &[&str] = &[
 const MOST_DOWNLOADS: usize = 1000;
 
 /// The first Chrome or Chromium of this machine.
-pub(super) fn find(programs: &Programs<'_>) -> Option<PathBuf> {
+pub(crate) fn find(programs: &Programs<'_>) -> Option<PathBuf> {
     let home = programs.variable("HOME").map(Path::new);
     NAMES
         .iter()
@@ -81,7 +81,7 @@ fn downloaded(programs: &Programs<'_>, home: &Path) -> Option<PathBuf> {
 const LONGEST_PACKAGE: u64 = 1024 * 1024;
 
 /// The folder of `playwright-core` and its version: in the project, else beside Node.
-pub(super) fn driver(working_directory: &Path, node: Option<&Path>) -> Option<(PathBuf, String)> {
+pub(crate) fn driver(working_directory: &Path, node: Option<&Path>) -> Option<(PathBuf, String)> {
     let mut roots = vec![working_directory.join("node_modules")];
     for node in node
         .into_iter()
@@ -100,25 +100,26 @@ pub(super) fn driver(working_directory: &Path, node: Option<&Path>) -> Option<(P
         );
     }
     roots.into_iter().find_map(|root| {
-        use std::io::Read as _;
         let folder = root.join("playwright-core");
-        let mut text = String::new();
-        std::fs::File::open(folder.join("package.json"))
-            .ok()?
-            .take(LONGEST_PACKAGE)
-            .read_to_string(&mut text)
-            .ok()?;
-        let package: serde_json::Value = serde_json::from_str(&text).ok()?;
-        let version = package.get("version")?.as_str()?;
-        let is_plain =
-            |character: char| character.is_ascii_alphanumeric() || ".-+".contains(character);
-        let version: String = version
-            .chars()
-            .filter(|&part| is_plain(part))
-            .take(40)
-            .collect();
+        let version = version_of_driver(&folder)?;
         Some((folder, version))
     })
+}
+
+/// The version of the `playwright-core` in a folder, as its package says.
+pub(crate) fn version_of_driver(folder: &Path) -> Option<String> {
+    use std::io::Read as _;
+    let mut text = String::new();
+    std::fs::File::open(folder.join("package.json"))
+        .ok()?
+        .take(LONGEST_PACKAGE)
+        .read_to_string(&mut text)
+        .ok()?;
+    let package: serde_json::Value = serde_json::from_str(&text).ok()?;
+    let version = package.get("version")?.as_str()?;
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || ".-+".contains(character);
+    let version = version.chars().filter(|&part| is_plain(part)).take(40);
+    Some(version.collect())
 }
 
 #[cfg(test)]
