@@ -1,5 +1,6 @@
-//! What a browser's server says about a page, and which element of it is meant.
+//! What a page is, as a browser or a browser's server says it, and which element of it is meant.
 
+pub mod dom;
 mod find;
 mod snapshot;
 

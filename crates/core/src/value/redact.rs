@@ -59,6 +59,11 @@ impl Redactor {
 
     /// `text` without secrets.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.text_with(text, REDACTED)
+    }
+
+    /// `text` with `mark` in the place of each secret.
+    pub fn text_with<'a>(&self, text: &'a str, mark: &str) -> Cow<'a, str> {
         let Some(automaton) = self
             .automaton
             .as_ref()
@@ -68,7 +73,7 @@ impl Redactor {
         };
         let mut redacted = String::with_capacity(text.len());
         automaton.replace_all_with(text, &mut redacted, |_, _, into| {
-            into.push_str(REDACTED);
+            into.push_str(mark);
             true
         });
         Cow::Owned(redacted)

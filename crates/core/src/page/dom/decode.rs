@@ -1,0 +1,529 @@
+//! From a capture to nodes: documents are put inline at their owners, addresses and places become those of the page.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use super::processor::DomError;
+use super::state::{
+    DomElement, DomKind, DomNode, DomText, Evidence, FrameInfo, HopKind, NodeId, Rect, ScopeHop,
+    SelectOption, State, States, TopBasis,
+};
+use super::wire;
+use crate::page::snapshot::single_spaces;
+use crate::value::cut;
+
+/// How deep elements may nest in one document: as deep as browsers let a page nest them.
+const DEEPEST: usize = 512;
+
+/// How many documents may be inside each other.
+const MOST_NESTED: usize = 16;
+
+/// The longest step of an xpath, and the longest text and attribute that is kept, in characters.
+const LONGEST_STEP: usize = 300;
+const LONGEST_TEXT: usize = 10_000;
+
+/// Nodes, and what was found out about frames.
+#[derive(Default)]
+pub(super) struct Decoded {
+    pub nodes: Vec<DomNode>,
+    pub frames: Vec<FrameInfo>,
+    pub warnings: Vec<String>,
+}
+
+/// Where an element is within its document.
+struct Local {
+    xpath: String,
+    /// The shadow host whose root it is in, by its place among the document's nodes.
+    host: Option<usize>,
+    depth: usize,
+}
+
+/// A document with the addresses of its elements; texts have none.
+struct Placed {
+    document: wire::Document,
+    locals: Vec<Option<Local>>,
+    by_address: HashMap<(Option<usize>, String), usize>,
+    is_shadow: bool,
+}
+
+/// What a document inherits from where it is.
+struct Place {
+    parent: Option<NodeId>,
+    scope: Arc<[ScopeHop]>,
+    offset: (f64, f64),
+    /// What can be seen of it, in client coordinates of the top page.
+    clip: Option<Rect>,
+    is_visible: bool,
+    is_in_viewport: bool,
+    is_covered: bool,
+}
+
+/// Puts all documents of a capture together.
+pub(super) fn decode(capture: wire::Capture) -> Result<Decoded, DomError> {
+    let wire::Capture {
+        owners,
+        patches,
+        documents,
+        warnings,
+        ..
+    } = capture;
+    let owner_of = |index: usize| owners.get(index).and_then(Option::as_ref);
+    let mut placed = Vec::with_capacity(documents.len());
+    for (index, document) in documents.into_iter().enumerate() {
+        let is_shadow = owner_of(index).is_some_and(|owner| owner.kind == wire::Kind::Shadow);
+        placed.push(place(document, index, is_shadow)?);
+    }
+    let mut decoded = Decoded {
+        warnings,
+        ..Decoded::default()
+    };
+    for patch in patches {
+        apply(&mut placed, patch);
+    }
+    // What is inside which element, by document and node.
+    let mut inner: HashMap<(usize, usize), Vec<usize>> = HashMap::new();
+    for index in 1..placed.len() {
+        let found = owner_of(index).and_then(|owner| {
+            // An owner stands in an earlier document, so that nothing is inside itself.
+            let outer = placed
+                .get(owner.document)
+                .filter(|_| owner.document < index)?;
+            Some((owner.document, outer.find(&owner.path)?))
+        });
+        match found {
+            Some(key) => inner.entry(key).or_default().push(index),
+            None => decoded.warnings.push(format!(
+                "the document {} is left out: its owner is not on the page",
+                cut(&placed[index].document.url, 200)
+            )),
+        }
+    }
+    let mut builder = Builder {
+        placed,
+        inner,
+        decoded,
+    };
+    if !builder.placed.is_empty() {
+        let viewport = builder.placed[0].document.viewport;
+        builder.emit(
+            0,
+            &Place {
+                parent: None,
+                scope: Arc::from([]),
+                offset: (0.0, 0.0),
+                clip: Some(Rect {
+                    x: 0.0,
+                    y: 0.0,
+                    width: viewport[0],
+                    height: viewport[1],
+                }),
+                is_visible: true,
+                is_in_viewport: true,
+                is_covered: false,
+            },
+            0,
+        );
+    }
+    let mut decoded = builder.decoded;
+    close(&mut decoded.nodes);
+    Ok(decoded)
+}
+
+/// Says of each node where what is inside it ends.
+fn close(nodes: &mut [DomNode]) {
+    for index in (0..nodes.len()).rev() {
+        let (end, parent) = (nodes[index].end, nodes[index].parent);
+        if let Some(parent) = parent {
+            let outer = &mut nodes[parent.index()];
+            outer.end = outer.end.max(end);
+        }
+    }
+}
+
+/// Checks the order of the nodes and gives each element its address.
+fn place(document: wire::Document, number: usize, is_shadow: bool) -> Result<Placed, DomError> {
+    let malformed = |index: usize, what: &str| {
+        DomError::Malformed(format!("node {index} of document {number} {what}"))
+    };
+    let mut locals: Vec<Option<Local>> = Vec::with_capacity(document.nodes.len());
+    let mut by_address = HashMap::new();
+    let mut open: Vec<usize> = Vec::new();
+    for (index, node) in document.nodes.iter().enumerate() {
+        match node.parent {
+            Some(parent) => {
+                while open.last().is_some_and(|&top| top != parent) {
+                    open.pop();
+                }
+                if open.is_empty() {
+                    return Err(malformed(index, "is not inside an element before it"));
+                }
+            }
+            None if index > 0 && !is_shadow => {
+                return Err(malformed(index, "is a second root"));
+            }
+            None => open.clear(),
+        }
+        if node.tag_name.is_none() {
+            if node.text.is_none() {
+                return Err(malformed(index, "is neither an element nor a text"));
+            }
+            locals.push(None);
+            continue;
+        }
+        if node.path.is_empty() || node.path.chars().nth(LONGEST_STEP).is_some() {
+            return Err(malformed(index, "has no usable path"));
+        }
+        let outer = open
+            .last()
+            .and_then(|&parent| Some((parent, locals.get(parent)?.as_ref()?)));
+        let depth = outer.map_or(0, |(_, outer)| outer.depth) + 1;
+        if depth > DEEPEST {
+            return Err(DomError::TooDeep { limit: DEEPEST });
+        }
+        let local = match outer {
+            None => Local {
+                xpath: node.path.clone(),
+                host: None,
+                depth,
+            },
+            Some((_, outer)) if !node.path.starts_with('/') => Local {
+                xpath: format!("{}/{}", outer.xpath, node.path),
+                host: outer.host,
+                depth,
+            },
+            Some((parent, _)) if node.out == 0 => Local {
+                xpath: node.path.clone(),
+                host: Some(parent),
+                depth,
+            },
+            Some((_, outer)) => {
+                let mut host = outer.host;
+                for _ in 0..node.out {
+                    let Some(Some(local)) = host.and_then(|host| locals.get(host)) else {
+                        return Err(malformed(index, "is further out than its document"));
+                    };
+                    host = local.host;
+                }
+                Local {
+                    xpath: node.path.clone(),
+                    host,
+                    depth,
+                }
+            }
+        };
+        by_address
+            .entry((local.host, local.xpath.clone()))
+            .or_insert(index);
+        locals.push(Some(local));
+        open.push(index);
+    }
+    Ok(Placed {
+        document,
+        locals,
+        by_address,
+        is_shadow,
+    })
+}
+
+impl Placed {
+    /// The element at the end of a way through shadow hosts.
+    fn find(&self, path: &[String]) -> Option<usize> {
+        let mut host = None;
+        for xpath in path {
+            host = Some(*self.by_address.get(&(host, xpath.clone()))?);
+        }
+        host
+    }
+}
+
+/// Adds what a debugger knows; what is no longer there is passed over.
+fn apply(placed: &mut [Placed], patch: wire::Patch) {
+    let Some(document) = placed.get_mut(patch.document) else {
+        return;
+    };
+    let Some(index) = document.find(&patch.path) else {
+        return;
+    };
+    let node = &mut document.document.nodes[index];
+    if let Some(is_interactive) = patch.is_interactive {
+        node.is_interactive = is_interactive;
+    }
+    if let Some(role) = patch.role {
+        node.role = role;
+    }
+    if let Some(name) = patch.name {
+        node.name = name;
+    }
+    node.interactive_by = patch.interactive_by.or(node.interactive_by);
+    node.is_top_element = patch.is_top_element.or(node.is_top_element);
+    node.top_basis = patch.top_basis.or(node.top_basis);
+}
+
+struct Builder {
+    placed: Vec<Placed>,
+    inner: HashMap<(usize, usize), Vec<usize>>,
+    decoded: Decoded,
+}
+
+impl Builder {
+    fn emit(&mut self, number: usize, place: &Place, nested: usize) {
+        let nodes = std::mem::take(&mut self.placed[number].document.nodes);
+        let key = document_key(number, &self.placed[number].document.document_id);
+        let mut scopes: HashMap<Option<usize>, Arc<[ScopeHop]>> =
+            HashMap::from([(None, place.scope.clone())]);
+        let mut ids: Vec<NodeId> = Vec::with_capacity(nodes.len());
+        for (index, node) in nodes.into_iter().enumerate() {
+            let Ok(id) = u32::try_from(self.decoded.nodes.len()) else {
+                return;
+            };
+            ids.push(NodeId(id));
+            let parent = match node.parent {
+                Some(parent) => ids.get(parent).copied(),
+                None => place.parent,
+            };
+            let is_root = node.parent.is_none() && !self.placed[number].is_shadow;
+            let content = node.content;
+            let kind = match self.placed[number].locals[index].take() {
+                None => DomKind::Text(text(node, place)),
+                Some(local) => {
+                    let scope = self.scope(number, &mut scopes, local.host);
+                    let mut element = element(node, place, key);
+                    element.is_visible |= is_root && place.is_visible;
+                    element.xpath.clone_from(&local.xpath);
+                    element.scope = scope;
+                    if local.host.is_some()
+                        && let Some(parent) = parent
+                        && let DomKind::Element(outer) =
+                            &mut self.decoded.nodes[parent.index()].kind
+                    {
+                        let is_first = element.scope.last().is_some_and(|hop| {
+                            hop.kind == HopKind::Shadow && hop.xpath == outer.xpath
+                        });
+                        outer.shadow_root |= is_first && element.scope.len() > outer.scope.len();
+                    }
+                    self.placed[number].locals[index] = Some(local);
+                    DomKind::Element(Box::new(element))
+                }
+            };
+            self.decoded.nodes.push(DomNode {
+                parent,
+                end: id + 1,
+                kind,
+            });
+            for inner in self.inner.remove(&(number, index)).unwrap_or_default() {
+                self.enter(inner, NodeId(id), content, place, nested);
+            }
+        }
+    }
+
+    /// Emits a document inside the element that it belongs to.
+    fn enter(
+        &mut self,
+        number: usize,
+        owner: NodeId,
+        content: Option<[f64; 4]>,
+        place: &Place,
+        nested: usize,
+    ) {
+        let document = &self.placed[number];
+        if nested >= MOST_NESTED {
+            self.decoded.warnings.push(format!(
+                "the document {} is left out: more than {MOST_NESTED} are inside each other",
+                cut(&document.document.url, 200)
+            ));
+            return;
+        }
+        let DomKind::Element(element) = &mut self.decoded.nodes[owner.index()].kind else {
+            return;
+        };
+        let hop = |kind| ScopeHop {
+            kind,
+            xpath: element.xpath.clone(),
+        };
+        let with = |kind| -> Arc<[ScopeHop]> {
+            element.scope.iter().cloned().chain([hop(kind)]).collect()
+        };
+        let inner = if document.is_shadow {
+            element.shadow_root = true;
+            Place {
+                parent: Some(owner),
+                scope: with(HopKind::Shadow),
+                offset: place.offset,
+                clip: place.clip,
+                ..*place
+            }
+        } else {
+            let content = content.map(rect).map(|rect| rect.moved(place.offset));
+            let shown = content.or(element.rect).unwrap_or_default();
+            self.decoded.frames.push(FrameInfo {
+                owner,
+                url: document.document.url.clone(),
+                title: single_spaces(&document.document.title),
+            });
+            Place {
+                parent: Some(owner),
+                scope: with(HopKind::Frame),
+                offset: (shown.x, shown.y),
+                clip: Some(match place.clip {
+                    Some(clip) => shown.common(clip),
+                    None => shown,
+                }),
+                is_visible: element.is_visible,
+                is_in_viewport: element.is_in_viewport,
+                is_covered: element.is_top_element == Some(false),
+            }
+        };
+        self.emit(number, &inner, nested + 1);
+    }
+
+    fn scope(
+        &self,
+        number: usize,
+        scopes: &mut HashMap<Option<usize>, Arc<[ScopeHop]>>,
+        host: Option<usize>,
+    ) -> Arc<[ScopeHop]> {
+        if let Some(scope) = scopes.get(&host) {
+            return scope.clone();
+        }
+        // Hosts come before what is inside them, so each is one hop further than one that is known.
+        let local = host.and_then(|host| self.placed[number].locals[host].as_ref());
+        let Some(local) = local else {
+            return scopes[&None].clone();
+        };
+        let outer = self.scope(number, scopes, local.host);
+        let scope: Arc<[ScopeHop]> = outer
+            .iter()
+            .cloned()
+            .chain([ScopeHop {
+                kind: HopKind::Shadow,
+                xpath: local.xpath.clone(),
+            }])
+            .collect();
+        scopes.insert(host, scope.clone());
+        scope
+    }
+}
+
+/// A number for a document, so that the ids of nodes of two documents differ.
+fn document_key(number: usize, document_id: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (number, document_id).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn text(node: wire::Node, place: &Place) -> DomText {
+    let is_visible = node.is_visible.unwrap_or(true) && place.is_visible;
+    let in_clip = match (node.rect, place.clip) {
+        (Some(shape), Some(clip)) => rect(shape).moved(place.offset).intersects(clip),
+        _ => true,
+    };
+    DomText {
+        text: cut(&node.text.unwrap_or_default(), LONGEST_TEXT).into_owned(),
+        is_visible,
+        is_in_viewport: node.is_in_viewport.unwrap_or(true)
+            && is_visible
+            && place.is_in_viewport
+            && in_clip,
+    }
+}
+
+fn element(node: wire::Node, place: &Place, document: u64) -> DomElement {
+    let shape = node.rect.map(|shape| rect(shape).moved(place.offset));
+    let is_visible = node.is_visible.unwrap_or(false) && place.is_visible;
+    let in_clip = match (shape, place.clip) {
+        (Some(shape), Some(clip)) => shape.intersects(clip),
+        _ => true,
+    };
+    let mut states = States::default();
+    for word in &node.states {
+        if let Some((_, state)) = State::ALL.iter().find(|(known, _)| known == word) {
+            states.insert(*state);
+        }
+    }
+    let option_count = node.option_count.unwrap_or(node.options.len());
+    DomElement {
+        tag_name: node.tag_name.unwrap_or_default().to_ascii_lowercase(),
+        attributes: node
+            .attributes
+            .0
+            .into_iter()
+            .map(|(name, value)| match cut(&value, LONGEST_TEXT) {
+                std::borrow::Cow::Borrowed(_) => (name, value),
+                std::borrow::Cow::Owned(short) => (name, short),
+            })
+            .collect(),
+        is_visible,
+        is_interactive: node.is_interactive,
+        evidence: node.interactive_by.map(|by| match by {
+            wire::By::Native => Evidence::Native,
+            wire::By::Role => Evidence::Role,
+            wire::By::Tabindex => Evidence::Tabindex,
+            wire::By::Listener => Evidence::Listener,
+            wire::By::Cursor => Evidence::Cursor,
+        }),
+        is_top_element: match place.is_covered {
+            true => Some(false),
+            false => node.is_top_element,
+        },
+        top_basis: node.top_basis.map(|basis| match basis {
+            wire::Basis::Hit => TopBasis::Hit,
+            wire::Basis::Paint => TopBasis::Paint,
+        }),
+        is_in_viewport: node.is_in_viewport.unwrap_or(false) && place.is_in_viewport && in_clip,
+        shadow_root: node.shadow_root,
+        proxy: node.proxy,
+        role: node.role,
+        name: single_spaces(&cut(&node.name, LONGEST_TEXT)),
+        label: single_spaces(&cut(&node.label, LONGEST_TEXT)),
+        level: node.level,
+        is_aria_hidden: node.is_aria_hidden,
+        states,
+        filled: node.filled,
+        options: node
+            .options
+            .into_iter()
+            .take(1_000)
+            .map(|(label, value)| SelectOption {
+                label: single_spaces(&label),
+                value,
+            })
+            .collect(),
+        option_count,
+        rect: shape,
+        node_id: node.node_id.map(|id| id ^ document),
+        ..DomElement::default()
+    }
+}
+
+fn rect([x, y, width, height]: [f64; 4]) -> Rect {
+    Rect {
+        x,
+        y,
+        width,
+        height,
+    }
+}
+
+impl Rect {
+    fn moved(self, (x, y): (f64, f64)) -> Self {
+        Self {
+            x: self.x + x,
+            y: self.y + y,
+            ..self
+        }
+    }
+
+    /// What is in both; without area if nothing is.
+    fn common(self, other: Self) -> Self {
+        let (x, y) = (self.x.max(other.x), self.y.max(other.y));
+        let right = (self.x + self.width).min(other.x + other.width);
+        let bottom = (self.y + self.height).min(other.y + other.height);
+        Self {
+            x,
+            y,
+            width: (right - x).max(0.0),
+            height: (bottom - y).max(0.0),
+        }
+    }
+}
