@@ -87,6 +87,8 @@ pub(crate) enum Command {
     Mcp(McpArgs),
     /// Stand in for a service that agents talk to
     Serve(ServeArgs),
+    /// Get what browser scenarios need
+    Browser(BrowserArgs),
 }
 
 const TEST_EXAMPLES: &str = "\
@@ -578,6 +580,26 @@ pub(crate) enum McpServer {
         /// Ask clients for this bearer token
         #[arg(long, requires = "http")]
         token: Option<String>,
+    },
+}
+
+/// Arguments of `browser`.
+#[derive(Debug, Args)]
+pub(crate) struct BrowserArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub what: BrowserCommand,
+}
+
+/// What can be done about browsers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BrowserCommand {
+    /// Put Playwright's driver into the data folder, and look for a browser
+    #[command(after_long_help = exit_code::HELP)]
+    Install {
+        /// Print what was done as one JSON document on standard output
+        #[arg(long)]
+        json: bool,
     },
 }
 

@@ -54,6 +54,7 @@ fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
         Command::Completions { shell } => commands::plain::completions(shell),
         Command::Man => commands::plain::man(),
         Command::Mcp(args) => commands::mcp::run(&args, &output),
+        Command::Browser(args) => commands::browser::run(&args, &environment, &output),
         Command::Serve(args) => commands::serve::run(&args, &environment, &output),
     }
 }

@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub(crate) mod browser;
 pub(crate) mod check;
 mod connect;
 pub(crate) mod convert;

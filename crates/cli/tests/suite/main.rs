@@ -1,6 +1,7 @@
 //! The one integration binary: the program from outside, and the source tree as text.
 
 mod append_kill;
+mod bridge;
 mod browser;
 mod browser_actions;
 mod dependencies;

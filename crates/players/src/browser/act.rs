@@ -5,13 +5,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use cuecard_core::page::dom::HopKind;
 use playwright_rs::protocol::{
-    CheckOptions, ClickOptions, FillOptions, HoverOptions, Locator, PressOptions, ScreenshotOptions,
-    SelectOption, SelectOptions,
+    CheckOptions, ClickOptions, FillOptions, HoverOptions, Locator, PressOptions,
+    ScreenshotOptions, SelectOption, SelectOptions,
 };
 use serde_json::{Value, json};
 
-use super::address::{ElementAddress, HopKind};
+use super::address::ElementAddress;
 use super::bridge::{BrowserBridge, PROMPT};
 use super::error::{BrowserError, BrowserErrorKind};
 use crate::runtime::clock::Stopwatch;
@@ -39,13 +40,18 @@ impl BrowserBridge {
         limit: Duration,
     ) -> Result<(), BrowserError> {
         self.happenings().begin();
-        if self.is_hidden_away(target) {
-            return self.press_at(target, if is_double { 2 } else { 1 }, limit).await;
+        if self.is_hidden_away(target).await {
+            return self
+                .press_at(target, if is_double { 2 } else { 1 }, limit)
+                .await;
         }
         let locator = self.locator(target)?;
         let options = ClickOptions::builder().timeout(milliseconds(limit)).build();
         let clicked = match is_double {
-            true => self.guarded("dblclick", limit, locator.dblclick(options)).await,
+            true => {
+                self.guarded("dblclick", limit, locator.dblclick(options))
+                    .await
+            }
             false => self.guarded("click", limit, locator.click(options)).await,
         };
         self.explained(clicked, target, "click", false).await
@@ -62,14 +68,17 @@ impl BrowserBridge {
         limit: Duration,
     ) -> Result<(), BrowserError> {
         self.happenings().begin();
-        if self.is_hidden_away(target) {
+        if self.is_hidden_away(target).await {
             self.press_at(target, 3, limit).await?;
             let page = self.page()?;
-            self.guarded("insertText", PROMPT, page.keyboard().insert_text(text)).await?;
+            self.guarded("insertText", PROMPT, page.keyboard().insert_text(text))
+                .await?;
         } else {
             let locator = self.locator(target)?;
             let options = FillOptions::builder().timeout(milliseconds(limit)).build();
-            let filled = self.guarded("fill", limit, locator.fill(text, options)).await;
+            let filled = self
+                .guarded("fill", limit, locator.fill(text, options))
+                .await;
             self.explained(filled, target, "fill", true).await?;
         }
         match self.holds(target, text).await {
@@ -96,7 +105,13 @@ impl BrowserBridge {
         self.happenings().begin();
         let locator = self.locator(target)?;
         let options = CheckOptions::builder().timeout(milliseconds(limit)).build();
-        let changed = self.guarded("setChecked", limit, locator.set_checked(is_checked, options)).await;
+        let changed = self
+            .guarded(
+                "setChecked",
+                limit,
+                locator.set_checked(is_checked, options),
+            )
+            .await;
         self.explained(changed, target, "setChecked", false).await
     }
 
@@ -115,7 +130,11 @@ impl BrowserBridge {
         let chosen = loop {
             let look = self.look(target).await;
             let options = look["options"].as_array().cloned().unwrap_or_default();
-            let has = |idx: usize| options.iter().any(|known| known[idx].as_str() == Some(option));
+            let has = |idx: usize| {
+                options
+                    .iter()
+                    .any(|known| known[idx].as_str() == Some(option))
+            };
             if has(0) {
                 break SelectOption::Label(option.to_owned());
             }
@@ -130,8 +149,11 @@ impl BrowserBridge {
         let left = limit.saturating_sub(began.elapsed()).max(BETWEEN);
         let locator = self.locator(target)?;
         let options = SelectOptions::builder().timeout(milliseconds(left)).build();
-        let selected = self.guarded("selectOption", left, locator.select_option(chosen, options)).await;
-        self.explained(selected.map(|_| ()), target, "selectOption", false).await
+        let selected = self
+            .guarded("selectOption", left, locator.select_option(chosen, options))
+            .await;
+        self.explained(selected.map(|_| ()), target, "selectOption", false)
+            .await
     }
 
     /// Presses a key, by the names that Playwright has for keys, on an element or on what has the focus.
@@ -147,11 +169,15 @@ impl BrowserBridge {
         self.happenings().begin();
         let Some(target) = target else {
             let page = self.page()?;
-            return self.guarded("press", limit, page.keyboard().press(key, None)).await;
+            return self
+                .guarded("press", limit, page.keyboard().press(key, None))
+                .await;
         };
         let locator = self.locator(target)?;
         let options = PressOptions::builder().timeout(milliseconds(limit)).build();
-        let pressed = self.guarded("press", limit, locator.press(key, options)).await;
+        let pressed = self
+            .guarded("press", limit, locator.press(key, options))
+            .await;
         self.explained(pressed, target, "press", false).await
     }
 
@@ -159,7 +185,11 @@ impl BrowserBridge {
     ///
     /// # Errors
     /// Why it could not be reached.
-    pub async fn hover(&mut self, target: &ElementAddress, limit: Duration) -> Result<(), BrowserError> {
+    pub async fn hover(
+        &mut self,
+        target: &ElementAddress,
+        limit: Duration,
+    ) -> Result<(), BrowserError> {
         self.happenings().begin();
         let locator = self.locator(target)?;
         let options = HoverOptions::builder().timeout(milliseconds(limit)).build();
@@ -182,18 +212,30 @@ impl BrowserBridge {
         let to = mouse.move_to(width / 2.0, height / 2.0, None);
         self.guarded("mouseMove", PROMPT, to).await?;
         let way = if is_down { height } else { -height } * SCROLL;
-        self.guarded("mouseWheel", PROMPT, mouse.wheel(0.0, way)).await
+        self.guarded("mouseWheel", PROMPT, mouse.wheel(0.0, way))
+            .await
     }
 
     /// Scrolls until an element is in view.
     ///
     /// # Errors
     /// When there is no such element.
-    pub async fn scroll_to(&mut self, target: &ElementAddress, limit: Duration) -> Result<(), BrowserError> {
+    pub async fn scroll_to(
+        &mut self,
+        target: &ElementAddress,
+        limit: Duration,
+    ) -> Result<(), BrowserError> {
         self.happenings().begin();
         let locator = self.locator(target)?;
-        let scrolled = self.guarded("scrollIntoView", limit, locator.scroll_into_view_if_needed()).await;
-        self.explained(scrolled, target, "scrollIntoView", false).await
+        let scrolled = self
+            .guarded(
+                "scrollIntoView",
+                limit,
+                locator.scroll_into_view_if_needed(),
+            )
+            .await;
+        self.explained(scrolled, target, "scrollIntoView", false)
+            .await
     }
 
     /// Gives files to a field for files. The caller has asked the policy about `files`, which are absolute.
@@ -210,7 +252,11 @@ impl BrowserBridge {
         let locator = self.locator(target)?;
         let files: Vec<&PathBuf> = files.iter().collect();
         let given = self
-            .guarded("setInputFiles", limit, locator.set_input_files_multiple(&files, None))
+            .guarded(
+                "setInputFiles",
+                limit,
+                locator.set_input_files_multiple(&files, None),
+            )
             .await;
         self.explained(given, target, "setInputFiles", false).await
     }
@@ -219,13 +265,21 @@ impl BrowserBridge {
     ///
     /// # Errors
     /// When there is no such element.
-    pub async fn extract(&mut self, target: &ElementAddress, limit: Duration) -> Result<String, BrowserError> {
+    pub async fn extract(
+        &mut self,
+        target: &ElementAddress,
+        limit: Duration,
+    ) -> Result<String, BrowserError> {
         let locator = self.locator(target)?;
         // As JSON text, since objects are slow to bring over.
         let script = "element => 'value' in element && element.localName !== 'li' && element.localName !== 'button' \
                       ? (element.type === 'password' ? '' : element.value) : element.innerText";
         let read = self
-            .guarded("evaluate", limit, locator.evaluate::<String, ()>(script, None))
+            .guarded(
+                "evaluate",
+                limit,
+                locator.evaluate::<String, ()>(script, None),
+            )
             .await;
         match read {
             Ok(text) => Ok(text),
@@ -244,7 +298,8 @@ impl BrowserBridge {
             .mask(vec![secret])
             .mask_color("#000000")
             .build();
-        self.guarded("screenshot", PROMPT, page.screenshot(options)).await
+        self.guarded("screenshot", PROMPT, page.screenshot(options))
+            .await
     }
 
     /// The locator of an address.
@@ -253,9 +308,9 @@ impl BrowserBridge {
     }
 
     /// Is it in a shadow root that selectors can't enter?
-    fn is_hidden_away(&self, target: &ElementAddress) -> bool {
+    async fn is_hidden_away(&mut self, target: &ElementAddress) -> bool {
         let has_shadow = target.scope.iter().any(|hop| hop.kind == HopKind::Shadow);
-        has_shadow && target.is_in_closed_root
+        has_shadow && self.ask(target, "isClosedAway", None).await == Value::Bool(true)
     }
 
     /// Presses where an element is, as Playwright would: for one that its selectors can't reach.
@@ -275,38 +330,49 @@ impl BrowserBridge {
             }
             before = point;
             if began.elapsed() >= limit {
-                let error = BrowserError::new(BrowserErrorKind::Timeout, "the element could not be pressed");
+                let error = BrowserError::new(
+                    BrowserErrorKind::Timeout,
+                    "the element could not be pressed",
+                );
                 return Err(self.explain(error, target, "click", false).await);
             }
             tokio::time::sleep(BETWEEN).await;
         };
-        let (x, y) = (point[0].as_f64().unwrap_or(0.0), point[1].as_f64().unwrap_or(0.0));
+        let begins = self
+            .world_of(target)
+            .await?
+            .map_or([0.0, 0.0], |(_, begins)| begins);
+        let x = point[0].as_f64().unwrap_or(0.0) + begins[0];
+        let y = point[1].as_f64().unwrap_or(0.0) + begins[1];
         let page = self.page()?;
-        let options = playwright_rs::protocol::MouseOptions::builder().click_count(count).build();
-        self.guarded("click", PROMPT, page.mouse().click(x, y, options)).await
+        let options = playwright_rs::protocol::MouseOptions::builder()
+            .click_count(count)
+            .build();
+        self.guarded("click", PROMPT, page.mouse().click(x, y, options))
+            .await
     }
 
     async fn holds(&mut self, target: &ElementAddress, text: &str) -> Option<bool> {
-        if target.scope.iter().any(|hop| hop.kind == HopKind::Frame) {
-            let locator = self.locator(target).ok()?;
-            let script = "(element, text) => ('value' in element ? element.value : element.innerText) === text";
-            let read = self
-                .guarded("evaluate", PROMPT, locator.evaluate::<bool, &str>(script, Some(text)))
-                .await;
-            return read.ok();
-        }
         self.ask(target, "holds", Some(text)).await.as_bool()
     }
 
-    /// What our script says about an element of the top document: its answer, as JSON. Null when it can't be asked.
-    async fn ask(&mut self, target: &ElementAddress, function: &str, argument: Option<&str>) -> Value {
+    async fn look(&mut self, target: &ElementAddress) -> Value {
+        self.ask(target, "look", None).await
+    }
+
+    /// What our script says about an element: its answer, as JSON. Null when it can't be asked.
+    async fn ask(
+        &mut self,
+        target: &ElementAddress,
+        function: &str,
+        argument: Option<&str>,
+    ) -> Value {
         let documents = target.documents();
-        let [paths] = documents.as_slice() else {
-            return Value::Null;
-        };
-        let argument = argument.map_or_else(String::new, |argument| format!(", {}", json!(argument)));
+        let paths = documents.last().map(Vec::as_slice).unwrap_or_default();
+        let argument =
+            argument.map_or_else(String::new, |argument| format!(", {}", json!(argument)));
         let ask = format!("cuecard.{function}({}{argument})", json!(paths));
-        let Ok(world) = self.world().await else {
+        let Ok(Some((world, _))) = self.world_of(target).await else {
             return Value::Null;
         };
         match world.value(&ask).await {
@@ -314,27 +380,6 @@ impl BrowserBridge {
             Ok(value) => value,
             Err(_) => Value::Null,
         }
-    }
-
-    async fn look(&mut self, target: &ElementAddress) -> Value {
-        let look = self.ask(target, "look", None).await;
-        if !look.is_null() {
-            return look;
-        }
-        // In a frame: as much as Playwright tells.
-        let Ok(locator) = self.locator(target) else {
-            return Value::Null;
-        };
-        let script = "elements => JSON.stringify(elements.map(element => ({ found: true, \
-            options: [...(element.options ?? [])].slice(0, 200).map(option => [option.label.trim(), option.value]), \
-            isEnabled: !element.matches(':disabled'), isEditable: !element.readOnly, \
-            isVisible: element.checkVisibility({ visibilityProperty: true }), isHit: true }))[0] ?? { found: false })";
-        let read = self
-            .guarded("evaluate", PROMPT, locator.evaluate_all::<String, ()>(script, None))
-            .await;
-        read.ok()
-            .and_then(|text| serde_json::from_str(&text).ok())
-            .unwrap_or(Value::Null)
     }
 
     async fn explained(
@@ -369,14 +414,20 @@ impl BrowserBridge {
         } else if !is("found") {
             BrowserError::new(Kind::ElementNotFound, "the element is not there any more")
         } else if !is("isVisible") {
-            BrowserError::new(Kind::ElementNotFound, "the element is there, but it can't be seen")
+            BrowserError::new(
+                Kind::ElementNotFound,
+                "the element is there, but it can't be seen",
+            )
         } else if !is("isEnabled") {
             BrowserError::new(Kind::ElementDisabled, "the element is disabled")
         } else if needs_editing && !is("isEditable") {
             BrowserError::new(Kind::NotEditable, "the element takes no input")
         } else if !is("isHit") {
             let by = look["by"].as_str().unwrap_or("something else");
-            BrowserError::new(Kind::ElementCovered, format!("the element is covered by {by}"))
+            BrowserError::new(
+                Kind::ElementCovered,
+                format!("the element is covered by {by}"),
+            )
         } else {
             error
         };
@@ -385,7 +436,10 @@ impl BrowserBridge {
 }
 
 fn no_option(option: &str, options: &[Value]) -> BrowserError {
-    let labels: Vec<&str> = options.iter().filter_map(|known| known[0].as_str()).collect();
+    let labels: Vec<&str> = options
+        .iter()
+        .filter_map(|known| known[0].as_str())
+        .collect();
     let mut listed = labels[..labels.len().min(LISTED)].join("`, `");
     if labels.len() > LISTED {
         listed.push_str(&format!("` and {} more", labels.len() - LISTED));
@@ -414,7 +468,9 @@ mod tests {
             no_option("Green", &options).message,
             "there is no option `Green`, there are: `Red`, `Blue`"
         );
-        let many: Vec<Value> = (0..12).map(|number| json!([number.to_string(), ""])).collect();
+        let many: Vec<Value> = (0..12)
+            .map(|number| json!([number.to_string(), ""]))
+            .collect();
         assert!(no_option("x", &many).message.ends_with("`9` and 2 more"));
         assert!(no_option("x", &[]).message.ends_with("the list is empty"));
     }

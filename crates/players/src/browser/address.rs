@@ -1,32 +1,14 @@
 //! Where an element is: XPaths through frames and shadow roots, and the selector that reaches it.
 
-/// What a hop leads into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HopKind {
-    /// The document of a frame.
-    Frame,
-    /// A shadow root.
-    Shadow,
-}
-
-/// One step into another tree, by the element that owns it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hop {
-    /// What the owner holds.
-    pub kind: HopKind,
-    /// The XPath of the owner, in the tree before.
-    pub xpath: String,
-}
+use cuecard_core::page::dom::{DomElement, HopKind, ScopeHop};
 
 /// The address of an element: hops from the top document, then an XPath in the tree they lead to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElementAddress {
     /// The hops, outermost first.
-    pub scope: Vec<Hop>,
+    pub scope: Vec<ScopeHop>,
     /// The XPath of the element.
     pub xpath: String,
-    /// Whether a shadow root on the way is closed: selectors can't reach it, only a press at its place can.
-    pub is_in_closed_root: bool,
 }
 
 /// The name under which the engine for our paths is registered.
@@ -38,7 +20,14 @@ impl ElementAddress {
         Self {
             scope: Vec::new(),
             xpath: xpath.into(),
-            is_in_closed_root: false,
+        }
+    }
+
+    /// The address of an element of a captured state.
+    pub fn of(element: &DomElement) -> Self {
+        Self {
+            scope: element.scope.to_vec(),
+            xpath: element.xpath.clone(),
         }
     }
 
@@ -76,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_selector_enters_frames_and_keeps_shadow_hops_together() {
-        let hop = |kind, xpath: &str| Hop {
+        let hop = |kind, xpath: &str| ScopeHop {
             kind,
             xpath: xpath.to_owned(),
         };
@@ -86,7 +75,6 @@ mod tests {
                 hop(HopKind::Shadow, "/html/body/x-a"),
             ],
             xpath: "/button".to_owned(),
-            is_in_closed_root: false,
         };
         assert_eq!(
             address.selector(),

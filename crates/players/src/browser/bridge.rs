@@ -4,21 +4,21 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cuecard_core::page::dom::TabInfo;
 use playwright_rs::api::{ConnectOverCdpOptions, LaunchOptions};
 use playwright_rs::protocol::{
     Browser, BrowserContext, BrowserContextOptions, GotoOptions, Page, Response, StorageState,
     Viewport, WaitUntil,
 };
 use playwright_rs::server::channel_owner::ChannelOwner as _;
-use serde_json::{Value, json};
 
-use super::address::ENGINE;
+use super::address::{ENGINE, ElementAddress};
 use super::devtools::{World, engine};
 use super::driver::Driver;
 use super::error::{BrowserError, BrowserErrorKind, first_line};
 use super::events::{DialogSeen, Download, Happenings, Trouble};
 use super::options::BrowserOptions;
-use super::walk::{self, Capture, CaptureOptions, Known};
+use super::walk::{self, CaptureOptions, Known};
 
 /// How much longer than its own limit a call to the driver may take.
 const SLACK: Duration = Duration::from_secs(2);
@@ -47,19 +47,6 @@ pub enum Navigation {
     Forward,
     /// To the same page again.
     Reload,
-}
-
-/// One tab.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TabInfo {
-    /// Its place, from 0.
-    pub page_index: usize,
-    /// The address of its page.
-    pub url: String,
-    /// The title of its page; empty when it can't be told.
-    pub title: String,
-    /// Whether actions go to it.
-    pub is_current: bool,
 }
 
 impl std::fmt::Debug for BrowserBridge {
@@ -129,35 +116,41 @@ impl BrowserBridge {
     ) -> Result<Option<u16>, BrowserError> {
         self.happenings.begin();
         let page = self.page()?;
-        let options = GotoOptions::new().timeout(limit).wait_until(WaitUntil::Load);
+        let options = GotoOptions::new()
+            .timeout(limit)
+            .wait_until(WaitUntil::Load);
         let (call, answer) = match to {
-            Navigation::To(url) => ("goto", self.guarded("goto", limit, page.goto(url, options)).await),
-            Navigation::Back => ("goBack", self.guarded("goBack", limit, page.go_back(options)).await),
+            Navigation::To(url) => (
+                "goto",
+                self.guarded("goto", limit, page.goto(url, options)).await,
+            ),
+            Navigation::Back => (
+                "goBack",
+                self.guarded("goBack", limit, page.go_back(options)).await,
+            ),
             Navigation::Forward => (
                 "goForward",
-                self.guarded("goForward", limit, page.go_forward(options)).await,
+                self.guarded("goForward", limit, page.go_forward(options))
+                    .await,
             ),
-            Navigation::Reload => ("reload", self.guarded("reload", limit, page.reload(options)).await),
+            Navigation::Reload => (
+                "reload",
+                self.guarded("reload", limit, page.reload(options)).await,
+            ),
         };
         let response = answer.map_err(|error| navigation_error(error, to, limit))?;
         status_of(response.as_ref(), to, call)
     }
 
-    /// Captures the state of the current tab.
+    /// Captures the state of the current tab: one JSON text, as `cuecard_core::page::dom::DomProcessor` reads it.
     ///
     /// # Errors
     /// `page_too_large` names the largest part of the page; else the page or the browser is gone.
-    pub async fn capture(&mut self, options: &CaptureOptions) -> Result<Capture, BrowserError> {
+    pub async fn capture(&mut self, options: &CaptureOptions) -> Result<String, BrowserError> {
         let page = self.page()?;
-        let tabs = self.tabs().await;
-        let tabs: Value = match tabs.len() {
-            0 | 1 => json!([]),
-            _ => tabs
-                .iter()
-                .map(|tab| {
-                    json!({"pageIndex": tab.page_index, "url": tab.url, "title": tab.title, "current": tab.is_current})
-                })
-                .collect(),
+        let tabs = match self.tab_count() {
+            1 => Vec::new(),
+            _ => self.tabs().await,
         };
         let happenings = Arc::clone(&self.happenings);
         let known = self.known.entry(page.guid().to_owned()).or_default();
@@ -168,6 +161,10 @@ impl BrowserBridge {
         }
     }
 
+    fn tab_count(&self) -> usize {
+        self.happenings.seen().tabs.len()
+    }
+
     /// The tabs that are open.
     pub async fn tabs(&self) -> Vec<TabInfo> {
         let (pages, current) = {
@@ -176,19 +173,13 @@ impl BrowserBridge {
         };
         let mut tabs = Vec::with_capacity(pages.len());
         for (idx, page) in pages.iter().enumerate() {
-            let title = match pages.len() {
-                1 => String::new(),
-                _ => tokio::time::timeout(SLACK, page.title())
-                    .await
-                    .ok()
-                    .and_then(Result::ok)
-                    .unwrap_or_default(),
-            };
+            let title = tokio::time::timeout(SLACK, page.title()).await;
             tabs.push(TabInfo {
                 page_index: idx,
                 url: page.url(),
-                title,
-                is_current: idx == current,
+                // A tab that doesn't answer has none that could be told.
+                title: title.ok().and_then(Result::ok).unwrap_or_default(),
+                current: idx == current,
             });
         }
         tabs
@@ -214,6 +205,11 @@ impl BrowserBridge {
         self.happenings.seen().console.iter().cloned().collect()
     }
 
+    /// The process id of the driver.
+    pub fn driver_process(&self) -> i32 {
+        self.driver.process()
+    }
+
     pub(super) fn happenings(&self) -> Arc<Happenings> {
         Arc::clone(&self.happenings)
     }
@@ -222,7 +218,10 @@ impl BrowserBridge {
     pub(super) fn page(&self) -> Result<Page, BrowserError> {
         let seen = self.happenings.seen();
         seen.tabs.get(seen.current).cloned().ok_or_else(|| {
-            BrowserError::new(BrowserErrorKind::BrowserLost, "every tab of the browser is closed")
+            BrowserError::new(
+                BrowserErrorKind::BrowserLost,
+                "every tab of the browser is closed",
+            )
         })
     }
 
@@ -233,9 +232,40 @@ impl BrowserBridge {
         let devtools = known.page(&self.context, &page).await?;
         let frames = devtools.frames().await?;
         let Some((top, _)) = frames.first() else {
-            return Err(BrowserError::new(BrowserErrorKind::BrowserLost, "the page has no document"));
+            return Err(BrowserError::new(
+                BrowserErrorKind::BrowserLost,
+                "the page has no document",
+            ));
         };
         devtools.world(top).await
+    }
+
+    /// Our world in the document that an element is in, and where that document begins on the page. None when a frame
+    /// on the way was never captured, or is gone.
+    pub(super) async fn world_of(
+        &mut self,
+        target: &ElementAddress,
+    ) -> Result<Option<(World, [f64; 2])>, BrowserError> {
+        let mut world = self.world().await?;
+        let mut begins = [0.0, 0.0];
+        let documents = target.documents();
+        let page = self.page()?;
+        for paths in &documents[..documents.len().saturating_sub(1)] {
+            let ask = format!("cuecard.enter({})", serde_json::json!(paths));
+            let entered: serde_json::Value =
+                serde_json::from_str(&world.text(&ask).await?).unwrap_or_default();
+            let Some(frame) = entered["key"].as_str() else {
+                return Ok(None);
+            };
+            begins[0] += entered["left"].as_f64().unwrap_or(0.0);
+            begins[1] += entered["top"].as_f64().unwrap_or(0.0);
+            let known = self.known.get(page.guid());
+            let devtools = known
+                .and_then(|known| known.remote(frame))
+                .unwrap_or(world.devtools());
+            world = devtools.clone().world(frame).await?;
+        }
+        Ok(Some((world, begins)))
     }
 
     /// Awaits a call to Playwright, but no longer than there is somebody to answer it.
@@ -279,7 +309,11 @@ async fn open(
     happenings: &Arc<Happenings>,
 ) -> Result<(Browser, BrowserContext), BrowserError> {
     let failed = |error: &playwright_rs::Error| {
-        let path = options.tools.browser.as_deref().unwrap_or_else(|| "".as_ref());
+        let path = options
+            .tools
+            .browser
+            .as_deref()
+            .unwrap_or_else(|| "".as_ref());
         let message = format!(
             "the browser `{}` doesn't start: {}",
             path.display(),
@@ -291,7 +325,9 @@ async fn open(
     let chromium = driver.playwright.chromium();
     let browser = match &options.devtools_address {
         Some(address) => {
-            let connected = chromium.connect_over_cdp(address, ConnectOverCdpOptions::default()).await;
+            let connected = chromium
+                .connect_over_cdp(address, ConnectOverCdpOptions::default())
+                .await;
             connected.map_err(|error| {
                 let reason = first_line(&error.to_string());
                 let message = format!("no browser answers at `{address}`: {reason}");
@@ -312,11 +348,19 @@ async fn open(
     let selectors = driver.playwright.selectors();
     let registered = selectors.register(ENGINE, &engine(), Some(true)).await;
     registered.map_err(|error| failed(&error))?;
-    let context = browser.new_context_with_options(context_options(options)?).await;
+    let context = browser
+        .new_context_with_options(context_options(options)?)
+        .await;
     let context = context.map_err(|error| failed(&error))?;
-    happenings.listen(&context).await.map_err(|error| failed(&error))?;
+    happenings
+        .listen(&context)
+        .await
+        .map_err(|error| failed(&error))?;
     let page = context.new_page().await.map_err(|error| failed(&error))?;
-    happenings.opened(page).await.map_err(|error| failed(&error))?;
+    happenings
+        .opened(page)
+        .await
+        .map_err(|error| failed(&error))?;
     Ok((browser, context))
 }
 

@@ -55,7 +55,10 @@ pub(super) struct World {
 }
 
 impl DevTools {
-    pub(super) async fn of_page(context: &BrowserContext, page: &Page) -> Result<Self, BrowserError> {
+    pub(super) async fn of_page(
+        context: &BrowserContext,
+        page: &Page,
+    ) -> Result<Self, BrowserError> {
         let session = context.new_cdp_session(page).await;
         let session =
             session.map_err(|error| BrowserError::from_playwright(&error, "newCDPSession"))?;
@@ -65,7 +68,8 @@ impl DevTools {
     /// The session of a frame, or nothing when it shares the one of the page it is in.
     pub(super) async fn of_frame(context: &BrowserContext, frame: &Frame) -> Option<Self> {
         let params = json!({"frame": {"guid": frame.guid()}});
-        let answer: playwright_rs::Result<Value> = context.channel().send("newCDPSession", params).await;
+        let answer: playwright_rs::Result<Value> =
+            context.channel().send("newCDPSession", params).await;
         let answer = answer.ok()?;
         let guid = answer.get("session")?.get("guid")?.as_str()?;
         let session = context.connection().get_typed::<CDPSession>(guid).await;
@@ -75,7 +79,11 @@ impl DevTools {
     }
 
     /// Calls a method. What DevTools answer is wrapped by the driver, and is taken out here.
-    pub(super) async fn call(&self, method: &'static str, params: Value) -> Result<Value, BrowserError> {
+    pub(super) async fn call(
+        &self,
+        method: &'static str,
+        params: Value,
+    ) -> Result<Value, BrowserError> {
         match self.session.send(method, Some(params)).await {
             Ok(Value::Object(mut answer)) => Ok(answer.remove("result").unwrap_or(Value::Null)),
             Ok(other) => Ok(other),
@@ -104,7 +112,10 @@ impl DevTools {
         let params = json!({"frameId": frame, "worldName": WORLD});
         let made = self.call("Page.createIsolatedWorld", params).await?;
         let context = made["executionContextId"].as_u64().ok_or_else(|| {
-            BrowserError::new(BrowserErrorKind::BrowserLost, "a document has no world to read it in")
+            BrowserError::new(
+                BrowserErrorKind::BrowserLost,
+                "a document has no world to read it in",
+            )
         })?;
         let world = World {
             devtools: self.clone(),
@@ -201,7 +212,10 @@ impl World {
             None if answer.get("exceptionDetails").is_none() => Ok(answer),
             text => Err(BrowserError::new(
                 BrowserErrorKind::BrowserLost,
-                format!("the page could not be read: {}", first_line(text.unwrap_or("an exception"))),
+                format!(
+                    "the page could not be read: {}",
+                    first_line(text.unwrap_or("an exception"))
+                ),
             )),
         }
     }

@@ -25,6 +25,7 @@ pub(super) struct Driver {
     connection: Arc<Connection>,
     stop: Option<oneshot::Sender<()>>,
     keeper: JoinHandle<()>,
+    process: i32,
     /// Where the driver and the browser put what is theirs alone; it goes with them.
     _folder: tempfile::TempDir,
 }
@@ -36,7 +37,8 @@ impl Driver {
         happenings: &Arc<Happenings>,
     ) -> Result<Self, BrowserError> {
         let failed = |message: String| {
-            BrowserError::new(BrowserErrorKind::Unavailable, message).help("cuecard browser install")
+            BrowserError::new(BrowserErrorKind::Unavailable, message)
+                .help("cuecard browser install")
         };
         let folder = tempfile::Builder::new()
             .prefix("cuecard-browser-")
@@ -51,8 +53,12 @@ impl Driver {
             ],
             ..ProcessSpec::default()
         };
-        let mut group = ProcessGroup::spawn(&spec, &tools.environment)
-            .map_err(|error| failed(format!("`{}` can't be started: {error}", tools.node.display())))?;
+        let mut group = ProcessGroup::spawn(&spec, &tools.environment).map_err(|error| {
+            failed(format!(
+                "`{}` can't be started: {error}",
+                tools.node.display()
+            ))
+        })?;
         let (Some(stdin), Some(stdout)) = (group.stdin.take(), group.stdout.take()) else {
             return Err(failed("the driver has no pipes".to_owned()));
         };
@@ -67,6 +73,7 @@ impl Driver {
         let connection = Arc::new(Connection::new(sender, receiver, messages));
         let running = Arc::clone(&connection);
         tokio::spawn(async move { running.run().await });
+        let process = group.id();
         let (stop, stopped) = oneshot::channel();
         let keeper = tokio::spawn(keep(group, stopped, Arc::clone(happenings)));
         let playwright = tokio::select! {
@@ -84,8 +91,14 @@ impl Driver {
             connection,
             stop: Some(stop),
             keeper,
+            process,
             _folder: folder,
         })
+    }
+
+    /// Its process id.
+    pub(super) fn process(&self) -> i32 {
+        self.process
     }
 
     /// Ends the driver, which closes its browsers first.

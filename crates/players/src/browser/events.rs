@@ -172,7 +172,10 @@ impl Happenings {
     }
 
     /// Listens to a context and each page of it.
-    pub(super) async fn listen(self: &Arc<Self>, context: &BrowserContext) -> playwright_rs::Result<()> {
+    pub(super) async fn listen(
+        self: &Arc<Self>,
+        context: &BrowserContext,
+    ) -> playwright_rs::Result<()> {
         let this = Arc::clone(self);
         context
             .on_page(move |page| {
@@ -290,7 +293,11 @@ impl Happenings {
             request.resource_type(),
             "websocket" | "eventsource" | "media" | "ping" | "beacon"
         );
-        let is_top = || request.frame().is_some_and(|frame| frame.parent_frame().is_none());
+        let is_top = || {
+            request
+                .frame()
+                .is_some_and(|frame| frame.parent_frame().is_none())
+        };
         let mut seen = self.seen();
         // A redirect goes on with the same navigation.
         if request.is_navigation_request() && request.redirected_from().is_none() && is_top() {
@@ -365,9 +372,15 @@ impl Happenings {
         self.changed.notify_waiters();
     }
 
-    async fn write(&self, download: &playwright_rs::protocol::Download, name: &str) -> Result<Download, String> {
+    async fn write(
+        &self,
+        download: &playwright_rs::protocol::Download,
+        name: &str,
+    ) -> Result<Download, String> {
         let told = |error: std::io::Error| error.to_string();
-        tokio::fs::create_dir_all(&self.downloads).await.map_err(told)?;
+        tokio::fs::create_dir_all(&self.downloads)
+            .await
+            .map_err(told)?;
         let path = unused(&self.downloads, name);
         let saved = download.save_as(&path).await;
         saved.map_err(|error| super::error::first_line(&error.to_string()))?;
@@ -397,12 +410,16 @@ async fn measure(path: &Path) -> std::io::Result<(u64, String)> {
         size += read as u64;
         hash.update(&piece[..read]);
     }
-    let hex = hash.finish().as_ref().iter().fold(String::new(), |mut text, byte| {
-        use fmt::Write as _;
-        // Writing to a string can't fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
+    let hex = hash
+        .finish()
+        .as_ref()
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            use fmt::Write as _;
+            // Writing to a string can't fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
     Ok((size, hex))
 }
 
@@ -454,7 +471,10 @@ mod tests {
     async fn a_flood_of_dialogs_ends_with_its_action_and_a_crash_does_not() {
         let happenings = Happenings::new(OnDialog::Dismiss, Path::new("/nowhere"));
         happenings.report(Trouble::Dialogs("again".to_owned()));
-        assert_eq!(happenings.trouble().await, Trouble::Dialogs("again".to_owned()));
+        assert_eq!(
+            happenings.trouble().await,
+            Trouble::Dialogs("again".to_owned())
+        );
         happenings.begin();
         happenings.report(Trouble::Crashed);
         happenings.report(Trouble::Lost("later".to_owned()));

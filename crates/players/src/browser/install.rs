@@ -7,8 +7,7 @@ use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 
 use super::error::{BrowserError, BrowserErrorKind};
-use super::tools::DRIVER;
-use crate::runtime::browsers;
+use crate::runtime::browsers::{self, DRIVER, installed_folder};
 use crate::runtime::process::{ProcessGroup, ProcessSpec};
 use crate::runtime::programs::{Programs, Thing};
 
@@ -28,21 +27,6 @@ pub struct Installed {
     pub browser: Option<PathBuf>,
     /// The line that installs a browser, when there is none.
     pub browser_help: Option<String>,
-}
-
-/// Where the driver is put: `cuecard/browser` below `XDG_DATA_HOME`, or below the data folder of the user's home.
-/// Nothing when there is no home.
-pub fn installed_folder(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
-    let programs = Programs { environment };
-    let data = programs.variable("XDG_DATA_HOME").map(PathBuf::from);
-    let data = data.filter(|folder| folder.is_absolute()).or_else(|| {
-        let home = Path::new(programs.variable("HOME")?);
-        Some(match cfg!(target_os = "macos") {
-            true => home.join("Library/Application Support"),
-            false => home.join(".local/share"),
-        })
-    })?;
-    Some(data.join("cuecard/browser"))
 }
 
 /// Installs `playwright-core` with npm, unless the right version is there, and looks for a browser.
@@ -146,32 +130,12 @@ async fn run_npm(
         Ok(status) if status.success() => Ok(()),
         _ => {
             let said = String::from_utf8_lossy(&said);
-            let last: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+            let last: Vec<&str> = said
+                .lines()
+                .filter(|line| !line.trim().is_empty())
+                .collect();
             let last = last[last.len().saturating_sub(3)..].join("\n");
             Err(failed(format!("npm could not install it: {last}")))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_data_folder_is_the_users() {
-        let of = |variables: &[(&str, &str)]| {
-            let environment: Vec<(OsString, OsString)> = variables
-                .iter()
-                .map(|(name, value)| (name.into(), value.into()))
-                .collect();
-            installed_folder(&environment)
-        };
-        assert_eq!(of(&[]), None);
-        assert_eq!(
-            of(&[("HOME", "/home/a"), ("XDG_DATA_HOME", "/data")]),
-            Some(PathBuf::from("/data/cuecard/browser"))
-        );
-        let home = of(&[("HOME", "/home/a"), ("XDG_DATA_HOME", "relative")]);
-        assert!(home.is_some_and(|folder| folder.starts_with("/home/a")));
     }
 }

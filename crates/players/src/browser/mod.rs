@@ -19,12 +19,12 @@ mod settle;
 mod tools;
 mod walk;
 
-pub use address::{ElementAddress, Hop, HopKind};
-pub use bridge::{BrowserBridge, Navigation, TabInfo};
+pub use address::ElementAddress;
+pub use bridge::{BrowserBridge, Navigation};
 pub use error::{BrowserError, BrowserErrorKind};
 pub use events::{DialogSeen, Download};
-pub use install::{Installed, install, installed_folder};
+pub use install::{Installed, install};
 pub use options::{BrowserOptions, OnDialog, PageDefaults};
 pub use settle::Settled;
 pub use tools::{BrowserTools, Looked};
-pub use walk::{Capture, CaptureOptions};
+pub use walk::CaptureOptions;

@@ -93,7 +93,9 @@ impl BrowserBridge {
                 let seen = happenings.seen();
                 let action = seen.action;
                 !seen.requests.values().any(|request| {
-                    request.counts && request.action == action && request.began.elapsed() < LONG_REQUEST
+                    request.counts
+                        && request.action == action
+                        && request.began.elapsed() < LONG_REQUEST
                 })
             };
             if is_answered && self.quiet_for().await >= QUIET {

@@ -4,12 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::error::{BrowserError, BrowserErrorKind};
-use super::install::installed_folder;
-use crate::runtime::browsers;
+use crate::runtime::browsers::{self, installed_folder};
 use crate::runtime::programs::{Programs, Thing, may_run};
-
-/// The version of `playwright-core` that goes with this release.
-pub(crate) const DRIVER: &str = "1.64.0";
 
 /// Where each program is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,16 +42,14 @@ impl BrowserTools {
         let programs = Programs {
             environment: looked.environment,
         };
-        let missing =
-            |message: String| BrowserError::new(BrowserErrorKind::Unavailable, message);
+        let missing = |message: String| BrowserError::new(BrowserErrorKind::Unavailable, message);
         let node = programs.find("node").ok_or_else(|| {
             missing("no `node` in PATH, which the driver for browsers runs on".to_owned())
                 .help(programs.install(Thing::Node))
         })?;
-        let installed = installed_folder(looked.environment);
-        let driver = find_driver(looked.working_directory, &node, installed.as_deref());
-        let driver = driver.ok_or_else(|| {
-            let place = installed.map_or_else(String::new, |folder| {
+        let driver = browsers::driver(looked.environment, looked.working_directory, Some(&node));
+        let (driver, _) = driver.ok_or_else(|| {
+            let place = installed_folder(looked.environment).map_or_else(String::new, |folder| {
                 format!(", nor in `{}`", folder.display())
             });
             missing(format!(
@@ -93,17 +87,6 @@ impl BrowserTools {
     }
 }
 
-/// The folder of the driver: the pinned one that was installed for us, else one of the project or beside Node.
-fn find_driver(
-    working_directory: &Path,
-    node: &Path,
-    installed: Option<&Path>,
-) -> Option<PathBuf> {
-    let ours = installed.map(|folder| folder.join("node_modules/playwright-core"));
-    ours.filter(|folder| folder.join("cli.js").is_file())
-        .or_else(|| browsers::driver(working_directory, Some(node)).map(|(folder, _)| folder))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,26 +104,5 @@ mod tests {
         assert_eq!(error.kind, BrowserErrorKind::Unavailable);
         assert!(error.message.contains("`node`"), "{error}");
         assert!(error.help.is_some());
-    }
-
-    #[test]
-    fn the_installed_driver_comes_before_the_others() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let put = |path: &str| {
-            let package = folder.path().join(path).join("node_modules/playwright-core");
-            std::fs::create_dir_all(&package).expect("it can be made");
-            for (name, text) in [("cli.js", ""), ("package.json", r#"{"version": "1.64.0"}"#)] {
-                std::fs::write(package.join(name), text).expect("it can be written");
-            }
-            package
-        };
-        let (project, installed) = (folder.path().join("project"), folder.path().join("data"));
-        let node = folder.path().join("bin/node");
-        let found = |installed| find_driver(&project, &node, installed);
-        assert_eq!(found(Some(installed.as_path())), None);
-        let own = put("project");
-        assert_eq!(found(Some(installed.as_path())), Some(own));
-        let ours = put("data");
-        assert_eq!(found(Some(installed.as_path())), Some(ours));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use cuecard_core::page::dom::{CapturedDocument, HopKind, Owner, TabInfo, join};
 use playwright_rs::protocol::{BrowserContext, Frame, Page};
 use playwright_rs::server::channel_owner::ChannelOwner as _;
 use serde_json::{Value, json};
@@ -38,15 +39,6 @@ impl Default for CaptureOptions {
     }
 }
 
-/// A page's state as one JSON text, as `cuecard_core::page::dom` reads it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Capture {
-    /// The text.
-    pub json: String,
-    /// What was left out, and why.
-    pub warnings: Vec<String>,
-}
-
 /// What is remembered of a page between captures.
 #[derive(Default)]
 pub(super) struct Known {
@@ -59,19 +51,13 @@ pub(super) struct Known {
     listening: HashMap<(String, u64), HashSet<u64>>,
 }
 
-/// A document that was captured, and who owns it.
-struct Part {
-    owner: Option<Value>,
-    json: String,
-}
-
 /// A walk in progress.
 struct Joining<'a> {
     context: &'a BrowserContext,
     page: &'a Page,
     known: &'a mut Known,
     options: &'a CaptureOptions,
-    parts: Vec<Part>,
+    parts: Vec<CapturedDocument>,
     warnings: Vec<String>,
     frames: usize,
 }
@@ -80,25 +66,28 @@ struct Joining<'a> {
 struct Place {
     frame: String,
     devtools: DevTools,
-    owner: Option<Value>,
+    owner: Option<Owner>,
     /// What its owner shows of it, in its own coordinates: left, top, right, bottom.
     clip: Option<[f64; 4]>,
     /// The worlds around, innermost first, with the key by which each knows the frame and its content's offset.
     around: Vec<(World, String, [f64; 2])>,
 }
 
-/// Captures the page. `tabs` are told as they are.
+/// Captures the page, as one JSON text that `cuecard_core::page::dom` reads. `tabs` are told as they are.
 pub(super) async fn capture(
     context: &BrowserContext,
     page: &Page,
     known: &mut Known,
     options: &CaptureOptions,
-    tabs: &Value,
-) -> Result<Capture, BrowserError> {
+    tabs: &[TabInfo],
+) -> Result<String, BrowserError> {
     let devtools = known.page(context, page).await?;
     let frames = devtools.frames().await?;
     let Some((top, _)) = frames.first() else {
-        return Err(BrowserError::new(BrowserErrorKind::BrowserLost, "the page has no document"));
+        return Err(BrowserError::new(
+            BrowserErrorKind::BrowserLost,
+            "the page has no document",
+        ));
     };
     let mut joining = Joining {
         context,
@@ -125,12 +114,18 @@ pub(super) async fn capture(
                 Ok(inner) => next.extend(inner),
                 Err(error) if is_top => return Err(error),
                 // A frame that goes away while it is read is not there.
-                Err(error) => joining.warnings.push(format!("a frame was left out: {error}")),
+                Err(error) => joining
+                    .warnings
+                    .push(format!("a frame was left out: {error}")),
             }
         }
         depth += 1;
         if depth > DEEPEST && !next.is_empty() {
-            let names: Vec<String> = next.iter().filter_map(|place| place.owner.as_ref()).map(told).collect();
+            let names: Vec<String> = next
+                .iter()
+                .filter_map(|place| place.owner.as_ref())
+                .map(told)
+                .collect();
             joining.warnings.push(format!(
                 "frames in frames deeper than {DEEPEST} were left out: {}",
                 names.join(", ")
@@ -139,10 +134,7 @@ pub(super) async fn capture(
         }
         level = next;
     }
-    Ok(Capture {
-        json: join(&joining.parts, tabs),
-        warnings: joining.warnings,
-    })
+    Ok(join(&joining.parts, tabs, &[], &joining.warnings))
 }
 
 impl Known {
@@ -158,6 +150,11 @@ impl Known {
         let devtools = DevTools::of_page(context, page).await?;
         self.devtools = Some(devtools.clone());
         Ok(devtools)
+    }
+
+    /// The session of a frame that is in another process than the page.
+    pub(super) fn remote(&self, frame: &str) -> Option<&DevTools> {
+        self.remote.get(frame)
     }
 }
 
@@ -175,14 +172,17 @@ impl Joining<'_> {
         let ask = format!("cuecard.capture({ask})");
         let mut text = world.text(&ask).await?;
         let mut header = header_of(&text)?;
-        let found = self.hidden_roots(&world, &header).await? | self.owners(&world, &place, &header).await?;
+        let found = self.hidden_roots(&world, &header).await?
+            | self.owners(&world, &place, &header).await?;
         if found {
             text = world.text(&ask).await?;
             header = header_of(&text)?;
         }
         if let Some(points) = header.get("points").and_then(Value::as_array) {
             let reached = reached(&place, points).await?;
-            text = world.text(&format!("cuecard.finish({})", json!(reached))).await?;
+            text = world
+                .text(&format!("cuecard.finish({})", json!(reached)))
+                .await?;
         }
         Ok(self.add(&text, &header, place, &world))
     }
@@ -191,20 +191,20 @@ impl Joining<'_> {
     fn add(&mut self, text: &str, header: &Value, place: Place, world: &World) -> Vec<Place> {
         let idx = self.parts.len();
         let mut lines = text.lines().skip(1);
-        self.parts.push(Part {
+        self.parts.push(CapturedDocument {
             owner: place.owner,
             json: lines.next().unwrap_or("{}").to_owned(),
         });
         let closed = header["closed"].as_array().cloned().unwrap_or_default();
         for (path, line) in closed.iter().zip(lines) {
-            self.parts.push(Part {
-                owner: Some(json!({"document": idx, "path": path, "kind": "shadow"})),
+            self.parts.push(CapturedDocument {
+                owner: Some(owner_of(idx, path, HopKind::Shadow)),
                 json: line.to_owned(),
             });
         }
         let mut inner = Vec::new();
         for frame in header["frames"].as_array().into_iter().flatten() {
-            let owner = json!({"document": idx, "path": frame["path"], "kind": "frame"});
+            let owner = owner_of(idx, &frame["path"], HopKind::Frame);
             let Some(key) = frame["key"].as_str() else {
                 continue;
             };
@@ -240,19 +240,28 @@ impl Joining<'_> {
     async fn listeners(&mut self, world: &World) -> Result<(), BrowserError> {
         let document = world.handle("document").await?;
         let params = json!({"objectId": document, "depth": -1, "pierce": true});
-        let answer = world.devtools().call("DOMDebugger.getEventListeners", params).await?;
+        let answer = world
+            .devtools()
+            .call("DOMDebugger.getEventListeners", params)
+            .await?;
         let now: HashSet<u64> = answer["listeners"]
             .as_array()
             .into_iter()
             .flatten()
-            .filter(|listener| listener["type"].as_str().is_some_and(|kind| PRESSES.contains(&kind)))
+            .filter(|listener| {
+                listener["type"]
+                    .as_str()
+                    .is_some_and(|kind| PRESSES.contains(&kind))
+            })
             .filter_map(|listener| listener["backendNodeId"].as_u64())
             .take(MOST_LISTENERS)
             .collect();
         let before = self.known.listening.remove(&world.id()).unwrap_or_default();
         let told = now.difference(&before).map(|node| (*node, "listen"));
         let untold = before.difference(&now).map(|node| (*node, "forget"));
-        let work = told.chain(untold).map(|(node, function)| world.give(node, function, None));
+        let work = told
+            .chain(untold)
+            .map(|(node, function)| world.give(node, function, None));
         // A node of another frame, or one that is gone, is none of this world's.
         let _ = futures::future::join_all(work).await;
         if self.known.listening.len() > MOST_WORLDS {
@@ -276,9 +285,10 @@ impl Joining<'_> {
         for described in futures::future::join_all(asked).await {
             let described = described?;
             let root = &described["node"]["shadowRoots"][0];
-            let (Some("closed"), Some(node)) =
-                (root["shadowRootType"].as_str(), root["backendNodeId"].as_u64())
-            else {
+            let (Some("closed"), Some(node)) = (
+                root["shadowRootType"].as_str(),
+                root["backendNodeId"].as_u64(),
+            ) else {
                 continue;
             };
             world.give(node, "open", None).await?;
@@ -288,7 +298,12 @@ impl Joining<'_> {
     }
 
     /// Tells the world which frame each owner holds. True when any was told.
-    async fn owners(&mut self, world: &World, place: &Place, header: &Value) -> Result<bool, BrowserError> {
+    async fn owners(
+        &mut self,
+        world: &World,
+        place: &Place,
+        header: &Value,
+    ) -> Result<bool, BrowserError> {
         let frames = header["frames"].as_array();
         let is_unknown = |frame: &Value| frame["key"].is_null();
         if !frames.is_some_and(|frames| frames.iter().any(is_unknown)) {
@@ -371,7 +386,10 @@ fn header_of(text: &str) -> Result<Value, BrowserError> {
     }
     if let Some(missing) = header["missing"].as_str() {
         let message = format!("the page has no `{missing}`");
-        return Err(BrowserError::new(BrowserErrorKind::ElementNotFound, message));
+        return Err(BrowserError::new(
+            BrowserErrorKind::ElementNotFound,
+            message,
+        ));
     }
     Ok(header)
 }
@@ -394,21 +412,17 @@ fn numbers(value: &Value) -> [f64; 4] {
     std::array::from_fn(|idx| value[idx].as_f64().unwrap_or(0.0))
 }
 
-fn told(owner: &Value) -> String {
-    let path = owner["path"].as_array().into_iter().flatten();
-    let steps: Vec<&str> = path.filter_map(Value::as_str).collect();
-    format!("`{}`", steps.join(" >> "))
+fn owner_of(document: usize, path: &Value, kind: HopKind) -> Owner {
+    let steps = path.as_array().into_iter().flatten();
+    Owner {
+        document,
+        path: steps.filter_map(Value::as_str).map(str::to_owned).collect(),
+        kind,
+    }
 }
 
-/// One JSON text of all documents, which are JSON already.
-fn join(parts: &[Part], tabs: &Value) -> String {
-    let owners: Vec<&Value> = parts.iter().map(|part| part.owner.as_ref().unwrap_or(&Value::Null)).collect();
-    let documents: Vec<&str> = parts.iter().map(|part| part.json.as_str()).collect();
-    format!(
-        r#"{{"version":1,"tabs":{tabs},"owners":{},"documents":[{}]}}"#,
-        json!(owners),
-        documents.join(",")
-    )
+fn told(owner: &Owner) -> String {
+    format!("`{}`", owner.path.join(" >> "))
 }
 
 #[cfg(test)]
@@ -416,26 +430,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn documents_are_joined_with_their_owners() {
-        let parts = [
-            Part {
-                owner: None,
-                json: r#"{"url":"a"}"#.to_owned(),
-            },
-            Part {
-                owner: Some(json!({"document": 0, "path": ["/html/body/iframe"], "kind": "frame"})),
-                json: r#"{"url":"b"}"#.to_owned(),
-            },
-        ];
-        let joined: Value = serde_json::from_str(&join(&parts, &json!([]))).expect("it is JSON");
-        assert_eq!(joined["owners"][0], Value::Null);
-        assert_eq!(joined["owners"][1]["kind"], "frame");
-        assert_eq!(joined["documents"][1]["url"], "b");
-    }
-
-    #[test]
     fn a_page_that_is_too_large_names_its_largest_part() {
-        let error = header_of(r#"{"tooLarge": 60000, "largest": "/html/body/ul"}"#).expect_err("too large");
+        let error =
+            header_of(r#"{"tooLarge": 60000, "largest": "/html/body/ul"}"#).expect_err("too large");
         assert_eq!(error.kind, BrowserErrorKind::PageTooLarge);
         assert!(error.message.contains("`/html/body/ul`"), "{error}");
     }

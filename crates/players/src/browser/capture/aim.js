@@ -56,3 +56,24 @@ function holds(paths, text) {
   const element = find(paths);
   return Boolean(element) && ('value' in element ? element.value : element.innerText) === text;
 }
+
+/** Is one of the roots on the way closed? Selectors can't enter it. */
+function isClosedAway(paths) {
+  let tree = document;
+  for (const path of paths) {
+    const element = tree ? elementAt(tree, path) : null;
+    if (!element) return false;
+    if (tree.mode === 'closed') return true;
+    tree = shadowOf(element);
+  }
+  return false;
+}
+
+/** As JSON: the key of the frame that an owner holds, and where its content begins; null when it is none. */
+function enter(paths) {
+  const owner = find(paths);
+  const key = owner ? owners.get(owner) : undefined;
+  if (!key) return 'null';
+  const [left, top] = contentRect(owner, owner.getBoundingClientRect(), getComputedStyle(owner));
+  return JSON.stringify({ key, left, top });
+}

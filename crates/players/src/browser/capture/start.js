@@ -44,7 +44,8 @@ function isWithin(node, ancestor) {
 }
 
 function fold(text) {
-  return text.replace(/[\s\u00a0]+/g, ' ').trim();
+  const trimmed = text.trim();
+  return /[^\S ]| {2}/.test(trimmed) ? trimmed.replace(/\s+/g, ' ') : trimmed;
 }
 
 /** An element by its id, in the tree that `element` is in. */

@@ -256,7 +256,7 @@ class Walk {
     if (element.localName.includes('-')) return true;
     if (!HOSTS.has(element.localName) || element.firstElementChild) return false;
     // Nothing in it, and yet it takes room that its style doesn't ask for.
-    if (fold(element.textContent)) return false;
+    if (element.firstChild && element.textContent.trim()) return false;
     return element.computedStyleMap().get('height')?.toString() === 'auto' && getComputedStyle(element).position !== 'absolute';
   }
 
