@@ -431,7 +431,8 @@ fn told(to: &Navigation) -> String {
 /// The network's own name for what went wrong, such as `net::ERR_CONNECTION_REFUSED`.
 fn net_error(message: &str) -> Option<&str> {
     let start = message.find("net::")?;
-    message[start..].split_whitespace().next()
+    let word = message[start..].split_whitespace().next()?;
+    Some(word.trim_end_matches([';', ',']))
 }
 
 fn status_of(

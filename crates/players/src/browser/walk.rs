@@ -48,7 +48,15 @@ pub(super) struct Known {
     /// Playwright's frames that were asked for a session already.
     asked: HashSet<String>,
     /// Nodes whose listeners our worlds know, by world.
-    listening: HashMap<(String, u64), HashSet<u64>>,
+    listening: HashMap<(String, u64), Listening>,
+}
+
+/// What a world knows of listeners.
+struct Listening {
+    /// The nodes that it was told.
+    nodes: HashSet<u64>,
+    /// How often its document had changed then.
+    changes: u64,
 }
 
 /// A walk in progress.
@@ -69,6 +77,8 @@ struct Place {
     owner: Option<Owner>,
     /// What its owner shows of it, in its own coordinates: left, top, right, bottom.
     clip: Option<[f64; 4]>,
+    /// Whether something lies over its owner, as far as that is known.
+    is_covered: bool,
     /// The worlds around, innermost first, with the key by which each knows the frame and its content's offset.
     around: Vec<(World, String, [f64; 2])>,
 }
@@ -103,6 +113,7 @@ pub(super) async fn capture(
         devtools,
         owner: None,
         clip: None,
+        is_covered: false,
         around: Vec::new(),
     }];
     let mut depth = 0;
@@ -168,6 +179,7 @@ impl Joining<'_> {
             "root": self.options.root.as_ref().filter(|_| place.owner.is_none()),
             "clip": place.clip,
             "isFrame": place.owner.is_some(),
+            "isCovered": place.is_covered,
         });
         let ask = format!("cuecard.capture({ask})");
         let mut text = world.text(&ask).await?;
@@ -230,6 +242,7 @@ impl Joining<'_> {
                     .unwrap_or_else(|| world.devtools().clone()),
                 owner: Some(owner),
                 clip: Some([clip[0] - left, clip[1] - top, clip[2] - left, clip[3] - top]),
+                is_covered: frame["isCovered"] == Value::Bool(true),
                 around,
             });
         }
@@ -237,37 +250,35 @@ impl Joining<'_> {
     }
 
     /// Tells the world which elements listen for presses, as far as it doesn't know yet.
+    ///
+    /// DevTools list the listeners of a whole document, but a page may crash (Chromium 156) when they do so again after
+    /// it was walked. So that is asked once, and from then on, whenever the document has changed, a snapshot, which
+    /// marks what can be clicked.
     async fn listeners(&mut self, world: &World) -> Result<(), BrowserError> {
-        let document = world.handle("document").await?;
-        let params = json!({"objectId": document, "depth": -1, "pierce": true});
-        let answer = world
-            .devtools()
-            .call("DOMDebugger.getEventListeners", params)
-            .await?;
-        let now: HashSet<u64> = answer["listeners"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter(|listener| {
-                listener["type"]
-                    .as_str()
-                    .is_some_and(|kind| PRESSES.contains(&kind))
-            })
-            .filter_map(|listener| listener["backendNodeId"].as_u64())
-            .take(MOST_LISTENERS)
-            .collect();
-        let before = self.known.listening.remove(&world.id()).unwrap_or_default();
-        let told = now.difference(&before).map(|node| (*node, "listen"));
-        let untold = before.difference(&now).map(|node| (*node, "forget"));
-        let work = told
-            .chain(untold)
-            .map(|(node, function)| world.give(node, function, None));
+        let changes = world
+            .value("cuecard.changes()")
+            .await?
+            .as_u64()
+            .unwrap_or(0);
+        let before = self.known.listening.get(&world.id());
+        let now = match before {
+            None => all_listeners(world).await?,
+            Some(known) if known.changes == changes => return Ok(()),
+            Some(_) => clickable(world).await?,
+        };
+        let mut nodes = before.map(|known| known.nodes.clone()).unwrap_or_default();
+        let untold = now
+            .difference(&nodes)
+            .map(|node| world.give(*node, "listen", None));
         // A node of another frame, or one that is gone, is none of this world's.
-        let _ = futures::future::join_all(work).await;
+        let _ = futures::future::join_all(untold).await;
+        nodes.extend(now);
         if self.known.listening.len() > MOST_WORLDS {
             self.known.listening.clear();
         }
-        self.known.listening.insert(world.id(), now);
+        self.known
+            .listening
+            .insert(world.id(), Listening { nodes, changes });
         Ok(())
     }
 
@@ -334,6 +345,47 @@ impl Joining<'_> {
         }
         Ok(found)
     }
+}
+
+/// The nodes of a document that listen for presses, in shadow roots too.
+async fn all_listeners(world: &World) -> Result<HashSet<u64>, BrowserError> {
+    let document = world.handle("document").await?;
+    let params = json!({"objectId": document, "depth": -1, "pierce": true});
+    let answer = world
+        .devtools()
+        .call("DOMDebugger.getEventListeners", params)
+        .await?;
+    let listeners = answer["listeners"].as_array().into_iter().flatten();
+    Ok(listeners
+        .filter(|listener| {
+            listener["type"]
+                .as_str()
+                .is_some_and(|kind| PRESSES.contains(&kind))
+        })
+        .filter_map(|listener| listener["backendNodeId"].as_u64())
+        .take(MOST_LISTENERS)
+        .collect())
+}
+
+/// The nodes that a snapshot says can be clicked, of all documents of the process.
+async fn clickable(world: &World) -> Result<HashSet<u64>, BrowserError> {
+    let params = json!({"computedStyles": []});
+    let answer = world
+        .devtools()
+        .call("DOMSnapshot.captureSnapshot", params)
+        .await?;
+    let mut found = HashSet::new();
+    for document in answer["documents"].as_array().into_iter().flatten() {
+        let ids = &document["nodes"]["backendNodeId"];
+        let places = document["nodes"]["isClickable"]["index"].as_array();
+        let places = places.into_iter().flatten().filter_map(Value::as_u64);
+        found.extend(
+            places
+                .filter_map(|place| ids[usize::try_from(place).ok()?].as_u64())
+                .take(MOST_LISTENERS),
+        );
+    }
+    Ok(found)
 }
 
 /// Tells the world the owner of a frame. False when it isn't in this document.

@@ -155,9 +155,7 @@ fn driver(machine: &Machine<'_>, node: &Finding) -> Finding {
     Finding {
         name: "playwright-core".to_owned(),
         status: status(path.is_some()),
-        help: path
-            .is_none()
-            .then(|| "cuecard browser install".to_owned()),
+        help: path.is_none().then(|| "cuecard browser install".to_owned()),
         version,
         path,
         needed_by: Vec::new(),

@@ -220,7 +220,9 @@ mod tests {
         );
         assert_eq!(driver(&[], &prefix, None), None);
         let environment = [(OsString::from("XDG_DATA_HOME"), folder.path().into())];
-        let ours = folder.path().join("cuecard/browser/node_modules/playwright-core");
+        let ours = folder
+            .path()
+            .join("cuecard/browser/node_modules/playwright-core");
         let found = |version: &str| {
             write(
                 &ours.join("package.json"),

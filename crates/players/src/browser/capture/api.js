@@ -4,8 +4,9 @@ const MOST_NODES = 50000;
 const owners = new WeakMap();
 let last = null;
 let lastChange = performance.now();
+let changes = 0;
 
-new MutationObserver(() => { lastChange = performance.now(); })
+new MutationObserver(() => { lastChange = performance.now(); changes += 1; })
   .observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
 
 /** The child with the most elements in it, as long as it has more than half of all. */
@@ -30,7 +31,8 @@ function documentOf(nodes, id) {
 }
 
 /**
- * Walks the document. `options` are { testIdAttribute, root?, clip?, isFrame } with clip as [left, top, right, bottom].
+ * Walks the document. `options` are { testIdAttribute, root?, clip?, isFrame, isCovered } with clip as
+ * [left, top, right, bottom].
  * Answers one text: a line that says what else there is to ask, then a line for each document: this one, then each
  * closed root. With too many elements, the line alone.
  */
@@ -67,7 +69,8 @@ function header(more) {
   const { walk, closed, count } = last;
   return JSON.stringify({
     count,
-    frames: walk.frames.map(({ element, path, content, clip }) => ({ key: owners.get(element) ?? null, path, content, clip })),
+    frames: walk.frames.map(({ element, node, path, content, clip }) => (
+      { key: owners.get(element) ?? null, path, content, clip, isCovered: node.isTopElement === false })),
     closed, suspects: walk.suspects.length, ...more,
   });
 }
@@ -109,7 +112,8 @@ const api = Object.freeze({
   own: (owner, key) => { owners.set(owner, key); },
   open: (root) => { if (root.host && root.mode === 'closed') closedRoots.set(root.host, root); },
   listen: (node) => { listening.add(node); },
-  forget: (node) => { listening.delete(node); },
+  /** How often the document has changed. */
+  changes: () => changes,
   /** How many milliseconds the document has been as it is. */
   quiet: () => performance.now() - lastChange,
 });

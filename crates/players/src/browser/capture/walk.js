@@ -84,7 +84,10 @@ class Walk {
       }
       const mayCover = position === 'absolute' || position === 'relative';
       if (mayCover && !isInViewport && !around.isPinned && style.pointerEvents !== 'none') this.painted.add(element, region, place);
-      if (FRAMES.has(element.localName)) this.frame(element, node, style, rect, inView);
+      if (FRAMES.has(element.localName)) {
+        if (!by) this.top(element, node, style, shown, place, null);
+        this.frame(element, node, style, rect, inView);
+      }
     }
     if (element.localName === 'select') {
       node.options = optionsOf(element);
@@ -150,7 +153,7 @@ class Walk {
     const content = contentRect(element, rect, style);
     node.content = toRect(content);
     const clip = both(inView, content);
-    this.frames.push({ element, path: pathsTo(element), content: content.map(Math.round), clip: isEmpty(clip) ? EMPTY : clip });
+    this.frames.push({ element, node, path: pathsTo(element), content: content.map(Math.round), clip: isEmpty(clip) ? EMPTY : clip });
   }
 
   children(element, around, rect) {
@@ -263,7 +266,7 @@ class Walk {
   /** When all is seen: what lies over what is out of view. */
   finish() {
     for (const { element, node, region, place } of this.waiting) {
-      node.isTopElement = !this.painted.covers(element, region, place);
+      node.isTopElement = !this.options.isCovered && !this.painted.covers(element, region, place);
       node.topBasis = 'paint';
     }
   }
