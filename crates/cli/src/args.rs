@@ -98,6 +98,8 @@ pub(crate) enum Command {
     /// Show what agents call their tools, and make such a profile of what an agent advertised
     #[command(after_long_help = exit_code::HELP)]
     Profile(ProfileArgs),
+    /// Get what browser scenarios need
+    Browser(BrowserArgs),
 }
 
 const TEST_EXAMPLES: &str = "\
@@ -592,6 +594,26 @@ pub(crate) enum McpServer {
         /// Ask clients for this bearer token
         #[arg(long, requires = "http")]
         token: Option<String>,
+    },
+}
+
+/// Arguments of `browser`.
+#[derive(Debug, Args)]
+pub(crate) struct BrowserArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub what: BrowserCommand,
+}
+
+/// What can be done about browsers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BrowserCommand {
+    /// Put Playwright's driver into the data folder, and look for a browser
+    #[command(after_long_help = exit_code::HELP)]
+    Install {
+        /// Print what was done as one JSON document on standard output
+        #[arg(long)]
+        json: bool,
     },
 }
 

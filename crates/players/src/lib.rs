@@ -1,5 +1,6 @@
 //! The players of Cuecard: everything that touches processes, sockets, files and the clock.
 
+pub mod browser;
 pub mod doctor;
 pub mod judging;
 pub mod llm;

@@ -1,5 +1,5 @@
 //! What the tests of Cuecard share: a place to run the program in, the golden driver, the one normaliser,
-//! the way to the real peers, and what must hold of every reader of files.
+//! the way to the real peers, a site for browsers, and what must hold of every reader of files.
 //!
 //! Not published, and no part of the program: here the environment, the clock and processes may be used.
 
@@ -8,6 +8,7 @@ pub mod normalise;
 pub mod peers;
 pub mod readers;
 pub mod scratch;
+pub mod site;
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub(crate) mod browser;
 mod browser_files;
 pub(crate) mod check;
 mod connect;

@@ -2,6 +2,7 @@
 
 mod agents;
 mod append_kill;
+mod bridge;
 mod browser;
 mod browser_actions;
 mod dependencies;

@@ -282,6 +282,7 @@ catalogue! {
     TOOL_UNMAPPED = "T-TOOL-04", "a call that the agent has no tool for";
     TOOL_NOT_IN_PROFILE = "T-TOOL-05", "the profile has no entry for a tool";
     ARGUMENT = "X-ARG-01", "an argument can't be used";
+    BROWSER_UNAVAILABLE = "X-BROWSER-01", "no browser can be driven here";
     CONFIG_NOT_FOUND = "X-CFG-01", "no config was found";
     CONFIG_INVALID = "X-CFG-02", "a config file can't be used";
     CONFIG_VARIABLE = "X-CFG-03", "a config refers to a variable that is not set";

@@ -3,14 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::browsers;
-use super::programs::{Programs, Thing};
 use super::versions::{is_at_least, version_of};
+use crate::runtime::browsers;
+use crate::runtime::programs::{Programs, Thing};
 
 /// The oldest Node that servers for browsers run on.
 const OLDEST_NODE: (u64, u64) = (20, 19);
-/// The version of `playwright-core` that goes with this release.
-const DRIVER: &str = "1.64.0";
 
 /// What there is to look at.
 #[derive(Debug, Clone, Copy)]
@@ -148,14 +146,16 @@ async fn browser(machine: &Machine<'_>, programs: &Programs<'_>) -> Finding {
 }
 
 fn driver(machine: &Machine<'_>, node: &Finding) -> Finding {
-    let found = browsers::driver(machine.working_directory, node.path.as_deref());
+    let found = browsers::driver(
+        machine.environment,
+        machine.working_directory,
+        node.path.as_deref(),
+    );
     let (path, version) = found.unzip();
     Finding {
         name: "playwright-core".to_owned(),
         status: status(path.is_some()),
-        help: path
-            .is_none()
-            .then(|| format!("npm install -g playwright-core@{DRIVER}")),
+        help: path.is_none().then(|| "cuecard browser install".to_owned()),
         version,
         path,
         needed_by: Vec::new(),

@@ -1,8 +1,6 @@
 //! What `cuecard doctor` finds out: does each server start, and has the machine what servers need?
 
-mod browsers;
 mod machine;
-mod programs;
 mod versions;
 
 use std::ffi::OsString;

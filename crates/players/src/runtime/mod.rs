@@ -1,5 +1,6 @@
 //! What every player stands on: processes, the clock, the run directory, the safety policy, the tap, faults.
 
+pub(crate) mod browsers;
 pub mod clock;
 pub mod collect;
 pub mod connections;
@@ -10,6 +11,7 @@ pub mod patience;
 pub mod places;
 pub mod policy;
 pub mod process;
+pub(crate) mod programs;
 pub mod run_dir;
 pub mod tap;
 pub mod text_file;

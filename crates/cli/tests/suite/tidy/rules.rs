@@ -53,6 +53,16 @@ pub(super) const RULES: &[Rule] = &[
         find: rmcp,
     },
     Rule {
+        name: "driver-process",
+        instead: "start the driver as browser/driver.rs does: runtime::process spawns it, so that it ends with us",
+        find: driver_process,
+    },
+    Rule {
+        name: "playwright",
+        instead: "use the types of crate::browser: those of Playwright stay in its folder",
+        find: playwright,
+    },
+    Rule {
         name: "long-file",
         instead: "split it by topic",
         find: long_file,
@@ -315,6 +325,27 @@ fn rmcp(source: &Source<'_>) -> Vec<(usize, String)> {
     })
 }
 
+/// Playwright's crate can start its driver by itself; ours is a child like any other.
+fn driver_process(source: &Source<'_>) -> Vec<(usize, String)> {
+    if source.below("players").is_none() {
+        return Vec::new();
+    }
+    source.named(|path| {
+        let breaks = path.has(&["PlaywrightServer"]) || path.has(&["Playwright", "launch"]);
+        breaks.then(|| format!("`{path}` starts a driver"))
+    })
+}
+
+fn playwright(source: &Source<'_>) -> Vec<(usize, String)> {
+    if source.top_module("players") == Some("browser") {
+        return Vec::new();
+    }
+    source.named(|path| {
+        path.starts_with(&["playwright_rs"])
+            .then(|| format!("`{path}` outside crates/players/src/browser"))
+    })
+}
+
 fn long_file(source: &Source<'_>) -> Vec<(usize, String)> {
     let lines = source
         .text
@@ -414,6 +445,21 @@ mod tests {
             "use rmcp::model::Tool;\n",
             &[1],
             "use crate::mcp::Tool;\n",
+        ),
+        (
+            "playwright",
+            "crates/players/src/replay/mod.rs",
+            "use playwright_rs::protocol::Page;\n",
+            &[1],
+            "use crate::browser::BrowserBridge;\n",
+        ),
+        // It would start the driver by itself, where nothing ends it with us.
+        (
+            "driver-process",
+            "crates/players/src/browser/driver.rs",
+            "use playwright_rs::protocol::Playwright;\nuse playwright_rs::server::playwright_server::PlaywrightServer;\nasync fn f() { Playwright::launch().await; }\n",
+            &[2, 3],
+            "use playwright_rs::server::connection::Connection;\nuse playwright_rs::protocol::Playwright;\n",
         ),
         (
             "unfinished",

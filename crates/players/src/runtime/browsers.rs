@@ -1,5 +1,6 @@
 //! Where a browser may be, and where the driver for browsers may be.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::programs::{Programs, may_run};
@@ -23,7 +24,7 @@ const APPLICATIONS: &[&str] = &[
 const MOST_DOWNLOADS: usize = 1000;
 
 /// The first Chrome or Chromium of this machine.
-pub(super) fn find(programs: &Programs<'_>) -> Option<PathBuf> {
+pub(crate) fn find(programs: &Programs<'_>) -> Option<PathBuf> {
     let home = programs.variable("HOME").map(Path::new);
     NAMES
         .iter()
@@ -80,8 +81,44 @@ fn downloaded(programs: &Programs<'_>, home: &Path) -> Option<PathBuf> {
 /// The longest `package.json` that is read, in bytes.
 const LONGEST_PACKAGE: u64 = 1024 * 1024;
 
-/// The folder of `playwright-core` and its version: in the project, else beside Node.
-pub(super) fn driver(working_directory: &Path, node: Option<&Path>) -> Option<(PathBuf, String)> {
+/// The version of `playwright-core` that goes with this release.
+pub(crate) const DRIVER: &str = "1.64.0";
+
+/// Where the driver is put for us: `cuecard/browser` below `XDG_DATA_HOME`, or below the data folder of the user's
+/// home. Nothing when there is no home.
+pub(crate) fn installed_folder(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
+    let programs = Programs { environment };
+    let data = programs.variable("XDG_DATA_HOME").map(PathBuf::from);
+    let data = data.filter(|folder| folder.is_absolute()).or_else(|| {
+        let home = Path::new(programs.variable("HOME")?);
+        Some(match cfg!(target_os = "macos") {
+            true => home.join("Library/Application Support"),
+            false => home.join(".local/share"),
+        })
+    })?;
+    Some(data.join("cuecard/browser"))
+}
+
+/// The folder of `playwright-core` and its version: the one that was installed for us if it is the right one, else
+/// one of the project or beside Node.
+pub(crate) fn driver(
+    environment: &[(OsString, OsString)],
+    working_directory: &Path,
+    node: Option<&Path>,
+) -> Option<(PathBuf, String)> {
+    let ours = installed_folder(environment).and_then(|folder| driver_in(&folder));
+    ours.filter(|(_, version)| version == DRIVER)
+        .or_else(|| others_driver(working_directory, node))
+}
+
+/// The driver in the `node_modules` of a folder.
+fn driver_in(folder: &Path) -> Option<(PathBuf, String)> {
+    let folder = folder.join("node_modules/playwright-core");
+    let version = version_of_driver(&folder)?;
+    Some((folder, version))
+}
+
+fn others_driver(working_directory: &Path, node: Option<&Path>) -> Option<(PathBuf, String)> {
     let mut roots = vec![working_directory.join("node_modules")];
     for node in node
         .into_iter()
@@ -100,25 +137,26 @@ pub(super) fn driver(working_directory: &Path, node: Option<&Path>) -> Option<(P
         );
     }
     roots.into_iter().find_map(|root| {
-        use std::io::Read as _;
         let folder = root.join("playwright-core");
-        let mut text = String::new();
-        std::fs::File::open(folder.join("package.json"))
-            .ok()?
-            .take(LONGEST_PACKAGE)
-            .read_to_string(&mut text)
-            .ok()?;
-        let package: serde_json::Value = serde_json::from_str(&text).ok()?;
-        let version = package.get("version")?.as_str()?;
-        let is_plain =
-            |character: char| character.is_ascii_alphanumeric() || ".-+".contains(character);
-        let version: String = version
-            .chars()
-            .filter(|&part| is_plain(part))
-            .take(40)
-            .collect();
+        let version = version_of_driver(&folder)?;
         Some((folder, version))
     })
+}
+
+/// The version of the `playwright-core` in a folder, as its package says.
+pub(crate) fn version_of_driver(folder: &Path) -> Option<String> {
+    use std::io::Read as _;
+    let mut text = String::new();
+    std::fs::File::open(folder.join("package.json"))
+        .ok()?
+        .take(LONGEST_PACKAGE)
+        .read_to_string(&mut text)
+        .ok()?;
+    let package: serde_json::Value = serde_json::from_str(&text).ok()?;
+    let version = package.get("version")?.as_str()?;
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || ".-+".contains(character);
+    let version = version.chars().filter(|&part| is_plain(part)).take(40);
+    Some(version.collect())
 }
 
 #[cfg(test)]
@@ -167,19 +205,50 @@ mod tests {
         let (project, prefix) = (folder.path().join("project"), folder.path().join("node"));
         write(&prefix.join("bin/node"), "");
         let node = prefix.join("bin/node");
-        assert_eq!(driver(&project, Some(&node)), None);
+        assert_eq!(driver(&[], &project, Some(&node)), None);
         let global = prefix.join("lib/node_modules/playwright-core");
         write(&global.join("package.json"), r#"{"version": "1.2.3"}"#);
         assert_eq!(
-            driver(&project, Some(&node)),
+            driver(&[], &project, Some(&node)),
             Some((global, "1.2.3".to_owned()))
         );
         let own = project.join("node_modules/playwright-core");
         write(&own.join("package.json"), r#"{"version": "2.0.0"}"#);
         assert_eq!(
-            driver(&project, Some(&node)),
+            driver(&[], &project, Some(&node)),
             Some((own, "2.0.0".to_owned()))
         );
-        assert_eq!(driver(&prefix, None), None);
+        assert_eq!(driver(&[], &prefix, None), None);
+        let environment = [(OsString::from("XDG_DATA_HOME"), folder.path().into())];
+        let ours = folder
+            .path()
+            .join("cuecard/browser/node_modules/playwright-core");
+        let found = |version: &str| {
+            write(
+                &ours.join("package.json"),
+                &format!(r#"{{"version": "{version}"}}"#),
+            );
+            driver(&environment, &prefix, None)
+        };
+        assert_eq!(found("1.0.0"), None);
+        assert_eq!(found(DRIVER), Some((ours.clone(), DRIVER.to_owned())));
+    }
+
+    #[test]
+    fn the_data_folder_is_the_users() {
+        let of = |variables: &[(&str, &str)]| {
+            let environment: Vec<(OsString, OsString)> = variables
+                .iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect();
+            installed_folder(&environment)
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(
+            of(&[("HOME", "/home/a"), ("XDG_DATA_HOME", "/data")]),
+            Some(PathBuf::from("/data/cuecard/browser"))
+        );
+        let home = of(&[("HOME", "/home/a"), ("XDG_DATA_HOME", "relative")]);
+        assert!(home.is_some_and(|folder| folder.starts_with("/home/a")));
     }
 }

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 
 /// The environment as far as programs go.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Programs<'a> {
+pub(crate) struct Programs<'a> {
     pub environment: &'a [(OsString, OsString)],
 }
 
 impl Programs<'_> {
-    pub(super) fn variable(&self, name: &str) -> Option<&OsString> {
+    pub(crate) fn variable(&self, name: &str) -> Option<&OsString> {
         let found = self.environment.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value)
     }
 
     /// The first file of this name in `PATH` that may be run.
-    pub(super) fn find(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn find(&self, name: &str) -> Option<PathBuf> {
         let path = self.variable("PATH")?;
         path.as_bytes()
             .split(|byte| *byte == b':')
@@ -28,7 +28,7 @@ impl Programs<'_> {
     }
 
     /// The line that installs `thing`, with the package manager of this machine.
-    pub(super) fn install(&self, thing: Thing) -> &'static str {
+    pub(crate) fn install(&self, thing: Thing) -> &'static str {
         let row = INSTALL.iter().find(|row| row.thing == thing);
         let Some(row) = row else { return "" };
         let manager = MANAGERS.iter().position(|name| self.find(name).is_some());
@@ -39,7 +39,7 @@ impl Programs<'_> {
     }
 }
 
-pub(super) fn may_run(file: &Path) -> bool {
+pub(crate) fn may_run(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     file.metadata()
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
@@ -47,7 +47,7 @@ pub(super) fn may_run(file: &Path) -> bool {
 
 /// What can be installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Thing {
+pub(crate) enum Thing {
     Node,
     Browser,
     Uv,

@@ -1,0 +1,260 @@
+//! What a person does on a page, and what comes of it.
+
+use cuecard_players::browser::{BrowserErrorKind, ElementAddress, Navigation, OnDialog, Settled};
+
+use super::{PATIENCE, SHORT, all, only, with_browser, with_options};
+
+#[test]
+fn signing_in_is_refused_until_everything_is_right() {
+    with_browser(async |lab| {
+        lab.open("login.html").await;
+        lab.click("button", "Log in").await;
+        assert!(lab.shows("Please enter your e-mail.").await);
+        assert_eq!(lab.site.count("login"), 0);
+        lab.fill("E-mail", "ana@example.org").await;
+        lab.fill("Password", "wrong").await;
+        let text = lab.text().await;
+        assert!(!text.contains("wrong"), "{text}");
+        let remember = lab.find("checkbox", "Remember me").await;
+        for _ in 0..2 {
+            lab.bridge
+                .set_checked(&remember, true, PATIENCE)
+                .await
+                .expect("it is ticked");
+        }
+        lab.click("button", "Log in").await;
+        assert!(
+            lab.bridge.url().ends_with("/login.html?error=1"),
+            "{}",
+            lab.bridge.url()
+        );
+        assert!(lab.shows("Wrong e-mail or password.").await);
+
+        lab.fill("E-mail", "ana@example.org").await;
+        lab.fill("Password", "correct horse").await;
+        lab.click("button", "Show password").await;
+        let text = lab.text().await;
+        assert!(!text.contains("correct horse"), "{text}");
+        let password = lab.find("textbox", "Password").await;
+        lab.bridge
+            .press(Some(&password), "Enter", PATIENCE)
+            .await
+            .expect("it is pressed");
+        lab.bridge.settle().await.expect("it settles");
+        assert!(lab.shows("You are signed in.").await);
+        assert_eq!(lab.site.count("login"), 2);
+
+        lab.bridge
+            .navigate(&Navigation::Back, PATIENCE)
+            .await
+            .expect("there is one before");
+        assert!(
+            lab.bridge.url().contains("/login.html"),
+            "{}",
+            lab.bridge.url()
+        );
+        lab.bridge
+            .navigate(&Navigation::Forward, PATIENCE)
+            .await
+            .expect("there is one after");
+        lab.bridge
+            .navigate(&Navigation::Reload, PATIENCE)
+            .await
+            .expect("it loads again");
+        assert!(
+            lab.bridge.url().ends_with("/home.html"),
+            "{}",
+            lab.bridge.url()
+        );
+    });
+}
+
+#[test]
+fn what_stands_in_the_way_is_named_and_nothing_is_done() {
+    with_browser(async |lab| {
+        lab.open("dialogs.html").await;
+        let behind = lab.find("button", "Open settings").await;
+        lab.click("button", "Delete account").await;
+        let error = lab
+            .bridge
+            .click(&behind, false, SHORT)
+            .await
+            .expect_err("it is covered");
+        assert_eq!(error.kind, BrowserErrorKind::ElementCovered, "{error}");
+        assert_eq!(error.call, Some("click"));
+        lab.click("button", "Cancel").await;
+        assert!(lab.shows("Account: kept").await);
+
+        lab.open("tabs.html").await;
+        let billing = lab.find("tab", "Billing").await;
+        let error = lab
+            .bridge
+            .click(&billing, false, SHORT)
+            .await
+            .expect_err("it is disabled");
+        assert_eq!(error.kind, BrowserErrorKind::ElementDisabled, "{error}");
+
+        lab.open("states/values.html").await;
+        let readonly = ElementAddress::top("/html/body/input[6]");
+        let error = lab
+            .bridge
+            .fill(&readonly, "y", SHORT)
+            .await
+            .expect_err("it is read-only");
+        assert_eq!(error.kind, BrowserErrorKind::NotEditable, "{error}");
+        let list = ElementAddress::top("/html/body/select");
+        let error = lab
+            .bridge
+            .select(&list, "C", SHORT)
+            .await
+            .expect_err("there is no such option");
+        assert_eq!(error.kind, BrowserErrorKind::OptionNotFound);
+        assert!(error.message.ends_with("there are: `A`, `B`"), "{error}");
+        let nothing = ElementAddress::top("/html/body/video");
+        let error = lab
+            .bridge
+            .click(&nothing, false, SHORT)
+            .await
+            .expect_err("there is none");
+        assert_eq!(error.kind, BrowserErrorKind::ElementNotFound, "{error}");
+    });
+}
+
+#[test]
+fn an_element_under_a_sticky_header_is_scrolled_free_and_lazy_parts_come() {
+    with_browser(async |lab| {
+        lab.open("sticky.html").await;
+        lab.click("button", "Read chapter 9").await;
+        assert!(lab.shows("Chapter 9 read").await);
+        lab.click("button", "Read chapter 2").await;
+        assert!(lab.shows("Chapter 2 read").await);
+
+        lab.open("lazy.html").await;
+        let before = lab.state().await;
+        assert!(all(&before, "link", "Read Story 1").len() == 1);
+        assert!(all(&before, "link", "Read Story 25").is_empty());
+        for _ in 0..4 {
+            lab.bridge.scroll(true).await.expect("it scrolls");
+            lab.bridge.settle().await.expect("it settles");
+        }
+        let after = lab.state().await;
+        let story = only(&after, "link", "Read Story 25");
+        assert_eq!(story.is_new, Some(true));
+    });
+}
+
+#[test]
+fn a_page_that_is_never_idle_is_waited_for_three_seconds_and_no_longer() {
+    with_browser(async |lab| {
+        let to = Navigation::To(lab.site.url("busy.html"));
+        lab.bridge.navigate(&to, PATIENCE).await.expect("it loads");
+        assert_eq!(lab.bridge.settle().await, Ok(Settled::Bounded));
+        let refresh = lab.find("button", "Refresh").await;
+        lab.bridge
+            .click(&refresh, false, PATIENCE)
+            .await
+            .expect("it is clicked");
+        assert_eq!(lab.bridge.settle().await, Ok(Settled::Bounded));
+        assert!(lab.shows("Refreshed").await);
+        lab.open("login.html").await;
+        let link = lab.find("link", "Forgot password?").await;
+        lab.bridge
+            .hover(&link, PATIENCE)
+            .await
+            .expect("the pointer gets there");
+        assert_eq!(lab.bridge.settle().await, Ok(Settled::Quiet));
+    });
+}
+
+#[test]
+fn dialogs_are_answered_as_told_and_recorded() {
+    with_browser(async |lab| {
+        lab.open("dialogs.html").await;
+        lab.click("button", "Ask me").await;
+        assert!(lab.shows("No").await);
+        lab.click("button", "Say hello").await;
+        assert!(lab.shows("Hello was said").await);
+        let dialogs = lab.bridge.dialogs();
+        let told: Vec<(&str, &str, bool)> = dialogs
+            .iter()
+            .map(|dialog| {
+                (
+                    dialog.kind.as_str(),
+                    dialog.message.as_str(),
+                    dialog.accepted,
+                )
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [("confirm", "Really?", false), ("alert", "Hello", false)]
+        );
+        let endless = lab.find("button", "Never stop").await;
+        let error = lab
+            .bridge
+            .click(&endless, false, PATIENCE)
+            .await
+            .expect_err("it never stops");
+        assert_eq!(error.kind, BrowserErrorKind::DialogBlocked, "{error}");
+    });
+    let accept = |options: &mut cuecard_players::browser::BrowserOptions| {
+        options.on_dialog = OnDialog::Accept;
+    };
+    with_options("data-testid", accept, async |lab| {
+        lab.open("dialogs.html").await;
+        lab.click("button", "Ask my name").await;
+        assert!(lab.shows("Name: Ana").await);
+    });
+}
+
+#[test]
+fn tabs_open_and_close_and_files_go_up_and_come_down() {
+    with_browser(async |lab| {
+        lab.open("tabs.html").await;
+        for (role, name) in [("link", "Open terms"), ("button", "Open chat")] {
+            lab.click(role, name).await;
+            assert!(lab.shows("Be kind.").await, "{name}");
+            let state = lab.state().await;
+            let current: Vec<bool> = state.page.tabs.iter().map(|tab| tab.current).collect();
+            assert_eq!(current, [false, true]);
+            lab.click("button", "Close").await;
+            assert!(
+                lab.bridge.url().ends_with("/tabs.html"),
+                "{}",
+                lab.bridge.url()
+            );
+        }
+        lab.click("tab", "Security").await;
+        assert!(lab.shows("Two keys.").await);
+
+        lab.open("files.html").await;
+        lab.click("link", "Download report").await;
+        let downloads = lab.bridge.downloads();
+        assert_eq!(downloads.len(), 1, "{downloads:?}");
+        let report = &downloads[0];
+        assert_eq!((report.name.as_str(), report.size), ("report.csv", 24));
+        assert_eq!(report.path, lab.downloads_folder().join("report.csv"));
+        assert_eq!(report.sha256.len(), 64);
+        let picture = lab.folder.write("picture.png", "not really");
+        let document = lab.folder.write("document.txt", "words");
+        for (name, file) in [("Picture", picture), ("Choose a document", document)] {
+            let field = lab.find("button", name).await;
+            lab.bridge
+                .upload(&field, &[file], PATIENCE)
+                .await
+                .expect("it takes files");
+            lab.bridge.settle().await.expect("it settles");
+        }
+        assert!(lab.shows("Received document.txt").await);
+        assert_eq!(lab.site.count("upload"), 2);
+        let picture = lab.bridge.screenshot().await.expect("a picture");
+        assert_eq!(&picture[1..4], b"PNG");
+        let status = ElementAddress::top("/html/body/main/p[3]");
+        let said = lab
+            .bridge
+            .extract(&status, PATIENCE)
+            .await
+            .expect("it can be read");
+        assert_eq!(said, "Received document.txt");
+    });
+}

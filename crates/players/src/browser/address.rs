@@ -1,0 +1,88 @@
+//! Where an element is: XPaths through frames and shadow roots, and the selector that reaches it.
+
+use cuecard_core::page::dom::{DomElement, HopKind, ScopeHop};
+
+/// The address of an element: hops from the top document, then an XPath in the tree they lead to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ElementAddress {
+    /// The hops, outermost first.
+    pub scope: Vec<ScopeHop>,
+    /// The XPath of the element.
+    pub xpath: String,
+}
+
+/// The name under which the engine for our paths is registered.
+pub(super) const ENGINE: &str = "cuecard";
+
+impl ElementAddress {
+    /// The address of an element of the top document.
+    pub fn top(xpath: impl Into<String>) -> Self {
+        Self {
+            scope: Vec::new(),
+            xpath: xpath.into(),
+        }
+    }
+
+    /// The address of an element of a captured state.
+    pub fn of(element: &DomElement) -> Self {
+        Self {
+            scope: element.scope.to_vec(),
+            xpath: element.xpath.clone(),
+        }
+    }
+
+    /// The paths in each document on the way: the last ones are those of the element's own document.
+    pub(super) fn documents(&self) -> Vec<Vec<&str>> {
+        let mut documents = vec![Vec::new()];
+        for hop in &self.scope {
+            if let Some(last) = documents.last_mut() {
+                last.push(hop.xpath.as_str());
+            }
+            if hop.kind == HopKind::Frame {
+                documents.push(Vec::new());
+            }
+        }
+        if let Some(last) = documents.last_mut() {
+            last.push(self.xpath.as_str());
+        }
+        documents
+    }
+
+    /// The selector for Playwright.
+    pub fn selector(&self) -> String {
+        let steps: Vec<String> = self
+            .documents()
+            .iter()
+            .map(|paths| format!("{ENGINE}={}", serde_json::json!(paths)))
+            .collect();
+        steps.join(" >> internal:control=enter-frame >> ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_selector_enters_frames_and_keeps_shadow_hops_together() {
+        let hop = |kind, xpath: &str| ScopeHop {
+            kind,
+            xpath: xpath.to_owned(),
+        };
+        let address = ElementAddress {
+            scope: vec![
+                hop(HopKind::Frame, "/html/body/iframe[2]"),
+                hop(HopKind::Shadow, "/html/body/x-a"),
+            ],
+            xpath: "/button".to_owned(),
+        };
+        assert_eq!(
+            address.selector(),
+            r#"cuecard=["/html/body/iframe[2]"] >> internal:control=enter-frame >> cuecard=["/html/body/x-a","/button"]"#
+        );
+        assert_eq!(
+            ElementAddress::top("/html/body/p").selector(),
+            r#"cuecard=["/html/body/p"]"#
+        );
+    }
+}

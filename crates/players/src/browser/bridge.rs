@@ -1,0 +1,477 @@
+//! The bridge to a browser: it starts and ends it, navigates, captures, and knows its tabs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_core::page::dom::TabInfo;
+use playwright_rs::api::{ConnectOverCdpOptions, LaunchOptions};
+use playwright_rs::protocol::{
+    Browser, BrowserContext, BrowserContextOptions, GotoOptions, Page, Response, StorageState,
+    Viewport, WaitUntil,
+};
+use playwright_rs::server::channel_owner::ChannelOwner as _;
+
+use super::address::{ENGINE, ElementAddress};
+use super::devtools::{World, engine};
+use super::driver::Driver;
+use super::error::{BrowserError, BrowserErrorKind, first_line};
+use super::events::{DialogSeen, Download, Happenings, Trouble};
+use super::options::BrowserOptions;
+use super::walk::{self, CaptureOptions, Known};
+
+/// How much longer than its own limit a call to the driver may take.
+const SLACK: Duration = Duration::from_secs(2);
+/// How long calls take that wait for nothing in the page.
+pub(super) const PROMPT: Duration = Duration::from_secs(30);
+
+/// A browser with one context, and the tabs in it.
+pub struct BrowserBridge {
+    driver: Driver,
+    browser: Browser,
+    context: BrowserContext,
+    happenings: Arc<Happenings>,
+    known: HashMap<String, Known>,
+    /// Whether the browser is ours to close.
+    is_ours: bool,
+}
+
+/// Where a navigation goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Navigation {
+    /// To this address.
+    To(String),
+    /// One page back.
+    Back,
+    /// One page forward.
+    Forward,
+    /// To the same page again.
+    Reload,
+}
+
+impl std::fmt::Debug for BrowserBridge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BrowserBridge").finish_non_exhaustive()
+    }
+}
+
+impl BrowserBridge {
+    /// Starts a browser with an empty page.
+    ///
+    /// # Errors
+    /// When the driver or the browser doesn't start; then nothing is left running.
+    pub async fn start(options: &BrowserOptions) -> Result<Self, BrowserError> {
+        let happenings = Happenings::new(options.on_dialog, &options.downloads);
+        let driver = Driver::start(&options.tools, &happenings).await?;
+        let opened = tokio::select! {
+            biased;
+            trouble = happenings.trouble() => Err(gone(&trouble)),
+            opened = open(&driver, options, &happenings) => opened,
+        };
+        let (browser, context) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                driver.stop().await;
+                return Err(error);
+            }
+        };
+        let is_ours = options.devtools_address.is_none();
+        Ok(Self {
+            driver,
+            browser,
+            context,
+            happenings,
+            known: HashMap::new(),
+            is_ours,
+        })
+    }
+
+    /// Closes the browser and ends the driver.
+    pub async fn stop(self) {
+        let close = async {
+            // What can't be closed ends with the driver.
+            match self.is_ours {
+                true => self.browser.close().await.ok(),
+                false => self.context.close().await.ok(),
+            }
+        };
+        let _ = tokio::time::timeout(PROMPT, async {
+            tokio::select! {
+                _ = self.happenings.trouble() => None,
+                closed = close => closed,
+            }
+        })
+        .await;
+        self.driver.stop().await;
+    }
+
+    /// Goes somewhere and waits until the page is loaded, for at most `limit`. Gives the HTTP status, if there is one.
+    ///
+    /// # Errors
+    /// `navigation_failed` with the network's error or the status, `timeout`.
+    pub async fn navigate(
+        &mut self,
+        to: &Navigation,
+        limit: Duration,
+    ) -> Result<Option<u16>, BrowserError> {
+        self.happenings.begin();
+        let page = self.page()?;
+        let options = GotoOptions::new()
+            .timeout(limit)
+            .wait_until(WaitUntil::Load);
+        let (call, answer) = match to {
+            Navigation::To(url) => (
+                "goto",
+                self.guarded("goto", limit, page.goto(url, options)).await,
+            ),
+            Navigation::Back => (
+                "goBack",
+                self.guarded("goBack", limit, page.go_back(options)).await,
+            ),
+            Navigation::Forward => (
+                "goForward",
+                self.guarded("goForward", limit, page.go_forward(options))
+                    .await,
+            ),
+            Navigation::Reload => (
+                "reload",
+                self.guarded("reload", limit, page.reload(options)).await,
+            ),
+        };
+        let response = answer.map_err(|error| navigation_error(error, to, limit))?;
+        status_of(response.as_ref(), to, call)
+    }
+
+    /// Captures the state of the current tab: one JSON text, as `cuecard_core::page::dom::DomProcessor` reads it.
+    ///
+    /// # Errors
+    /// `page_too_large` names the largest part of the page; else the page or the browser is gone.
+    pub async fn capture(&mut self, options: &CaptureOptions) -> Result<String, BrowserError> {
+        let page = self.page()?;
+        let tabs = match self.tab_count() {
+            1 => Vec::new(),
+            _ => self.tabs().await,
+        };
+        let happenings = Arc::clone(&self.happenings);
+        let known = self.known.entry(page.guid().to_owned()).or_default();
+        tokio::select! {
+            biased;
+            trouble = happenings.trouble() => Err(gone(&trouble)),
+            captured = walk::capture(&self.context, &page, known, options, &tabs) => captured,
+        }
+    }
+
+    fn tab_count(&self) -> usize {
+        self.happenings.seen().tabs.len()
+    }
+
+    /// The tabs that are open.
+    pub async fn tabs(&self) -> Vec<TabInfo> {
+        let (pages, current) = {
+            let seen = self.happenings.seen();
+            (seen.tabs.clone(), seen.current)
+        };
+        let mut tabs = Vec::with_capacity(pages.len());
+        for (idx, page) in pages.iter().enumerate() {
+            let title = tokio::time::timeout(SLACK, page.title()).await;
+            tabs.push(TabInfo {
+                page_index: idx,
+                url: page.url(),
+                // A tab that doesn't answer has none that could be told.
+                title: title.ok().and_then(Result::ok).unwrap_or_default(),
+                current: idx == current,
+            });
+        }
+        tabs
+    }
+
+    /// The address of the current tab's page.
+    pub fn url(&self) -> String {
+        self.page().map(|page| page.url()).unwrap_or_default()
+    }
+
+    /// The dialogs that were opened so far, in order.
+    pub fn dialogs(&self) -> Vec<DialogSeen> {
+        self.happenings.seen().dialogs.clone()
+    }
+
+    /// The downloads that came so far, in order.
+    pub fn downloads(&self) -> Vec<Download> {
+        self.happenings.seen().downloads.clone()
+    }
+
+    /// The last lines of the console and the errors of pages, in order.
+    pub fn console(&self) -> Vec<String> {
+        self.happenings.seen().console.iter().cloned().collect()
+    }
+
+    /// The process id of the driver.
+    pub fn driver_process(&self) -> i32 {
+        self.driver.process()
+    }
+
+    pub(super) fn happenings(&self) -> Arc<Happenings> {
+        Arc::clone(&self.happenings)
+    }
+
+    /// The current tab.
+    pub(super) fn page(&self) -> Result<Page, BrowserError> {
+        let seen = self.happenings.seen();
+        seen.tabs.get(seen.current).cloned().ok_or_else(|| {
+            BrowserError::new(
+                BrowserErrorKind::BrowserLost,
+                "every tab of the browser is closed",
+            )
+        })
+    }
+
+    /// Our world in the top document of the current tab.
+    pub(super) async fn world(&mut self) -> Result<World, BrowserError> {
+        let page = self.page()?;
+        let known = self.known.entry(page.guid().to_owned()).or_default();
+        let devtools = known.page(&self.context, &page).await?;
+        let frames = devtools.frames().await?;
+        let Some((top, _)) = frames.first() else {
+            return Err(BrowserError::new(
+                BrowserErrorKind::BrowserLost,
+                "the page has no document",
+            ));
+        };
+        devtools.world(top).await
+    }
+
+    /// Our world in the document that an element is in, and where that document begins on the page. None when a frame
+    /// on the way was never captured, or is gone.
+    pub(super) async fn world_of(
+        &mut self,
+        target: &ElementAddress,
+    ) -> Result<Option<(World, [f64; 2])>, BrowserError> {
+        let mut world = self.world().await?;
+        let mut begins = [0.0, 0.0];
+        let documents = target.documents();
+        let page = self.page()?;
+        for paths in &documents[..documents.len().saturating_sub(1)] {
+            let ask = format!("cuecard.enter({})", serde_json::json!(paths));
+            let entered: serde_json::Value =
+                serde_json::from_str(&world.text(&ask).await?).unwrap_or_default();
+            let Some(frame) = entered["key"].as_str() else {
+                return Ok(None);
+            };
+            begins[0] += entered["left"].as_f64().unwrap_or(0.0);
+            begins[1] += entered["top"].as_f64().unwrap_or(0.0);
+            let known = self.known.get(page.guid());
+            let devtools = known
+                .and_then(|known| known.remote(frame))
+                .unwrap_or(world.devtools());
+            world = devtools.clone().world(frame).await?;
+        }
+        Ok(Some((world, begins)))
+    }
+
+    /// Awaits a call to Playwright, but no longer than there is somebody to answer it.
+    pub(super) async fn guarded<T>(
+        &self,
+        call: &'static str,
+        limit: Duration,
+        work: impl Future<Output = playwright_rs::Result<T>>,
+    ) -> Result<T, BrowserError> {
+        tokio::select! {
+            biased;
+            trouble = self.happenings.trouble() => Err(gone(&trouble)),
+            answer = tokio::time::timeout(limit + SLACK, work) => match answer {
+                Ok(Ok(value)) => Ok(value),
+                Ok(Err(error)) => Err(BrowserError::from_playwright(&error, call)),
+                Err(_) => Err(BrowserError {
+                    call: Some(call),
+                    ..BrowserError::new(
+                        BrowserErrorKind::Timeout,
+                        format!("the browser did not answer within {} s", (limit + SLACK).as_secs()),
+                    )
+                }),
+            },
+        }
+    }
+}
+
+/// Why nothing can go on, as an error.
+pub(super) fn gone(trouble: &Trouble) -> BrowserError {
+    let kind = match trouble {
+        Trouble::Lost(_) => BrowserErrorKind::BrowserLost,
+        Trouble::Crashed => BrowserErrorKind::PageCrashed,
+        Trouble::Dialogs(_) => BrowserErrorKind::DialogBlocked,
+    };
+    BrowserError::new(kind, trouble.to_string())
+}
+
+async fn open(
+    driver: &Driver,
+    options: &BrowserOptions,
+    happenings: &Arc<Happenings>,
+) -> Result<(Browser, BrowserContext), BrowserError> {
+    let failed = |error: &playwright_rs::Error| {
+        let path = options
+            .tools
+            .browser
+            .as_deref()
+            .unwrap_or_else(|| "".as_ref());
+        let message = format!(
+            "the browser `{}` doesn't start: {}",
+            path.display(),
+            first_line(&error.to_string())
+        );
+        BrowserError::new(BrowserErrorKind::Unavailable, message)
+            .help("--browser PATH names another one")
+    };
+    let chromium = driver.playwright.chromium();
+    let browser = match &options.devtools_address {
+        Some(address) => {
+            let connected = chromium
+                .connect_over_cdp(address, ConnectOverCdpOptions::default())
+                .await;
+            connected.map_err(|error| {
+                let reason = first_line(&error.to_string());
+                let message = format!("no browser answers at `{address}`: {reason}");
+                BrowserError::new(BrowserErrorKind::Unavailable, message)
+            })?
+        }
+        None => {
+            let launched = chromium.launch_with_options(launch_options(options)).await;
+            launched.map_err(|error| failed(&error))?
+        }
+    };
+    let lost = Arc::clone(happenings);
+    let listening = browser.on_disconnected(move || {
+        lost.report(Trouble::Lost("the browser ended".to_owned()));
+        async { Ok(()) }
+    });
+    listening.await.map_err(|error| failed(&error))?;
+    let selectors = driver.playwright.selectors();
+    let registered = selectors.register(ENGINE, &engine(), Some(true)).await;
+    registered.map_err(|error| failed(&error))?;
+    let context = browser
+        .new_context_with_options(context_options(options)?)
+        .await;
+    let context = context.map_err(|error| failed(&error))?;
+    happenings
+        .listen(&context)
+        .await
+        .map_err(|error| failed(&error))?;
+    let page = context.new_page().await.map_err(|error| failed(&error))?;
+    happenings
+        .opened(page)
+        .await
+        .map_err(|error| failed(&error))?;
+    Ok((browser, context))
+}
+
+fn launch_options(options: &BrowserOptions) -> LaunchOptions {
+    let mut launch = LaunchOptions::new()
+        .headless(!options.is_headed)
+        // Ctrl-C is ours to answer.
+        .handle_sigint(false)
+        .handle_sigterm(false)
+        .handle_sighup(false)
+        .args(vec!["--disable-gpu".to_owned()]);
+    if let Some(browser) = &options.tools.browser {
+        launch = launch.executable_path(browser.display().to_string());
+    }
+    if let Some(time) = options.slow_motion {
+        launch = launch.slow_mo(time.as_secs_f64() * 1000.0);
+    }
+    launch
+}
+
+fn context_options(options: &BrowserOptions) -> Result<BrowserContextOptions, BrowserError> {
+    let (width, height) = options.page.viewport;
+    let mut context = BrowserContextOptions::builder()
+        .viewport(Viewport { width, height })
+        .device_scale_factor(1.0)
+        .locale(options.page.locale.clone())
+        .timezone_id(options.page.timezone.clone())
+        .reduced_motion("reduce".to_owned())
+        .color_scheme("light".to_owned())
+        .accept_downloads(true);
+    if let Some(state) = &options.storage_state {
+        let state = serde_json::from_value::<StorageState>(state.clone()).map_err(|error| {
+            let message = format!("the storage state has another form: {error}");
+            BrowserError::new(BrowserErrorKind::Unavailable, message)
+        })?;
+        context = context.storage_state(state);
+    }
+    Ok(context.build())
+}
+
+fn navigation_error(error: BrowserError, to: &Navigation, limit: Duration) -> BrowserError {
+    match error.kind {
+        BrowserErrorKind::Timeout => BrowserError {
+            message: format!("{} was not loaded within {} s", told(to), limit.as_secs()),
+            ..error
+        },
+        BrowserErrorKind::ElementNotFound => BrowserError {
+            kind: BrowserErrorKind::NavigationFailed,
+            message: match net_error(&error.message) {
+                Some(reason) => format!("{} could not be loaded: {reason}", told(to)),
+                None => format!("{} could not be loaded: {}", told(to), error.message),
+            },
+            ..error
+        },
+        _ => error,
+    }
+}
+
+fn told(to: &Navigation) -> String {
+    match to {
+        Navigation::To(url) => format!("`{url}`"),
+        Navigation::Back => "the page before".to_owned(),
+        Navigation::Forward => "the page after".to_owned(),
+        Navigation::Reload => "the page".to_owned(),
+    }
+}
+
+/// The network's own name for what went wrong, such as `net::ERR_CONNECTION_REFUSED`.
+fn net_error(message: &str) -> Option<&str> {
+    let start = message.find("net::")?;
+    let word = message[start..].split_whitespace().next()?;
+    Some(word.trim_end_matches([';', ',']))
+}
+
+fn status_of(
+    response: Option<&Response>,
+    to: &Navigation,
+    call: &'static str,
+) -> Result<Option<u16>, BrowserError> {
+    let Some(response) = response else {
+        return Ok(None);
+    };
+    let status = response.status();
+    if status < 400 {
+        return Ok(Some(status));
+    }
+    Err(BrowserError {
+        call: Some(call),
+        ..BrowserError::new(
+            BrowserErrorKind::NavigationFailed,
+            format!("{} was answered with status {status}", told(to)),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_navigation_says_what_the_network_said() {
+        let error = BrowserError::new(
+            BrowserErrorKind::ElementNotFound,
+            "page.goto: net::ERR_NAME_NOT_RESOLVED at http://x.invalid/",
+        );
+        let to = Navigation::To("http://x.invalid/".to_owned());
+        let error = navigation_error(error, &to, PROMPT);
+        assert_eq!(error.kind, BrowserErrorKind::NavigationFailed);
+        assert_eq!(
+            error.message,
+            "`http://x.invalid/` could not be loaded: net::ERR_NAME_NOT_RESOLVED"
+        );
+    }
+}

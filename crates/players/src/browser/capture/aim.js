@@ -1,0 +1,79 @@
+// Why an element can't be used, and where to press one that selectors can't reach.
+
+/** The element at XPaths through open roots and closed ones that are known. */
+function find(paths) {
+  let tree = document;
+  let element = null;
+  for (const path of paths) {
+    element = tree ? elementAt(tree, path) : null;
+    if (!element) return null;
+    tree = shadowOf(element);
+  }
+  return element;
+}
+
+/** What stands in the way, in words: its role or tag, and its name. */
+function described(element) {
+  const role = roleOf(element) || tagOf(element);
+  const name = nameOf(element, roleOf(element)) || fold(element.textContent).slice(0, 60);
+  const id = element.id ? ` #${element.id}` : '';
+  return name ? `${role} ${JSON.stringify(name)}${id}` : `${role}${id}`;
+}
+
+/** As JSON: `{ found, isVisible, isEnabled, isEditable, isHit, by?, options? }`. */
+function look(paths) {
+  const element = find(paths);
+  if (!element) return JSON.stringify({ found: false });
+  const rect = element.getBoundingClientRect();
+  const region = both(regionOf(rect), [0, 0, innerWidth, innerHeight]);
+  const isVisible = rect.width > 0 && rect.height > 0 && element.checkVisibility({ visibilityProperty: true });
+  const around = [];
+  for (let at = element; at; at = flatParent(at)) around.push(at);
+  const isDisabled = element.matches(':disabled') || around.some((at) => at.getAttribute && at.getAttribute('aria-disabled') === 'true');
+  const point = isEmpty(region) ? null : hitPoint(element, region);
+  const answer = { found: true, isVisible, isEnabled: !isDisabled, isEditable: isEditable(element), isHit: point !== null };
+  if (!point && !isEmpty(region)) {
+    const [x, y] = pointsOf(region)[0];
+    const over = deepest(x, y);
+    if (over) answer.by = described(over);
+  }
+  if (element.localName === 'select') answer.options = optionsOf(element);
+  return JSON.stringify(answer);
+}
+
+/** Scrolls to the element and answers, as JSON, where to press it, or null when it can't be pressed now. */
+function aim(paths) {
+  const element = find(paths);
+  if (!element) return 'null';
+  element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+  if (element.matches(':disabled')) return 'null';
+  const region = both(regionOf(element.getBoundingClientRect()), [0, 0, innerWidth, innerHeight]);
+  return JSON.stringify(isEmpty(region) ? null : hitPoint(element, region));
+}
+
+/** What a field holds equals `text`: asked here, so that it isn't told. */
+function holds(paths, text) {
+  const element = find(paths);
+  return Boolean(element) && ('value' in element ? element.value : element.innerText) === text;
+}
+
+/** Is one of the roots on the way closed? Selectors can't enter it. */
+function isClosedAway(paths) {
+  let tree = document;
+  for (const path of paths) {
+    const element = tree ? elementAt(tree, path) : null;
+    if (!element) return false;
+    if (tree.mode === 'closed') return true;
+    tree = shadowOf(element);
+  }
+  return false;
+}
+
+/** As JSON: the key of the frame that an owner holds, and where its content begins; null when it is none. */
+function enter(paths) {
+  const owner = find(paths);
+  const key = owner ? owners.get(owner) : undefined;
+  if (!key) return 'null';
+  const [left, top] = contentRect(owner, owner.getBoundingClientRect(), getComputedStyle(owner));
+  return JSON.stringify({ key, left, top });
+}

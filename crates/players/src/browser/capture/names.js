@@ -1,0 +1,190 @@
+// The name of an element as assistive tools tell it: https://www.w3.org/TR/accname-1.2 and what HTML adds to it.
+
+const NAMED_BY_CONTENT = new Set(('button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox '
+  + 'menuitemradio option radio row rowheader switch tab tooltip treeitem').split(' '));
+
+/** Roles that have no name, whatever is said. */
+const NEVER_NAMED = new Set(('caption code definition deletion emphasis generic insertion mark paragraph presentation none '
+  + 'strong subscript superscript term time').split(' '));
+
+/** The accessible name; at most LONGEST_NAME characters. */
+function nameOf(element, role) {
+  if (NEVER_NAMED.has(role) && !element.hasAttribute('aria-label') && !element.hasAttribute('aria-labelledby')) return '';
+  const text = fold(textOf(element, { role, visited: new Set(), isTop: true, isReference: false, isLabel: false }));
+  return text.length > LONGEST_NAME ? text.slice(0, LONGEST_NAME) : text;
+}
+
+/** What labels a field, without its placeholder or title: the text of its labels, or what ARIA says instead. */
+function labelOf(element) {
+  const references = referenced(element, 'aria-labelledby');
+  if (references.length) return fold(references.map((other) => referenceText(other)).join(' ')).slice(0, LONGEST_NAME);
+  const given = fold(element.getAttribute('aria-label') || '');
+  if (given) return given.slice(0, LONGEST_NAME);
+  return labelsText(element, new Set([element])).slice(0, LONGEST_NAME);
+}
+
+/** What was said of a field's labels in this walk: it is asked for twice. */
+let labelTexts = new Map();
+
+function labelsText(element, visited) {
+  if (!element.labels || !element.labels.length) return '';
+  if (!labelTexts.has(element)) labelTexts.set(element, textOfLabels([...element.labels], visited));
+  return labelTexts.get(element);
+}
+
+function textOfLabels(labels, visited) {
+  return fold(labels.map((label) => textOf(label, { role: '', visited, isTop: false, isReference: false, isLabel: true })).join(' '));
+}
+
+function referenceText(element) {
+  return textOf(element, { role: roleOf(element), visited: new Set(), isTop: true, isReference: true, isLabel: false });
+}
+
+function textOf(element, context) {
+  const { visited, isTop, isReference, isLabel } = context;
+  if (visited.has(element) && !isTop) return '';
+  visited.add(element);
+  if (!isReference && !isTop && !isLabel && isHiddenForNames(element)) return '';
+  if (isTop && !isReference) {
+    const references = referenced(element, 'aria-labelledby');
+    const text = fold(references.map((other) => referenceText(other)).join(' '));
+    if (text) return text;
+  }
+  const role = context.role || roleOf(element);
+  if (!isTop) {
+    const value = embeddedValue(element, role);
+    if (value !== null) return value;
+  }
+  const given = element.getAttribute('aria-label');
+  if (given && fold(given)) return given;
+  if (role !== 'presentation' && role !== 'none') {
+    const native = nativeName(element, visited);
+    if (native) return native;
+  }
+  if (NAMED_BY_CONTENT.has(role) || !isTop || isReference || element.localName === 'summary') {
+    const content = contentText(element, context);
+    if (fold(content)) return content;
+  }
+  return element.getAttribute('title') || fallbackName(element);
+}
+
+/** Skipped in the name of another element. */
+function isHiddenForNames(element) {
+  if (element.getAttribute('aria-hidden') === 'true') return true;
+  return !element.checkVisibility({ visibilityProperty: true }) && getComputedStyle(element).display !== 'contents';
+}
+
+/** What a control inside of a label says: its value. Null when it is no such control. */
+function embeddedValue(element, role) {
+  switch (role) {
+    case 'textbox':
+    case 'searchbox':
+      if (isSecret(element)) return '';
+      return 'value' in element ? element.value : element.textContent;
+    case 'combobox':
+    case 'listbox':
+      if (element.localName === 'select') return [...element.selectedOptions].map((option) => option.label).join(' ');
+      if (element.localName === 'input') return isSecret(element) ? '' : element.value;
+      return [...element.querySelectorAll('[aria-selected="true"]')].map((option) => option.textContent).join(' ');
+    case 'meter':
+    case 'progressbar':
+    case 'scrollbar':
+    case 'slider':
+    case 'spinbutton': {
+      const text = element.getAttribute('aria-valuetext') || element.getAttribute('aria-valuenow');
+      if (text !== null && text !== '') return text;
+      return isSecret(element) ? '' : String(element.value ?? '');
+    }
+    default:
+      return null;
+  }
+}
+
+function nativeName(element, visited) {
+  switch (isHtml(element) ? element.localName : `:${element.localName}`) {
+    case 'input': {
+      const text = labelsText(element, visited);
+      if (['button', 'submit', 'reset'].includes(element.type)) {
+        if (text) return text;
+        if (element.hasAttribute('value')) return element.getAttribute('value');
+        return element.type === 'submit' ? 'Submit' : element.type === 'reset' ? 'Reset' : '';
+      }
+      if (element.type === 'image') return text || element.alt || element.title || 'Submit';
+      return text;
+    }
+    case 'button':
+    case 'meter':
+    case 'output':
+    case 'progress':
+    case 'select':
+    case 'textarea':
+      return labelsText(element, visited);
+    case 'img':
+    case 'area':
+      return element.getAttribute('alt') || '';
+    case 'fieldset':
+      return childText(element, 'legend', visited);
+    case 'figure':
+      return childText(element, 'figcaption', visited);
+    case 'table':
+      return childText(element, 'caption', visited) || element.getAttribute('summary') || '';
+    case 'optgroup':
+      return element.label;
+    case 'option':
+      return element.label;
+    case ':svg':
+    case ':a':
+    case ':g':
+      return [...element.children].find((child) => child.localName === 'title')?.textContent || '';
+    default:
+      return '';
+  }
+}
+
+function childText(element, tag, visited) {
+  const child = [...element.children].find((other) => other.localName === tag);
+  return child ? fold(textOf(child, { role: 'generic', visited, isTop: false, isReference: true, isLabel: false })) : '';
+}
+
+/** What names a field as a last resort. */
+function fallbackName(element) {
+  if (element.localName !== 'input' && element.localName !== 'textarea') return element.getAttribute('aria-placeholder') || '';
+  return element.getAttribute('placeholder') || '';
+}
+
+function contentText(element, context) {
+  const { visited } = context;
+  const parts = [pseudoText(element, '::before')];
+  const add = (node) => {
+    if (node.nodeType === Node.TEXT_NODE) {
+      parts.push(node.data);
+      return;
+    }
+    if (node.nodeType !== Node.ELEMENT_NODE || ['script', 'style', 'template', 'noscript'].includes(node.localName)) return;
+    if (node.localName === 'br') {
+      parts.push(' ');
+      return;
+    }
+    const text = textOf(node, { role: '', visited, isTop: false, isReference: false, isLabel: false });
+    const isInline = getComputedStyle(node).display.startsWith('inline');
+    parts.push(isInline ? text : ` ${text} `);
+  };
+  const assigned = element.localName === 'slot' ? element.assignedNodes() : [];
+  const children = assigned.length ? assigned : (shadowOf(element) || element).childNodes;
+  for (const child of children) if (assigned.length || !child.assignedSlot) add(child);
+  for (const owned of referenced(element, 'aria-owns')) add(owned);
+  parts.push(pseudoText(element, '::after'));
+  return parts.join('');
+}
+
+/** The text that a style puts before or after an element. */
+function pseudoText(element, pseudo) {
+  const style = getComputedStyle(element, pseudo);
+  const content = style.content;
+  if (!content || content === 'none' || content === 'normal' || !content.startsWith('"')) return '';
+  const alternative = /\/\s*("(?:[^"\\]|\\.)*")\s*$/.exec(content);
+  const quoted = alternative ? alternative[1] : /^"(?:[^"\\]|\\.)*"/.exec(content)?.[0];
+  if (!quoted) return '';
+  const text = quoted.slice(1, -1).replace(/\\(.)/g, '$1');
+  return style.display.startsWith('inline') ? text : ` ${text} `;
+}

@@ -1,0 +1,495 @@
+//! What happens in the browser while nobody asks: requests, dialogs, downloads, tabs, crashes.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use playwright_rs::protocol::{BrowserContext, Dialog, Page, Request};
+use playwright_rs::server::channel_owner::ChannelOwner as _;
+use tokio::sync::{Notify, watch};
+
+use super::options::OnDialog;
+use crate::runtime::clock::Stopwatch;
+
+/// More dialogs than this during one action, and the page is taken to open them for ever.
+const MOST_DIALOGS: usize = 20;
+/// How many lines of the console are kept.
+const CONSOLE_LINES: usize = 50;
+/// How many downloads and dialogs are remembered.
+const MOST_REMEMBERED: usize = 1000;
+
+/// Why nothing goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// The driver or the browser ended.
+    Lost(String),
+    /// The page crashed.
+    Crashed,
+    /// One dialog follows the other.
+    Dialogs(String),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lost(what) => f.write_str(what),
+            Self::Crashed => f.write_str("the page crashed"),
+            Self::Dialogs(text) => write!(
+                f,
+                "the page opened more than {MOST_DIALOGS} dialogs, the last one says `{text}`"
+            ),
+        }
+    }
+}
+
+/// A dialog that a page opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DialogSeen {
+    /// `alert`, `confirm`, `prompt` or `beforeunload`.
+    pub kind: String,
+    /// What it said.
+    pub message: String,
+    /// Whether it was answered with yes.
+    pub accepted: bool,
+}
+
+/// A file that a page gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Download {
+    /// The name that the page gave it.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its SHA-256, in hexadecimal.
+    pub sha256: String,
+    /// Why it isn't there, should it have failed.
+    pub failure: Option<String>,
+}
+
+/// A request under way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Underway {
+    pub(super) began: Stopwatch,
+    /// The number of the action that was on when it began.
+    pub(super) action: u64,
+    /// Whether anything waits for it.
+    pub(super) counts: bool,
+}
+
+/// The state that events change.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) action: u64,
+    pub(super) requests: HashMap<String, Underway>,
+    /// Navigations of the top document during this action: begun, and how many of them will not load.
+    pub(super) navigations: usize,
+    pub(super) abandoned: usize,
+    pub(super) loads: usize,
+    pub(super) dialogs: Vec<DialogSeen>,
+    pub(super) dialogs_of_action: usize,
+    pub(super) downloads: Vec<Download>,
+    pub(super) downloads_underway: usize,
+    pub(super) tabs: Vec<Page>,
+    pub(super) current: usize,
+    pub(super) console: VecDeque<String>,
+}
+
+/// Listens to one browser context.
+pub(super) struct Happenings {
+    seen: Mutex<Seen>,
+    changed: Notify,
+    trouble: watch::Sender<Option<Trouble>>,
+    on_dialog: OnDialog,
+    downloads: PathBuf,
+}
+
+impl fmt::Debug for Happenings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Happenings").finish_non_exhaustive()
+    }
+}
+
+impl Happenings {
+    pub(super) fn new(on_dialog: OnDialog, downloads: &Path) -> Arc<Self> {
+        Arc::new(Self {
+            seen: Mutex::default(),
+            changed: Notify::new(),
+            trouble: watch::Sender::new(None),
+            on_dialog,
+            downloads: downloads.to_owned(),
+        })
+    }
+
+    pub(super) fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something changed. Await this before looking, or a change may be missed.
+    pub(super) fn changed(&self) -> tokio::sync::futures::Notified<'_> {
+        self.changed.notified()
+    }
+
+    pub(super) fn report(&self, trouble: Trouble) {
+        self.trouble.send_modify(|known| {
+            known.get_or_insert(trouble);
+        });
+        self.changed.notify_waiters();
+    }
+
+    /// A dialog flood ends with the action; the rest is for good.
+    fn forgive(&self) {
+        self.trouble.send_if_modified(|known| {
+            let is_over = matches!(known, Some(Trouble::Dialogs(_)));
+            if is_over {
+                *known = None;
+            }
+            is_over
+        });
+    }
+
+    /// Waits until nothing goes on any more, and says why.
+    pub(super) async fn trouble(&self) -> Trouble {
+        let mut receiver = self.trouble.subscribe();
+        match receiver.wait_for(Option::is_some).await {
+            Ok(trouble) => trouble.clone().unwrap_or(Trouble::Crashed),
+            // The sender is ours, so it is never gone.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// Begins an action: what happens from now on is counted for it.
+    pub(super) fn begin(&self) {
+        self.forgive();
+        let mut seen = self.seen();
+        seen.action += 1;
+        seen.navigations = 0;
+        seen.abandoned = 0;
+        seen.loads = 0;
+        seen.dialogs_of_action = 0;
+    }
+
+    /// Listens to a context and each page of it.
+    pub(super) async fn listen(
+        self: &Arc<Self>,
+        context: &BrowserContext,
+    ) -> playwright_rs::Result<()> {
+        let this = Arc::clone(self);
+        context
+            .on_page(move |page| {
+                let this = Arc::clone(&this);
+                async move { this.opened(page).await }
+            })
+            .await?;
+        let this = Arc::clone(self);
+        context
+            .on_request(move |request| {
+                this.requested(&request);
+                async { Ok(()) }
+            })
+            .await?;
+        let this = Arc::clone(self);
+        context
+            .on_request_finished(move |request| {
+                this.answered(&request, false);
+                async { Ok(()) }
+            })
+            .await?;
+        let this = Arc::clone(self);
+        context
+            .on_request_failed(move |request| {
+                this.answered(&request, true);
+                async { Ok(()) }
+            })
+            .await
+    }
+
+    /// A tab opened: it becomes the current one.
+    pub(super) async fn opened(self: &Arc<Self>, page: Page) -> playwright_rs::Result<()> {
+        {
+            let mut seen = self.seen();
+            if seen.tabs.iter().any(|known| known.guid() == page.guid()) {
+                return Ok(());
+            }
+            seen.tabs.push(page.clone());
+            seen.current = seen.tabs.len() - 1;
+        }
+        self.changed.notify_waiters();
+        let (this, closed) = (Arc::clone(self), page.guid().to_owned());
+        page.on_close(move || {
+            this.closed(&closed);
+            async { Ok(()) }
+        })
+        .await?;
+        let this = Arc::clone(self);
+        page.on_load(move || {
+            this.seen().loads += 1;
+            this.changed.notify_waiters();
+            async { Ok(()) }
+        })
+        .await?;
+        let this = Arc::clone(self);
+        page.on_crash(move || {
+            this.report(Trouble::Crashed);
+            async { Ok(()) }
+        })
+        .await?;
+        let this = Arc::clone(self);
+        page.on_dialog(move |dialog| {
+            let this = Arc::clone(&this);
+            async move { this.answer(&dialog).await }
+        })
+        .await?;
+        let this = Arc::clone(self);
+        page.on_console(move |message| {
+            this.heard(format!("{}: {}", message.type_(), message.text()));
+            async { Ok(()) }
+        })
+        .await?;
+        let this = Arc::clone(self);
+        page.on_pageerror(move |text| {
+            this.heard(format!("error: {text}"));
+            async { Ok(()) }
+        })
+        .await?;
+        let this = Arc::clone(self);
+        page.on_download(move |download| {
+            let this = Arc::clone(&this);
+            async move {
+                this.keep(&download).await;
+                Ok(())
+            }
+        })
+        .await
+    }
+
+    /// A tab closed: its opener is the current one again, or the one before it.
+    fn closed(&self, guid: &str) {
+        {
+            let mut seen = self.seen();
+            let Some(idx) = seen.tabs.iter().position(|page| page.guid() == guid) else {
+                return;
+            };
+            seen.tabs.remove(idx);
+            if seen.current >= idx {
+                seen.current = seen.current.saturating_sub(1);
+            }
+        }
+        self.changed.notify_waiters();
+    }
+
+    fn heard(&self, line: String) {
+        let mut seen = self.seen();
+        if seen.console.len() == CONSOLE_LINES {
+            seen.console.pop_front();
+        }
+        seen.console.push_back(line.chars().take(1000).collect());
+    }
+
+    fn requested(&self, request: &Request) {
+        let is_waited_for = !matches!(
+            request.resource_type(),
+            "websocket" | "eventsource" | "media" | "ping" | "beacon"
+        );
+        let is_top = || {
+            request
+                .frame()
+                .is_some_and(|frame| frame.parent_frame().is_none())
+        };
+        let mut seen = self.seen();
+        // A redirect goes on with the same navigation.
+        if request.is_navigation_request() && request.redirected_from().is_none() && is_top() {
+            seen.navigations += 1;
+        }
+        let underway = Underway {
+            began: Stopwatch::start(),
+            action: seen.action,
+            counts: is_waited_for,
+        };
+        seen.requests.insert(request.guid().to_owned(), underway);
+        drop(seen);
+        self.changed.notify_waiters();
+    }
+
+    fn answered(&self, request: &Request, has_failed: bool) {
+        {
+            let mut seen = self.seen();
+            seen.requests.remove(request.guid());
+            if has_failed && request.is_navigation_request() {
+                seen.abandoned += 1;
+            }
+        }
+        self.changed.notify_waiters();
+    }
+
+    async fn answer(&self, dialog: &Dialog) -> playwright_rs::Result<()> {
+        // Leaving a page must not hang on its question.
+        let accepted = self.on_dialog == OnDialog::Accept || dialog.type_() == "beforeunload";
+        let is_flood = {
+            let mut seen = self.seen();
+            seen.dialogs_of_action += 1;
+            if seen.dialogs.len() < MOST_REMEMBERED {
+                seen.dialogs.push(DialogSeen {
+                    kind: dialog.type_().to_owned(),
+                    message: dialog.message().to_owned(),
+                    accepted,
+                });
+            }
+            seen.dialogs_of_action > MOST_DIALOGS
+        };
+        if is_flood {
+            let text = dialog.message().chars().take(80).collect();
+            self.report(Trouble::Dialogs(text));
+        }
+        let answered = match accepted {
+            true if dialog.type_() == "prompt" => dialog.accept(Some(dialog.default_value())).await,
+            true => dialog.accept(None).await,
+            false => dialog.dismiss().await,
+        };
+        self.changed.notify_waiters();
+        answered
+    }
+
+    /// Writes a download to its folder, under a name that nothing else has.
+    async fn keep(&self, download: &playwright_rs::protocol::Download) {
+        self.seen().downloads_underway += 1;
+        let name = plain_name(download.suggested_filename());
+        let kept = self.write(download, &name).await;
+        let mut seen = self.seen();
+        seen.downloads_underway -= 1;
+        if seen.downloads.len() < MOST_REMEMBERED {
+            seen.downloads.push(kept.unwrap_or_else(|failure| Download {
+                name,
+                path: PathBuf::new(),
+                size: 0,
+                sha256: String::new(),
+                failure: Some(failure),
+            }));
+        }
+        drop(seen);
+        self.changed.notify_waiters();
+    }
+
+    async fn write(
+        &self,
+        download: &playwright_rs::protocol::Download,
+        name: &str,
+    ) -> Result<Download, String> {
+        let told = |error: std::io::Error| error.to_string();
+        tokio::fs::create_dir_all(&self.downloads)
+            .await
+            .map_err(told)?;
+        let path = unused(&self.downloads, name);
+        let saved = download.save_as(&path).await;
+        saved.map_err(|error| super::error::first_line(&error.to_string()))?;
+        let (size, sha256) = measure(&path).await.map_err(told)?;
+        Ok(Download {
+            name: name.to_owned(),
+            path,
+            size,
+            sha256,
+            failure: None,
+        })
+    }
+}
+
+/// A file's size and hash, read in pieces.
+async fn measure(path: &Path) -> std::io::Result<(u64, String)> {
+    use tokio::io::AsyncReadExt as _;
+    let mut file = tokio::fs::File::open(path).await?;
+    let mut hash = ring::digest::Context::new(&ring::digest::SHA256);
+    let mut piece = vec![0_u8; 64 * 1024];
+    let mut size = 0;
+    loop {
+        let read = file.read(&mut piece).await?;
+        if read == 0 {
+            break;
+        }
+        size += read as u64;
+        hash.update(&piece[..read]);
+    }
+    let hex = hash
+        .finish()
+        .as_ref()
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            use fmt::Write as _;
+            // Writing to a string can't fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+    Ok((size, hex))
+}
+
+/// A name that stays in its folder.
+fn plain_name(name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .map(|character| match character {
+            '/' | '\\' | '\0' => '_',
+            other if other.is_control() => '_',
+            other => other,
+        })
+        .take(150)
+        .collect();
+    match plain.trim_matches('.') {
+        "" => "download".to_owned(),
+        _ => plain,
+    }
+}
+
+/// The path for `name` in `folder`: with a number when there is such a file.
+fn unused(folder: &Path, name: &str) -> PathBuf {
+    let first = folder.join(name);
+    let others = (2..1000).map(|number| folder.join(format!("{number}-{name}")));
+    std::iter::once(first.clone())
+        .chain(others)
+        .find(|path| !path.exists())
+        .unwrap_or(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_download_stays_in_its_folder() {
+        for (given, plain) in [
+            ("report.csv", "report.csv"),
+            ("../../etc/passwd", ".._.._etc_passwd"),
+            ("..", "download"),
+            ("", "download"),
+            ("a\\b\nc", "a_b_c"),
+        ] {
+            assert_eq!(plain_name(given), plain, "{given}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_flood_of_dialogs_ends_with_its_action_and_a_crash_does_not() {
+        let happenings = Happenings::new(OnDialog::Dismiss, Path::new("/nowhere"));
+        happenings.report(Trouble::Dialogs("again".to_owned()));
+        assert_eq!(
+            happenings.trouble().await,
+            Trouble::Dialogs("again".to_owned())
+        );
+        happenings.begin();
+        happenings.report(Trouble::Crashed);
+        happenings.report(Trouble::Lost("later".to_owned()));
+        happenings.begin();
+        assert_eq!(happenings.trouble().await, Trouble::Crashed);
+    }
+
+    #[tokio::test]
+    async fn a_file_is_measured() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = unused(folder.path(), "a");
+        std::fs::write(&path, "abc").expect("it can be written");
+        let (size, hash) = measure(&path).await.expect("it is there");
+        assert_eq!(size, 3);
+        assert!(hash.starts_with("ba7816bf8f01cfea"), "{hash}");
+        assert_eq!(unused(folder.path(), "a"), folder.path().join("2-a"));
+    }
+}

@@ -1,0 +1,491 @@
+//! One capture of a page: the walk in each document, joined, with what only DevTools know.
+
+use std::collections::{HashMap, HashSet};
+
+use cuecard_core::page::dom::{CapturedDocument, HopKind, Owner, TabInfo, join};
+use playwright_rs::protocol::{BrowserContext, Frame, Page};
+use playwright_rs::server::channel_owner::ChannelOwner as _;
+use serde_json::{Value, json};
+
+use super::devtools::{DevTools, World};
+use super::error::{BrowserError, BrowserErrorKind};
+
+/// Frames in frames deeper than this are left out.
+const DEEPEST: usize = 5;
+/// More frames than this are left out.
+const MOST_FRAMES: usize = 50;
+/// Listeners beyond this many are not looked up.
+const MOST_LISTENERS: usize = 5000;
+/// With more worlds than this, all is forgotten, and told anew.
+const MOST_WORLDS: usize = 500;
+/// A listener for one of these says that an element is for pressing.
+const PRESSES: [&str; 4] = ["click", "mousedown", "pointerdown", "touchstart"];
+
+/// What to capture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaptureOptions {
+    /// The attribute that holds test ids.
+    pub test_id_attribute: String,
+    /// The CSS selector of the element to begin with, instead of the body.
+    pub root: Option<String>,
+}
+
+impl Default for CaptureOptions {
+    fn default() -> Self {
+        Self {
+            test_id_attribute: "data-testid".to_owned(),
+            root: None,
+        }
+    }
+}
+
+/// What is remembered of a page between captures.
+#[derive(Default)]
+pub(super) struct Known {
+    devtools: Option<DevTools>,
+    /// Sessions of frames with a process of their own, by frame id.
+    remote: HashMap<String, DevTools>,
+    /// Playwright's frames that were asked for a session already.
+    asked: HashSet<String>,
+    /// Nodes whose listeners our worlds know, by world.
+    listening: HashMap<(String, u64), Listening>,
+}
+
+/// What a world knows of listeners.
+struct Listening {
+    /// The nodes that it was told.
+    nodes: HashSet<u64>,
+    /// How often its document had changed then.
+    changes: u64,
+}
+
+/// A walk in progress.
+struct Joining<'a> {
+    context: &'a BrowserContext,
+    page: &'a Page,
+    known: &'a mut Known,
+    options: &'a CaptureOptions,
+    parts: Vec<CapturedDocument>,
+    warnings: Vec<String>,
+    frames: usize,
+}
+
+/// A frame to walk: where it is, and how the documents around reach it.
+struct Place {
+    frame: String,
+    devtools: DevTools,
+    owner: Option<Owner>,
+    /// What its owner shows of it, in its own coordinates: left, top, right, bottom.
+    clip: Option<[f64; 4]>,
+    /// Whether something lies over its owner, as far as that is known.
+    is_covered: bool,
+    /// The worlds around, innermost first, with the key by which each knows the frame and its content's offset.
+    around: Vec<(World, String, [f64; 2])>,
+}
+
+/// Captures the page, as one JSON text that `cuecard_core::page::dom` reads. `tabs` are told as they are.
+pub(super) async fn capture(
+    context: &BrowserContext,
+    page: &Page,
+    known: &mut Known,
+    options: &CaptureOptions,
+    tabs: &[TabInfo],
+) -> Result<String, BrowserError> {
+    let devtools = known.page(context, page).await?;
+    let frames = devtools.frames().await?;
+    let Some((top, _)) = frames.first() else {
+        return Err(BrowserError::new(
+            BrowserErrorKind::BrowserLost,
+            "the page has no document",
+        ));
+    };
+    let mut joining = Joining {
+        context,
+        page,
+        known,
+        options,
+        parts: Vec::new(),
+        warnings: Vec::new(),
+        frames: 0,
+    };
+    let mut level = vec![Place {
+        frame: top.clone(),
+        devtools,
+        owner: None,
+        clip: None,
+        is_covered: false,
+        around: Vec::new(),
+    }];
+    let mut depth = 0;
+    while !level.is_empty() {
+        let mut next = Vec::new();
+        for place in level {
+            let is_top = place.owner.is_none();
+            match joining.document(place).await {
+                Ok(inner) => next.extend(inner),
+                Err(error) if is_top => return Err(error),
+                // A frame that goes away while it is read is not there.
+                Err(error) => joining
+                    .warnings
+                    .push(format!("a frame was left out: {error}")),
+            }
+        }
+        depth += 1;
+        if depth > DEEPEST && !next.is_empty() {
+            let names: Vec<String> = next
+                .iter()
+                .filter_map(|place| place.owner.as_ref())
+                .map(told)
+                .collect();
+            joining.warnings.push(format!(
+                "frames in frames deeper than {DEEPEST} were left out: {}",
+                names.join(", ")
+            ));
+            next.clear();
+        }
+        level = next;
+    }
+    Ok(join(&joining.parts, tabs, &[], &joining.warnings))
+}
+
+impl Known {
+    /// The session with the page itself.
+    pub(super) async fn page(
+        &mut self,
+        context: &BrowserContext,
+        page: &Page,
+    ) -> Result<DevTools, BrowserError> {
+        if let Some(devtools) = &self.devtools {
+            return Ok(devtools.clone());
+        }
+        let devtools = DevTools::of_page(context, page).await?;
+        self.devtools = Some(devtools.clone());
+        Ok(devtools)
+    }
+
+    /// The session of a frame that is in another process than the page.
+    pub(super) fn remote(&self, frame: &str) -> Option<&DevTools> {
+        self.remote.get(frame)
+    }
+}
+
+impl Joining<'_> {
+    /// Walks one document, and gives the frames in it that are to be walked next.
+    async fn document(&mut self, place: Place) -> Result<Vec<Place>, BrowserError> {
+        let world = place.devtools.world(&place.frame).await?;
+        self.listeners(&world).await?;
+        let ask = json!({
+            "testIdAttribute": self.options.test_id_attribute,
+            "root": self.options.root.as_ref().filter(|_| place.owner.is_none()),
+            "clip": place.clip,
+            "isFrame": place.owner.is_some(),
+            "isCovered": place.is_covered,
+        });
+        let ask = format!("cuecard.capture({ask})");
+        let mut text = world.text(&ask).await?;
+        let mut header = header_of(&text)?;
+        let found = self.hidden_roots(&world, &header).await?
+            | self.owners(&world, &place, &header).await?;
+        if found {
+            text = world.text(&ask).await?;
+            header = header_of(&text)?;
+        }
+        if let Some(points) = header.get("points").and_then(Value::as_array) {
+            let reached = reached(&place, points).await?;
+            text = world
+                .text(&format!("cuecard.finish({})", json!(reached)))
+                .await?;
+        }
+        Ok(self.add(&text, &header, place, &world))
+    }
+
+    /// Takes over the documents of a walk, and finds the frames in them.
+    fn add(&mut self, text: &str, header: &Value, place: Place, world: &World) -> Vec<Place> {
+        let idx = self.parts.len();
+        let mut lines = text.lines().skip(1);
+        self.parts.push(CapturedDocument {
+            owner: place.owner,
+            json: lines.next().unwrap_or("{}").to_owned(),
+        });
+        let closed = header["closed"].as_array().cloned().unwrap_or_default();
+        for (path, line) in closed.iter().zip(lines) {
+            self.parts.push(CapturedDocument {
+                owner: Some(owner_of(idx, path, HopKind::Shadow)),
+                json: line.to_owned(),
+            });
+        }
+        let mut inner = Vec::new();
+        for frame in header["frames"].as_array().into_iter().flatten() {
+            let owner = owner_of(idx, &frame["path"], HopKind::Frame);
+            let Some(key) = frame["key"].as_str() else {
+                continue;
+            };
+            if self.frames == MOST_FRAMES {
+                self.warnings.push(format!(
+                    "more than {MOST_FRAMES} frames: {} was left out",
+                    told(&owner)
+                ));
+                continue;
+            }
+            self.frames += 1;
+            let [left, top, ..] = numbers(&frame["content"]);
+            let clip = numbers(&frame["clip"]);
+            let mut around = vec![(world.clone(), key.to_owned(), [left, top])];
+            around.extend(place.around.iter().cloned());
+            inner.push(Place {
+                frame: key.to_owned(),
+                devtools: self
+                    .known
+                    .remote
+                    .get(key)
+                    .cloned()
+                    .unwrap_or_else(|| world.devtools().clone()),
+                owner: Some(owner),
+                clip: Some([clip[0] - left, clip[1] - top, clip[2] - left, clip[3] - top]),
+                is_covered: frame["isCovered"] == Value::Bool(true),
+                around,
+            });
+        }
+        inner
+    }
+
+    /// Tells the world which elements listen for presses, as far as it doesn't know yet.
+    ///
+    /// DevTools list the listeners of a whole document, but a page may crash (Chromium 156) when they do so again after
+    /// it was walked. So that is asked once, and from then on, whenever the document has changed, a snapshot, which
+    /// marks what can be clicked.
+    async fn listeners(&mut self, world: &World) -> Result<(), BrowserError> {
+        let changes = world
+            .value("cuecard.changes()")
+            .await?
+            .as_u64()
+            .unwrap_or(0);
+        let before = self.known.listening.get(&world.id());
+        let now = match before {
+            None => all_listeners(world).await?,
+            Some(known) if known.changes == changes => return Ok(()),
+            Some(_) => clickable(world).await?,
+        };
+        let mut nodes = before.map(|known| known.nodes.clone()).unwrap_or_default();
+        let untold = now
+            .difference(&nodes)
+            .map(|node| world.give(*node, "listen", None));
+        // A node of another frame, or one that is gone, is none of this world's.
+        let _ = futures::future::join_all(untold).await;
+        nodes.extend(now);
+        if self.known.listening.len() > MOST_WORLDS {
+            self.known.listening.clear();
+        }
+        self.known
+            .listening
+            .insert(world.id(), Listening { nodes, changes });
+        Ok(())
+    }
+
+    /// Opens the closed roots among the elements that may have one. True when there were any.
+    async fn hidden_roots(&self, world: &World, header: &Value) -> Result<bool, BrowserError> {
+        if header["suspects"].as_u64().unwrap_or(0) == 0 {
+            return Ok(false);
+        }
+        let suspects = world.elements("cuecard.suspects()").await?;
+        let asked = suspects.iter().map(|element| {
+            let params = json!({"objectId": element, "depth": 0});
+            world.devtools().call("DOM.describeNode", params)
+        });
+        let mut found = false;
+        for described in futures::future::join_all(asked).await {
+            let described = described?;
+            let root = &described["node"]["shadowRoots"][0];
+            let (Some("closed"), Some(node)) = (
+                root["shadowRootType"].as_str(),
+                root["backendNodeId"].as_u64(),
+            ) else {
+                continue;
+            };
+            world.give(node, "open", None).await?;
+            found = true;
+        }
+        Ok(found)
+    }
+
+    /// Tells the world which frame each owner holds. True when any was told.
+    async fn owners(
+        &mut self,
+        world: &World,
+        place: &Place,
+        header: &Value,
+    ) -> Result<bool, BrowserError> {
+        let frames = header["frames"].as_array();
+        let is_unknown = |frame: &Value| frame["key"].is_null();
+        if !frames.is_some_and(|frames| frames.iter().any(is_unknown)) {
+            return Ok(false);
+        }
+        let mut found = false;
+        for (frame, parent) in place.devtools.frames().await? {
+            if parent.as_ref() == Some(&place.frame) {
+                found |= own(world, &frame).await;
+            }
+        }
+        let top = self.page.main_frame().await;
+        let top = top.map_err(|error| BrowserError::from_playwright(&error, "mainFrame"))?;
+        for frame in all_below(&top) {
+            if !self.known.asked.insert(frame.guid().to_owned()) {
+                continue;
+            }
+            let Some(devtools) = DevTools::of_frame(self.context, &frame).await else {
+                continue;
+            };
+            if let Some((id, _)) = devtools.frames().await?.into_iter().next() {
+                self.known.remote.insert(id, devtools);
+            }
+        }
+        let remote: Vec<String> = self.known.remote.keys().cloned().collect();
+        for frame in remote {
+            found |= own(world, &frame).await;
+        }
+        Ok(found)
+    }
+}
+
+/// The nodes of a document that listen for presses, in shadow roots too.
+async fn all_listeners(world: &World) -> Result<HashSet<u64>, BrowserError> {
+    let document = world.handle("document").await?;
+    let params = json!({"objectId": document, "depth": -1, "pierce": true});
+    let answer = world
+        .devtools()
+        .call("DOMDebugger.getEventListeners", params)
+        .await?;
+    let listeners = answer["listeners"].as_array().into_iter().flatten();
+    Ok(listeners
+        .filter(|listener| {
+            listener["type"]
+                .as_str()
+                .is_some_and(|kind| PRESSES.contains(&kind))
+        })
+        .filter_map(|listener| listener["backendNodeId"].as_u64())
+        .take(MOST_LISTENERS)
+        .collect())
+}
+
+/// The nodes that a snapshot says can be clicked, of all documents of the process.
+async fn clickable(world: &World) -> Result<HashSet<u64>, BrowserError> {
+    let params = json!({"computedStyles": []});
+    let answer = world
+        .devtools()
+        .call("DOMSnapshot.captureSnapshot", params)
+        .await?;
+    let mut found = HashSet::new();
+    for document in answer["documents"].as_array().into_iter().flatten() {
+        let ids = &document["nodes"]["backendNodeId"];
+        let places = document["nodes"]["isClickable"]["index"].as_array();
+        let places = places.into_iter().flatten().filter_map(Value::as_u64);
+        found.extend(
+            places
+                .filter_map(|place| ids[usize::try_from(place).ok()?].as_u64())
+                .take(MOST_LISTENERS),
+        );
+    }
+    Ok(found)
+}
+
+/// Tells the world the owner of a frame. False when it isn't in this document.
+async fn own(world: &World, frame: &str) -> bool {
+    let params = json!({"frameId": frame});
+    let Ok(owner) = world.devtools().call("DOM.getFrameOwner", params).await else {
+        return false;
+    };
+    let Some(node) = owner["backendNodeId"].as_u64() else {
+        return false;
+    };
+    world.give(node, "own", Some(frame)).await.is_ok()
+}
+
+/// Which points of a frame the documents around let through: as ones and zeros.
+async fn reached(place: &Place, points: &[Value]) -> Result<String, BrowserError> {
+    let mut points: Vec<[f64; 2]> = points
+        .iter()
+        .map(|point| {
+            let [x, y, ..] = numbers(point);
+            [x, y]
+        })
+        .collect();
+    let mut reached = vec![b'1'; points.len()];
+    for (world, key, [left, top]) in &place.around {
+        let ask = format!("cuecard.reaches({}, {})", json!(key), json!(points));
+        let answer = world.text(&ask).await?;
+        for (known, told) in reached.iter_mut().zip(answer.bytes()) {
+            if told != b'1' {
+                *known = b'0';
+            }
+        }
+        for [x, y] in &mut points {
+            *x += left;
+            *y += top;
+        }
+    }
+    Ok(reached.into_iter().map(char::from).collect())
+}
+
+/// The first line of a walk, unless it says that there is nothing to see.
+fn header_of(text: &str) -> Result<Value, BrowserError> {
+    let line = text.lines().next().unwrap_or("");
+    let header: Value = serde_json::from_str(line).unwrap_or(Value::Null);
+    if let Some(count) = header["tooLarge"].as_u64() {
+        let largest = header["largest"].as_str().unwrap_or("");
+        let message = format!("the page has {count} elements, most of them in `{largest}`");
+        return Err(BrowserError::new(BrowserErrorKind::PageTooLarge, message)
+            .help("look at a part of it with --root CSS"));
+    }
+    if let Some(missing) = header["missing"].as_str() {
+        let message = format!("the page has no `{missing}`");
+        return Err(BrowserError::new(
+            BrowserErrorKind::ElementNotFound,
+            message,
+        ));
+    }
+    Ok(header)
+}
+
+/// All frames below one, at most as many as are looked at.
+fn all_below(top: &Frame) -> Vec<Frame> {
+    let mut found = Vec::new();
+    let mut waiting = top.child_frames();
+    while let Some(frame) = waiting.pop() {
+        if found.len() >= MOST_FRAMES * 2 {
+            break;
+        }
+        waiting.extend(frame.child_frames());
+        found.push(frame);
+    }
+    found
+}
+
+fn numbers(value: &Value) -> [f64; 4] {
+    std::array::from_fn(|idx| value[idx].as_f64().unwrap_or(0.0))
+}
+
+fn owner_of(document: usize, path: &Value, kind: HopKind) -> Owner {
+    let steps = path.as_array().into_iter().flatten();
+    Owner {
+        document,
+        path: steps.filter_map(Value::as_str).map(str::to_owned).collect(),
+        kind,
+    }
+}
+
+fn told(owner: &Owner) -> String {
+    format!("`{}`", owner.path.join(" >> "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_is_too_large_names_its_largest_part() {
+        let error =
+            header_of(r#"{"tooLarge": 60000, "largest": "/html/body/ul"}"#).expect_err("too large");
+        assert_eq!(error.kind, BrowserErrorKind::PageTooLarge);
+        assert!(error.message.contains("`/html/body/ul`"), "{error}");
+    }
+}
