@@ -172,9 +172,10 @@ fn seen(program: &Path, script: &str, url: &str, more: &[&Path]) -> Value {
 /// What a script sees of a model that is recorded, and of the recording, must be the same.
 #[track_caller]
 fn check_recording(program: &Path, script: &str, more: &[&Path]) {
-    let scratch = program::scratch();
+    // Each ends by itself, and nothing of it may be left then.
+    let (upstream, scratch) = (program::scratch(), program::scratch());
     let scenarios = folder().join("scenarios");
-    let model = Served::start(&scratch, &[scenarios.to_str().expect("text")]);
+    let model = Served::start(&upstream, &[scenarios.to_str().expect("text")]);
     let recorder = Served::record(&scratch, &model, &[]);
     let first = seen(program, script, recorder.url(), more);
     assert!(!first.to_string().contains("Error: "), "{first:#}");
@@ -240,9 +241,9 @@ fn a_command_is_recorded_and_the_recording_plays_to_it() {
     let examples = cuecard_testing::repository_root().join("examples/llm");
     let client = examples.join("ask.py").display().to_string();
     let python = python.display().to_string();
-    let scratch = program::scratch();
+    let (upstream, scratch) = (program::scratch(), program::scratch());
     let scenario = examples.join("two-turns.yaml").display().to_string();
-    let model = Served::start(&scratch, &[&scenario]);
+    let model = Served::start(&upstream, &[&scenario]);
     let command = ["--", &python, &client];
     let record = [
         "record",
@@ -289,12 +290,14 @@ fn a_command_is_recorded_and_the_recording_plays_to_it() {
 
 #[test]
 fn a_recording_leaves_its_files_and_no_key() {
-    let scratch = with(TWO);
-    let model = Served::start(&scratch, &["scenario.yaml"]);
+    let (upstream, scratch) = (with(TWO), program::scratch());
+    let model = Served::start(&upstream, &["scenario.yaml"]);
     let recorder = Served::record(&scratch, &model, &[]);
     let first = json!([{"role": "user", "content": "Begin"}]);
     assert_eq!(recorder.post("/v1/chat/completions", &chat(&first)).0, 200);
     // What is reported as recorded is in the file, before the end.
+    let is_told = |stdout: &str, _: &str| stdout.contains("\"outcome\":\"turn\"");
+    assert!(recorder.running.wait_for(is_told));
     assert!(read(&scratch, "recorded.yaml").contains("\"One\""));
     let recorded = recorder.last(0);
     let files = json!([{"path": "recorded.yaml", "name": "recorded", "turns": 1, "side_calls": 0}]);

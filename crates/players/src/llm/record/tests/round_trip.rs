@@ -114,7 +114,7 @@ fn told(trace: &str, endpoint: Endpoint) -> Vec<Value> {
 
 /// What is said before an error, which only a stream can say.
 fn without_partial_answers(event: &mut Value) {
-    if let Some(elements) = event["llmResponse"].as_array_mut() {
+    if let Some(elements) = event.get_mut("llmResponse").and_then(Value::as_array_mut) {
         let is_error: Vec<bool> = elements
             .iter()
             .map(|element| element["error"].is_object())
