@@ -173,7 +173,7 @@ impl Joining<'_> {
     /// Walks one document, and gives the frames in it that are to be walked next.
     async fn document(&mut self, place: Place) -> Result<Vec<Place>, BrowserError> {
         let world = place.devtools.world(&place.frame).await?;
-        self.listeners(&world).await?;
+        self.listeners(&world, place.owner.is_none()).await?;
         let ask = json!({
             "testIdAttribute": self.options.test_id_attribute,
             "root": self.options.root.as_ref().filter(|_| place.owner.is_none()),
@@ -252,9 +252,9 @@ impl Joining<'_> {
     /// Tells the world which elements listen for presses, as far as it doesn't know yet.
     ///
     /// DevTools list the listeners of a whole document, but a page may crash (Chromium 156) when they do so again after
-    /// it was walked. So that is asked once, and from then on, whenever the document has changed, a snapshot, which
-    /// marks what can be clicked.
-    async fn listeners(&mut self, world: &World) -> Result<(), BrowserError> {
+    /// it was walked. So that is asked once, of the top document; of frames, and whenever a document has changed, a
+    /// snapshot is taken, which marks what can be clicked.
+    async fn listeners(&mut self, world: &World, is_top: bool) -> Result<(), BrowserError> {
         let changes = world
             .value("cuecard.changes()")
             .await?
@@ -262,9 +262,10 @@ impl Joining<'_> {
             .unwrap_or(0);
         let before = self.known.listening.get(&world.id());
         let now = match before {
-            None => all_listeners(world).await?,
+            // Frames often share the process of a document that was walked already.
+            None if is_top => all_listeners(world).await?,
             Some(known) if known.changes == changes => return Ok(()),
-            Some(_) => clickable(world).await?,
+            _ => clickable(world).await?,
         };
         let mut nodes = before.map(|known| known.nodes.clone()).unwrap_or_default();
         let untold = now

@@ -263,6 +263,7 @@ mod tests {
             anchors: Json::Null,
             headers: Json::Null,
             request: Json::from("asked"),
+            faults: Vec::new(),
             error: None,
         })
     }

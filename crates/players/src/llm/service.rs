@@ -204,7 +204,7 @@ async fn answer(
                 plain(catalogue::token_count(target.endpoint, tokens))
             }
         },
-        Ok(Route::Generate(target)) => match read_again(&target, arrived, body) {
+        Ok(Route::Generate(target)) => match read_request(&target, arrived.path, body) {
             Err(error) => refused(stand_in, arrived, target.endpoint, error).await,
             Ok(received) => {
                 let read = Read {
@@ -219,53 +219,9 @@ async fn answer(
 
 /// A request that was understood.
 struct Read {
-    received: Arc<Received>,
+    received: Received,
     /// The size of its body.
     n_bytes: usize,
-}
-
-/// What a thread has read last.
-struct LastRead {
-    path: String,
-    query: Option<String>,
-    body: Bytes,
-    received: Arc<Received>,
-}
-
-thread_local! {
-    static LAST_READ: RefCell<Option<LastRead>> = const { RefCell::new(None) };
-}
-
-/// Larger bodies are not kept to be compared.
-const MAX_COMPARED_BODY: usize = 16 << 10;
-
-/// Reads a request. One that comes again is the rule for clients that try again, and in tests of load: the same bytes
-/// as the last time on this thread are not read anew.
-fn read_again(
-    target: &Target<'_>,
-    arrived: &Arrived<'_>,
-    body: &Bytes,
-) -> Result<Arc<Received>, ApiError> {
-    let query = arrived.query.text();
-    let known = LAST_READ.with_borrow(|last| {
-        let last = last.as_ref()?;
-        let is_same =
-            last.body == *body && last.path == arrived.path && last.query.as_deref() == query;
-        is_same.then(|| last.received.clone())
-    });
-    if let Some(received) = known {
-        return Ok(received);
-    }
-    let received = Arc::new(read_request(target, arrived.path, body)?);
-    if body.len() <= MAX_COMPARED_BODY {
-        LAST_READ.set(Some(LastRead {
-            path: arrived.path.to_owned(),
-            query: query.map(str::to_owned),
-            body: Bytes::copy_from_slice(body),
-            received: received.clone(),
-        }));
-    }
-    Ok(received)
 }
 
 /// An answer of the model, or what stands in its place.
