@@ -1,6 +1,5 @@
 //! HTTP in, HTTP out: a request is read as its dialect means it, and the reply is written as its dialect says it.
 
-use std::cell::RefCell;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -586,7 +585,9 @@ async fn note(
 ) {
     let teller = &stand_in.teller;
     let script = told.scenario_idx.and_then(|idx| stand_in.scripts.get(idx));
-    let request = read.map_or(Json::Null, |read| bounded(&read.received.body, read.n_bytes));
+    let request = read.map_or(Json::Null, |read| {
+        bounded(&read.received.body, read.n_bytes)
+    });
     if teller.has_trace() {
         let mut events = told.events;
         let mut response = serde_json::json!({

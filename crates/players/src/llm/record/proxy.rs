@@ -160,7 +160,12 @@ async fn pass_on(
         path: format!("{}{}", arrived.path, arrived.query.without_keys()),
         headers: headers::masked(arrived.headers),
         address: OwnAddress::of(arrived.address()),
-        keys: arrived.address().api_key.map(str::to_owned).into_iter().collect(),
+        keys: arrived
+            .address()
+            .api_key
+            .map(str::to_owned)
+            .into_iter()
+            .collect(),
         received: None,
         previous_id: None,
         status: 502,

@@ -450,10 +450,9 @@ impl Writer {
         }
         let redactor = self.recorder.redactor();
         let conversation = recorded.and_then(|recorded| recorded.conversation);
-        let mut request = passed
-            .received
-            .as_ref()
-            .map_or(Json::Null, |received| bounded(&received.body, received.body.to_string().len()));
+        let mut request = passed.received.as_ref().map_or(Json::Null, |received| {
+            bounded(&received.body, received.body.to_string().len())
+        });
         redactor.json(&mut request);
         let mut anchors = passed
             .received
