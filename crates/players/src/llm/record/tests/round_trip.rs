@@ -5,7 +5,7 @@ use cuecard_core::source::yaml;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::client::{Client, Manner, Seen};
+use super::client::{self, Client, Manner, Seen};
 use super::*;
 
 /// One turn of a model, as events of a timeline.
@@ -224,7 +224,7 @@ async fn side_calls_and_several_conversations_are_recorded() {
     }
     let model = play(original.path(), &Buffer::default()).await;
     let recorded = Recorded::of(&model.base_url()).await;
-    let http = reqwest::Client::new();
+    let http = client::http();
     let ask = |system: &'static str, text: &'static str, url: String| {
         let body = json!({"model": "m", "messages": [
             {"role": "system", "content": system}, {"role": "user", "content": text},
@@ -286,7 +286,7 @@ async fn keys_and_secrets_are_written_nowhere() {
     .await;
     let body =
         json!({"model": "m", "messages": [{"role": "user", "content": "Log in with hunter22"}]});
-    let answer = reqwest::Client::new()
+    let answer = client::http()
         .post(format!("{}/v1/chat/completions", recorded.url()))
         .bearer_auth("k-1234567890")
         .json(&body)
