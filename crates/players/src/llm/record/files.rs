@@ -71,7 +71,7 @@ impl Names {
 fn stem(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy());
     stem.filter(|stem| !stem.trim().is_empty())
-        .map_or_else(|| "recorded".to_owned(), |stem| stem.into_owned())
+        .map_or_else(|| "recorded".to_owned(), std::borrow::Cow::into_owned)
 }
 
 /// Writes a file in one step, so that nobody reads a half and a crash leaves the old one.

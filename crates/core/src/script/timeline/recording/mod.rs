@@ -189,7 +189,7 @@ impl Recorder {
         if exchange.previous_id.is_some() && previous.is_none() {
             return None;
         }
-        let has_history = Rounds::of(request).answered.first().is_some();
+        let has_history = !Rounds::of(request).answered.is_empty();
         let candidates: Vec<usize> = match &previous {
             Some((idx, _)) => vec![*idx],
             None => {

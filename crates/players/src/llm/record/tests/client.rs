@@ -57,11 +57,7 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(url: String, manner: Manner) -> Self {
-        crate::runtime::tls::install();
-        let http = Http::builder()
-            .timeout(std::time::Duration::from_secs(30))
-            .build()
-            .expect("a client");
+        let http = http();
         Self {
             http,
             url,
@@ -299,6 +295,15 @@ impl Client {
         }
         !calls.is_empty()
     }
+}
+
+/// A client for HTTP.
+pub(super) fn http() -> Http {
+    crate::runtime::tls::install();
+    Http::builder()
+        .timeout(std::time::Duration::from_secs(30))
+        .build()
+        .expect("a client")
 }
 
 fn joined(pieces: &[Piece]) -> String {

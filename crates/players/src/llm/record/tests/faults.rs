@@ -97,10 +97,9 @@ async fn read_request(connection: &mut TcpStream) {
 }
 
 async fn ask(recorded: &Recorded, text: &str) -> reqwest::Response {
-    crate::runtime::tls::install();
     let body =
         json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": text}]});
-    reqwest::Client::new()
+    client::http()
         .post(format!("{}/v1/chat/completions", recorded.url()))
         .json(&body)
         .send()
@@ -239,7 +238,7 @@ async fn errors_of_the_provider_are_recorded_with_what_clients_act_on() {
     );
     let (url, _gone) = upstream(vec![Act::Send(answer)]).await;
     let recorded = Recorded::of(&url).await;
-    let answer = reqwest::Client::new()
+    let answer = client::http()
         .post(format!("{}/v1/messages", recorded.url()))
         .json(&json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Go"}]}))
         .send()

@@ -73,11 +73,7 @@ impl EventDecoder for MessagesEvents {
                     _ => {}
                 }
             }
-            "content_block_stop" => {
-                if answer.has_call(key) {
-                    answer.call_done(key, at_ms);
-                }
-            }
+            "content_block_stop" if answer.has_call(key) => answer.call_done(key, at_ms),
             "message_delta" => {
                 let reason = data["delta"]["stop_reason"].as_str();
                 answer.stop = reason.and_then(StopReason::from_word).or(answer.stop);

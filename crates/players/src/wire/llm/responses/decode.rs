@@ -44,6 +44,7 @@ fn failure(found: &Json) -> ApiError {
         .unwrap_or_else(|| ApiError::new(status, "the stream ended in an error"));
     // An error of the stream has its word in `code`; its type is only that it is one.
     found.error_type = (!code.is_empty()).then(|| code.to_owned());
+    found.code = None;
     found
 }
 
