@@ -91,7 +91,7 @@ fn not_run(diagnostics: &[Diagnostic], exit: ExitCode, redactor: &Redactor) -> s
         "status": if exit == ExitCode::Invalid { "invalid" } else { "blocked" },
         "error": first.map(|diagnostic| diagnostic.message.as_str()),
         "step_results": [],
-        "diagnostics": list_to_json(&diagnostics),
+        "diagnostics": list_to_json(diagnostics),
     });
     redactor.json(&mut document);
     document

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// `text` on one line, such that it never moves the cursor, changes colours or turns the direction of what stands
 /// around it: control characters become spaces, marks of direction U+FFFD.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    replaced(text, |character| character.is_control())
+    replaced(text, char::is_control)
 }
 
 /// The same, with its line ends.
