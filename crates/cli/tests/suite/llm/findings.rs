@@ -335,7 +335,7 @@ fn a_strict_run_fails_by_warnings_and_not_by_notes() {
 fn a_scenario_without_a_prompt_in_a_set_is_doubted_at_the_start() {
     let scratch = program::scratch();
     scratch
-        .write("one.yaml", &format!("name: one\n{HELLO}"))
+        .write("one.yaml", format!("name: one\n{HELLO}"))
         .expect("writable");
     let mute = "name: two\ntimeline:\n  - llmResponse: [{assistant: [[0, \"Two\"]]}]\n";
     scratch.write("two.yaml", mute).expect("writable");
