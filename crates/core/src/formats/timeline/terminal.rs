@@ -6,7 +6,7 @@ use super::fields::COUNT;
 use super::loader::{Loader, child};
 use super::{parse, tool};
 use crate::diagnostic::{Diagnostic, any_error, codes};
-use crate::formats::document::read_document;
+use crate::formats::document::{place_of, read_document};
 use crate::formats::fields::{Field, OBJECT, TEXT, field, needed};
 use crate::formats::reader::{Format, Object};
 use crate::scenario::timeline::{Replacement, TerminalConfig, TerminalTheme};
@@ -91,6 +91,7 @@ pub fn read_terminal(
     let config = terminal(&mut loader, &root, "");
     let mut diagnostics = loader.reader.diagnostics;
     parse::name_places(&mut diagnostics);
+    diagnostics.sort_by_key(|found| place_of(found).start);
     match config.filter(|_| !any_error(&diagnostics)) {
         Some(config) => Ok((config, diagnostics)),
         None => Err(diagnostics),

@@ -106,7 +106,9 @@ fn told(trace: &str, endpoint: Endpoint) -> Vec<Value> {
     trace
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|line| line["data"].is_object() && line["type"] != "http_exchange")
+        .filter(|line| line["data"].is_object())
+        // What is noted about the file is that file's own.
+        .filter(|line| line["type"] != "http_exchange" && line["type"] != "log")
         .filter(|line| endpoint != Endpoint::Chat || line["type"] != "thought")
         .map(|mut line| {
             if let Some(data) = line["data"].as_object_mut() {
