@@ -200,6 +200,23 @@ impl BrowserBridge {
         self.happenings.seen().downloads.clone()
     }
 
+    /// The same once there are `count` of them, or as many as came within `patience`: a download is told a moment
+    /// after the action that began it.
+    pub async fn wait_for_downloads(&self, count: usize, patience: Duration) -> Vec<Download> {
+        let come = async {
+            loop {
+                let changed = self.happenings.changed();
+                if self.happenings.seen().downloads.len() >= count {
+                    return;
+                }
+                changed.await;
+            }
+        };
+        // Who asked sees by their number whether it was in time.
+        let _ = tokio::time::timeout(patience, come).await;
+        self.downloads()
+    }
+
     /// The last lines of the console and the errors of pages, in order.
     pub fn console(&self) -> Vec<String> {
         self.happenings.seen().console.iter().cloned().collect()

@@ -229,7 +229,7 @@ fn tabs_open_and_close_and_files_go_up_and_come_down() {
 
         lab.open("files.html").await;
         lab.click("link", "Download report").await;
-        let downloads = lab.bridge.downloads();
+        let downloads = lab.bridge.wait_for_downloads(1, PATIENCE).await;
         assert_eq!(downloads.len(), 1, "{downloads:?}");
         let report = &downloads[0];
         assert_eq!((report.name.as_str(), report.size), ("report.csv", 24));
