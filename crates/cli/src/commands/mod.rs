@@ -20,5 +20,6 @@ pub(crate) mod profile;
 pub(crate) mod record;
 pub(crate) mod schema;
 pub(crate) mod serve;
+mod teller;
 pub(crate) mod test;
 mod timelines;

@@ -1,34 +1,11 @@
 //! Elements of a state in words.
 
 use super::dom::NodeId;
-use super::selector::Finder;
+use super::selector::{CONTAINERS, Finder};
 use crate::value::{Json, cut};
 
 /// The longest name that a message shows, in characters.
 const LONGEST: usize = 60;
-
-/// Roles that say where something is.
-const PLACES: &[&str] = &[
-    "row",
-    "listitem",
-    "treeitem",
-    "dialog",
-    "alertdialog",
-    "region",
-    "form",
-    "group",
-    "radiogroup",
-    "navigation",
-    "complementary",
-    "main",
-    "article",
-    "table",
-    "list",
-    "tabpanel",
-    "menu",
-    "toolbar",
-    "iframe",
-];
 
 impl Finder<'_> {
     /// An element as a message names it: what it is, what it is called, and what it is in.
@@ -53,7 +30,7 @@ impl Finder<'_> {
     /// The role and name of what an element is in, if something around it has a name.
     pub(super) fn place_of(&self, id: NodeId) -> Option<(String, String)> {
         self.state.ancestor_elements(id).find_map(|(place, outer)| {
-            if !PLACES.contains(&outer.kind()) {
+            if outer.kind() != "iframe" && !CONTAINERS.contains(&outer.kind()) {
                 return None;
             }
             let name = match outer.name.is_empty() {

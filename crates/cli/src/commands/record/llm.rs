@@ -14,9 +14,10 @@ use tokio_util::sync::CancellationToken;
 use super::super::serve::child;
 use super::super::serve::exchange_log::ExchangeLog;
 use super::super::serve::llm::{RunFiles, refuse, variables};
-use super::telling::{Teller, Watching};
+use super::telling::{self, Watching};
 use crate::args::RecordLlmArgs;
 use crate::asynchronous::until_stopped;
+use crate::commands::teller::Teller;
 use crate::exit_code::ExitCode;
 use crate::inputs::{io_reason, read_source, seconds, secret, text_environment};
 use crate::open_files::OpenFiles;
@@ -80,7 +81,7 @@ async fn record(
     let url = running.base_url();
     let set = |key: Option<&str>| own_variables(&url, key, environment);
     let shown = set(args.token.as_deref().map(|_| "(the token)"));
-    teller.ready(&running, upstream, &shown);
+    telling::ready(teller, &running, upstream, &shown);
     let code = match args.command.is_empty() {
         true => {
             stop.cancelled().await;
@@ -103,7 +104,7 @@ async fn record(
         }
     };
     let recording = running.stop().await;
-    teller.recorded(&recording);
+    telling::recorded(teller, &recording);
     match code {
         ExitCode::Passed if !is_whole(&recording, &teller.output) => ExitCode::CouldNotRun,
         code => code,

@@ -1,119 +1,77 @@
 //! What `record llm` prints: when it is ready, what passes, what was written.
 
-use cuecard_core::diagnostic::{Diagnostic, Severity};
-use cuecard_core::reports::diagnostics;
-use cuecard_core::value::{Redactor, cut};
+use cuecard_core::value::cut;
 use cuecard_players::llm::record::{RecordedFile, Recording, RunningRecorder};
 use cuecard_players::llm::{Exchange, Notice};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::super::serve::exchange_log::ExchangeLog;
-use crate::output::{Output, stderr, stdout};
+use crate::commands::teller::{Teller, environment};
+use crate::output::stderr;
 
-/// Where and how it is told.
-#[derive(Clone)]
-pub(super) struct Teller {
-    pub(super) output: Output,
-    /// JSON Lines instead of text.
-    pub(super) is_json: bool,
-    /// Standard output belongs to the command.
-    pub(super) has_command: bool,
+/// It listens.
+pub(super) fn ready(
+    teller: &Teller,
+    running: &RunningRecorder,
+    upstream: &str,
+    variables: &[(&str, String)],
+) {
+    let url = running.base_url();
+    if teller.is_json {
+        teller.event(
+            "ready",
+            json!({
+                "url": url, "port": running.port(), "upstream": upstream, "environment": environment(variables),
+            }),
+        );
+        return;
+    }
+    teller.line(&format!("ready  {url}   records {upstream}"));
+    for (name, value) in variables {
+        teller.line(&format!("  {name}={value}"));
+    }
 }
 
-impl Teller {
-    fn line(&self, text: &str) {
-        let line = format!("{text}\n");
-        match self.has_command {
-            true => stderr(&line),
-            false => stdout(&line),
-        }
+/// What was written, last.
+pub(super) fn recorded(teller: &Teller, recording: &Recording) {
+    if teller.is_json {
+        teller.event(
+            "recorded",
+            json!({
+                "files": recording.files,
+                "exchanges": recording.n_exchanges,
+                "recorded": recording.n_recorded,
+                "left_out": recording.n_left_out,
+                "write_error": recording.write_error,
+                "trace_error": recording.trace_error,
+            }),
+        );
+        return;
     }
-
-    fn event(&self, name: &str, mut event: Value) {
-        let mut line = json!({"event": name});
-        if let (Some(line), Some(event)) = (line.as_object_mut(), event.as_object_mut()) {
-            line.append(event);
-        }
-        self.line(&line.to_string());
+    if recording.files.is_empty() {
+        let why = match recording.n_exchanges {
+            0 => "no request came; was the client started with the variables above?",
+            _ => "no request for an answer of a model got one",
+        };
+        teller.line(&format!("recorded  nothing: {why}"));
+        return;
     }
-
-    /// It listens.
-    pub(super) fn ready(
-        &self,
-        running: &RunningRecorder,
-        upstream: &str,
-        variables: &[(&str, String)],
-    ) {
-        let url = running.base_url();
-        if self.is_json {
-            let environment: Map<String, Value> = variables
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), value.as_str().into()))
-                .collect();
-            self.event(
-                "ready",
-                json!({
-                    "url": url, "port": running.port(), "upstream": upstream, "environment": environment,
-                }),
-            );
-            return;
-        }
-        self.line(&format!("ready  {url}   records {upstream}"));
-        for (name, value) in variables {
-            self.line(&format!("  {name}={value}"));
-        }
-    }
-
-    /// What was written, last.
-    pub(super) fn recorded(&self, recording: &Recording) {
-        if self.is_json {
-            self.event(
-                "recorded",
-                json!({
-                    "files": recording.files,
-                    "exchanges": recording.n_exchanges,
-                    "recorded": recording.n_recorded,
-                    "left_out": recording.n_left_out,
-                    "write_error": recording.write_error,
-                    "trace_error": recording.trace_error,
-                }),
-            );
-            return;
-        }
-        if recording.files.is_empty() {
-            let why = match recording.n_exchanges {
-                0 => "no request came; was the client started with the variables above?",
-                _ => "no request for an answer of a model got one",
-            };
-            self.line(&format!("recorded  nothing: {why}"));
-            return;
-        }
-        for file in &recording.files {
-            self.line(&format!(
-                "recorded  {}   {}",
-                file.path.display(),
-                said(file)
-            ));
-        }
-        let paths: Vec<String> = recording
-            .files
-            .iter()
-            .map(|file| file.path.display().to_string())
-            .collect();
-        self.line(&format!(
-            "play it with  cuecard serve llm {}",
-            paths.join(" ")
+    for file in &recording.files {
+        teller.line(&format!(
+            "recorded  {}   {}",
+            file.path.display(),
+            said(file)
         ));
     }
-
-    fn mark(&self, is_good: bool) -> &'static str {
-        match (is_good, self.output.stderr.unicode) {
-            (true, true) => "✓",
-            (false, true) => "✗",
-            (true, false) => "ok",
-            (false, false) => "x",
-        }
-    }
+    let paths: Vec<String> = recording
+        .files
+        .iter()
+        .map(|file| file.path.display().to_string())
+        .collect();
+    teller.line(&format!(
+        "play it with  cuecard serve llm {}",
+        paths.join(" ")
+    ));
 }
 
 /// What is in a file: `3 turns, 1 side call`.
@@ -142,7 +100,7 @@ impl Watching {
 
     pub(super) fn see(&mut self, notice: &Notice) {
         match notice {
-            Notice::Finding(found) => self.finding(found),
+            Notice::Finding(found) => self.teller.finding(found),
             Notice::Exchange(exchange) => {
                 self.exchanges.keep(exchange);
                 match self.teller.is_json {
@@ -150,19 +108,6 @@ impl Watching {
                     false => self.exchange(exchange),
                 }
             }
-        }
-    }
-
-    fn finding(&self, found: &Diagnostic) {
-        match self.teller.is_json {
-            true => self.teller.event("finding", diagnostics::to_json(found)),
-            false => self
-                .teller
-                .output
-                .diagnostic(found, false, &Redactor::default()),
-        }
-        if self.teller.is_json && found.severity == Severity::Error {
-            stderr(&diagnostics::render(found, self.teller.output.stderr));
         }
     }
 

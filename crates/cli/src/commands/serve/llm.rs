@@ -15,10 +15,11 @@ use cuecard_players::runtime::run_dir::RunDir;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::telling::{self, Teller, Watching};
+use super::telling::{self, Watching};
 use super::{child, llm_options};
 use crate::args::ServeLlmArgs;
 use crate::asynchronous::asynchronously;
+use crate::commands::teller::Teller;
 use crate::exit_code::ExitCode;
 use crate::inputs::io_reason;
 use crate::open_files::OpenFiles;
@@ -97,7 +98,7 @@ async fn serve(
     output.diagnostics(running.diagnostics(), args.json, &Redactor::default());
     let url = running.base_url();
     let shown = variables(&url, args.token.as_deref().map(|_| "(the token)"));
-    teller.ready(&running, &shown);
+    telling::ready(teller, &running, &shown);
     let code = match args.command.is_empty() {
         true => {
             stop.cancelled().await;
@@ -118,7 +119,7 @@ async fn serve(
         }
     };
     let verdict = running.stop().await;
-    teller.verdict(&verdict);
+    telling::verdict(teller, &verdict);
     let code = match &verdict.trace_error {
         None => code,
         Some(reason) => {

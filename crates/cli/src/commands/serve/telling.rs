@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::sync::Arc;
 
-use cuecard_core::diagnostic::{Diagnostic, Severity};
 use cuecard_core::reports::diagnostics;
-use cuecard_core::value::{Redactor, cut};
+use cuecard_core::value::cut;
 use cuecard_players::llm::{Exchange, Notice, PlannedFault, RunningLlm, Verdict};
 use cuecard_players::runtime::run_dir::RunDir;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::exchange_log::ExchangeLog;
-use crate::output::{Output, stderr, stdout};
+use crate::commands::teller::{Teller, environment};
+use crate::output::{stderr, stdout};
 
 /// More sessions are not numbered, so that the table stays small.
 const MAX_NUMBERED: usize = 10_000;
@@ -20,113 +20,67 @@ const MAX_NUMBERED: usize = 10_000;
 /// More requests are not saved by themselves.
 const MAX_SAVED: usize = 100;
 
-/// Where and how it is told.
-#[derive(Clone)]
-pub(super) struct Teller {
-    pub(super) output: Output,
-    /// JSON Lines instead of text.
-    pub(super) is_json: bool,
-    /// Standard output belongs to the command.
-    pub(super) has_command: bool,
+/// It listens.
+pub(super) fn ready(teller: &Teller, running: &RunningLlm, variables: &[(&str, String)]) {
+    let url = running.base_url();
+    let n_scenarios = running.n_scenarios();
+    if teller.is_json {
+        teller.event(
+            "ready",
+            json!({
+                "url": url,
+                "port": running.port(),
+                "scenarios": n_scenarios,
+                "left_out": running.left_out(),
+                "diagnostics": diagnostics::list_to_json(running.diagnostics()),
+                "environment": environment(variables),
+            }),
+        );
+        return;
+    }
+    let plural = if n_scenarios == 1 { "" } else { "s" };
+    teller.line(&format!("ready  {url}   {n_scenarios} scenario{plural}"));
+    for pair in variables.chunks(2) {
+        let pair: Vec<String> = pair
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        teller.line(&format!("  {}", pair.join("   ")));
+    }
 }
 
-impl Teller {
-    fn line(&self, text: &str) {
-        let line = format!("{text}\n");
-        match self.has_command {
-            true => stderr(&line),
-            false => stdout(&line),
-        }
+/// The verdict, last.
+pub(super) fn verdict(teller: &Teller, verdict: &Verdict) {
+    if teller.is_json {
+        teller.event("verdict", verdict.to_json());
+        return;
     }
-
-    /// What happens while it serves is progress, and goes to standard error; for machines it is the result.
-    fn progress(&self, text: &str) {
-        stderr(&format!("{text}\n"));
+    let word = if verdict.passed { "passed" } else { "failed" };
+    let mut parts = Vec::new();
+    let count = |n: u64, one: &str| match n {
+        1 => format!("1 {one}"),
+        2.. if one == "miss" => format!("{n} misses"),
+        _ => format!("{n} {one}s"),
+    };
+    if verdict.n_misses > 0 {
+        parts.push(count(verdict.n_misses, "miss"));
     }
-
-    fn event(&self, name: &str, mut event: Value) {
-        let mut line = json!({"event": name});
-        if let (Some(line), Some(event)) = (line.as_object_mut(), event.as_object_mut()) {
-            line.append(event);
-        }
-        self.line(&line.to_string());
-    }
-
-    /// It listens.
-    pub(super) fn ready(&self, running: &RunningLlm, variables: &[(&str, String)]) {
-        let url = running.base_url();
-        let n_scenarios = running.n_scenarios();
-        if self.is_json {
-            let environment: serde_json::Map<String, Value> = variables
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), value.as_str().into()))
-                .collect();
-            self.event(
-                "ready",
-                json!({
-                    "url": url,
-                    "port": running.port(),
-                    "scenarios": n_scenarios,
-                    "left_out": running.left_out(),
-                    "diagnostics": diagnostics::list_to_json(running.diagnostics()),
-                    "environment": environment,
-                }),
-            );
-            return;
-        }
-        let plural = if n_scenarios == 1 { "" } else { "s" };
-        self.line(&format!("ready  {url}   {n_scenarios} scenario{plural}"));
-        for pair in variables.chunks(2) {
-            let pair: Vec<String> = pair
-                .iter()
-                .map(|(name, value)| format!("{name}={value}"))
-                .collect();
-            self.line(&format!("  {}", pair.join("   ")));
-        }
-    }
-
-    /// The verdict, last.
-    pub(super) fn verdict(&self, verdict: &Verdict) {
-        if self.is_json {
-            self.event("verdict", verdict.to_json());
-            return;
-        }
-        let word = if verdict.passed { "passed" } else { "failed" };
-        let mut parts = Vec::new();
-        let count = |n: u64, one: &str| match n {
-            1 => format!("1 {one}"),
-            2.. if one == "miss" => format!("{n} misses"),
-            _ => format!("{n} {one}s"),
+    let others = verdict.n_failures.saturating_sub(verdict.n_misses);
+    if others > 0 {
+        let one = match verdict.n_misses {
+            0 => "failure",
+            _ => "other failure",
         };
-        if verdict.n_misses > 0 {
-            parts.push(count(verdict.n_misses, "miss"));
-        }
-        let others = verdict.n_failures.saturating_sub(verdict.n_misses);
-        if others > 0 {
-            let one = match verdict.n_misses {
-                0 => "failure",
-                _ => "other failure",
-            };
-            parts.push(count(others, one));
-        }
-        parts.push(count(verdict.n_exchanges, "exchange"));
-        let n_unplayed = verdict.unplayed.len();
-        parts.push(match n_unplayed {
-            0 => format!("all {} turns played", verdict.n_turns),
-            _ => format!("{n_unplayed} of {} turns not played", verdict.n_turns),
-        });
-        let mark = self.mark(verdict.passed);
-        self.line(&format!("verdict  {mark} {word}: {}", parts.join(", ")));
+        parts.push(count(others, one));
     }
-
-    fn mark(&self, is_good: bool) -> &'static str {
-        match (is_good, self.output.stderr.unicode) {
-            (true, true) => "✓",
-            (false, true) => "✗",
-            (true, false) => "ok",
-            (false, false) => "x",
-        }
-    }
+    parts.push(count(verdict.n_exchanges, "exchange"));
+    let n_unplayed = verdict.unplayed.len();
+    parts.push(match n_unplayed {
+        0 => format!("all {} turns played", verdict.n_turns),
+        _ => format!("{n_unplayed} of {} turns not played", verdict.n_turns),
+    });
+    let mark = teller.mark(verdict.passed);
+    teller.line(&format!("verdict  {mark} {word}: {}", parts.join(", ")));
 }
 
 /// What faults would hit.
@@ -152,6 +106,11 @@ pub(super) fn planned_faults(planned: &[PlannedFault], is_json: bool) {
         more => format!("{more} faults"),
     };
     stdout(&format!("{text}{count}\n"));
+}
+
+/// What happens while it serves is progress, and goes to standard error; for machines it is the result.
+fn progress(text: &str) {
+    stderr(&format!("{text}\n"));
 }
 
 /// Told of everything that happens, on the thread of the trace.
@@ -180,7 +139,7 @@ impl Watching {
 
     pub(super) fn see(&mut self, notice: &Notice) {
         match notice {
-            Notice::Finding(found) => self.finding(found),
+            Notice::Finding(found) => self.teller.finding(found),
             Notice::Exchange(exchange) => {
                 self.keep(exchange);
                 match self.teller.is_json {
@@ -188,19 +147,6 @@ impl Watching {
                     false => self.exchange(exchange),
                 }
             }
-        }
-    }
-
-    fn finding(&self, found: &Diagnostic) {
-        match self.teller.is_json {
-            true => self.teller.event("finding", diagnostics::to_json(found)),
-            false => self
-                .teller
-                .output
-                .diagnostic(found, false, &Redactor::default()),
-        }
-        if self.teller.is_json && found.severity == Severity::Error {
-            stderr(&diagnostics::render(found, self.teller.output.stderr));
         }
     }
 
@@ -252,7 +198,7 @@ impl Watching {
             let selection = exchange.selection.as_deref().unwrap_or_default();
             let scenario = exchange.scenario.as_deref().unwrap_or_default();
             let client = exchange.headers["user-agent"].as_str().unwrap_or_default();
-            self.teller.progress(&format!(
+            progress(&format!(
                 "session {number}  {scenario}  ({selection})   {}",
                 cut(client, 40)
             ));
@@ -282,7 +228,7 @@ impl Watching {
             true => what,
             false => format!("{what}, but {}", exchange.faults.join(", ")),
         };
-        self.teller.progress(&format!(
+        progress(&format!(
             "  {turn:<7} {} {what:<46} {:<9} {form:<6} {} ms",
             self.teller.mark(is_good),
             exchange.dialect,

@@ -17,7 +17,7 @@ const MOST_OUTER: usize = 6;
 const ATTRIBUTES: &[&str] = &["name", "type", "for", "href", "alt", "title", "role"];
 
 /// Roles of elements that others are said to be in.
-const CONTAINERS: &[&str] = &[
+pub(in crate::page) const CONTAINERS: &[&str] = &[
     "row",
     "listitem",
     "treeitem",

@@ -21,6 +21,7 @@ mod tests;
 
 use std::fmt;
 
+pub(super) use candidates::CONTAINERS;
 pub use candidates::Candidates;
 pub(crate) use generated::looks_generated;
 pub use matches::Finder;
