@@ -83,6 +83,13 @@ pub struct ElementTarget {
     pub text: Option<String>,
 }
 
+/// `call_STEP_ATTEMPT`; every call needs one.
+fn call_id(step: u64, attempt: u32) -> Arc<str> {
+    let (mut first, mut second) = (itoa::Buffer::new(), itoa::Buffer::new());
+    let parts = ["call_", first.format(step), "_", second.format(attempt)];
+    parts.concat().into()
+}
+
 /// What came of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallOutcome {
@@ -401,7 +408,7 @@ impl Script {
         };
         self.effects.push_back(Effect::Call(Box::new(CallRequest {
             step: step.number,
-            call_id: format!("call_{}_{attempt}", step.number).into(),
+            call_id: call_id(step.number, attempt),
             attempt,
             tool: step.tool.clone(),
             params: current.params.clone(),

@@ -8,6 +8,7 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::compact;
 use super::data::{
     Assertion, ErrorHappened, FileEdit, FinalOutput, HttpExchange, Log, MemoryRead, MemoryWrite,
     Message, MessageReceived, Other, Permission, Plan, RequestAnswered, RequestReceived,
@@ -157,7 +158,7 @@ impl Event {
     /// If the data can't be serialized.
     pub fn write_line(&self, line: &mut Vec<u8>) -> serde_json::Result<()> {
         line.extend_from_slice(b"{\"event_id\":");
-        serde_json::to_writer(&mut *line, &self.event_id)?;
+        compact::write_text(line, &self.event_id)?;
         line.extend_from_slice(b",\"seq\":");
         line.extend_from_slice(itoa::Buffer::new().format(self.seq).as_bytes());
         line.extend_from_slice(b",\"ts\":");
@@ -168,7 +169,7 @@ impl Event {
                 line.extend_from_slice(b"\",");
             }
             None => {
-                serde_json::to_writer(&mut *line, &Milliseconds(self.ts))?;
+                compact::write(line, &Milliseconds(self.ts))?;
                 line.push(b',');
             }
         }
@@ -176,9 +177,9 @@ impl Event {
             Some(members) => line.extend_from_slice(members.as_bytes()),
             None => {
                 line.extend_from_slice(b"\"type\":");
-                serde_json::to_writer(&mut *line, self.data.type_name())?;
+                compact::write_text(line, self.data.type_name())?;
                 line.extend_from_slice(b",\"actor\":");
-                serde_json::to_writer(&mut *line, self.data.actor())?;
+                compact::write_text(line, self.data.actor())?;
             }
         }
         for (name, id) in self.belongings() {
@@ -186,11 +187,11 @@ impl Event {
                 line.extend_from_slice(b",\"");
                 line.extend_from_slice(name.as_bytes());
                 line.extend_from_slice(b"\":");
-                serde_json::to_writer(&mut *line, id)?;
+                compact::write_text(line, id)?;
             }
         }
         line.extend_from_slice(b",\"data\":");
-        serde_json::to_writer(&mut *line, &DataOnly(&self.data))?;
+        compact::write(line, &DataOnly(&self.data))?;
         line.push(b'}');
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! One trace for everything: what happened, past tense, append-only, versioned.
 
 mod brief;
+mod compact;
 mod data;
 mod event;
 mod file;

@@ -230,6 +230,30 @@ async fn clients_that_never_finish_are_let_go() {
     assert_eq!(played.chat(said("Begin")).await.content(), "Late");
 }
 
+#[tokio::test]
+async fn a_client_that_never_reads_its_answers_is_let_go() {
+    let long = "Once upon a time. ".repeat(60_000);
+    let timeline = format!(
+        "  - userInputs: [[0, \"Begin\"]]\n  - llmResponse: [{{assistant: [[0, \"{long}\"]]}}]\n"
+    );
+    let played = Played::with(&timeline, |options| {
+        options.patience = Patience {
+            answer: Duration::from_millis(100),
+            ..Patience::default()
+        };
+    })
+    .await;
+    let body = json!({"model": "m", "messages": said("Begin")}).to_string();
+    let request = format!(
+        "POST {CHAT} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = half_open(&played, "").await;
+    // Answers fill what the system keeps for a connection, then nothing moves until the connection ends.
+    while stream.write_all(request.as_bytes()).await.is_ok() {}
+    assert_eq!(played.chat(said("Begin")).await.content(), long.as_str());
+}
+
 /// A connection over which nothing, or the beginning of a request, was sent.
 async fn half_open(played: &Played, half: &str) -> TcpStream {
     let address = ("127.0.0.1", played.running.port());

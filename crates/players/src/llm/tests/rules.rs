@@ -116,6 +116,31 @@ async fn sessions_stay_apart_and_names_never_fall_through() {
     assert_eq!(played.codes().await, ["T-SEL-01"]);
 }
 
+#[tokio::test]
+async fn a_prompt_that_is_far_from_every_scenario_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, prompt) in [
+        ("fix", "Fix the failing test"),
+        ("deploy", "Deploy to staging"),
+    ] {
+        let text = format!(
+            "name: {name}\ntimeline:\n  - userInputs: [[0, \"{prompt}\"]]\n  - llmResponse: [{{assistant: [[0, \"{name}\"]]}}]\n"
+        );
+        let path = folder.path().join(format!("{name}.yaml"));
+        std::fs::write(path, text).expect("writable");
+    }
+    let played = Played::start(folder, |_| {}).await;
+    // A typing mistake is near enough.
+    let near = played.chat(said("Fix the failing tset")).await;
+    assert_eq!(near.content(), "fix");
+    let far = played.chat(said("Write a poem about the sea")).await;
+    assert_eq!(far.status, 404);
+    for named in ["`fix`", "`deploy`", "x-scenario-name"] {
+        assert!(far.text.contains(named), "{named}: {}", far.text);
+    }
+    assert_eq!(played.codes().await, ["T-SEL-02"]);
+}
+
 const COMMAND: &str = "  - userInputs: [[0, \"Begin\"]]
   - llmResponse: []
   - runCmd: {cmd: \"make\", cwd: sub dir}
