@@ -15,13 +15,14 @@ mod error;
 mod events;
 mod install;
 mod options;
+mod scroll;
 mod settle;
 pub mod stage;
 mod tools;
 mod walk;
 
 pub use address::ElementAddress;
-pub use bridge::{BrowserBridge, Navigation};
+pub use bridge::{BrowserBridge, Loaded, Navigation};
 pub use error::{BrowserError, BrowserErrorKind};
 pub use events::{DialogSeen, Download};
 pub use install::{Installed, install};

@@ -6,11 +6,11 @@ use std::fmt;
 
 use super::decode::decode;
 use super::novelty::Seen;
-use super::secrets::{address, hide_value, is_secret_field, mask, mask_element};
+use super::secrets::{address, hide_value, is_secret_field, mask, mask_capture, mask_element};
 use super::state::{DomElement, DomKind, DomNode, DomState, Evidence, NodeId, PageInfo, TabInfo};
 use super::wire::{self, Capture};
 use crate::page::snapshot::single_spaces;
-use crate::value::Redactor;
+use crate::value::{Json, Redactor};
 
 /// A page has at most this many elements, and a capture this many nodes, documents and bytes.
 const MOST_ELEMENTS: usize = 50_000;
@@ -102,6 +102,30 @@ impl DomProcessor {
     /// # Errors
     /// If the text is no capture, or the page is too large.
     pub fn read(&mut self, json: &str) -> Result<DomState, DomError> {
+        let (state, seen) = self.decoded(json)?;
+        self.previous = Some(seen);
+        Ok(state)
+    }
+
+    /// The same, but what comes next is still compared with the capture that was read before: for looks between two
+    /// steps, of which there may be any number.
+    ///
+    /// # Errors
+    /// As [`DomProcessor::read`].
+    pub fn peek(&mut self, json: &str) -> Result<DomState, DomError> {
+        self.decoded(json).map(|(state, _)| state)
+    }
+
+    /// A capture that was read, with every secret taken out: reading it gives the same state.
+    pub fn masked(&self, json: &str) -> String {
+        let Ok(mut capture) = serde_json::from_str::<Json>(json) else {
+            return String::new();
+        };
+        mask_capture(&mut capture, &self.secrets, &self.secret_nodes);
+        capture.to_string()
+    }
+
+    fn decoded(&mut self, json: &str) -> Result<(DomState, Seen), DomError> {
         if json.len() > MOST_BYTES {
             return Err(too_large("bytes", json.len(), MOST_BYTES));
         }
@@ -133,8 +157,7 @@ impl DomProcessor {
         if let Some(previous) = &self.previous {
             previous.mark(&mut state, &seen);
         }
-        self.previous = Some(seen);
-        Ok(state)
+        Ok((state, seen))
     }
 
     fn page(&self, capture: &Capture) -> Result<PageInfo, DomError> {
