@@ -4,17 +4,24 @@
 //! line, until the replies are used up. It speaks with a [`ModelClient`], or has its replies from a [`Cassette`], or
 //! both.
 
+mod cassette;
+mod client;
 mod error;
 mod interpreter;
 mod reply;
+mod retry;
+mod settings;
 
 use std::future::Future;
 
 use cuecard_core::script::browser::{Answer, Prompt, Question};
 
+pub use cassette::{Cassette, CassetteMode, ModelIdentity};
+pub use client::HttpModelClient;
 pub use error::{InterpretError, InterpretErrorKind};
 pub use interpreter::{ModelClient, ModelInterpreter};
 pub use reply::{Conversation, Reply, ReplyCall, Turn};
+pub use settings::{DEFAULT_PATIENCE, DEFAULT_PAUSE, ModelSettings};
 
 /// Who answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
