@@ -17,6 +17,7 @@ mod install;
 pub mod model;
 mod options;
 mod settle;
+pub mod stage;
 mod tools;
 mod walk;
 
