@@ -14,6 +14,7 @@ mod driver;
 mod error;
 mod events;
 mod install;
+pub mod model;
 mod options;
 mod scroll;
 mod settle;

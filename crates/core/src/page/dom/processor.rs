@@ -13,8 +13,8 @@ use crate::page::snapshot::single_spaces;
 use crate::value::{Json, Redactor};
 
 /// A page has at most this many elements, and a capture this many nodes, documents and bytes.
-const MOST_ELEMENTS: usize = 50_000;
-const MOST_NODES: usize = 200_000;
+pub(super) const MOST_ELEMENTS: usize = 50_000;
+pub(super) const MOST_NODES: usize = 200_000;
 const MOST_DOCUMENTS: usize = 2_000;
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
