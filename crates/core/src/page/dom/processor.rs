@@ -6,11 +6,11 @@ use std::fmt;
 
 use super::decode::decode;
 use super::novelty::Seen;
-use super::secrets::{address, hide_value, is_secret_field, mask, mask_capture, mask_element};
+use super::secrets::{address, hide_value, is_secret_field, mask, mask_element};
 use super::state::{DomElement, DomKind, DomNode, DomState, Evidence, NodeId, PageInfo, TabInfo};
 use super::wire::{self, Capture};
 use crate::page::snapshot::single_spaces;
-use crate::value::{Json, Redactor};
+use crate::value::Redactor;
 
 /// A page has at most this many elements, and a capture this many nodes, documents and bytes.
 pub(super) const MOST_ELEMENTS: usize = 50_000;
@@ -114,15 +114,6 @@ impl DomProcessor {
     /// As [`DomProcessor::read`].
     pub fn peek(&mut self, json: &str) -> Result<DomState, DomError> {
         self.decoded(json).map(|(state, _)| state)
-    }
-
-    /// A capture that was read, with every secret taken out: reading it gives the same state.
-    pub fn masked(&self, json: &str) -> String {
-        let Ok(mut capture) = serde_json::from_str::<Json>(json) else {
-            return String::new();
-        };
-        mask_capture(&mut capture, &self.secrets, &self.secret_nodes);
-        capture.to_string()
     }
 
     fn decoded(&mut self, json: &str) -> Result<(DomState, Seen), DomError> {

@@ -2,10 +2,9 @@
 //! is the second line.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use super::state::{DomElement, HopKind, ScopeHop};
-use crate::value::{Json, Redactor};
+use crate::value::Redactor;
 
 /// What stands where a secret stood in a page's text.
 pub(super) const MASK: &str = "***";
@@ -64,64 +63,6 @@ pub(super) fn mask_element(element: &mut DomElement, secrets: &Redactor) {
 pub(super) fn mask(text: &mut String, secrets: &Redactor) {
     if let Cow::Owned(masked) = secrets.text_with(text, MASK) {
         *text = masked;
-    }
-}
-
-/// Takes secrets out of a capture in JSON: known ones everywhere, and the values of nodes that were secret once.
-pub(super) fn mask_capture(capture: &mut Json, secrets: &Redactor, nodes: &HashSet<u64>) {
-    for document in items(&mut capture["documents"]) {
-        for node in items(&mut document["nodes"]) {
-            let is_secret = node["nodeId"]
-                .as_u64()
-                .is_some_and(|node| nodes.contains(&node));
-            let Some(value) = node
-                .pointer("/attributes/value")
-                .and_then(Json::as_str)
-                .map(str::to_owned)
-            else {
-                continue;
-            };
-            if !is_secret && !secrets.finds(&value) {
-                continue;
-            }
-            if let Some(attributes) = node["attributes"].as_object_mut() {
-                attributes.remove("value");
-            }
-            if node.get("filled").is_none_or(Json::is_null) {
-                node["filled"] = Json::Bool(!value.is_empty());
-            }
-        }
-    }
-    mask_texts(capture, secrets);
-}
-
-fn items(list: &mut Json) -> impl Iterator<Item = &mut Json> {
-    list.as_array_mut().into_iter().flatten()
-}
-
-/// Keys below which no text of the page stands, but how elements are reached and what they are.
-const STRUCTURE: &[&str] = &[
-    "path",
-    "tagName",
-    "role",
-    "kind",
-    "states",
-    "proxy",
-    "interactiveBy",
-    "topBasis",
-    "documentId",
-];
-
-/// Replaces known secrets in every text of the page.
-fn mask_texts(json: &mut Json, secrets: &Redactor) {
-    match json {
-        Json::String(text) => mask(text, secrets),
-        Json::Array(items) => items.iter_mut().for_each(|item| mask_texts(item, secrets)),
-        Json::Object(members) => members
-            .iter_mut()
-            .filter(|(key, _)| !STRUCTURE.contains(&key.as_str()))
-            .for_each(|(_, value)| mask_texts(value, secrets)),
-        Json::Null | Json::Bool(_) | Json::Number(_) => {}
     }
 }
 

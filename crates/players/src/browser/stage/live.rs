@@ -39,8 +39,6 @@ pub struct StageSettings {
     pub root: PathBuf,
     /// How pages are captured.
     pub capture: CaptureOptions,
-    /// Whether each scene keeps its capture: for recordings, and for files with the whole page.
-    pub keeps_captures: bool,
 }
 
 /// A browser on which steps are performed.
@@ -111,11 +109,7 @@ impl LiveStage {
         };
         let state = read.map_err(|error| dom_failure(&error))?;
         self.sightings.add(&state);
-        let capture = self
-            .settings
-            .keeps_captures
-            .then(|| self.processor.masked(&text));
-        let scene = Arc::new(Scene { state, capture });
+        let scene = Arc::new(Scene { state });
         self.last = Some(Arc::clone(&scene));
         Ok(scene)
     }
