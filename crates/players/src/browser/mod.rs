@@ -20,6 +20,7 @@ pub mod parse;
 mod scroll;
 mod settle;
 pub mod stage;
+pub mod storage_state;
 mod tools;
 mod walk;
 
