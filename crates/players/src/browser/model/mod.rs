@@ -11,6 +11,8 @@ mod interpreter;
 mod reply;
 mod retry;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 use std::future::Future;
 

@@ -114,6 +114,11 @@ impl Cassette {
         Ok((Self(Arc::new(Mutex::new(inner))), findings))
     }
 
+    /// What is wrong with the text of a cassette: errors if it can't be played.
+    pub fn check(source: &SourceFile) -> Vec<Diagnostic> {
+        Tape::read(source).1
+    }
+
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

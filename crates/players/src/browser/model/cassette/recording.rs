@@ -53,10 +53,7 @@ impl<S> RecordingStage<S> {
             .map_err(|error| error.to_string())
             .and_then(|read| DomState::from_recorded(&read).map_err(|error| error.to_string()));
         let shown = match read {
-            Ok(state) => Arc::new(Scene {
-                state,
-                capture: scene.capture.clone(),
-            }),
+            Ok(state) => Arc::new(Scene { state }),
             Err(reason) => {
                 self.cassette.give_up(&reason);
                 scene.clone()

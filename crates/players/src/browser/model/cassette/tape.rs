@@ -238,10 +238,7 @@ impl Reader<'_> {
         if let Some(state) = &came.state {
             match DomState::from_recorded(state) {
                 Ok(state) => {
-                    self.last = Some(Arc::new(Scene {
-                        state,
-                        capture: None,
-                    }));
+                    self.last = Some(Arc::new(Scene { state }));
                 }
                 Err(error) => return self.wrong(place, &error.to_string()),
             }
