@@ -3,7 +3,7 @@
 mod cassettes;
 mod misbehaving;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use cuecard_players::llm::{MockLlm, RunningLlm};
 use cuecard_testing::peers;
@@ -36,7 +36,7 @@ impl Lab {
             .enable_all()
             .build()
             .expect("a runtime can be made");
-        let mut scratch = Scratch::new(Path::new(program::CUECARD)).expect("a scratch place");
+        let mut scratch = program::scratch();
         let modules = scratch.work().join("node_modules");
         std::fs::create_dir(&modules).expect("a folder");
         std::os::unix::fs::symlink(driver, modules.join("playwright-core")).expect("a link");
