@@ -99,7 +99,10 @@ fn shown(proposal: &Proposal) -> Vec<String> {
 fn key(proposal: &Proposal) -> String {
     let prompt = Prompt {
         page: shown(proposal).join("\n"),
-        previous: String::new(),
+        previous: match proposal.understood {
+            Some(_) => "understood".to_owned(),
+            None => "unclear".to_owned(),
+        },
         action: proposal.action.clone(),
     };
     cassette_key("person", "", &prompt, &[])

@@ -167,7 +167,7 @@ async fn an_empty_cassette_says_so() {
     let cassette = recorded.open(CassetteMode::Record);
     cassette.begin_run(None);
     cassette.finish(true).expect("it is written");
-    let error = ask(None, &recorded.open(CassetteMode::Replies), ACTION)
+    let error = ask(Some(ScriptedClient::new([])), &recorded.open(CassetteMode::Replies), ACTION)
         .await
         .expect_err("there is nothing");
     assert!(error.message.ends_with("has no reply of a model"), "{error}");
