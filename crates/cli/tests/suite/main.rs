@@ -13,6 +13,7 @@ mod golden;
 mod judging;
 mod llm;
 mod parse;
+mod parse_model;
 // It looks for processes in `/proc`.
 #[cfg(target_os = "linux")]
 mod processes;
