@@ -1,6 +1,8 @@
 //! Raw arguments: what may be typed, and what it says in `--help`, the man page and completions.
 
 mod browser;
+mod model;
+mod parse;
 mod profile;
 mod record;
 mod serve;
@@ -15,6 +17,8 @@ use clap_complete::Shell;
 use crate::exit_code::{self, ExitCode};
 
 pub(crate) use browser::{BrowserArgs, BrowserCommand};
+pub(crate) use model::ModelArgs;
+pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};
 pub(crate) use serve::{MissAnswer, ServeArgs, ServeLlmArgs, ServedApi};
@@ -58,6 +62,9 @@ pub(crate) enum Command {
     /// Play a tool-call scenario against real MCP servers
     #[command(after_long_help = exit_code::HELP)]
     Play(Box<PlayArgs>),
+    /// Turn a browser scenario in plain words into validated steps
+    #[command(after_long_help = with_examples(PARSE_EXAMPLES))]
+    Parse(Box<ParseArgs>),
     /// Judge runs of agents: test cases with assertions on what was done and answered
     #[command(after_long_help = with_examples(TEST_EXAMPLES))]
     Test(Box<TestArgs>),
@@ -111,6 +118,12 @@ Examples:
   cuecard test tests/ --filter news --watch        again whenever a file changes
   cuecard test tests/ --mutate --min-score 90      do the assertions notice defects?
   cuecard test tests/ --update                     keep the traces as they are now";
+
+const PARSE_EXAMPLES: &str = "\
+Examples:
+  cuecard parse login.yaml -o login.steps.json     sentences become steps
+  cuecard parse login.yaml --translator rules      without a model
+  cuecard parse login.yaml --headed --slow-mo 300  to watch";
 
 const DIFF_EXAMPLES: &str = "\
 Examples:

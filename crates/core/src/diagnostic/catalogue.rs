@@ -74,12 +74,14 @@ catalogue! {
     BROWSER_AMBIGUOUS = "B-ambiguous_action", "more than one element could be meant";
     BROWSER_ASSERTION = "B-assertion_failed", "what a sentence asserts does not hold";
     BROWSER_LOST = "B-browser_lost", "the browser is gone";
+    BROWSER_CASSETTE_INVALID = "B-cassette_invalid", "a cassette can't be read";
     BROWSER_CASSETTE = "B-cassette_miss", "nothing is recorded for this prompt";
     BROWSER_COMPOUND = "B-compound_action", "a sentence asks for more than one thing";
     BROWSER_DIALOG = "B-dialog_blocked", "a dialog kept an action from ending";
     BROWSER_COVERED = "B-element_covered", "something lies over an element";
     BROWSER_DISABLED = "B-element_disabled", "an element is disabled";
     BROWSER_NOT_FOUND = "B-element_not_found", "no element is meant";
+    BROWSER_FILE = "B-file_refused", "a file can't be uploaded";
     BROWSER_HOST = "B-host_refused", "an address is not allowed";
     BROWSER_TOO_LARGE = "B-input_too_large", "a browser scenario is larger than is read";
     BROWSER_MODEL = "B-model_unavailable", "the model can't be reached";

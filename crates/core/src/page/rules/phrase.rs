@@ -37,6 +37,8 @@ pub enum PlaceKind {
     Row,
     /// A form.
     Form,
+    /// A frame.
+    Frame,
 }
 
 impl PlaceKind {
@@ -45,6 +47,7 @@ impl PlaceKind {
         ("dialog", Self::Dialog),
         ("row", Self::Row),
         ("form", Self::Form),
+        ("frame", Self::Frame),
     ];
 
     /// The word for it.
@@ -54,6 +57,7 @@ impl PlaceKind {
             Self::Dialog => "dialog",
             Self::Row => "row",
             Self::Form => "form",
+            Self::Frame => "frame",
         }
     }
 }
@@ -116,6 +120,14 @@ impl RoleWord {
             Self::Heading => &["heading"],
             Self::Image => &["img", "image"],
         }
+    }
+
+    /// The word for a role.
+    pub fn of(role: &str) -> Option<Self> {
+        ROLE_WORDS
+            .iter()
+            .map(|(_, word)| *word)
+            .find(|word| word.roles().contains(&role))
     }
 
     /// The word for it.
