@@ -139,7 +139,7 @@ fn assertion(assertion: &BrowserAssertion) -> Json {
     Json::Object(members)
 }
 
-fn fingerprint(fingerprint: &Fingerprint) -> Json {
+pub(super) fn fingerprint(fingerprint: &Fingerprint) -> Json {
     let mut members = Members::new();
     put(&mut members, "role", fingerprint.role.clone());
     put(&mut members, "name", fingerprint.name.clone());
