@@ -16,6 +16,7 @@ mod events;
 mod install;
 mod options;
 mod settle;
+pub mod stage;
 mod tools;
 mod walk;
 

@@ -1,0 +1,94 @@
+//! The values of variables and secrets: filled in at the moment of use, and taken out of all that comes back.
+
+use cuecard_core::page::{with_references, without_references};
+use cuecard_core::value::{Origin, Piece, Redactor, Text};
+
+/// Stands where a secret stood.
+const MASK: &str = "***";
+
+/// Values by name.
+#[derive(Clone, Default)]
+pub struct Values {
+    variables: Vec<(String, String)>,
+    secrets: Vec<(String, String)>,
+    redactor: Redactor,
+}
+
+/// Names only: values may be secret.
+impl std::fmt::Debug for Values {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = |values: &[(String, String)]| -> Vec<String> {
+            values.iter().map(|(name, _)| name.clone()).collect()
+        };
+        formatter
+            .debug_struct("Values")
+            .field("variables", &names(&self.variables))
+            .field("secrets", &names(&self.secrets))
+            .finish()
+    }
+}
+
+impl Values {
+    /// Values of variables, and of secrets, each with its name.
+    pub fn new(variables: Vec<(String, String)>, secrets: Vec<(String, String)>) -> Self {
+        Self {
+            redactor: Redactor::new(secrets.iter().map(|(_, value)| value.clone())),
+            variables,
+            secrets,
+        }
+    }
+
+    /// The variables, without the secrets.
+    pub fn variables(&self) -> &[(String, String)] {
+        &self.variables
+    }
+
+    /// What takes secrets out.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// A text with the value of each variable in the place of its reference. References to secrets stay: this is for
+    /// words, which are compared with a page whose secrets are masked.
+    pub fn in_words(&self, text: &str) -> String {
+        without_references(text, &self.variables)
+    }
+
+    /// A text with every value in the place of its reference, to be typed or opened. It may hold secrets.
+    pub fn fill(&self, text: &str) -> String {
+        let all: Vec<(String, String)> = self
+            .variables
+            .iter()
+            .chain(&self.secrets)
+            .cloned()
+            .collect();
+        without_references(text, &all)
+    }
+
+    /// The same for the policy: what came from a secret is not shown in its messages.
+    pub fn text(&self, text: &str) -> Text {
+        Text::new(vec![Piece {
+            text: self.fill(text),
+            origin: match self.refers_to_secret(text) {
+                true => Origin::Secret,
+                false => Origin::Author,
+            },
+            reference: None,
+        }])
+    }
+
+    /// Whether a text refers to a secret.
+    pub fn refers_to_secret(&self, text: &str) -> bool {
+        self.fill(text) != self.in_words(text)
+    }
+
+    /// A text that came from a page, with references where values of variables stand.
+    pub fn with_references(&self, text: &str) -> String {
+        with_references(text, &self.variables)
+    }
+
+    /// A text that came from a page, with secrets masked.
+    pub fn mask(&self, text: &str) -> String {
+        self.redactor.text_with(text, MASK).into_owned()
+    }
+}
