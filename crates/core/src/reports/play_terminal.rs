@@ -46,6 +46,7 @@ impl StepList {
     pub fn line(&self, step: &StepFinished) -> String {
         let style = self.style;
         let mark = match step.status {
+            StepStatus::Passed if step.healed.is_some() => style.doubtful(style.symbol("~", "~ ")),
             StepStatus::Passed => style.good(style.symbol("✓", "ok")),
             StepStatus::Failed => style.bad(style.symbol("✗", "x ")),
             StepStatus::Tolerated => style.doubtful(style.symbol("!", "! ")),

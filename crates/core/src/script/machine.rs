@@ -585,6 +585,7 @@ fn finished(
         attempts: current.attempts,
         error: None,
         skipped_by: None,
+        healed: None,
         outputs: serde_json::Map::new(),
     }
 }
