@@ -307,6 +307,11 @@ impl BrowserBridge {
         Ok(self.page()?.locator(target.selector()))
     }
 
+    /// Whether it is, or is in, a link that gives a file.
+    pub async fn gives_file(&mut self, target: &ElementAddress) -> bool {
+        self.look(target).await["isDownload"] == Value::Bool(true)
+    }
+
     /// Is it in a shadow root that selectors can't enter?
     async fn is_hidden_away(&mut self, target: &ElementAddress) -> bool {
         let has_shadow = target.scope.iter().any(|hop| hop.kind == HopKind::Shadow);

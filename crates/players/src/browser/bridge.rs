@@ -1,14 +1,15 @@
 //! The bridge to a browser: it starts and ends it, navigates, captures, and knows its tabs.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_core::page::dom::TabInfo;
 use playwright_rs::api::{ConnectOverCdpOptions, LaunchOptions};
 use playwright_rs::protocol::{
-    Browser, BrowserContext, BrowserContextOptions, GotoOptions, Page, Response, StorageState,
-    Viewport, WaitUntil,
+    Browser, BrowserContext, BrowserContextOptions, GotoOptions, Page, RecordVideo, Response,
+    StorageState, TracingStartOptions, TracingStopOptions, Viewport, WaitUntil,
 };
 use playwright_rs::server::channel_owner::ChannelOwner as _;
 
@@ -19,6 +20,7 @@ use super::error::{BrowserError, BrowserErrorKind, first_line};
 use super::events::{DialogSeen, Download, Happenings, Trouble};
 use super::options::BrowserOptions;
 use super::walk::{self, CaptureOptions, Known};
+use crate::runtime::policy::Refusal;
 
 /// How much longer than its own limit a call to the driver may take.
 const SLACK: Duration = Duration::from_secs(2);
@@ -34,6 +36,16 @@ pub struct BrowserBridge {
     known: HashMap<String, Known>,
     /// Whether the browser is ours to close.
     is_ours: bool,
+    playwright_trace: Option<PathBuf>,
+}
+
+/// How much of a page must be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loaded {
+    /// The document.
+    Document,
+    /// Also pictures, styles and frames.
+    Everything,
 }
 
 /// Where a navigation goes.
@@ -61,7 +73,8 @@ impl BrowserBridge {
     /// # Errors
     /// When the driver or the browser doesn't start; then nothing is left running.
     pub async fn start(options: &BrowserOptions) -> Result<Self, BrowserError> {
-        let happenings = Happenings::new(options.on_dialog, &options.downloads);
+        let policy = options.policy.clone();
+        let happenings = Happenings::new(options.on_dialog, &options.downloads, policy);
         let driver = Driver::start(&options.tools, &happenings).await?;
         let opened = tokio::select! {
             biased;
@@ -83,22 +96,26 @@ impl BrowserBridge {
             happenings,
             known: HashMap::new(),
             is_ours,
+            playwright_trace: options.playwright_trace.clone(),
         })
     }
 
     /// Closes the browser and ends the driver.
     pub async fn stop(self) {
         let close = async {
-            // What can't be closed ends with the driver.
-            match self.is_ours {
-                true => self.browser.close().await.ok(),
-                false => self.context.close().await.ok(),
+            if let Some(path) = &self.playwright_trace {
+                save_trace(&self.context, path).await;
+            }
+            // A video is written when its context closes. What can't be closed ends with the driver.
+            self.context.close().await.ok();
+            if self.is_ours {
+                self.browser.close().await.ok();
             }
         };
         let _ = tokio::time::timeout(PROMPT, async {
             tokio::select! {
-                _ = self.happenings.trouble() => None,
-                closed = close => closed,
+                _ = self.happenings.trouble() => {}
+                () = close => {}
             }
         })
         .await;
@@ -114,11 +131,25 @@ impl BrowserBridge {
         to: &Navigation,
         limit: Duration,
     ) -> Result<Option<u16>, BrowserError> {
+        self.navigate_until(to, Loaded::Everything, limit).await
+    }
+
+    /// The same, until so much is loaded.
+    ///
+    /// # Errors
+    /// As [`BrowserBridge::navigate`].
+    pub async fn navigate_until(
+        &mut self,
+        to: &Navigation,
+        loaded: Loaded,
+        limit: Duration,
+    ) -> Result<Option<u16>, BrowserError> {
         self.happenings.begin();
         let page = self.page()?;
-        let options = GotoOptions::new()
-            .timeout(limit)
-            .wait_until(WaitUntil::Load);
+        let options = GotoOptions::new().timeout(limit).wait_until(match loaded {
+            Loaded::Everything => WaitUntil::Load,
+            Loaded::Document => WaitUntil::DomContentLoaded,
+        });
         let (call, answer) = match to {
             Navigation::To(url) => (
                 "goto",
@@ -183,6 +214,30 @@ impl BrowserBridge {
             });
         }
         tabs
+    }
+
+    /// The place of the current tab, from 0.
+    pub fn current_tab(&self) -> usize {
+        self.happenings.seen().current
+    }
+
+    /// The title of the current tab's page; empty if it doesn't tell.
+    pub async fn title(&self) -> String {
+        let Ok(page) = self.page() else {
+            return String::new();
+        };
+        let title = tokio::time::timeout(SLACK, page.title()).await;
+        title.ok().and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// Why a navigation of the last action was refused, if one was.
+    pub fn refused(&self) -> Option<Refusal> {
+        self.happenings.seen().refused.first().cloned()
+    }
+
+    /// Whether the last action began a navigation that led to no page: as one to a download does.
+    pub(super) fn has_abandoned(&self) -> bool {
+        self.happenings.seen().abandoned > 0
     }
 
     /// The address of the current tab's page.
@@ -373,12 +428,36 @@ async fn open(
         .listen(&context)
         .await
         .map_err(|error| failed(&error))?;
+    happenings
+        .guard(&context)
+        .await
+        .map_err(|error| failed(&error))?;
+    if options.playwright_trace.is_some() {
+        begin_trace(&context)
+            .await
+            .map_err(|error| failed(&error))?;
+    }
     let page = context.new_page().await.map_err(|error| failed(&error))?;
     happenings
         .opened(page)
         .await
         .map_err(|error| failed(&error))?;
     Ok((browser, context))
+}
+
+async fn begin_trace(context: &BrowserContext) -> playwright_rs::Result<()> {
+    let options = TracingStartOptions::default()
+        .screenshots(true)
+        .snapshots(true);
+    context.tracing().await?.start(options).await
+}
+
+/// Writes what was traced. What can't be written is not worth the result of the run.
+async fn save_trace(context: &BrowserContext, path: &Path) {
+    if let Ok(tracing) = context.tracing().await {
+        let options = TracingStopOptions::default().path(path.display().to_string());
+        let _ = tracing.stop(options).await;
+    }
 }
 
 fn launch_options(options: &BrowserOptions) -> LaunchOptions {
@@ -408,6 +487,11 @@ fn context_options(options: &BrowserOptions) -> Result<BrowserContextOptions, Br
         .reduced_motion("reduce".to_owned())
         .color_scheme("light".to_owned())
         .accept_downloads(true);
+    if let Some(folder) = &options.videos {
+        let mut video = RecordVideo::new(folder.display().to_string());
+        video.size = Some(Viewport { width, height });
+        context = context.record_video(video);
+    }
     if let Some(state) = &options.storage_state {
         let state = serde_json::from_value::<StorageState>(state.clone()).map_err(|error| {
             let message = format!("the storage state has another form: {error}");

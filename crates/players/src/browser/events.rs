@@ -5,12 +5,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use playwright_rs::protocol::{BrowserContext, Dialog, Page, Request};
+use cuecard_core::value::Text;
+use playwright_rs::protocol::{BrowserContext, Dialog, Page, Request, Route};
 use playwright_rs::server::channel_owner::ChannelOwner as _;
 use tokio::sync::{Notify, watch};
 
 use super::options::OnDialog;
 use crate::runtime::clock::Stopwatch;
+use crate::runtime::policy::{Policy, Refusal};
 
 /// More dialogs than this during one action, and the page is taken to open them for ever.
 const MOST_DIALOGS: usize = 20;
@@ -94,6 +96,8 @@ pub(super) struct Seen {
     pub(super) downloads_underway: usize,
     pub(super) tabs: Vec<Page>,
     pub(super) current: usize,
+    /// Why navigations of this action were refused.
+    pub(super) refused: Vec<Refusal>,
     pub(super) console: VecDeque<String>,
 }
 
@@ -104,6 +108,7 @@ pub(super) struct Happenings {
     trouble: watch::Sender<Option<Trouble>>,
     on_dialog: OnDialog,
     downloads: PathBuf,
+    policy: Option<Arc<Policy>>,
 }
 
 impl fmt::Debug for Happenings {
@@ -113,14 +118,58 @@ impl fmt::Debug for Happenings {
 }
 
 impl Happenings {
-    pub(super) fn new(on_dialog: OnDialog, downloads: &Path) -> Arc<Self> {
+    pub(super) fn new(
+        on_dialog: OnDialog,
+        downloads: &Path,
+        policy: Option<Arc<Policy>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             seen: Mutex::default(),
             changed: Notify::new(),
             trouble: watch::Sender::new(None),
             on_dialog,
             downloads: downloads.to_owned(),
+            policy,
         })
+    }
+
+    /// Why a page may not be opened.
+    fn refusal(&self, url: &str) -> Option<Refusal> {
+        let policy = self.policy.as_ref()?;
+        let is_on_a_host = url.starts_with("http://") || url.starts_with("https://");
+        match is_on_a_host {
+            true => policy.url(&Text::from(url)).err(),
+            false => None,
+        }
+    }
+
+    /// Lets the policy decide about each document that the page or a frame would load.
+    pub(super) async fn guard(
+        self: &Arc<Self>,
+        context: &BrowserContext,
+    ) -> playwright_rs::Result<()> {
+        if !self.policy.as_ref().is_some_and(|policy| policy.limits_hosts()) {
+            return Ok(());
+        }
+        let this = Arc::clone(self);
+        let decide = move |route: Route| {
+            let this = Arc::clone(&this);
+            async move {
+                let request = route.request();
+                let refusal = match request.is_navigation_request() {
+                    true => this.refusal(request.url()),
+                    false => None,
+                };
+                match refusal {
+                    None => route.continue_(None).await,
+                    Some(refusal) => {
+                        this.seen().refused.push(refusal);
+                        route.abort(Some("blockedbyclient")).await
+                    }
+                }
+            }
+        };
+        context.route("**/*", decide).await
     }
 
     pub(super) fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -169,6 +218,7 @@ impl Happenings {
         seen.abandoned = 0;
         seen.loads = 0;
         seen.dialogs_of_action = 0;
+        seen.refused.clear();
     }
 
     /// Listens to a context and each page of it.
@@ -298,7 +348,13 @@ impl Happenings {
                 .frame()
                 .is_some_and(|frame| frame.parent_frame().is_none())
         };
+        // A redirect is not asked about before it is followed, so it is told afterwards.
+        let refusal = match request.redirected_from() {
+            Some(_) if request.is_navigation_request() => self.refusal(request.url()),
+            _ => None,
+        };
         let mut seen = self.seen();
+        seen.refused.extend(refusal);
         // A redirect goes on with the same navigation.
         if request.is_navigation_request() && request.redirected_from().is_none() && is_top() {
             seen.navigations += 1;
@@ -469,7 +525,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_flood_of_dialogs_ends_with_its_action_and_a_crash_does_not() {
-        let happenings = Happenings::new(OnDialog::Dismiss, Path::new("/nowhere"));
+        let happenings = Happenings::new(OnDialog::Dismiss, Path::new("/nowhere"), None);
         happenings.report(Trouble::Dialogs("again".to_owned()));
         assert_eq!(
             happenings.trouble().await,

@@ -14,14 +14,16 @@ mod driver;
 mod error;
 mod events;
 mod install;
+pub mod model;
 mod options;
+mod scroll;
 mod settle;
 pub mod stage;
 mod tools;
 mod walk;
 
 pub use address::ElementAddress;
-pub use bridge::{BrowserBridge, Navigation};
+pub use bridge::{BrowserBridge, Loaded, Navigation};
 pub use error::{BrowserError, BrowserErrorKind};
 pub use events::{DialogSeen, Download};
 pub use install::{Installed, install};

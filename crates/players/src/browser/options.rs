@@ -1,9 +1,11 @@
 //! What a browser is started with.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::tools::BrowserTools;
+use crate::runtime::policy::Policy;
 
 /// What to do with dialogs that a page opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,6 +57,12 @@ pub struct BrowserOptions {
     pub downloads: PathBuf,
     /// The address of a running browser to use instead of starting one.
     pub devtools_address: Option<String>,
+    /// What says which hosts may be opened; all if absent.
+    pub policy: Option<Arc<Policy>>,
+    /// The folder that videos of all tabs are written into.
+    pub videos: Option<PathBuf>,
+    /// The file that Playwright's own trace is written into. It holds all that is typed, secrets too.
+    pub playwright_trace: Option<PathBuf>,
 }
 
 impl BrowserOptions {
@@ -69,6 +77,9 @@ impl BrowserOptions {
             on_dialog: OnDialog::default(),
             downloads,
             devtools_address: None,
+            policy: None,
+            videos: None,
+            playwright_trace: None,
         }
     }
 }

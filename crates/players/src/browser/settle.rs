@@ -57,6 +57,19 @@ impl BrowserBridge {
         }
     }
 
+    /// The same after a navigation whose document is enough.
+    ///
+    /// # Errors
+    /// When the page or the browser is gone.
+    pub async fn settle_document(&mut self) -> Result<Settled, BrowserError> {
+        let happenings = self.happenings();
+        tokio::select! {
+            biased;
+            trouble = happenings.trouble() => Err(super::bridge::gone(&trouble)),
+            settled = self.quiet() => settled,
+        }
+    }
+
     /// Waits for a navigation that the action began, and for downloads.
     async fn navigation_ends(&self) {
         let happenings = self.happenings();

@@ -435,7 +435,7 @@ fn header_of(text: &str) -> Result<Value, BrowserError> {
         let largest = header["largest"].as_str().unwrap_or("");
         let message = format!("the page has {count} elements, most of them in `{largest}`");
         return Err(BrowserError::new(BrowserErrorKind::PageTooLarge, message)
-            .help("look at a part of it with --root CSS"));
+            .help("look at a part of it with --page-root CSS"));
     }
     if let Some(missing) = header["missing"].as_str() {
         let message = format!("the page has no `{missing}`");

@@ -12,6 +12,7 @@ pub mod places;
 pub mod policy;
 pub mod process;
 pub(crate) mod programs;
+pub mod provider;
 pub mod run_dir;
 pub mod tap;
 pub mod text_file;

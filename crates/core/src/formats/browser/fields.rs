@@ -306,6 +306,7 @@ pub(super) const ERROR: &[Field] = &[
     field("stack", TEXT, "Where in the program it went wrong."),
     field("code", TEXT, "The code."),
     field("candidates", TEXTS, "The elements that could be meant."),
+    field("help", TEXT, "What to do about it."),
     field(
         "severity",
         r#"{"enum": ["error", "warning"]}"#,

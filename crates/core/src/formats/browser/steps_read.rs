@@ -449,7 +449,7 @@ fn objects<T>(
     reader: &mut Reader<'_>,
     object: Object<'_>,
     key: &str,
-    known: &[Field],
+    known: &'static [Field],
     read: impl Fn(&mut Reader<'_>, Object<'_>) -> Option<T>,
 ) -> Vec<T> {
     let whose = format!("an item of `{key}`");
@@ -488,6 +488,7 @@ fn error(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<ErrorInf
         stack: text(reader, object, "stack"),
         code: text(reader, object, "code").unwrap_or_default(),
         candidates: texts(reader, object, "candidates"),
+        help: text(reader, object, "help"),
         is_warning: reader
             .one_of(object, "severity", "`severity`", severities)
             .unwrap_or(false),

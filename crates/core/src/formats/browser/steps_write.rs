@@ -170,6 +170,7 @@ fn error(error: &ErrorInfo) -> Json {
         put(members, "code", error.code.clone());
     }
     put_texts(members, "candidates", &error.candidates);
+    put_some(members, "help", error.help.clone());
     if error.is_warning {
         put(members, "severity", "warning");
     }

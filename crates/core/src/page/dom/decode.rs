@@ -12,10 +12,10 @@ use crate::page::snapshot::single_spaces;
 use crate::value::cut;
 
 /// How deep elements may nest in one document: as deep as browsers let a page nest them.
-const DEEPEST: usize = 512;
+pub(super) const DEEPEST: usize = 512;
 
 /// How many documents may be inside each other.
-const MOST_NESTED: usize = 16;
+pub(super) const MOST_NESTED: usize = 16;
 
 /// The longest step of an xpath, in characters.
 const LONGEST_STEP: usize = 300;
@@ -116,7 +116,7 @@ pub(super) fn decode(capture: wire::Capture) -> Result<Decoded, DomError> {
 }
 
 /// Says of each node where what is inside it ends.
-fn close(nodes: &mut [DomNode]) {
+pub(super) fn close(nodes: &mut [DomNode]) {
     for index in (0..nodes.len()).rev() {
         let (end, parent) = (nodes[index].end, nodes[index].parent);
         if let Some(parent) = parent {
@@ -213,13 +213,16 @@ fn place(document: wire::Document, number: usize, is_shadow: bool) -> Result<Pla
 
 /// Whether a text can be a step of an xpath, or all of one.
 fn is_path(path: &str, is_root: bool) -> bool {
+    (!is_root || path.starts_with('/'))
+        && path.chars().nth(LONGEST_STEP).is_none()
+        && is_written_well(path)
+}
+
+/// Whether a text has nothing in it that no xpath has.
+pub(super) fn is_written_well(path: &str) -> bool {
     let is_odd =
         |sign: char| sign.is_whitespace() || sign.is_control() || matches!(sign, '>' | '\\');
-    !path.is_empty()
-        && (!is_root || path.starts_with('/'))
-        && path.chars().nth(LONGEST_STEP).is_none()
-        && !path.contains(is_odd)
-        && path.matches('"').count().is_multiple_of(2)
+    !path.is_empty() && !path.contains(is_odd) && path.matches('"').count().is_multiple_of(2)
 }
 
 impl Placed {

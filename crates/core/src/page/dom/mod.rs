@@ -48,6 +48,7 @@ mod json;
 mod nodes;
 mod novelty;
 mod processor;
+mod recorded;
 mod secrets;
 mod state;
 #[cfg(test)]

@@ -71,21 +71,12 @@ pub(super) fn element(node: wire::Node, place: &Place, document: u64) -> DomElem
             .collect(),
         is_visible,
         is_interactive: node.is_interactive,
-        evidence: node.interactive_by.map(|by| match by {
-            wire::By::Native => Evidence::Native,
-            wire::By::Role => Evidence::Role,
-            wire::By::Tabindex => Evidence::Tabindex,
-            wire::By::Listener => Evidence::Listener,
-            wire::By::Cursor => Evidence::Cursor,
-        }),
+        evidence: node.interactive_by.map(Evidence::from),
         is_top_element: match place.is_covered {
             true => Some(false),
             false => node.is_top_element,
         },
-        top_basis: node.top_basis.map(|basis| match basis {
-            wire::Basis::Hit => TopBasis::Hit,
-            wire::Basis::Paint => TopBasis::Paint,
-        }),
+        top_basis: node.top_basis.map(TopBasis::from),
         is_in_viewport: node.is_in_viewport.unwrap_or(false) && place.is_in_viewport && in_clip,
         shadow_root: node.shadow_root,
         proxy: node.proxy,
@@ -109,6 +100,27 @@ pub(super) fn element(node: wire::Node, place: &Place, document: u64) -> DomElem
         rect: shape,
         node_id: node.node_id.map(|id| id ^ document),
         ..DomElement::default()
+    }
+}
+
+impl From<wire::By> for Evidence {
+    fn from(by: wire::By) -> Self {
+        match by {
+            wire::By::Native => Self::Native,
+            wire::By::Role => Self::Role,
+            wire::By::Tabindex => Self::Tabindex,
+            wire::By::Listener => Self::Listener,
+            wire::By::Cursor => Self::Cursor,
+        }
+    }
+}
+
+impl From<wire::Basis> for TopBasis {
+    fn from(basis: wire::Basis) -> Self {
+        match basis {
+            wire::Basis::Hit => Self::Hit,
+            wire::Basis::Paint => Self::Paint,
+        }
     }
 }
 

@@ -13,8 +13,8 @@ use crate::page::snapshot::single_spaces;
 use crate::value::Redactor;
 
 /// A page has at most this many elements, and a capture this many nodes, documents and bytes.
-const MOST_ELEMENTS: usize = 50_000;
-const MOST_NODES: usize = 200_000;
+pub(super) const MOST_ELEMENTS: usize = 50_000;
+pub(super) const MOST_NODES: usize = 200_000;
 const MOST_DOCUMENTS: usize = 2_000;
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
@@ -102,6 +102,21 @@ impl DomProcessor {
     /// # Errors
     /// If the text is no capture, or the page is too large.
     pub fn read(&mut self, json: &str) -> Result<DomState, DomError> {
+        let (state, seen) = self.decoded(json)?;
+        self.previous = Some(seen);
+        Ok(state)
+    }
+
+    /// The same, but what comes next is still compared with the capture that was read before: for looks between two
+    /// steps, of which there may be any number.
+    ///
+    /// # Errors
+    /// As [`DomProcessor::read`].
+    pub fn peek(&mut self, json: &str) -> Result<DomState, DomError> {
+        self.decoded(json).map(|(state, _)| state)
+    }
+
+    fn decoded(&mut self, json: &str) -> Result<(DomState, Seen), DomError> {
         if json.len() > MOST_BYTES {
             return Err(too_large("bytes", json.len(), MOST_BYTES));
         }
@@ -133,8 +148,7 @@ impl DomProcessor {
         if let Some(previous) = &self.previous {
             previous.mark(&mut state, &seen);
         }
-        self.previous = Some(seen);
-        Ok(state)
+        Ok((state, seen))
     }
 
     fn page(&self, capture: &Capture) -> Result<PageInfo, DomError> {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// What this release reads.
 pub(super) const VERSION: u32 = 1;
@@ -23,7 +23,7 @@ pub(super) struct Capture {
     pub documents: Vec<Document>,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Tab {
     pub page_index: usize,
@@ -41,7 +41,7 @@ pub(super) struct Owner {
     pub kind: Kind,
 }
 
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[derive(Serialize, Deserialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
     Frame,
@@ -61,7 +61,7 @@ pub(super) struct Patch {
     pub top_basis: Option<Basis>,
 }
 
-#[derive(Deserialize, Clone, Copy)]
+#[derive(Serialize, Deserialize, Clone, Copy)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum By {
     Native,
@@ -71,7 +71,7 @@ pub(super) enum By {
     Cursor,
 }
 
-#[derive(Deserialize, Clone, Copy)]
+#[derive(Serialize, Deserialize, Clone, Copy)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Basis {
     Hit,
@@ -131,6 +131,18 @@ pub(super) struct Node {
 /// Attributes in their order.
 #[derive(Default)]
 pub(super) struct Attributes(pub Vec<(String, String)>);
+
+impl Attributes {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for Attributes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
 
 impl<'de> Deserialize<'de> for Attributes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -245,6 +245,8 @@ pub struct ErrorInfo {
     pub code: String,
     /// `candidates`: the elements that could be meant, in words.
     pub candidates: Vec<String>,
+    /// `help`: what to do, such as a wording that would be clear.
+    pub help: Option<String>,
     /// `severity`: whether it is only a warning.
     pub is_warning: bool,
 }

@@ -20,7 +20,7 @@ function described(element) {
   return name ? `${role} ${JSON.stringify(name)}${id}` : `${role}${id}`;
 }
 
-/** As JSON: `{ found, isVisible, isEnabled, isEditable, isHit, by?, options? }`. */
+/** As JSON: `{ found, isVisible, isEnabled, isEditable, isHit, isDownload, by?, options? }`. */
 function look(paths) {
   const element = find(paths);
   if (!element) return JSON.stringify({ found: false });
@@ -31,7 +31,8 @@ function look(paths) {
   for (let at = element; at; at = flatParent(at)) around.push(at);
   const isDisabled = element.matches(':disabled') || around.some((at) => at.getAttribute && at.getAttribute('aria-disabled') === 'true');
   const point = isEmpty(region) ? null : hitPoint(element, region);
-  const answer = { found: true, isVisible, isEnabled: !isDisabled, isEditable: isEditable(element), isHit: point !== null };
+  const isDownload = Boolean(element.closest('a[download]'));
+  const answer = { found: true, isVisible, isEnabled: !isDisabled, isEditable: isEditable(element), isHit: point !== null, isDownload };
   if (!point && !isEmpty(region)) {
     const [x, y] = pointsOf(region)[0];
     const over = deepest(x, y);

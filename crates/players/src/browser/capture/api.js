@@ -108,7 +108,7 @@ function suspects() {
 }
 
 const api = Object.freeze({
-  capture, finish, reaches, suspects, look, aim, holds, isClosedAway, enter,
+  capture, finish, reaches, suspects, look, aim, holds, isClosedAway, enter, advance, rewind,
   own: (owner, key) => { owners.set(owner, key); },
   open: (root) => { if (root.host && root.mode === 'closed') closedRoots.set(root.host, root); },
   listen: (node) => { listening.add(node); },

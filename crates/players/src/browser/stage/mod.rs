@@ -4,12 +4,19 @@
 //! place that turns steps into what a browser does. Everything that comes back can be written and read as JSON, so a
 //! recording of a stage is played as another stage, with neither browser nor clock.
 
+mod act;
+mod assert;
 mod deed;
+mod live;
 mod outcome;
+mod sightings;
+mod targets;
 mod values;
 
 pub use deed::{Aim, Deed, Limits};
+pub use live::{LiveStage, StageSettings};
 pub use outcome::{DialogTold, DownloadTold, Failure, Outcome, Performed, Scene};
+pub use targets::{ByIdentity, ByPhrase, ambiguous};
 pub use values::Values;
 
 use std::sync::Arc;
@@ -34,7 +41,8 @@ pub trait Stage: Send {
         deadline: Deadline,
     ) -> impl Future<Output = Result<Outcome, Failure>> + Send;
 
-    /// The page as it is now. Secrets are taken out of it.
+    /// The page as it is now, before a step: what is new on it is new since the last such look. Secrets are taken out
+    /// of it.
     fn look(&mut self) -> impl Future<Output = Result<Arc<Scene>, Failure>> + Send;
 
     /// The page a moment later: for what is not there yet. None once the deadline is over.

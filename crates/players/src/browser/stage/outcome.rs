@@ -12,11 +12,8 @@ use crate::browser::error::{BrowserError, BrowserErrorKind};
 /// The page at one moment.
 #[derive(Debug, Clone)]
 pub struct Scene {
-    /// What is on it.
+    /// What is on it. Secrets are masked.
     pub state: DomState,
-    /// The capture that it was read from, with secrets taken out: `DomProcessor::read` gives the same state of it.
-    /// Only if the stage was told to keep captures.
-    pub capture: Option<String>,
 }
 
 /// A deed that was performed.

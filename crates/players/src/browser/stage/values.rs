@@ -38,6 +38,11 @@ impl Values {
         }
     }
 
+    /// Learns something that must not be told though it has no name, such as a password that stands in a sentence.
+    pub fn hide(&mut self, text: &str) {
+        self.redactor.add([text.to_owned()]);
+    }
+
     /// The variables, without the secrets.
     pub fn variables(&self) -> &[(String, String)] {
         &self.variables
@@ -48,10 +53,10 @@ impl Values {
         &self.redactor
     }
 
-    /// A text with the value of each variable in the place of its reference. References to secrets stay: this is for
-    /// words, which are compared with a page whose secrets are masked.
+    /// A text as it would stand on a page whose secrets are masked: with values for references, and the mask for
+    /// secrets. For words that are compared with a state.
     pub fn in_words(&self, text: &str) -> String {
-        without_references(text, &self.variables)
+        self.mask(&self.fill(text))
     }
 
     /// A text with every value in the place of its reference, to be typed or opened. It may hold secrets.
@@ -79,7 +84,7 @@ impl Values {
 
     /// Whether a text refers to a secret.
     pub fn refers_to_secret(&self, text: &str) -> bool {
-        self.fill(text) != self.in_words(text)
+        self.fill(text) != without_references(text, &self.variables)
     }
 
     /// A text that came from a page, with references where values of variables stand.

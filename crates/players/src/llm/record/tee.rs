@@ -7,9 +7,9 @@ use axum::body::{Body, Bytes};
 use futures::stream;
 
 use super::proxy::{Shared, broken};
-use super::upstream::reason;
 use super::writer::{Answered, Passed};
 use crate::runtime::patience::Answering;
+use crate::runtime::provider::reason;
 use crate::wire::llm::decode::StreamDecoder;
 
 /// A body on its way. It ends with its client: when that goes away, it is dropped.

@@ -1,15 +1,13 @@
 //! The provider's side: where a request goes, and which headers go along.
 
-use std::error::Error;
 use std::fmt;
-use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use cuecard_core::script::timeline::Endpoint;
-use reqwest::{Client, Url, redirect};
+use reqwest::{Client, Url};
 
-/// How long it may take to reach the provider.
-const CONNECT: Duration = Duration::from_secs(30);
+use crate::runtime::provider::{Provider, key_header};
+
 /// Headers that belong to one connection, or that are made anew for the next one.
 const OF_CONNECTION: &[&str] = &[
     "connection",
@@ -30,7 +28,7 @@ const KEYS: &[&str] = &["authorization", "x-api-key", "api-key", "x-goog-api-key
 /// The server that requests are passed on to.
 #[derive(Clone)]
 pub struct Upstream {
-    url: Url,
+    provider: Provider,
     key: Option<String>,
 }
 
@@ -38,7 +36,7 @@ impl fmt::Debug for Upstream {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Upstream")
-            .field("url", &self.to_string())
+            .field("url", &self.provider.to_string())
             .field("key", &self.key.as_ref().map(|_| "…"))
             .finish()
     }
@@ -46,7 +44,7 @@ impl fmt::Debug for Upstream {
 
 impl fmt::Display for Upstream {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.url.as_str().trim_end_matches('/'))
+        self.provider.fmt(formatter)
     }
 }
 
@@ -57,21 +55,8 @@ impl Upstream {
     /// # Errors
     /// In words, if it is no such URL.
     pub fn parse(url: &str) -> Result<Self, String> {
-        let parsed = Url::parse(url).map_err(|error| format!("it is no URL: {error}"))?;
-        if !matches!(parsed.scheme(), "http" | "https") {
-            return Err("it begins neither with `http://` nor with `https://`".to_owned());
-        }
-        if parsed.host_str().is_none_or(str::is_empty) {
-            return Err("it names no host".to_owned());
-        }
-        if !parsed.username().is_empty() || parsed.password().is_some() {
-            return Err("it holds a user name or a password; name the key's variable with `--upstream-key-env`".to_owned());
-        }
-        if parsed.query().is_some() || parsed.fragment().is_some() {
-            return Err("it has more than a path: leave out what follows `?` or `#`".to_owned());
-        }
         Ok(Self {
-            url: parsed,
+            provider: Provider::parse(url)?,
             key: None,
         })
     }
@@ -92,35 +77,17 @@ impl Upstream {
 
     /// Where a request for `path` goes.
     pub(super) fn address(&self, path: &str, query: Option<&str>) -> Url {
-        let base = self.url.path().trim_end_matches('/');
+        let base = self.provider.base_path();
         let rest = match base.ends_with("/v1") {
             true => path.strip_prefix("/v1").unwrap_or(path),
             false => path,
         };
-        let mut url = self.url.clone();
-        url.set_path(&format!("{base}{rest}"));
-        url.set_query(query);
-        url
+        self.provider.at(&format!("{base}{rest}"), query)
     }
 
     /// A client for this server. It follows no redirect: those are for its own clients to see.
     pub(super) fn client(&self) -> Result<Client, reqwest::Error> {
-        crate::runtime::tls::install();
-        let mut builder = Client::builder()
-            .connect_timeout(CONNECT)
-            .redirect(redirect::Policy::none())
-            .referer(false);
-        let host = self.url.host_str().unwrap_or_default();
-        let address = host.trim_start_matches('[').trim_end_matches(']');
-        let is_loopback = host == "localhost"
-            || address
-                .parse::<std::net::IpAddr>()
-                .is_ok_and(|address| address.is_loopback());
-        if is_loopback {
-            // A proxy can't reach what runs on this machine.
-            builder = builder.no_proxy();
-        }
-        builder.build()
+        self.provider.client()
     }
 
     /// The headers that go along with a client's request.
@@ -135,14 +102,8 @@ impl Upstream {
             for name in KEYS {
                 headers.remove(*name);
             }
-            let (name, value) = match endpoint {
-                Endpoint::Messages => ("x-api-key", key.clone()),
-                Endpoint::Gemini => ("x-goog-api-key", key.clone()),
-                Endpoint::Chat | Endpoint::Responses => ("authorization", format!("Bearer {key}")),
-            };
-            if let Ok(mut value) = HeaderValue::from_str(&value) {
-                value.set_sensitive(true);
-                headers.insert(HeaderName::from_static(name), value);
+            if let Some((name, value)) = key_header(endpoint, key) {
+                headers.insert(name, value);
             }
         }
         headers
@@ -169,15 +130,6 @@ pub(super) fn passed_on(headers: &HeaderMap) -> HeaderMap {
         }
     }
     passed
-}
-
-/// The innermost error says what happened; those around it repeat the URL.
-pub(super) fn reason(error: &reqwest::Error) -> String {
-    let mut cause: &dyn Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
 }
 
 #[cfg(test)]
@@ -223,18 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_server_is_refused() {
-        for url in [
-            "",
-            "localhost:1",
-            "ftp://a",
-            "http://",
-            "http://u:p@a",
-            "http://a/?x=1",
-            "http://a/#b",
-        ] {
-            assert!(Upstream::parse(url).is_err(), "{url}");
-        }
+    fn a_key_is_not_shown() {
         let shown = format!(
             "{:?}",
             Upstream::parse("http://a")

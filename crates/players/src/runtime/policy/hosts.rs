@@ -33,6 +33,11 @@ impl HostLists {
         })
     }
 
+    /// Whether only certain hosts may be reached.
+    pub(super) fn limits(&self) -> bool {
+        !self.only.is_empty()
+    }
+
     pub(super) fn grant(&self, text: &Text) -> Result<UrlGrant, Refusal> {
         let written = text.to_string();
         if written.len() > MAX_URL {

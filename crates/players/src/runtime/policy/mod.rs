@@ -131,6 +131,11 @@ impl Policy {
     pub fn url(&self, text: &Text) -> Result<UrlGrant, Refusal> {
         self.hosts.grant(text)
     }
+
+    /// Whether only certain hosts may be reached (`--only-hosts`).
+    pub fn limits_hosts(&self) -> bool {
+        self.hosts.limits()
+    }
 }
 
 /// What was refused.

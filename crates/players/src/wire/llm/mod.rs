@@ -3,7 +3,8 @@
 //!
 //! A server asks [`Route::of`] what a request wants, [`read_request`] what it says, answers with [`write_body`] or
 //! [`stream`], and refuses with an [`ApiError`](errors::ApiError). Everything else that clients ask for is in
-//! [`catalogue`]. What stands between a client and a provider reads answers with [`decode`].
+//! [`catalogue`]. What stands between a client and a provider reads answers with [`decode`], and so does a client, which
+//! makes its requests with [`ask`].
 //!
 //! ```
 //! use std::num::NonZeroUsize;
@@ -50,6 +51,7 @@
 //! ```
 
 pub mod answer;
+pub mod ask;
 pub mod catalogue;
 pub mod decode;
 pub mod errors;

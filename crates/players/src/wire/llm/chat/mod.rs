@@ -1,9 +1,11 @@
 //! OpenAI's Chat Completions.
 
 mod answer;
+mod ask;
 mod decode;
 mod request;
 
 pub(super) use answer::{stream, write_body};
+pub(super) use ask::request_body;
 pub(super) use decode::{ChatEvents, read_body};
 pub(super) use request::read;

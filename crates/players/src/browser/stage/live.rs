@@ -1,0 +1,292 @@
+//! The stage that is a browser.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_core::diagnostic::codes;
+use cuecard_core::page::dom::{DomError, DomProcessor};
+use cuecard_core::page::selector::Finder;
+use cuecard_core::scenario::browser::{ActionKind, WaitFor};
+use cuecard_core::value::cut;
+
+use super::sightings::Sightings;
+use super::{
+    Deadline, Deed, DialogTold, DownloadTold, Failure, Outcome, Performed, Scene, Stage, Targets,
+    Values,
+};
+use crate::browser::error::BrowserErrorKind;
+use crate::browser::{BrowserBridge, CaptureOptions, Settled};
+use crate::runtime::policy::Policy;
+
+/// How often a page that is just being replaced is captured again.
+const TRIES: usize = 20;
+/// The time between two looks.
+pub(super) const BETWEEN: Duration = Duration::from_millis(100);
+/// How long a download may take to be told after the action that began it.
+const DOWNLOAD: Duration = Duration::from_secs(2);
+/// The longest text that is read from a page, in characters.
+const LONGEST_TEXT: usize = 20_000;
+
+/// What a live stage is told once.
+#[derive(Debug, Clone)]
+pub struct StageSettings {
+    /// Values of variables and secrets.
+    pub values: Values,
+    /// What may be opened and read.
+    pub policy: Arc<Policy>,
+    /// The folder that files are uploaded from.
+    pub root: PathBuf,
+    /// How pages are captured.
+    pub capture: CaptureOptions,
+}
+
+/// A browser on which steps are performed.
+#[derive(Debug)]
+pub struct LiveStage {
+    pub(super) bridge: BrowserBridge,
+    pub(super) settings: StageSettings,
+    pub(super) sightings: Sightings,
+    pub(super) last: Option<Arc<Scene>>,
+    processor: DomProcessor,
+}
+
+/// What there was before a deed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Before {
+    tab: usize,
+    dialogs: usize,
+    downloads: usize,
+}
+
+impl LiveStage {
+    /// A stage on a browser that was started.
+    pub fn new(bridge: BrowserBridge, settings: StageSettings) -> Self {
+        Self {
+            processor: DomProcessor::new(
+                settings.capture.test_id_attribute.as_str(),
+                settings.values.redactor().clone(),
+            ),
+            bridge,
+            settings,
+            sightings: Sightings::default(),
+            last: None,
+        }
+    }
+
+    /// The browser: for pictures and its console.
+    pub fn bridge(&mut self) -> &mut BrowserBridge {
+        &mut self.bridge
+    }
+
+    /// The scene that was looked at last.
+    pub fn last(&self) -> Option<&Arc<Scene>> {
+        self.last.as_ref()
+    }
+
+    /// Closes the browser.
+    pub async fn stop(self) {
+        self.bridge.stop().await;
+    }
+
+    /// Captures the page. With `is_next` it is what the next one is compared with.
+    async fn capture(&mut self, is_next: bool) -> Result<Arc<Scene>, Failure> {
+        let mut tries = 0;
+        let text = loop {
+            match self.bridge.capture(&self.settings.capture).await {
+                Ok(text) => break text,
+                // A page that is just being replaced can't be read; the next one can.
+                Err(error) if tries < TRIES && may_pass(error.kind) => {
+                    tries += 1;
+                    tokio::time::sleep(BETWEEN).await;
+                }
+                Err(error) => return Err(self.masked(error.into())),
+            }
+        };
+        let read = match is_next {
+            true => self.processor.read(&text),
+            false => self.processor.peek(&text),
+        };
+        let state = read.map_err(|error| dom_failure(&error))?;
+        self.sightings.add(&state);
+        let scene = Arc::new(Scene { state });
+        self.last = Some(Arc::clone(&scene));
+        Ok(scene)
+    }
+
+    /// The page between two steps.
+    pub(super) async fn peek(&mut self) -> Result<Arc<Scene>, Failure> {
+        self.capture(false).await
+    }
+
+    /// A finder in a scene.
+    pub(super) fn finder<'a>(&'a self, scene: &'a Scene) -> Finder<'a> {
+        Finder::new(&scene.state, &self.settings.capture.test_id_attribute)
+    }
+
+    /// Learns that a text that was typed must not be told.
+    pub(super) fn hide(&mut self, text: &str) {
+        self.settings.values.hide(text);
+        self.processor.add_secrets([text.to_owned()]);
+    }
+
+    /// A failure whose texts hold no secret.
+    pub(super) fn masked(&self, failure: Failure) -> Failure {
+        let values = &self.settings.values;
+        let text = |text: Option<String>| text.map(|text| values.mask(&text));
+        Failure {
+            message: values.mask(&failure.message),
+            help: text(failure.help),
+            stack: text(failure.stack),
+            candidates: failure
+                .candidates
+                .iter()
+                .map(|words| values.mask(words))
+                .collect(),
+            ..failure
+        }
+    }
+
+    pub(super) fn before(&self) -> Before {
+        Before {
+            tab: self.bridge.current_tab(),
+            dialogs: self.bridge.dialogs().len(),
+            downloads: self.bridge.downloads().len(),
+        }
+    }
+
+    /// Waits until the page is done with a deed, and tells what came of it.
+    pub(super) async fn settled(
+        &mut self,
+        before: Before,
+        is_document_enough: bool,
+        expects_download: bool,
+    ) -> Result<Outcome, Failure> {
+        let settled = match is_document_enough {
+            true => self.bridge.settle_document().await,
+            false => self.bridge.settle().await,
+        };
+        let settled = settled.map_err(|error| {
+            let mut failure = self.masked(error.into());
+            failure.has_acted = true;
+            failure
+        })?;
+        if let Some(refusal) = self.bridge.refused() {
+            let mut failure =
+                Failure::new(codes::BROWSER_HOST, refusal.message).help(refusal.help);
+            failure.has_acted = true;
+            return Err(self.masked(failure));
+        }
+        if expects_download || self.bridge.has_abandoned() {
+            self.bridge
+                .wait_for_downloads(before.downloads + 1, DOWNLOAD)
+                .await;
+        }
+        Ok(self.outcome(before, Some(settled)).await)
+    }
+
+    /// What can be seen now.
+    pub(super) async fn outcome(&mut self, before: Before, settled: Option<Settled>) -> Outcome {
+        let (url, title) = (self.bridge.url(), self.bridge.title().await);
+        let values = &self.settings.values;
+        let mut warnings = Vec::new();
+        let mut downloads = Vec::new();
+        for download in self.bridge.downloads().into_iter().skip(before.downloads) {
+            match download.failure {
+                Some(failure) => warnings.push(values.mask(&format!(
+                    "the download of `{}` failed: {failure}",
+                    download.name
+                ))),
+                None => downloads.push(DownloadTold {
+                    name: values.mask(&download.name),
+                    size: download.size,
+                    sha256: download.sha256,
+                }),
+            }
+        }
+        let dialogs = self.bridge.dialogs();
+        Outcome {
+            url: values.mask(&url),
+            title: values.mask(&title),
+            settle: settled.map(|settled| settled.name().to_owned()),
+            extracted_content: None,
+            tab: before.tab,
+            dialogs: dialogs
+                .into_iter()
+                .skip(before.dialogs)
+                .map(|dialog| DialogTold {
+                    kind: dialog.kind,
+                    message: values.mask(&dialog.message),
+                    accepted: dialog.accepted,
+                })
+                .collect(),
+            downloads,
+            warnings,
+        }
+    }
+
+    /// A text of the page as it may be told.
+    pub(super) fn told(&self, text: &str) -> String {
+        cut(&self.settings.values.mask(text), LONGEST_TEXT).into_owned()
+    }
+}
+
+impl Stage for LiveStage {
+    async fn open(
+        &mut self,
+        url: &str,
+        wait_for: Option<WaitFor>,
+        deadline: Deadline,
+    ) -> Result<Outcome, Failure> {
+        self.navigate(url, wait_for, deadline.left()).await
+    }
+
+    async fn look(&mut self) -> Result<Arc<Scene>, Failure> {
+        self.capture(true).await
+    }
+
+    async fn look_again(&mut self, deadline: Deadline) -> Result<Option<Arc<Scene>>, Failure> {
+        if deadline.is_over() {
+            return Ok(None);
+        }
+        tokio::time::sleep(BETWEEN.min(deadline.left())).await;
+        self.peek().await.map(Some)
+    }
+
+    async fn perform(
+        &mut self,
+        deed: &Deed<'_>,
+        targets: &mut (dyn Targets + Send),
+    ) -> Result<Performed, Failure> {
+        if deed.step.assertion.is_some() {
+            return self.assert(deed, targets).await;
+        }
+        let is_search = deed.step.action_type == ActionKind::Scroll && deed.step.direction.is_none();
+        if is_search {
+            return self.scroll_to(deed, targets).await;
+        }
+        let outcome = self.act(deed).await;
+        Ok(Performed {
+            outcome: outcome.map_err(|failure| self.masked(failure))?,
+            scene: None,
+        })
+    }
+}
+
+/// Whether a capture that failed so may work in a moment.
+fn may_pass(kind: BrowserErrorKind) -> bool {
+    matches!(
+        kind,
+        BrowserErrorKind::ElementNotFound | BrowserErrorKind::Timeout
+    )
+}
+
+fn dom_failure(error: &DomError) -> Failure {
+    let failure = Failure::new(codes::BROWSER_PAGE_TOO_LARGE, error.to_string());
+    match error {
+        DomError::Malformed(_) => failure,
+        DomError::TooLarge { .. } | DomError::TooDeep { .. } => {
+            failure.help("look at a part of it with --page-root CSS")
+        }
+    }
+}
