@@ -138,6 +138,9 @@ pub fn counts(
     if summary.passed > 0 || summary.failed + summary.skipped + summary.tolerated == 0 {
         facts.push(style.good(&format!("{} passed", summary.passed)));
     }
+    if summary.healed > 0 {
+        facts.push(style.doubtful(&format!("{} of them healed", summary.healed)));
+    }
     if summary.tolerated > 0 {
         facts.push(style.doubtful(&format!("{} tolerated", summary.tolerated)));
     }

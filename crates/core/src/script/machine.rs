@@ -112,6 +112,8 @@ pub struct Summary {
     pub total: usize,
     /// Steps that passed.
     pub passed: usize,
+    /// Those of them whose element was not as it was.
+    pub healed: usize,
     /// Steps whose failure was tolerated.
     pub tolerated: usize,
     /// Steps whose condition was false.

@@ -15,7 +15,7 @@ mod variables;
 pub use heal::{HEAL_VERSION, HealPatch, HealedStep, heal, read_heal};
 pub use read::{Reading, read};
 pub use schema::{schema, steps_schema};
-pub use steps_read::{StepsReading, read_steps};
+pub use steps_read::{StepsReading, read_steps, step_span};
 pub use variables::{BrowserEffects, check_variables, effects, steps_effects};
 
 use super::reader::Format;

@@ -109,8 +109,6 @@ pub struct BrowserEnd<'a> {
     pub verdict: Verdict,
     /// Counts.
     pub summary: Summary,
-    /// Steps whose target was healed.
-    pub healed: usize,
     /// Why it failed.
     pub failure: Option<&'a str>,
     /// When it began.
@@ -197,8 +195,8 @@ impl<W: Write> BrowserHtml<W> {
             "version": env!("CARGO_PKG_VERSION"),
             "counts": {
                 "all": summary.total,
-                "pass": summary.passed.saturating_sub(end.healed),
-                "healed": end.healed,
+                "pass": summary.passed.saturating_sub(end.summary.healed),
+                "healed": end.summary.healed,
                 "warn": summary.tolerated,
                 "fail": summary.failed,
                 "skipped": summary.total.saturating_sub(reached),
@@ -237,7 +235,7 @@ fn status(step: &BrowserStep) -> &'static str {
 
 fn state(end: &BrowserEnd<'_>) -> &'static str {
     match end.verdict {
-        Verdict::Passed if end.healed > 0 => "healed",
+        Verdict::Passed if end.summary.healed > 0 => "healed",
         Verdict::Passed => "pass",
         Verdict::Failed => "fail",
         Verdict::Blocked | Verdict::Interrupted => "error",
@@ -252,8 +250,8 @@ fn words(end: &BrowserEnd<'_>) -> String {
         total => format!("{total} steps"),
     };
     match end.verdict {
-        Verdict::Passed if end.healed > 0 => {
-            format!("All {steps} passed, {} after healing", end.healed)
+        Verdict::Passed if end.summary.healed > 0 => {
+            format!("All {steps} passed, {} after healing", end.summary.healed)
         }
         Verdict::Passed if summary.tolerated > 0 => format!(
             "{} of {steps} passed, the rest may fail",

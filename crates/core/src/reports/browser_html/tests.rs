@@ -9,10 +9,10 @@ fn end(verdict: Verdict, healed: usize) -> BrowserEnd<'static> {
         summary: Summary {
             total: 4,
             passed: 2,
+            healed,
             failed: usize::from(verdict == Verdict::Failed),
             ..Summary::default()
         },
-        healed,
         failure: Some("the element is gone"),
         started: jiff::Timestamp::UNIX_EPOCH,
         took: Duration::from_millis(2400),
