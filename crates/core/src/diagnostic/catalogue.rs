@@ -74,6 +74,7 @@ catalogue! {
     BROWSER_AMBIGUOUS = "B-ambiguous_action", "more than one element could be meant";
     BROWSER_ASSERTION = "B-assertion_failed", "what a sentence asserts does not hold";
     BROWSER_LOST = "B-browser_lost", "the browser is gone";
+    BROWSER_CASSETTE_INVALID = "B-cassette_invalid", "a cassette can't be read";
     BROWSER_CASSETTE = "B-cassette_miss", "nothing is recorded for this prompt";
     BROWSER_COMPOUND = "B-compound_action", "a sentence asks for more than one thing";
     BROWSER_DIALOG = "B-dialog_blocked", "a dialog kept an action from ending";

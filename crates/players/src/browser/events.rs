@@ -207,10 +207,15 @@ impl Happenings {
     /// Waits until nothing goes on any more, and says why.
     pub(super) async fn trouble(&self) -> Trouble {
         let mut receiver = self.trouble.subscribe();
-        match receiver.wait_for(Option::is_some).await {
-            Ok(trouble) => trouble.clone().unwrap_or(Trouble::Crashed),
+        let found = receiver
+            .wait_for(Option::is_some)
+            .await
+            .ok()
+            .and_then(|trouble| trouble.clone());
+        match found {
+            Some(trouble) => trouble,
             // The sender is ours, so it is never gone.
-            Err(_) => std::future::pending().await,
+            None => std::future::pending().await,
         }
     }
 

@@ -16,6 +16,7 @@ mod events;
 mod install;
 pub mod model;
 mod options;
+pub mod parse;
 pub mod replay;
 mod scroll;
 pub mod session;

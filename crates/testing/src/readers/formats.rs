@@ -5,7 +5,7 @@ use std::fs;
 
 use cuecard_core::diagnostic::any_error;
 use cuecard_core::formats;
-use cuecard_core::page::dom::DomProcessor;
+use cuecard_core::page::dom::{DomKind, DomProcessor, DomState};
 use cuecard_core::page::rules::understand;
 use cuecard_core::page::selector::{Finder, Selector};
 use cuecard_core::page::text::TextOptions;
@@ -73,7 +73,7 @@ pub fn steps(text: &str) {
 }
 
 /// The capture of a page is decoded or refused. What is decoded can be printed, each of its elements has selectors
-/// that name it alone, and it is the same as itself.
+/// that name it alone, and it can be recorded and read again.
 ///
 /// # Panics
 /// See [`tool_call`].
@@ -82,6 +82,16 @@ pub fn capture(text: &str) {
     let Ok(state) = processor.read(text) else {
         return;
     };
+    let recorded = state.to_recorded();
+    let again = DomState::from_recorded(&recorded).expect("what was recorded");
+    assert_eq!(again.to_recorded(), recorded);
+    assert_eq!(again.nodes.len(), state.nodes.len());
+    for (again, node) in again.nodes.iter().zip(&state.nodes) {
+        assert_eq!((again.parent, again.end), (node.parent, node.end));
+        if let (DomKind::Text(again), DomKind::Text(run)) = (&again.kind, &node.kind) {
+            assert_eq!(again, run);
+        }
+    }
     let finder = Finder::new(&state, "data-testid");
     if let Ok(page) = finder.text_for_model(&TextOptions::default()) {
         assert!(page.text.ends_with('\n'), "{:?}", page.text);

@@ -337,7 +337,10 @@ impl Node {
                 .map(|option| (option.label.clone(), option.value.clone()))
                 .collect(),
             option_count: element.option_count,
-            rect: (element.rect).map(|rect| [rect.x, rect.y, rect.width, rect.height]),
+            rect: (element.rect)
+                .map(|rect| [rect.x, rect.y, rect.width, rect.height])
+                // JSON has no others.
+                .filter(|sides| sides.iter().all(|side| side.is_finite())),
             ..Self::default()
         }
     }
@@ -361,8 +364,7 @@ impl Node {
 
     fn element(self) -> Result<DomElement, &'static str> {
         let hops = self.scope.iter().map(|(_, xpath)| xpath);
-        let paths = hops.chain([&self.xpath]).chain(&self.proxy);
-        if paths.into_iter().any(|path| !is_address(path)) {
+        if hops.chain([&self.xpath]).any(|path| !is_address(path)) {
             return Err("has no usable xpath");
         }
         let mut states = States::default();

@@ -5,6 +5,7 @@
 //! the only one that is meant: never a guess.
 
 mod assertion;
+mod forms;
 mod keys;
 mod phrase;
 mod places;
@@ -14,6 +15,7 @@ mod sentence;
 mod tests;
 mod verbs;
 
+pub use forms::nearest_form;
 pub use phrase::{Phrase, PlaceKind, RoleWord, Within};
 pub use resolve::{Found, NotFound};
 

@@ -118,6 +118,14 @@ impl RoleWord {
         }
     }
 
+    /// The word for a role.
+    pub fn of(role: &str) -> Option<Self> {
+        ROLE_WORDS
+            .iter()
+            .map(|(_, word)| *word)
+            .find(|word| word.roles().contains(&role))
+    }
+
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {

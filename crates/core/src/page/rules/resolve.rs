@@ -1,7 +1,7 @@
 //! Which elements of a page words mean.
 
 use super::Pool;
-use super::phrase::{Phrase, Within};
+use super::phrase::{Phrase, RoleWord, Within};
 use super::places::kind_of;
 use crate::diagnostic::did_you_mean;
 use crate::page::carriers::carriers;
@@ -82,6 +82,26 @@ impl Finder<'_> {
             let found = self.meant(&clearer, pool).ok()?;
             (found.elements == [id]).then(|| clearer.to_string())
         })
+    }
+
+    /// Words that mean one element alone, such as `'Delete' button in the 'Invoice 1' row`. None if there are none.
+    pub fn words_for(&self, id: NodeId) -> Option<String> {
+        let element = self.state.element(id)?;
+        let name = name(element).or_else(|| label(element))?;
+        let phrase = Phrase {
+            name: name.to_owned(),
+            is_quoted: true,
+            role: RoleWord::of(&element.role),
+            within: None,
+        };
+        let means_it = |phrase: &Phrase| {
+            self.meant(phrase, Pool::Interactive)
+                .is_ok_and(|found| found.elements == [id])
+        };
+        match means_it(&phrase) {
+            true => Some(phrase.to_string()),
+            false => self.clearer(&phrase, Pool::Interactive, &[id]),
+        }
     }
 
     /// The elements that may be meant, those that a pointer reaches apart from the others.

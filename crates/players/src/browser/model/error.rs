@@ -4,6 +4,8 @@ use std::fmt;
 
 use cuecard_core::diagnostic::{Code, codes};
 
+use crate::browser::stage::Failure;
+
 /// What kind of failure it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InterpretErrorKind {
@@ -80,3 +82,13 @@ impl fmt::Display for InterpretError {
 }
 
 impl std::error::Error for InterpretError {}
+
+impl From<InterpretError> for Failure {
+    fn from(error: InterpretError) -> Self {
+        Self {
+            help: error.help,
+            model_error: error.llm_error,
+            ..Self::new(error.kind.code(), error.message)
+        }
+    }
+}

@@ -10,7 +10,7 @@ use super::reply::{Conversation, Reply, Turn};
 use super::{AnsweredBy, Interpretation, Interpreter};
 
 /// Speaks with a model.
-pub trait ModelClient {
+pub trait ModelClient: Send {
     /// Which model, over which API.
     fn identity(&self) -> ModelIdentity;
 
@@ -21,7 +21,7 @@ pub trait ModelClient {
     fn ask(
         &mut self,
         conversation: &Conversation<'_>,
-    ) -> impl Future<Output = Result<Reply, InterpretError>>;
+    ) -> impl Future<Output = Result<Reply, InterpretError>> + Send;
 }
 
 /// Interprets sentences with a model, a cassette or both.

@@ -11,12 +11,14 @@ mod interpreter;
 mod reply;
 mod retry;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 use std::future::Future;
 
 use cuecard_core::script::browser::{Answer, Prompt, Question};
 
-pub use cassette::{Cassette, CassetteMode, ModelIdentity};
+pub use cassette::{Cassette, CassetteMode, ModelIdentity, RecordedStage, RecordingStage};
 pub use client::HttpModelClient;
 pub use error::{InterpretError, InterpretErrorKind};
 pub use interpreter::{ModelClient, ModelInterpreter};
@@ -46,7 +48,7 @@ pub struct Interpretation {
 }
 
 /// Says what a sentence means that the rules can't read.
-pub trait Interpreter {
+pub trait Interpreter: Send {
     /// Asks about a sentence. `prompt` holds the same page and sentence as `question`, as text.
     ///
     /// # Errors
@@ -55,5 +57,5 @@ pub trait Interpreter {
         &mut self,
         question: &Question<'_>,
         prompt: &Prompt,
-    ) -> impl Future<Output = Result<Interpretation, InterpretError>>;
+    ) -> impl Future<Output = Result<Interpretation, InterpretError>> + Send;
 }

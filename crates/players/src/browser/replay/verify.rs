@@ -105,7 +105,7 @@ pub async fn verify<S: Stage + Witness>(
     }
 }
 
-impl<S: Stage + Witness> Verifying<'_, '_, S> {
+impl<'a, S: Stage + Witness> Verifying<'a, '_, S> {
     /// Looks at one step. None if nothing goes on.
     async fn step(
         &mut self,
@@ -146,7 +146,7 @@ impl<S: Stage + Witness> Verifying<'_, '_, S> {
     }
 
     /// What a step remembers of an element that must be there.
-    fn judged_memory(&self, place: usize) -> Option<&'_ Memory> {
+    fn judged_memory(&self, place: usize) -> Option<&'a Memory> {
         self.replay
             .memories
             .of(place)

@@ -92,6 +92,19 @@ impl Values {
         with_references(text, &self.variables)
     }
 
+    /// A text that an author wrote, with the reference to each secret whose value stands in it.
+    pub fn named(&self, text: &str) -> String {
+        let mut longest_first: Vec<&(String, String)> = self.secrets.iter().collect();
+        longest_first.sort_by_key(|(name, value)| (std::cmp::Reverse(value.len()), name.clone()));
+        let mut written = text.to_owned();
+        for (name, value) in longest_first {
+            if !value.is_empty() {
+                written = written.replace(value.as_str(), &format!("{{{{{name}}}}}"));
+            }
+        }
+        written
+    }
+
     /// A text that came from a page, with secrets masked.
     pub fn mask(&self, text: &str) -> String {
         self.redactor.text_with(text, MASK).into_owned()

@@ -1,0 +1,178 @@
+//! What is kept of an action that was done: a step that finds its element again.
+
+use cuecard_core::page::dom::NodeId;
+use cuecard_core::page::rules::{Intent, Phrase, PlaceKind};
+use cuecard_core::page::selector::{Finder, Pattern, Selector};
+use cuecard_core::scenario::browser::{
+    ActionKind, AssertKind, BrowserAction, Fingerprint, InputValue, IntermediateStep, TestStep,
+    Translator,
+};
+use cuecard_core::value::Json;
+
+use crate::browser::stage::{Outcome, Values};
+
+/// What a sentence became, and what came of it.
+pub(super) struct Done<'a> {
+    pub id: String,
+    pub action: &'a BrowserAction,
+    pub step: &'a IntermediateStep,
+    /// What the rules read, if they did.
+    pub intent: Option<&'a Intent>,
+    pub translator: Translator,
+    /// The page as the model saw it, or would have seen it.
+    pub page_text: String,
+    pub cut: Option<String>,
+    pub full_dom: Option<Json>,
+    pub outcome: &'a Outcome,
+    /// The index that the element had when it was chosen.
+    pub index: Option<u32>,
+    /// Whether the author said what becomes of dialogs.
+    pub expects_dialogs: bool,
+}
+
+/// The step, with its elements on the page where they were found.
+pub(super) fn step(
+    done: Done<'_>,
+    finder: Finder<'_>,
+    elements: &[NodeId],
+    values: &Values,
+) -> TestStep {
+    let action = done.step.action_type;
+    let mut step = TestStep::new(done.id, values.named(&done.action.text), action);
+    step.observed = done.outcome.observed();
+    step.observed.cut = done.cut;
+    step.dom_structure_snapshot = done.page_text;
+    step.full_dom_snapshot = done.full_dom;
+    step.translator = Some(done.translator);
+    step.index = done.index;
+    step.value = match &done.step.assertion {
+        Some(assertion) => assertion.expected.clone(),
+        None => done.step.input_value.as_ref().map(InputValue::to_json),
+    };
+    if let Some(Json::String(text)) = &mut step.value {
+        *text = values.named(text);
+    }
+    step.url = done.step.url.as_deref().map(|url| values.named(url));
+    step.assertion = done.step.assertion.clone();
+    if let Some(assertion) = &mut step.assertion {
+        assertion.expected = step.value.clone();
+    }
+    step.key = done.step.key.clone();
+    step.direction = done.step.direction;
+    step.duration_ms = done.step.duration_ms;
+    step.tab = Some(done.outcome.tab).filter(|tab| *tab > 0);
+    step.timeout_ms = done.action.timeout_ms;
+    step.optional = done.action.optional;
+    let mut change = |text: &str| values.with_references(text);
+    let is_count = step
+        .assertion
+        .as_ref()
+        .is_some_and(|assertion| assertion.kind == AssertKind::Count);
+    match elements {
+        [one] if !is_count => {
+            let candidates = finder.candidates(*one);
+            step.observed.warnings.extend(candidates.warning);
+            step.selectors = candidates
+                .selectors
+                .iter()
+                .map(|selector| selector.with_texts(&mut change).to_string())
+                .collect();
+            step.fingerprint = finder
+                .fingerprint(*one)
+                .map(|fingerprint| with_references(fingerprint, values));
+            let is_secret = finder
+                .state
+                .element(*one)
+                .is_some_and(|element| element.filled.is_some());
+            if is_secret && is_literal(&step, values) {
+                step.observed.warnings.push(
+                    "password_literal: a password stands in the sentence, use a secret: {{NAME}}"
+                        .to_owned(),
+                );
+            }
+        }
+        // Several, or none: what is asserted of them is told by what they are called.
+        _ => {
+            let selector = done
+                .intent
+                .and_then(|intent| intent.phrase.as_ref())
+                .map(|phrase| describing(phrase, finder, elements));
+            step.selectors = selector
+                .map(|selector| selector.with_texts(&mut change).to_string())
+                .into_iter()
+                .collect();
+        }
+    }
+    step.selector = step.selectors.first().cloned();
+    if !done.expects_dialogs {
+        let told = done.outcome.dialogs.iter().map(|dialog| {
+            let how = match dialog.accepted {
+                true => "accepted",
+                false => "dismissed",
+            };
+            format!(
+                "the page opened a dialog ({}) that says `{}`: it was {how}",
+                dialog.kind, dialog.message
+            )
+        });
+        step.observed.warnings.extend(told);
+    }
+    step
+}
+
+/// Whether something is typed that has no name.
+fn is_literal(step: &TestStep, values: &Values) -> bool {
+    step.action == ActionKind::Input
+        && step
+            .value
+            .as_ref()
+            .and_then(Json::as_str)
+            .is_some_and(|text| !text.is_empty() && values.fill(text) == text)
+}
+
+fn with_references(fingerprint: Fingerprint, values: &Values) -> Fingerprint {
+    let change = |text: &str| values.with_references(text);
+    Fingerprint {
+        name: change(&fingerprint.name),
+        test_id: fingerprint.test_id.as_deref().map(change),
+        path: fingerprint.path.iter().map(|place| change(place)).collect(),
+        near: change(&fingerprint.near),
+        ..fingerprint
+    }
+}
+
+/// A selector of everything that words mean: by role and name if all of it has one role and one name.
+fn describing(phrase: &Phrase, finder: Finder<'_>, elements: &[NodeId]) -> Selector {
+    let mut all = elements
+        .iter()
+        .filter_map(|&id| finder.state.element(id))
+        .map(|element| (element.role.as_str(), element.name.as_str()));
+    let common = all
+        .next()
+        .filter(|first| !first.0.is_empty() && all.all(|other| other == *first));
+    let role = phrase.role.and_then(|word| word.roles().first().copied());
+    let pattern = match (common, role) {
+        (Some((role, name)), _) => Pattern::Role {
+            role: role.to_owned(),
+            name: Some(name.to_owned()).filter(|name| !name.is_empty()),
+        },
+        (None, Some(role)) => Pattern::Role {
+            role: role.to_owned(),
+            name: Some(phrase.name.clone()),
+        },
+        (None, None) => Pattern::Text(phrase.name.clone()),
+    };
+    Selector {
+        within: phrase.within.as_ref().map(|within| Pattern::Role {
+            role: match within.kind {
+                PlaceKind::Row => "row",
+                PlaceKind::Dialog => "dialog",
+                PlaceKind::Form => "form",
+                PlaceKind::Section => "region",
+            }
+            .to_owned(),
+            name: within.name.clone(),
+        }),
+        ..Selector::of(pattern)
+    }
+}

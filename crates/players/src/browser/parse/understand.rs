@@ -1,0 +1,115 @@
+//! What a sentence means by the rules, on the page as it is.
+
+use cuecard_core::diagnostic::codes;
+use cuecard_core::page::dom::NodeId;
+use cuecard_core::page::rules::{
+    Intent, NotFound, Translation, Understanding, nearest_form, understand,
+};
+use cuecard_core::page::selector::Finder;
+use cuecard_core::scenario::browser::{ActionKind, AssertKind};
+
+use crate::browser::stage::{Failure, Values, ambiguous};
+
+/// What the rules make of a sentence.
+#[derive(Debug)]
+pub(super) enum Reading {
+    /// They can read it.
+    Read(Box<Intent>),
+    /// They can't; the failure says so.
+    NotRead(Failure),
+    /// It is no single action, whoever reads it.
+    Refused(Failure),
+}
+
+/// What an intent means on a page.
+#[derive(Debug)]
+pub(super) enum Meaning {
+    /// This element, or none if it needs none.
+    Clear(Option<NodeId>),
+    /// One of these.
+    Unclear {
+        candidates: Vec<NodeId>,
+        failure: Failure,
+    },
+    /// Nothing that is there.
+    Absent(Failure),
+}
+
+/// Reads a sentence. The names in what comes of it have values in the place of references.
+pub(super) fn reading(sentence: &str, values: &Values) -> Reading {
+    match understand(sentence) {
+        Understanding::Understood(mut intent) => {
+            intent.phrase = intent
+                .phrase
+                .map(|phrase| phrase.with_texts(&mut |text| values.in_words(text)));
+            Reading::Read(intent)
+        }
+        Understanding::NotUnderstood { reason } => {
+            let failure = Failure::new(codes::BROWSER_NOT_UNDERSTOOD, reason);
+            Reading::NotRead(match nearest_form(sentence) {
+                Some(form) => failure.help(format!("the nearest form is: {form}")),
+                None => failure.help("begin with what is done: click X, type 'text' into X, verify X is visible"),
+            })
+        }
+        Understanding::Compound { parts } => {
+            let message = "it asks for more than one thing";
+            let failure = Failure::new(codes::BROWSER_COMPOUND, message);
+            Reading::Refused(match parts.is_empty() {
+                true => failure.help("write one action for each; an \"and\" in a name stands in quotes"),
+                false => {
+                    let parts: Vec<String> =
+                        parts.iter().map(|part| format!("- {part}")).collect();
+                    failure.help(format!("write one action for each:\n{}", parts.join("\n")))
+                }
+            })
+        }
+    }
+}
+
+/// Whether an intent is judged or looked for by the stage itself, on each new state: then it may be about what is not
+/// there now.
+pub(super) fn may_be_absent(intent: &Intent) -> bool {
+    let is_absence = intent.step.assertion.as_ref().is_some_and(|assertion| {
+        assertion.kind == AssertKind::Hidden
+            || assertion.kind == AssertKind::Count
+            || (assertion.kind == AssertKind::Visible && assertion.negate)
+    });
+    // What is scrolled to may not be rendered yet.
+    is_absence || intent.step.action_type == ActionKind::Scroll
+}
+
+/// What an intent means on a page.
+pub(super) fn meaning(intent: &Intent, finder: Finder<'_>) -> Meaning {
+    match finder.resolve(intent) {
+        Translation::Step { target, .. } => Meaning::Clear(target),
+        Translation::Ambiguous {
+            candidates,
+            words,
+            say,
+        } => Meaning::Unclear {
+            candidates,
+            failure: ambiguous(words, say.as_deref()),
+        },
+        Translation::NotFound(found) => match may_be_absent(intent) {
+            true => Meaning::Clear(None),
+            false => Meaning::Absent(absent(&found)),
+        },
+        // It was read already.
+        Translation::NotUnderstood { reason } => {
+            Meaning::Absent(Failure::new(codes::BROWSER_NOT_UNDERSTOOD, reason))
+        }
+        Translation::Compound { .. } => Meaning::Absent(Failure::new(
+            codes::BROWSER_COMPOUND,
+            "it asks for more than one thing",
+        )),
+    }
+}
+
+fn absent(found: &NotFound) -> Failure {
+    let message = format!("there is no {} on the page", found.phrase);
+    let failure = Failure::new(codes::BROWSER_NOT_FOUND, message).among(found.nearest.clone());
+    match found.nearest.is_empty() {
+        true => failure,
+        false => failure.help("the candidates come near: use one of their names"),
+    }
+}
