@@ -2,6 +2,7 @@
 
 pub(crate) mod browser;
 mod browser_files;
+mod browser_play;
 pub(crate) mod check;
 mod connect;
 pub(crate) mod convert;
@@ -23,3 +24,4 @@ pub(crate) mod serve;
 mod teller;
 pub(crate) mod test;
 mod timelines;
+pub(crate) mod verify;

@@ -16,7 +16,9 @@ pub use heal::{HEAL_VERSION, HealPatch, HealedStep, heal, read_heal};
 pub use read::{Reading, read};
 pub use schema::{schema, steps_schema};
 pub use steps_read::{StepsReading, read_steps, step_span};
-pub use variables::{BrowserEffects, check_variables, effects, steps_effects};
+pub use variables::{
+    BrowserEffects, check_steps_variables, check_variables, effects, steps_effects,
+};
 
 use super::reader::Format;
 use crate::diagnostic::codes;

@@ -74,6 +74,24 @@ pub struct Replayed {
     pub screenshots: Vec<PathBuf>,
 }
 
+impl Replayed {
+    /// A run for which there is no browser.
+    pub fn blocked(failure: Diagnostic, total: usize, took: Duration) -> Self {
+        Self {
+            verdict: Verdict::Blocked,
+            summary: Summary {
+                total,
+                ..Summary::default()
+            },
+            failure: Some(failure),
+            healed: Vec::new(),
+            is_whole: false,
+            took,
+            screenshots: Vec::new(),
+        }
+    }
+}
+
 /// Hears of each step that ended, or was not reached.
 pub trait Told {
     /// A step ended.

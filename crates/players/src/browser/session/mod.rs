@@ -32,6 +32,26 @@ pub struct Program {
     pub slow_motion: Option<Duration>,
 }
 
+/// A folder for what nobody keeps, such as downloads on the way to somewhere. It goes with its owner.
+#[derive(Debug)]
+pub struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    /// Makes the folder.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn new() -> std::io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("cuecard-scratch-").tempdir()?;
+        Ok(Self(folder))
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
 /// What a browser is started for.
 #[derive(Debug, Clone)]
 pub struct Session<'a> {
