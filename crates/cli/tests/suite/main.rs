@@ -16,6 +16,7 @@ mod llm;
 #[cfg(target_os = "linux")]
 mod processes;
 mod program;
+mod replay_browser;
 mod report;
 mod schemas;
 mod seed;
