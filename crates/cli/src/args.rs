@@ -1,6 +1,7 @@
 //! Raw arguments: what may be typed, and what it says in `--help`, the man page and completions.
 
 mod browser;
+mod parse;
 mod profile;
 mod record;
 mod serve;
@@ -14,9 +15,8 @@ use clap_complete::Shell;
 
 use crate::exit_code::{self, ExitCode};
 
-pub(crate) use browser::{
-    BrowserArgs, BrowserCommand, BrowserProgramArgs, HealArgs, HealMode, VerifyArgs,
-};
+pub(crate) use browser::{BrowserArgs, BrowserCommand, HealArgs, HealMode, VerifyArgs};
+pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};
 pub(crate) use serve::{MissAnswer, ServeArgs, ServeLlmArgs, ServedApi};
@@ -63,6 +63,9 @@ pub(crate) enum Command {
     /// Look whether the pages still have what browser steps remember, and do no more than that needs
     #[command(after_long_help = exit_code::HELP)]
     Verify(Box<VerifyArgs>),
+    /// Turn a browser scenario in plain words into validated steps
+    #[command(after_long_help = with_examples(PARSE_EXAMPLES))]
+    Parse(Box<ParseArgs>),
     /// Judge runs of agents: test cases with assertions on what was done and answered
     #[command(after_long_help = with_examples(TEST_EXAMPLES))]
     Test(Box<TestArgs>),
@@ -117,6 +120,12 @@ Examples:
   cuecard test tests/ --mutate --min-score 90      do the assertions notice defects?
   cuecard test tests/ --update                     keep the traces as they are now";
 
+const PARSE_EXAMPLES: &str = "\
+Examples:
+  cuecard parse login.yaml -o login.steps.json     sentences become steps
+  cuecard parse login.yaml --translator rules      without a model
+  cuecard parse login.yaml --headed --slow-mo 300  to watch";
+
 const DIFF_EXAMPLES: &str = "\
 Examples:
   cuecard diff old.trace.json new.trace.jsonl      two traces
@@ -140,7 +149,7 @@ pub(crate) struct PlayArgs {
     pub heal: HealArgs,
 
     #[command(flatten)]
-    pub program: BrowserProgramArgs,
+    pub browser: BrowserFlags,
 
     /// Read servers from this file only
     #[arg(long, value_name = "FILE", help_heading = "Servers")]

@@ -60,31 +60,7 @@ pub(crate) fn variables(
 ) -> Variables {
     let mut variables = variables_of(args, environment);
     for name in &args.secrets {
-        let declared = scenario
-            .variables
-            .iter()
-            .find(|variable| variable.name == *name);
-        variables.ask(
-            name,
-            declared.is_some_and(|variable| !variable.is_required()),
-        );
-    }
-    variables
-}
-
-/// The same for a file that names its secrets itself; `defaults` are the variables that it has values for.
-pub(crate) fn variables_with(
-    args: &VariableArgs,
-    secrets: &[String],
-    defaults: &serde_json::Map<String, serde_json::Value>,
-    environment: &[(OsString, OsString)],
-) -> Variables {
-    let mut variables = variables_of(args, environment);
-    let mut asked: Vec<&String> = args.secrets.iter().chain(secrets).collect();
-    asked.dedup();
-    for name in asked {
-        let default = defaults.get(name).is_some_and(|value| !value.is_null());
-        variables.ask(name, default);
+        variables.ask(name, scenario);
     }
     variables
 }
@@ -201,8 +177,13 @@ impl Variables {
     }
 
     /// A secret that nobody gave is asked for on a terminal.
-    fn ask(&mut self, name: &str, has_default: bool) {
-        let has_value = has_default || self.given.iter().any(|given| given.name == name);
+    fn ask(&mut self, name: &str, scenario: &ToolCallScenario) {
+        let declared = scenario
+            .variables
+            .iter()
+            .find(|variable| variable.name == name);
+        let has_value = self.given.iter().any(|given| given.name == name)
+            || declared.is_some_and(|variable| !variable.is_required());
         if has_value || !io::stdin().is_terminal() {
             return;
         }

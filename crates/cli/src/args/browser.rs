@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{SafetyArgs, VariableArgs};
+use super::{BrowserFlags, SafetyArgs, VariableArgs};
 use crate::exit_code;
 
 /// Arguments of `browser`.
@@ -25,24 +25,6 @@ pub(crate) enum BrowserCommand {
         #[arg(long)]
         json: bool,
     },
-}
-
-/// Which browser, and how it looks.
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Browser")]
-pub(crate) struct BrowserProgramArgs {
-    /// Show the browser's window
-    #[arg(long)]
-    pub headed: bool,
-    /// Wait so many milliseconds before each call to the browser, to watch
-    #[arg(long, value_name = "MS")]
-    pub slow_mo: Option<u64>,
-    /// The browser to start: Chrome or Chromium
-    #[arg(long, value_name = "PATH")]
-    pub browser: Option<PathBuf>,
-    /// Use a running browser, by the address of its DevTools
-    #[arg(long, value_name = "URL", conflicts_with_all = ["browser", "headed"])]
-    pub cdp: Option<String>,
 }
 
 /// What becomes of steps whose page has changed.
@@ -81,7 +63,7 @@ pub(crate) struct VerifyArgs {
     pub heal: HealArgs,
 
     #[command(flatten)]
-    pub program: BrowserProgramArgs,
+    pub browser: BrowserFlags,
 
     /// Treat warnings about the file as errors
     #[arg(long, help_heading = "Output")]

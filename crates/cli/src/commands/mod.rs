@@ -3,6 +3,8 @@
 pub(crate) mod browser;
 mod browser_files;
 mod browser_play;
+mod browser_stage;
+mod browser_values;
 pub(crate) mod check;
 mod connect;
 pub(crate) mod convert;
@@ -14,6 +16,7 @@ pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod list;
 pub(crate) mod mcp;
+pub(crate) mod parse;
 pub(crate) mod plain;
 pub(crate) mod play;
 mod play_output;

@@ -15,7 +15,7 @@ use cuecard_players::runtime::tap::Recorder;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::browser_play::{Asked, Kept, Prepared, not_started, prepare};
+use super::browser_play::{Asked, Kept, Prepared, prepare};
 use super::play::{self, Stop};
 use crate::args::VerifyArgs;
 use crate::asynchronous::asynchronously;
@@ -35,7 +35,7 @@ pub(crate) fn run(
                 file: &args.file,
                 variables: &args.variables,
                 heal: &args.heal,
-                program: &args.program,
+                browser: &args.browser,
                 safety: &args.safety,
                 range: 0..=u64::MAX,
                 timeout: None,
@@ -82,10 +82,10 @@ async fn perform(
             return ExitCode::CouldNotRun;
         }
     };
-    let mut stage = match prepared.start(scratch.path().join("files")).await {
+    let mut stage = match prepared.start(&args.browser, scratch.path()).await {
         Ok(stage) => stage,
         Err(failure) => {
-            output.diagnostic(&not_started(&failure), args.json, redactor);
+            output.diagnostic(&failure, args.json, redactor);
             return ExitCode::CouldNotRun;
         }
     };

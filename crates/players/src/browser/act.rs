@@ -292,10 +292,22 @@ impl BrowserBridge {
     /// # Errors
     /// When the page is gone.
     pub async fn screenshot(&mut self) -> Result<Vec<u8>, BrowserError> {
+        self.screenshot_hiding(&[]).await
+    }
+
+    /// The same, with more elements painted over.
+    ///
+    /// # Errors
+    /// When the page is gone.
+    pub async fn screenshot_hiding(
+        &mut self,
+        hidden: &[ElementAddress],
+    ) -> Result<Vec<u8>, BrowserError> {
         let page = self.page()?;
-        let secret = page.locator(SECRET_FIELDS);
+        let mut masks = vec![page.locator(SECRET_FIELDS)];
+        masks.extend(hidden.iter().map(|place| page.locator(place.selector())));
         let options = ScreenshotOptions::builder()
-            .mask(vec![secret])
+            .mask(masks)
             .mask_color("#000000")
             .build();
         self.guarded("screenshot", PROMPT, page.screenshot(options))

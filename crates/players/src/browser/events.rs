@@ -207,15 +207,15 @@ impl Happenings {
     /// Waits until nothing goes on any more, and says why.
     pub(super) async fn trouble(&self) -> Trouble {
         let mut receiver = self.trouble.subscribe();
-        let found = receiver
-            .wait_for(Option::is_some)
-            .await
-            .ok()
-            .and_then(|trouble| trouble.clone());
-        match found {
-            Some(trouble) => trouble,
-            // The sender is ours, so it is never gone.
-            None => std::future::pending().await,
+        loop {
+            let known = receiver.borrow_and_update().clone();
+            if let Some(trouble) = known {
+                return trouble;
+            }
+            if receiver.changed().await.is_err() {
+                // The sender is ours, so it is never gone.
+                std::future::pending::<()>().await;
+            }
         }
     }
 

@@ -22,6 +22,7 @@ mod scroll;
 pub mod session;
 mod settle;
 pub mod stage;
+pub mod storage_state;
 mod tools;
 mod walk;
 

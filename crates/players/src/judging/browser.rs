@@ -26,8 +26,9 @@ use super::played::{
 use super::sources::Recorded;
 use super::{Setup, Stop};
 use crate::browser::replay::{self, Memories, Replay, Replayed, memories};
-use crate::browser::session::{Declared, Program, Scratch, Session, bind, storage_state};
+use crate::browser::session::{Declared, Program, Scratch, Session, bind};
 use crate::browser::stage::Values;
+use crate::browser::storage_state::StorageFile;
 use crate::replay::{Played, prepare};
 use crate::runtime::clock::Clock;
 use crate::runtime::tap::Recorder;
@@ -44,7 +45,7 @@ struct Ready {
     options: BrowserOptions,
     memories: Memories,
     values: Values,
-    storage_state: Option<Json>,
+    storage: Option<StorageFile>,
     warnings: Vec<Diagnostic>,
 }
 
@@ -89,13 +90,13 @@ fn ready(
         variables: &steps.variables,
         secrets: &steps.secrets,
     };
-    let mut values = bind(declared, &given);
+    let values = bind(declared, &given);
     let folder = super::case::folder_of(Path::new(source.name())).to_owned();
     let storage = reading.options.storage_state.as_ref();
-    let storage_state = match storage.map(|file| storage_state(file, &folder, &mut values)) {
-        Some(Ok(state)) => Some(state),
-        Some(Err(error)) => {
-            found.push(error);
+    let storage = match storage.map(|file| StorageFile::read(&folder, file)) {
+        Some(Ok(storage)) => Some(storage),
+        Some(Err(message)) => {
+            found.push(Diagnostic::error(codes::BROWSER_OPTION, message));
             None
         }
         None => None,
@@ -111,7 +112,7 @@ fn ready(
             options: reading.options,
             memories,
             values,
-            storage_state,
+            storage,
             warnings: found,
         }),
         Ok(_) => Err(Stop::invalid(found)),
@@ -149,11 +150,11 @@ async fn perform(
         Stop::could_not_run(vec![Diagnostic::error(codes::FILE_WRITE, message)])
     })?;
     let session = Session {
-        program: &Program::default(),
+        program: Program::default(),
         environment: &setup.environment,
         working_directory: &setup.working_directory,
         options: &ready.options,
-        storage_state: ready.storage_state.clone(),
+        storage: ready.storage.clone(),
         policy: Arc::new(setup.policy.clone()),
         root: setup.working_directory.clone(),
         downloads: scratch.path().join("files"),

@@ -27,7 +27,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use heal::Kept;
-pub(crate) use prepared::{Asked, Prepared, not_started, prepare};
+pub(crate) use prepared::{Asked, Prepared, prepare};
 
 use super::play::{self, Stop};
 use super::play_output::{self, Report, Reports, Subject};
@@ -51,7 +51,7 @@ pub(super) fn run(
             file: &args.file,
             variables: &args.variables,
             heal: &args.heal,
-            program: &args.program,
+            browser: &args.browser,
             safety: &args.safety,
             range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
             timeout,
@@ -132,7 +132,7 @@ async fn perform(
     let is_pictured = reports
         .iter()
         .any(|report| matches!(report, Report::Html(_)));
-    let replayed = match prepared.start(run_dir.path().join("files")).await {
+    let replayed = match prepared.start(&args.browser, run_dir.path()).await {
         Ok(mut stage) => {
             let replay = prepared.replay(is_pictured, Some(&run_dir));
             let replayed =
@@ -141,7 +141,7 @@ async fn perform(
             stage.stop().await;
             replayed
         }
-        Err(failure) => not_played(&recorder, not_started(&failure), prepared),
+        Err(failure) => not_played(&recorder, failure, prepared),
     };
     let (pages, page_error) = pages.into_inner();
     finish(Finishing {

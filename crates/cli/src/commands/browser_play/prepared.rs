@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
@@ -12,15 +11,17 @@ use cuecard_core::scenario::browser::{BrowserOptions, ParseStatus, StepsFile};
 use cuecard_core::source::SourceFile;
 use cuecard_core::value::Redactor;
 use cuecard_players::browser::replay::{Memories, Replay, memories};
-use cuecard_players::browser::session::{Declared, Program, Session, bind, storage_state};
-use cuecard_players::browser::stage::{Failure, LiveStage, Values};
+use cuecard_players::browser::stage::{LiveStage, Values};
+use cuecard_players::browser::storage_state::StorageFile;
 use cuecard_players::runtime::policy::Policy;
 use cuecard_players::runtime::run_dir::RunDir;
 
 use super::heal::Healer;
-use crate::args::{BrowserProgramArgs, HealArgs, HealMode, SafetyArgs, VariableArgs};
+use crate::args::{BrowserFlags, HealArgs, HealMode, SafetyArgs, VariableArgs};
+use crate::commands::browser_stage::{self, Wanted};
+use crate::commands::browser_values::{self, Declared};
 use crate::commands::play::{Stop, policy};
-use crate::inputs::{self, io_reason};
+use crate::inputs::io_reason;
 use crate::output::Output;
 
 /// What the user asked for.
@@ -28,7 +29,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) file: &'a Path,
     pub(crate) variables: &'a VariableArgs,
     pub(crate) heal: &'a HealArgs,
-    pub(crate) program: &'a BrowserProgramArgs,
+    pub(crate) browser: &'a BrowserFlags,
     pub(crate) safety: &'a SafetyArgs,
     pub(crate) range: RangeInclusive<u64>,
     /// How long an action may take, in place of what the file says.
@@ -45,11 +46,10 @@ pub(crate) struct Prepared {
     options: BrowserOptions,
     memories: Memories,
     pub(crate) values: Values,
-    storage_state: Option<serde_json::Value>,
-    policy: Arc<Policy>,
+    storage: Option<StorageFile>,
+    policy: Policy,
     root: PathBuf,
     pub(crate) working_directory: PathBuf,
-    program: Program,
     pub(crate) range: RangeInclusive<u64>,
     heals: bool,
     pub(crate) healer: Healer,
@@ -78,20 +78,15 @@ pub(crate) fn prepare(
     if let Some(timeout) = asked.timeout {
         options.action_timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     }
-    let given = inputs::variables_with(
-        asked.variables,
-        &steps.secrets,
-        &steps.variables,
-        environment,
-    );
-    let names: Vec<String> = given.given.iter().map(|one| one.name.clone()).collect();
-    found.take(given.diagnostics);
-    found.take(check_steps_variables(&steps, &source, &names));
-    let declared = Declared {
-        variables: &steps.variables,
-        secrets: &steps.secrets,
-    };
-    let mut values = bind(declared, &given.given);
+    let declared = declared(&steps);
+    let resolved = browser_values::resolve(asked.variables, &declared, environment, true);
+    found.take(resolved.diagnostics);
+    found.take(check_steps_variables(&steps, &source, &resolved.given));
+    found.take(browser_stage::check(
+        asked.browser,
+        !resolved.secrets.is_empty(),
+    ));
+    let values = resolved.values;
     let memories = match memories(&steps, &values) {
         Ok(memories) => Some(memories),
         Err(errors) => {
@@ -112,11 +107,13 @@ pub(crate) fn prepare(
             None
         }
     };
-    let storage = options.storage_state.as_ref().and_then(|file| {
-        storage_state(file, folder_of(asked.file), &mut values)
-            .map_err(|error| found.take(vec![error]))
-            .ok()
-    });
+    let storage = match browser_stage::storage_state(&options, folder_of(asked.file)) {
+        Ok(storage) => storage,
+        Err(error) => {
+            found.take(vec![error]);
+            None
+        }
+    };
     let (Some(memories), Some(policy), false) = (memories, policy, found.is_bad()) else {
         return Err(found.stop());
     };
@@ -131,14 +128,8 @@ pub(crate) fn prepare(
         source,
         options,
         memories,
-        storage_state: storage,
-        policy: Arc::new(policy),
-        program: Program {
-            browser: asked.program.browser.clone(),
-            devtools_address: asked.program.cdp.clone(),
-            is_headed: asked.program.headed,
-            slow_motion: asked.program.slow_mo.map(Duration::from_millis),
-        },
+        storage,
+        policy,
         range: asked.range.clone(),
         heals: asked.heal.heal != HealMode::Off,
         healer,
@@ -149,20 +140,27 @@ pub(crate) fn prepare(
 }
 
 impl Prepared {
-    /// Starts the browser; downloads come into `downloads`.
-    pub(crate) async fn start(&self, downloads: PathBuf) -> Result<LiveStage, Failure> {
-        let session = Session {
-            program: &self.program,
-            environment: &self.environment,
-            working_directory: &self.working_directory,
+    /// Starts the browser; what it writes comes into `run_dir`.
+    pub(crate) async fn start(
+        &self,
+        flags: &BrowserFlags,
+        run_dir: &Path,
+    ) -> Result<LiveStage, Diagnostic> {
+        let wanted = Wanted {
+            flags,
             options: &self.options,
-            storage_state: self.storage_state.clone(),
-            policy: Arc::clone(&self.policy),
-            root: self.root.clone(),
-            downloads,
             values: self.values.clone(),
+            policy: self.policy.clone(),
+            root: self.root.clone(),
+            run_dir: run_dir.to_owned(),
         };
-        session.start().await
+        browser_stage::start(
+            wanted,
+            self.storage.clone(),
+            &self.environment,
+            &self.working_directory,
+        )
+        .await
     }
 
     /// What is played.
@@ -186,13 +184,21 @@ impl Prepared {
     }
 }
 
-/// A browser that could not be started.
-pub(crate) fn not_started(failure: &Failure) -> Diagnostic {
-    let code = cuecard_core::diagnostic::find_code(&failure.code);
-    let code = code.unwrap_or(codes::BROWSER_UNAVAILABLE);
-    let mut diagnostic = Diagnostic::error(code, failure.message.clone());
-    diagnostic.help.clone_from(&failure.help);
-    diagnostic
+/// What steps declare, and where they refer to it.
+fn declared(steps: &StepsFile) -> Declared<'_> {
+    let texts = steps.test_steps.iter().flat_map(|step| {
+        let value = step.value.as_ref().and_then(serde_json::Value::as_str);
+        value.into_iter().chain(step.url.as_deref())
+    });
+    Declared {
+        variables: steps
+            .variables
+            .iter()
+            .map(|(name, value)| (name.as_str(), (!value.is_null()).then_some(value)))
+            .collect(),
+        secrets: &steps.secrets,
+        texts: std::iter::once(steps.url.as_str()).chain(texts).collect(),
+    }
 }
 
 /// Findings, errors apart from warnings.

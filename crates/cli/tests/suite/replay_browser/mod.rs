@@ -39,11 +39,11 @@ fn with_stage(test: impl AsyncFnOnce(&mut LiveStage, &Site)) {
             ..PolicyOptions::default()
         });
         let session = Session {
-            program: &Program::default(),
+            program: Program::default(),
             environment: &tools.environment,
             working_directory: &working_directory,
             options: &BrowserOptions::default(),
-            storage_state: None,
+            storage: None,
             policy: Arc::new(policy.expect("a policy")),
             root: working_directory.clone(),
             downloads: working_directory.join("downloads"),

@@ -9,7 +9,7 @@ use super::decode::{DEEPEST, MOST_NESTED};
 use super::processor::{DomError, MOST_ELEMENTS, MOST_NODES};
 use super::state::{
     DomElement, DomKind, DomNode, DomState, DomText, Evidence, FrameInfo, HopKind, NodeId,
-    PageInfo, Rect, ScopeHop, SelectOption, State, States, TabInfo, TopBasis,
+    PageInfo, ScopeHop, SelectOption, State, States, TabInfo, TopBasis,
 };
 use super::wire::{Attributes, Basis, By, Kind, Tab};
 use crate::value::Json;

@@ -43,35 +43,12 @@ impl<C: ModelClient> ModelInterpreter<C> {
         }
     }
 
-    /// The model that is asked, or whose replies are recorded. None if there is neither: then only what a person chose
-    /// can be found.
+    /// The model that is asked, or whose replies are recorded. None if there is neither.
     pub fn identity(&self) -> Option<ModelIdentity> {
         match (&self.client, &self.cassette) {
             (Some(client), _) => Some(client.identity()),
             (None, Some(cassette)) => cassette.identity(),
             (None, None) => None,
-        }
-    }
-
-    /// What a person chose for this prompt, when the cassette was recorded.
-    fn chosen(
-        &self,
-        question: &Question<'_>,
-        prompt: &Prompt,
-    ) -> Result<Option<Interpretation>, InterpretError> {
-        let Some(reply) = self.cassette.as_ref().and_then(|tape| tape.choice(prompt)) else {
-            return Ok(None);
-        };
-        match question.judge(&reply.judged()) {
-            Ok(answer) => Ok(Some(Interpretation {
-                answer,
-                replies: vec![reply.line()],
-                by: AnsweredBy::Person,
-            })),
-            Err(breach) => Err(InterpretError::new(
-                InterpretErrorKind::TranslationInvalid,
-                format!("what was chosen can't be used: {breach}"),
-            )),
         }
     }
 
@@ -110,14 +87,8 @@ impl<C: ModelClient> Interpreter for ModelInterpreter<C> {
         question: &Question<'_>,
         prompt: &Prompt,
     ) -> Result<Interpretation, InterpretError> {
-        if let Some(chosen) = self.chosen(question, prompt)? {
-            return Ok(chosen);
-        }
         let Some(identity) = self.identity() else {
-            return Err(match &self.cassette {
-                Some(cassette) if !cassette.may_ask() => cassette.miss_without_model(prompt),
-                _ => not_configured(),
-            });
+            return Err(not_configured());
         };
         let mut turns: Vec<Turn> = Vec::new();
         while turns.len() < self.max_replies {

@@ -18,7 +18,7 @@ use std::future::Future;
 
 use cuecard_core::script::browser::{Answer, Prompt, Question};
 
-pub use cassette::{Cassette, CassetteMode, ModelIdentity, RecordedStage, RecordingStage};
+pub use cassette::{Cassette, CassetteMode, ModelIdentity, RecordedAudience, RecordedStage, RecordingStage};
 pub use client::HttpModelClient;
 pub use error::{InterpretError, InterpretErrorKind};
 pub use interpreter::{ModelClient, ModelInterpreter};
@@ -32,8 +32,6 @@ pub enum AnsweredBy {
     Model,
     /// A model, when the cassette was recorded.
     Cassette,
-    /// A person who chose among candidates, when the cassette was recorded.
-    Person,
 }
 
 /// What came of asking about a sentence.

@@ -37,7 +37,7 @@ pub trait Witness {
 impl Witness for LiveStage {
     async fn screenshot(&mut self) -> Option<Vec<u8>> {
         // A page that is gone has no picture; the step says so.
-        self.bridge().screenshot().await.ok()
+        self.picture().await.ok()
     }
 
     async fn show(&mut self, target: &ElementAddress, deadline: Deadline) {
@@ -46,7 +46,7 @@ impl Witness for LiveStage {
     }
 
     fn console(&mut self) -> Vec<String> {
-        self.bridge().console()
+        LiveStage::console(self)
     }
 
     fn complaints(&mut self) -> Complaints {

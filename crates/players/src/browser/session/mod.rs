@@ -1,6 +1,5 @@
 //! A browser for the steps of one file: its programs, what the file's options say, and the values of its variables.
 
-mod storage;
 mod values;
 
 use std::ffi::OsString;
@@ -10,10 +9,10 @@ use std::time::Duration;
 
 use cuecard_core::scenario::browser as file;
 
-pub use storage::storage_state;
 pub use values::{Declared, bind};
 
 use super::stage::{Failure, LiveStage, StageSettings, Values};
+use super::storage_state::StorageFile;
 use super::{
     BrowserBridge, BrowserOptions, BrowserTools, CaptureOptions, Looked, OnDialog, PageDefaults,
 };
@@ -30,6 +29,12 @@ pub struct Program {
     pub is_headed: bool,
     /// How long each call waits before it is made, to watch.
     pub slow_motion: Option<Duration>,
+    /// The part of pages that is looked at, a CSS selector.
+    pub page_root: Option<String>,
+    /// The folder that videos of all tabs are written into.
+    pub videos: Option<PathBuf>,
+    /// The file that Playwright's own trace is written into.
+    pub playwright_trace: Option<PathBuf>,
 }
 
 /// A folder for what nobody keeps, such as downloads on the way to somewhere. It goes with its owner.
@@ -42,7 +47,9 @@ impl Scratch {
     /// # Errors
     /// The operating system's.
     pub fn new() -> std::io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("cuecard-scratch-").tempdir()?;
+        let folder = tempfile::Builder::new()
+            .prefix("cuecard-scratch-")
+            .tempdir()?;
         Ok(Self(folder))
     }
 
@@ -56,7 +63,7 @@ impl Scratch {
 #[derive(Debug, Clone)]
 pub struct Session<'a> {
     /// What the user says about the browser itself.
-    pub program: &'a Program,
+    pub program: Program,
     /// The environment, a snapshot.
     pub environment: &'a [(OsString, OsString)],
     /// The working directory; absolute.
@@ -64,7 +71,7 @@ pub struct Session<'a> {
     /// The file's options.
     pub options: &'a file::BrowserOptions,
     /// Cookies and local storage to begin with.
-    pub storage_state: Option<serde_json::Value>,
+    pub storage: Option<StorageFile>,
     /// What may be opened and read.
     pub policy: Arc<Policy>,
     /// The folder that files are uploaded from.
@@ -94,25 +101,31 @@ impl Session<'_> {
             locale: self.options.locale.clone(),
             timezone: self.options.timezone.clone(),
         };
-        options.storage_state = self.storage_state;
-        options.is_headed = program.is_headed;
-        options.slow_motion = program.slow_motion;
         options.on_dialog = match self.options.on_dialog {
             file::OnDialog::Dismiss => OnDialog::Dismiss,
             file::OnDialog::Accept => OnDialog::Accept,
         };
-        options
-            .devtools_address
-            .clone_from(&program.devtools_address);
+        options.is_headed = program.is_headed;
+        options.slow_motion = program.slow_motion;
+        options.devtools_address = program.devtools_address;
         options.policy = Some(Arc::clone(&self.policy));
+        options.videos = program.videos;
+        options.playwright_trace = program.playwright_trace;
+        let mut values = self.values;
+        if let Some(storage) = self.storage {
+            for secret in &storage.secrets {
+                values.hide(secret);
+            }
+            options.storage_state = Some(storage.json);
+        }
         let bridge = BrowserBridge::start(&options).await?;
         let settings = StageSettings {
-            values: self.values,
+            values,
             policy: self.policy,
             root: self.root,
             capture: CaptureOptions {
                 test_id_attribute: self.options.test_id_attribute.clone(),
-                root: None,
+                root: program.page_root,
             },
         };
         Ok(LiveStage::new(bridge, settings))

@@ -5,18 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_core::diagnostic::codes;
-use cuecard_core::page::dom::{DomError, DomProcessor};
+use cuecard_core::page::dom::{DomError, DomKind, DomProcessor, DomState};
 use cuecard_core::page::selector::Finder;
+use cuecard_core::page::text::TextOptions;
 use cuecard_core::scenario::browser::{ActionKind, WaitFor};
 use cuecard_core::value::cut;
 
 use super::sightings::Sightings;
+use super::values::MASK;
 use super::{
     Deadline, Deed, DialogTold, DownloadTold, Failure, Outcome, Performed, Scene, Stage, Targets,
     Values,
 };
 use crate::browser::error::BrowserErrorKind;
-use crate::browser::{BrowserBridge, CaptureOptions, Settled};
+use crate::browser::{BrowserBridge, CaptureOptions, ElementAddress, Settled};
 use crate::runtime::policy::Policy;
 
 /// How often a page that is just being replaced is captured again.
@@ -25,6 +27,8 @@ const TRIES: usize = 20;
 pub(super) const BETWEEN: Duration = Duration::from_millis(100);
 /// How long a download may take to be told after the action that began it.
 const DOWNLOAD: Duration = Duration::from_secs(2);
+/// The most places of a picture that are painted over.
+const MOST_HIDDEN: usize = 200;
 /// The longest text that is read from a page, in characters.
 const LONGEST_TEXT: usize = 20_000;
 
@@ -77,6 +81,45 @@ impl LiveStage {
     /// The browser: for pictures and its console.
     pub fn bridge(&mut self) -> &mut BrowserBridge {
         &mut self.bridge
+    }
+
+    /// Values of variables and secrets, with what was learned to be secret.
+    pub fn values(&self) -> &Values {
+        &self.settings.values
+    }
+
+    /// A picture of what is in view, as PNG. Fields and texts that hold a secret are painted over.
+    ///
+    /// # Errors
+    /// When the page is gone.
+    pub async fn picture(&mut self) -> Result<Vec<u8>, Failure> {
+        let hidden = match self.peek().await {
+            Ok(scene) => secret_places(&scene.state),
+            // Nobody knows what there is: then there is no picture either.
+            Err(failure) => return Err(failure),
+        };
+        let picture = self.bridge.screenshot_hiding(&hidden).await;
+        picture.map_err(|error| self.masked(error.into()))
+    }
+
+    /// The scene that was looked at last, as text.
+    pub fn page_text(&self) -> Option<String> {
+        let scene = self.last.as_ref()?;
+        let options = TextOptions {
+            budget: usize::MAX,
+            ..TextOptions::default()
+        };
+        let page = self.finder(scene).text_for_model(&options).ok()?;
+        Some(page.text)
+    }
+
+    /// The last lines of the console, without secrets.
+    pub fn console(&self) -> Vec<String> {
+        let lines = self.bridge.console();
+        lines
+            .iter()
+            .map(|line| self.settings.values.mask(line))
+            .collect()
     }
 
     /// The scene that was looked at last.
@@ -271,6 +314,20 @@ impl Stage for LiveStage {
             scene: None,
         })
     }
+}
+
+/// Where something stands that nobody may read.
+fn secret_places(state: &DomState) -> Vec<ElementAddress> {
+    let texts = state.nodes.iter().filter_map(|node| match &node.kind {
+        DomKind::Text(run) if run.is_visible && run.text.contains(MASK) => {
+            state.element(node.parent?)
+        }
+        DomKind::Element(element) if element.filled == Some(true) && element.is_visible => {
+            Some(&**element)
+        }
+        _ => None,
+    });
+    texts.map(ElementAddress::of).take(MOST_HIDDEN).collect()
 }
 
 /// Whether a capture that failed so may work in a moment.

@@ -4,7 +4,7 @@ use cuecard_core::page::{with_references, without_references};
 use cuecard_core::value::{Origin, Piece, Redactor, Text};
 
 /// Stands where a secret stood.
-const MASK: &str = "***";
+pub(super) const MASK: &str = "***";
 
 /// Values by name.
 #[derive(Clone, Default)]

@@ -12,8 +12,8 @@ struct Kept {
     key: String,
 }
 
-/// The text of a cassette without what its last run replaced: earlier runs go. Of replies and choices those with keys
-/// in `used` are kept, all of them if that is not known.
+/// The text of a cassette without what its last run replaced: earlier runs go. Of what has a key that is kept
+/// which is in `used`, all of them if that is not known.
 pub(super) fn compact(text: &str, used: Option<&HashSet<String>>) -> String {
     let lines: Vec<(&str, Kept)> = text
         .split_inclusive('\n')
@@ -29,7 +29,7 @@ pub(super) fn compact(text: &str, used: Option<&HashSet<String>>) -> String {
         .rev()
         .map(|(index, (_, line))| match line.kind.as_str() {
             "cassette" => true,
-            "reply" | "choice" => {
+            "reply" | "person" => {
                 used.is_none_or(|used| used.contains(&line.key)) && seen.insert(&line.key)
             }
             _ => last_run.is_none_or(|run| index >= run),

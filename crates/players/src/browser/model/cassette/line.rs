@@ -4,8 +4,8 @@
 //! - `cuecard-cassette/1`: the first.
 //!
 //! A run begins with a `run` line and holds, in the order of asking, what the page's side was asked and answered
-//! (`open`, `look`, `lookAgain`, `perform`), between them the replies of a model and the choices of a person that the
-//! run asked for, and an `end`. Replies and choices are found by their keys, wherever they stand.
+//! (`open`, `look`, `lookAgain`, `perform`), between them the replies of a model (`reply`) and what a person decided
+//! (`person`), and an `end`. The latter two are found by their keys, wherever they stand.
 
 use cuecard_core::script::browser::Prompt;
 use cuecard_core::value::{Json, Redactor};
@@ -65,8 +65,8 @@ pub(super) enum Line {
     },
     /// A model replied.
     Reply(Box<ReplyLine>),
-    /// A person chose.
-    Choice(Box<ChoiceLine>),
+    /// A person decided.
+    Person(Box<PersonLine>),
     /// The run is over.
     End {
         /// Whether every action was tried.
@@ -101,12 +101,24 @@ pub(super) struct ReplyLine {
     pub(super) reply: Reply,
 }
 
-/// What a person chose, as the call that a model would have made.
+/// What a person decided about a sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ChoiceLine {
+pub(super) struct PersonLine {
     pub(super) key: String,
-    pub(super) prompt: PromptLine,
-    pub(super) reply: Reply,
+    pub(super) action: String,
+    /// What would be done, or the elements that could be meant.
+    pub(super) shown: Vec<String>,
+    pub(super) decided: Decided,
+}
+
+/// What a person decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Decided {
+    /// The element at this place, from 0.
+    Pick(usize),
+    /// Nothing is done.
+    Skip,
 }
 
 /// What was asked.

@@ -20,7 +20,7 @@ const AROUND: usize = 1;
 pub(super) fn miss(
     tape: &Tape,
     path: &Path,
-    model: Option<&ModelIdentity>,
+    model: &ModelIdentity,
     prompt: &PromptLine,
     earlier: &[String],
 ) -> InterpretError {
@@ -73,7 +73,7 @@ fn nearest<'t>(tape: &'t Tape, prompt: &PromptLine) -> Option<&'t ReplyLine> {
 /// In what a prompt differs from a recorded one; the first line goes on from "it has no reply for this;".
 fn differences(
     line: &ReplyLine,
-    model: Option<&ModelIdentity>,
+    model: &ModelIdentity,
     prompt: &PromptLine,
     earlier: &[String],
 ) -> String {
@@ -93,12 +93,11 @@ fn differences(
         what.push("page");
         lines.extend(page_difference(&line.prompt.page, &prompt.page));
     }
-    if model.is_some_and(|model| *model != line.model) {
-        let now = model.map(ToString::to_string).unwrap_or_default();
+    if *model != line.model {
         return match what.is_empty() {
-            true => format!("it was recorded with {}, and this is {now}", line.model),
+            true => format!("it was recorded with {}, and this is {model}", line.model),
             false => format!(
-                "it was recorded with {}, and this is {now}; the nearest differs in the {} too\n{}",
+                "it was recorded with {}, and this is {model}; the nearest differs in the {} too\n{}",
                 line.model,
                 list(&what),
                 lines.join("\n")

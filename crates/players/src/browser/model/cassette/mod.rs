@@ -1,12 +1,13 @@
 //! Cassettes: what a model, a person and a page's side answered, to be answered again.
 //!
 //! A [`Cassette`] is shared by those who write into it: the [`ModelInterpreter`](super::ModelInterpreter), the
-//! [`RecordingStage`] and who asks a person. Lines are written as they come and flushed at once; at the end of a run
+//! [`RecordingStage`] and the [`RecordedAudience`]. Lines are written as they come and flushed at once; at the end of a run
 //! the file is written anew, without what the run replaced.
 
 mod compact;
 mod line;
 mod miss;
+mod person;
 mod playing;
 mod recording;
 mod tape;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::script::browser::{Prompt, cassette_key};
+use cuecard_core::script::browser::Prompt;
 use cuecard_core::source::SourceFile;
 use cuecard_core::value::Redactor;
 
@@ -28,10 +29,11 @@ use super::error::InterpretError;
 use super::reply::Reply;
 use crate::runtime::text_file::{self, io_reason};
 use crate::workspace::files;
-use line::{ChoiceLine, Line, PromptLine, ReplyLine, VERSION, masked};
+use line::{Line, PromptLine, ReplyLine, VERSION, masked};
 use tape::Tape;
 
 pub use line::ModelIdentity;
+pub use person::RecordedAudience;
 pub use playing::RecordedStage;
 pub use recording::RecordingStage;
 
@@ -198,29 +200,6 @@ impl Cassette {
         inner.tape.replies.insert(key, line);
     }
 
-    /// What a person chose for a prompt, as the call that a model would have made.
-    pub fn choice(&self, prompt: &Prompt) -> Option<Reply> {
-        let mut inner = self.inner();
-        let key = choice_key(prompt);
-        let reply = inner.tape.choices.get(&key)?.reply.clone();
-        inner.used.insert(key);
-        Some(reply)
-    }
-
-    /// Adds what a person chose for a prompt; see [`Reply::calling`].
-    pub fn add_choice(&self, prompt: &Prompt, reply: &Reply) {
-        let mut inner = self.inner();
-        let key = choice_key(prompt);
-        let line = ChoiceLine {
-            key: key.clone(),
-            prompt: PromptLine::of(prompt, &inner.secrets),
-            reply: masked(reply.clone(), &inner.secrets),
-        };
-        inner.add(&Line::Choice(Box::new(line.clone())));
-        inner.used.insert(key.clone());
-        inner.tape.choices.insert(key, line);
-    }
-
     /// The error of a prompt that is not in it.
     pub(super) fn miss(
         &self,
@@ -230,14 +209,7 @@ impl Cassette {
     ) -> InterpretError {
         let inner = self.inner();
         let prompt = PromptLine::of(prompt, &inner.secrets);
-        miss::miss(&inner.tape, &inner.path, Some(model), &prompt, earlier)
-    }
-
-    /// The same, when no model is known.
-    pub(super) fn miss_without_model(&self, prompt: &Prompt) -> InterpretError {
-        let inner = self.inner();
-        let prompt = PromptLine::of(prompt, &inner.secrets);
-        miss::miss(&inner.tape, &inner.path, None, &prompt, &[])
+        miss::miss(&inner.tape, &inner.path, model, &prompt, earlier)
     }
 
     /// Ends a run. `is_complete` says whether every action was tried: then replies that it did not ask for go.
@@ -313,11 +285,6 @@ impl Inner {
         files::write(&self.path, &kept).map_err(|error| failed(error.to_string()))?;
         Ok(())
     }
-}
-
-/// The key of what a person chose.
-fn choice_key(prompt: &Prompt) -> String {
-    cassette_key("person", "", prompt, &[])
 }
 
 fn unwritable(path: &Path, reason: &str) -> Diagnostic {

@@ -8,7 +8,7 @@ use cuecard_core::page::dom::DomState;
 use cuecard_core::source::{SourceFile, Span};
 use cuecard_core::value::{Json, cut};
 
-use super::line::{Came, ChoiceLine, Line, ModelIdentity, ReplyLine, VERSION};
+use super::line::{Came, Line, ModelIdentity, PersonLine, ReplyLine, VERSION};
 use crate::browser::stage::{Failure, Outcome, Scene};
 
 /// More findings are not told.
@@ -24,7 +24,7 @@ pub(super) struct Tape {
     pub(super) replies: HashMap<String, ReplyLine>,
     /// The keys of the replies in the order of the file, the later one first when two are as near.
     pub(super) order: Vec<String>,
-    pub(super) choices: HashMap<String, ChoiceLine>,
+    pub(super) decisions: HashMap<String, PersonLine>,
     /// The last run that came to its end, else the last one.
     pub(super) run: Run,
     /// Where the last whole line ends, in bytes.
@@ -204,8 +204,8 @@ impl Reader<'_> {
                 self.tape.order.push(reply.key.clone());
                 self.tape.replies.insert(reply.key.clone(), *reply);
             }
-            Line::Choice(choice) => {
-                self.tape.choices.insert(choice.key.clone(), *choice);
+            Line::Person(person) => {
+                self.tape.decisions.insert(person.key.clone(), *person);
             }
             Line::Open { url, came } => self.call(Asked::Open(url), came, place),
             Line::Look { came } => self.call(Asked::Look, came, place),

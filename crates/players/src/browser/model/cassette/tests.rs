@@ -340,7 +340,7 @@ fn the_last_run_that_ended_is_played() {
 #[test]
 fn a_compacted_cassette_has_one_run_and_each_key_once() {
     let text = "{\"kind\":\"cassette\",\"version\":\"v\"}\n{\"kind\":\"run\"}\n{\"kind\":\"reply\",\"key\":\"a\"}\n{\"kind\":\"look\"}\n\
-                {\"kind\":\"run\"}\n{\"kind\":\"reply\",\"key\":\"b\"}\n{\"kind\":\"choice\",\"key\":\"c\"}\n{\"kind\":\"reply\",\"key\":\"b\"}\n{\"kind\":\"end\"}\n";
+                {\"kind\":\"run\"}\n{\"kind\":\"reply\",\"key\":\"b\"}\n{\"kind\":\"person\",\"key\":\"c\"}\n{\"kind\":\"reply\",\"key\":\"b\"}\n{\"kind\":\"end\"}\n";
     let lines = |text: &str| -> Vec<String> {
         let json = |line: &str| serde_json::from_str::<serde_json::Value>(line).expect("JSON");
         text.lines()
@@ -352,7 +352,7 @@ fn a_compacted_cassette_has_one_run_and_each_key_once() {
     };
     assert_eq!(
         lines(&compact(text, None)),
-        ["cassette", "replya", "run", "choicec", "replyb", "end"]
+        ["cassette", "replya", "run", "personc", "replyb", "end"]
     );
     let used = HashSet::from(["b".to_owned()]);
     assert_eq!(

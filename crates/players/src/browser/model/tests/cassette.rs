@@ -8,6 +8,7 @@ use cuecard_core::script::browser::Answer;
 use cuecard_core::source::SourceFile;
 
 use super::*;
+use crate::browser::parse::{Audience, Choice, ParseEvent, Proposal};
 
 const ACTION: &str = "do away with the first thing";
 
@@ -225,20 +226,54 @@ async fn lines_are_in_the_file_at_once() {
 }
 
 #[tokio::test]
-async fn what_a_person_chose_counts_before_the_model() {
+async fn what_a_person_decided_is_not_asked_again() {
+    struct Person(Option<Choice>);
+    impl Audience for Person {
+        fn hear(&mut self, _: &ParseEvent<'_>) {}
+
+        async fn decide(&mut self, _: &Proposal) -> Choice {
+            self.0.take().expect("nobody is asked twice")
+        }
+
+        fn decides(&self) -> bool {
+            self.0.is_some()
+        }
+    }
+    let unclear = Proposal {
+        ordinal: 0,
+        action: "delete it".to_owned(),
+        understood: None,
+        reason: Some("there are two".to_owned()),
+        candidates: vec!["button \"A\"".to_owned(), "button \"B\"".to_owned()],
+    };
+    let clear = Proposal {
+        understood: Some("button \"A\"".to_owned()),
+        candidates: Vec::new(),
+        ..unclear.clone()
+    };
     let recorded = Recorded::new();
-    let state = login();
-    let asked = prompt(&state, "delete it");
     let cassette = recorded.open(CassetteMode::Record);
     cassette.begin_run(None);
-    cassette.add_choice(&asked, &Reply::calling(click(2)));
+    for (proposal, choice) in [(&unclear, Choice::Pick(1)), (&clear, Choice::Skip)] {
+        let mut audience = RecordedAudience::new(Person(Some(choice)), cassette.clone());
+        assert_eq!(audience.decide(proposal).await, choice);
+        assert_eq!(audience.decide(proposal).await, choice);
+    }
     cassette.finish(true).expect("it is written");
-    assert!(recorded.text().contains("\"kind\":\"choice\""));
-    let found = ask(None, &recorded.open(CassetteMode::Offline), "delete it")
-        .await
-        .expect("it was chosen");
-    assert_eq!(found.by, AnsweredBy::Person);
-    assert!(matches!(found.answer, Answer::Act { target: Some(target), .. } if target == state.selector_map[2]));
+    assert_eq!(recorded.text().matches("\"kind\":\"person\"").count(), 2);
+
+    let mut audience = RecordedAudience::new((), recorded.open(CassetteMode::Offline));
+    assert!(audience.decides());
+    assert_eq!(audience.decide(&unclear).await, Choice::Pick(1));
+    assert_eq!(audience.decide(&clear).await, Choice::Skip);
+    // What nobody decided goes on; what is not clear fails then.
+    let other = Proposal {
+        candidates: vec!["button \"A\"".to_owned()],
+        ..unclear
+    };
+    assert_eq!(audience.decide(&other).await, Choice::Go);
+    let audience = RecordedAudience::new((), Recorded::new().open(CassetteMode::Record));
+    assert!(!audience.decides());
 }
 
 #[tokio::test]
@@ -260,11 +295,10 @@ async fn secrets_are_not_written() {
     let identity = ScriptedClient::default().identity();
     let earlier = vec![format!("it was {secret}")];
     cassette.add_reply("key".to_owned(), &identity, &prompt, earlier, &reply);
-    cassette.add_choice(&prompt, &reply);
     cassette.finish(true).expect("it is written");
     let text = recorded.text();
     assert!(!text.contains("hunter2"), "{text}");
-    assert_eq!(text.matches("I type ***.").count(), 2);
+    assert_eq!(text.matches("I type ***.").count(), 1);
 }
 
 #[test]

@@ -355,7 +355,7 @@ async fn our_own_stand_in_for_a_model_is_understood_in_both_dialects() {
     std::fs::write(&path, timeline).expect("writable");
     for kind in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
         let running = MockLlm::from_file(&path).start().await.expect("it starts");
-        let found = asked(settings(kind, running.base_url()))
+        let found = asked(settings(kind, &running.base_url()))
             .await
             .unwrap_or_else(|error| panic!("{kind:?}: {error}"));
         assert_eq!(found.replies.len(), 2, "{kind:?}: {found:?}");

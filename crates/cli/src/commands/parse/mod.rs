@@ -1,0 +1,238 @@
+//! `cuecard parse`.
+
+mod prepared;
+mod telling;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use cuecard_core::diagnostic::{Code, Diagnostic, codes};
+use cuecard_core::scenario::browser::{ErrorInfo, ParseStatus, StepsFile};
+use cuecard_core::value::Redactor;
+use cuecard_players::browser::parse::{NoInterpreter, ParseRequest, Parsed, parse};
+use cuecard_players::browser::stage::{LiveStage, Stage as _};
+use cuecard_players::runtime::clock::Clock;
+use cuecard_players::runtime::run_dir::RunDir;
+use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
+
+use self::prepared::{Prepared, prepared};
+use self::telling::Terminal;
+use super::browser_stage::{self, Wanted};
+use crate::args::ParseArgs;
+use crate::asynchronous::asynchronously;
+use crate::exit_code::ExitCode;
+use crate::inputs::io_reason;
+use crate::output::{Output, stderr, stdout};
+
+/// Why nothing was parsed: findings to show, and how to exit.
+struct Stop(Vec<Diagnostic>, ExitCode);
+
+pub(crate) fn run(
+    args: &ParseArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let prepared = match prepared(args, environment) {
+        Ok(prepared) => prepared,
+        Err(Stop(diagnostics, exit)) => {
+            output.diagnostics(&diagnostics, args.json, &Redactor::default());
+            return exit;
+        }
+    };
+    let redactor = prepared.request_values.redactor().clone();
+    output.diagnostics(&prepared.warnings, args.json, &redactor);
+    let exit = asynchronously(async |stop| {
+        match parse_all(args, prepared, environment, output, &stop).await {
+            Ok(exit) => exit,
+            Err(Stop(diagnostics, exit)) => {
+                output.diagnostics(&diagnostics, args.json, &redactor);
+                exit
+            }
+        }
+    });
+    exit.unwrap_or_else(|exit| exit)
+}
+
+async fn parse_all(
+    args: &ParseArgs,
+    prepared: Prepared,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+    stop: &CancellationToken,
+) -> Result<ExitCode, Stop> {
+    let could_not_run = |diagnostic| Stop(vec![diagnostic], ExitCode::CouldNotRun);
+    let run_dir = run_dir(args, &prepared).map_err(could_not_run)?;
+    let scenario = &prepared.scenario;
+    let wanted = Wanted {
+        flags: &args.browser,
+        options: &scenario.options,
+        values: prepared.request_values.clone(),
+        policy: prepared.policy,
+        root: prepared.root,
+        run_dir: run_dir.path().to_owned(),
+    };
+    let starting = browser_stage::start(
+        wanted,
+        prepared.storage,
+        environment,
+        &prepared.working_directory,
+    );
+    let mut stage = tokio::select! {
+        biased;
+        () = stop.cancelled() => return Ok(ExitCode::Interrupted),
+        started = starting => started.map_err(could_not_run)?,
+    };
+    let request = ParseRequest {
+        scenario,
+        options: prepared.options,
+        // With what the storage state holds.
+        values: stage.values().clone(),
+        secrets: prepared.secrets,
+        full_dom: args.full_dom,
+        timings: args.timings,
+        is_verbose: args.verbose > 0,
+    };
+    let mut terminal = Terminal::new(args, output, scenario);
+    let parsed = tokio::select! {
+        biased;
+        () = stop.cancelled() => None,
+        parsed = parse::<_, NoInterpreter, _>(&request, &mut stage, None, &mut terminal) => Some(parsed),
+    };
+    if let Some(parsed) = &parsed
+        && has_failed(&parsed.file)
+    {
+        keep_failure(&mut stage, &run_dir).await;
+    }
+    stage.stop().await;
+    let Some(Parsed { file, .. }) = parsed else {
+        drop(terminal);
+        return Ok(ExitCode::Interrupted);
+    };
+    // The run is over; a description that can't be written is not worth its result.
+    let _ = run_dir.describe(&description(&run_dir, Some(&file)));
+    terminal.end(&file, args.output.as_deref(), &args.run_dir.join(run_dir.id()));
+    let text = file.to_text();
+    if let Some(path) = &args.output {
+        write(path, &text).map_err(could_not_run)?;
+    }
+    if args.output.is_none() || args.json {
+        stdout(&text);
+    }
+    if args.json {
+        for error in file.errors.iter().filter(|error| !error.is_warning) {
+            stderr(&format!("{}\n", line_of(error, scenario)));
+        }
+    }
+    Ok(exit_code(&file))
+}
+
+/// An error as a line for machines.
+fn line_of(
+    error: &ErrorInfo,
+    scenario: &cuecard_core::scenario::browser::BrowserScenario,
+) -> Json {
+    let ordinal = scenario
+        .actions
+        .iter()
+        .enumerate()
+        .position(|(ordinal, action)| {
+            let id = cuecard_core::scenario::browser::step_id(&scenario.url, ordinal, &action.text);
+            error.step_id.as_ref() == Some(&id)
+        });
+    let span = match ordinal {
+        Some(ordinal) => scenario.actions[ordinal].span,
+        None => scenario.url_span,
+    };
+    let place = scenario.source.position(span.start);
+    json!({
+        "severity": "error",
+        "code": error.code,
+        "message": error.message,
+        "file": scenario.source.name(),
+        "line": place.line,
+        "column": place.column,
+        "pointer": ordinal.map_or_else(|| "/url".to_owned(), |ordinal| format!("/actions/{ordinal}")),
+        "help": error.help,
+    })
+}
+
+fn has_failed(file: &StepsFile) -> bool {
+    file.status != ParseStatus::Success
+}
+
+fn exit_code(file: &StepsFile) -> ExitCode {
+    let unavailable: [Code; 3] = [
+        codes::BROWSER_UNAVAILABLE,
+        codes::BROWSER_LOST,
+        codes::BROWSER_MODEL,
+    ];
+    let is_unavailable = file.errors.iter().any(|error| {
+        !error.is_warning && unavailable.iter().any(|code| code.name() == error.code)
+    });
+    match (has_failed(file), is_unavailable) {
+        (false, _) => ExitCode::Passed,
+        (true, true) => ExitCode::CouldNotRun,
+        (true, false) => ExitCode::Failed,
+    }
+}
+
+fn run_dir(args: &ParseArgs, prepared: &Prepared) -> Result<RunDir, Diagnostic> {
+    let started = Clock::start().timestamp(Duration::ZERO);
+    let unwritable = |error: std::io::Error| {
+        let message = format!(
+            "the run directory `{}` can't be made: {}",
+            args.run_dir.display(),
+            io_reason(&error)
+        );
+        Diagnostic::error(codes::FILE_WRITE, message)
+            .with_help("put runs elsewhere with `--run-dir DIR`")
+    };
+    let parent = prepared.working_directory.join(&args.run_dir);
+    let run_dir = RunDir::create(&parent, started).map_err(unwritable)?;
+    run_dir
+        .describe(&description(&run_dir, None))
+        .map_err(unwritable)?;
+    Ok(run_dir)
+}
+
+fn description(run_dir: &RunDir, file: Option<&StepsFile>) -> Json {
+    json!({
+        "id": run_dir.id(),
+        "kind": "parse",
+        "url": file.map(|file| file.url.clone()),
+        "status": file.map(|file| file.status.word()),
+    })
+}
+
+/// What a failure looked like: a picture, the page as text, and the console.
+async fn keep_failure(stage: &mut LiveStage, run_dir: &RunDir) {
+    // Each of them helps, and none is worth the result.
+    if let Ok(picture) = stage.picture().await {
+        let _ = run_dir.save("failure.png", &picture);
+    }
+    if stage.look().await.is_ok()
+        && let Some(text) = stage.page_text()
+    {
+        let _ = run_dir.save("page.txt", text.as_bytes());
+    }
+    let console = stage.console();
+    if !console.is_empty() {
+        let _ = run_dir.save("console.txt", format!("{}\n", console.join("\n")).as_bytes());
+    }
+}
+
+/// Writes the steps, and makes the folder that they go into.
+fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
+    use std::io::Write as _;
+    let mut file = super::play::create(path)?;
+    file.write_all(text.as_bytes()).map_err(|error| {
+        let message = format!(
+            "`{}` can't be written: {}",
+            path.display(),
+            io_reason(&error)
+        );
+        Diagnostic::error(codes::FILE_WRITE, message)
+    })
+}

@@ -1,0 +1,137 @@
+//! Everything that is known before a browser starts.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
+use cuecard_core::formats::browser::{check_variables, read};
+use cuecard_core::formats::document::read_document;
+use cuecard_core::scenario::browser::{BrowserScenario, TranslatorChoice};
+use cuecard_core::source::SourceFile;
+use cuecard_players::browser::stage::Values;
+use cuecard_players::browser::storage_state::StorageFile;
+use cuecard_players::runtime::policy::Policy;
+use serde_json::{Value as Json, json};
+
+use super::Stop;
+use crate::args::{ParseArgs, TranslatorArg};
+use crate::commands::browser_stage;
+use crate::commands::browser_values::{self, Declared};
+use crate::commands::play::policy;
+use crate::exit_code::ExitCode;
+use crate::inputs::{self, io_reason};
+
+/// What is to be parsed, and with what.
+pub(super) struct Prepared {
+    pub(super) scenario: BrowserScenario,
+    /// `options` as the author wrote them.
+    pub(super) options: Json,
+    pub(super) request_values: Values,
+    pub(super) secrets: Vec<String>,
+    pub(super) storage: Option<StorageFile>,
+    pub(super) policy: Policy,
+    pub(super) root: PathBuf,
+    pub(super) working_directory: PathBuf,
+    pub(super) warnings: Vec<Diagnostic>,
+}
+
+/// Reads the scenario and everything that belongs to it.
+///
+/// # Errors
+/// With all that is wrong.
+pub(super) fn prepared(
+    args: &ParseArgs,
+    environment: &[(OsString, OsString)],
+) -> Result<Prepared, Stop> {
+    let invalid = |diagnostic: Diagnostic| Stop(vec![diagnostic], ExitCode::Invalid);
+    let source = inputs::read_source(&args.file).map_err(invalid)?;
+    let reading = read(&source);
+    let mut found = reading.diagnostics;
+    let Some(mut scenario) = reading.scenario else {
+        return Err(Stop(found, ExitCode::Invalid));
+    };
+    if let Some(translator) = args.reading.translator {
+        scenario.options.translator = match translator {
+            TranslatorArg::Rules => TranslatorChoice::Rules,
+            TranslatorArg::Model => TranslatorChoice::Model,
+            TranslatorArg::RulesThenModel => TranslatorChoice::RulesThenModel,
+        };
+    }
+    let resolved = browser_values::resolve(&args.variables, &declared(&scenario), environment, true);
+    found.extend(resolved.diagnostics);
+    found.extend(check_variables(&scenario, &resolved.given, true));
+    found.extend(browser_stage::check(&args.browser, !resolved.secrets.is_empty()));
+    if args.reading.interactive && !browser_values::is_interactive() {
+        found.push(
+            Diagnostic::error(codes::ARGUMENT, "`--interactive` asks on a terminal")
+                .with_help("run it on one, or leave it out"),
+        );
+    }
+    let working_directory = std::env::current_dir().map_err(|error| {
+        let message = format!("the working directory can't be read: {}", io_reason(&error));
+        Stop(
+            vec![Diagnostic::error(codes::FILE_READ, message)],
+            ExitCode::CouldNotRun,
+        )
+    })?;
+    let folder = folder_of(&args.file, &working_directory);
+    let storage = browser_stage::storage_state(&scenario.options, &folder);
+    let policy = policy(&args.safety, Some(&args.run_dir), &working_directory);
+    let root = match &args.safety.root {
+        Some(root) => working_directory.join(root),
+        None => working_directory.clone(),
+    };
+    let (storage, policy) = match (storage, policy) {
+        (Ok(storage), Ok(policy)) if !any_error(&found) => (storage, policy),
+        (storage, policy) => {
+            found.extend(storage.err());
+            found.extend(policy.err());
+            return Err(Stop(found, ExitCode::Invalid));
+        }
+    };
+    Ok(Prepared {
+        options: options(&source),
+        request_values: resolved.values,
+        secrets: resolved.secrets,
+        storage,
+        policy,
+        root,
+        working_directory,
+        warnings: found
+            .into_iter()
+            .filter(|diagnostic| diagnostic.severity != Severity::Error)
+            .collect(),
+        scenario,
+    })
+}
+
+fn declared(scenario: &BrowserScenario) -> Declared<'_> {
+    Declared {
+        variables: scenario
+            .variables
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_ref()))
+            .collect(),
+        secrets: &scenario.secrets,
+        texts: std::iter::once(scenario.url.as_str())
+            .chain(scenario.actions.iter().map(|action| action.text.as_str()))
+            .collect(),
+    }
+}
+
+/// The folder that a file is in.
+fn folder_of(file: &Path, working_directory: &Path) -> PathBuf {
+    match file.parent() {
+        Some(folder) if file.as_os_str() != "-" => working_directory.join(folder),
+        _ => working_directory.to_owned(),
+    }
+}
+
+/// `options` as they stand in the file.
+fn options(source: &SourceFile) -> Json {
+    read_document(source)
+        .root
+        .as_ref()
+        .and_then(|root| root.get("options"))
+        .map_or_else(|| json!({}), |node| node.to_value())
+}

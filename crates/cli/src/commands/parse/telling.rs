@@ -1,0 +1,331 @@
+//! What `parse` shows: the sentences with what was understood, one after the other.
+
+use std::io::BufRead as _;
+use std::path::Path;
+use std::time::Duration;
+
+use cuecard_core::diagnostic::codes;
+use cuecard_core::reports::{Style, duration};
+use cuecard_core::scenario::browser::{BrowserScenario, ParseStatus, StepsFile, Translator};
+use cuecard_core::value::{cut, printable};
+use cuecard_players::browser::parse::{Audience, Choice, Marked, ParseEvent, Proposal};
+use cuecard_players::browser::stage::{Failure, Outcome};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::args::ParseArgs;
+use crate::output::{Output, stderr, stderr_line};
+
+/// The widest that sentences and what they mean are shown, in characters.
+const SENTENCE: usize = 44;
+const MEANING: usize = 48;
+
+/// Follows a parse on standard error.
+pub(super) struct Terminal {
+    style: Style,
+    live: Option<ProgressBar>,
+    sentences: Vec<String>,
+    /// How wide the longest sentence is.
+    width: usize,
+    /// What the action that is on means.
+    understood: Option<(Translator, String)>,
+    asks: bool,
+}
+
+impl Terminal {
+    pub(super) fn new(args: &ParseArgs, output: &Output, scenario: &BrowserScenario) -> Self {
+        let sentences: Vec<String> = scenario
+            .actions
+            .iter()
+            .map(|action| cut(&printable(&action.text), SENTENCE).into_owned())
+            .collect();
+        let live = (output.is_live && !args.reading.interactive).then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+            let ticks = match output.stderr.unicode {
+                true => "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ ",
+                false => "|/-\\ ",
+            };
+            if let Ok(style) = ProgressStyle::with_template("{prefix} {spinner} {msg}  {elapsed}") {
+                bar.set_style(style.tick_chars(ticks));
+            }
+            bar
+        });
+        Self {
+            style: output.stderr,
+            live,
+            width: sentences
+                .iter()
+                .map(|sentence| sentence.chars().count())
+                .max()
+                .unwrap_or(0),
+            sentences,
+            understood: None,
+            asks: args.reading.interactive,
+        }
+    }
+
+    /// The last lines: how many sentences became steps, and where they are.
+    pub(super) fn end(mut self, file: &StepsFile, output: Option<&Path>, run_dir: &Path) {
+        if let Some(bar) = self.live.take() {
+            bar.finish_and_clear();
+        }
+        let style = self.style;
+        let total = self.sentences.len();
+        let mut facts = vec![match file.test_steps.len() {
+            done if done == total => match total {
+                1 => "1 step".to_owned(),
+                total => format!("{total} steps"),
+            },
+            done => format!("{done} of {total} steps"),
+        }];
+        if let Some(milliseconds) = file.execution_time_ms {
+            facts.push(duration(Duration::from_millis(milliseconds)));
+        }
+        let status = match file.status {
+            ParseStatus::Success => String::new(),
+            status => format!(" ({})", status.word()),
+        };
+        if let Some(output) = output {
+            facts.push(format!("{}{status}", output.display()));
+        } else if !status.is_empty() {
+            facts.push(status.trim().to_owned());
+        }
+        let mut text = format!("{}\n", facts.join(style.dot()));
+        if file.status != ParseStatus::Success {
+            text.push_str(&style.faint(&format!(
+                "what the page looked like: {}\n",
+                run_dir.join("files").display()
+            )));
+        }
+        stderr(&text);
+    }
+
+    fn print(&self, line: &str) {
+        match &self.live {
+            Some(bar) => bar.suspend(|| stderr_line(line)),
+            None => stderr_line(line),
+        }
+    }
+
+    fn ended(&self, ordinal: usize, marked: &Marked<'_>, took: Duration) {
+        let style = self.style;
+        let (mark, failure) = match marked {
+            Marked::Done(outcome) if outcome.warnings.is_empty() => {
+                (style.good(style.symbol("✓", "ok")), None)
+            }
+            Marked::Done(_) => (style.doubtful(style.symbol("✓", "ok")), None),
+            Marked::Failed(failure) if is_unclear(failure) => (style.bad("?"), Some(*failure)),
+            Marked::Failed(failure) => (style.bad(style.symbol("✗", "x")), Some(*failure)),
+            Marked::Warned(failure) => (style.doubtful("!"), Some(*failure)),
+            Marked::NotTried | Marked::Skipped => (style.faint(style.symbol("–", "-")), None),
+        };
+        let sentence = self.sentences.get(ordinal).map_or("", String::as_str);
+        let gap = " ".repeat(self.width.saturating_sub(sentence.chars().count()));
+        let (translator, meaning) = match (&self.understood, marked) {
+            (_, Marked::NotTried) => ("", "not tried".to_owned()),
+            (_, Marked::Skipped) => ("", "left out".to_owned()),
+            (Some((translator, words)), _) => (translator.word(), words.clone()),
+            (None, _) => ("", String::new()),
+        };
+        let time = match marked {
+            Marked::NotTried | Marked::Skipped => String::new(),
+            _ => duration(took),
+        };
+        let meaning = cut(&printable(&meaning), MEANING).into_owned();
+        let line = format!("  {:>3} {mark} {sentence}{gap}  {translator:<6}  {meaning}", ordinal + 1);
+        let time = match time.is_empty() {
+            true => String::new(),
+            false => format!("  {}", style.faint(&time)),
+        };
+        self.print(&format!("{}{time}", line.trim_end()));
+        if let Marked::Done(outcome) = marked {
+            self.outcome(outcome);
+        }
+        if let Some(failure) = failure {
+            self.failure(failure);
+        }
+    }
+
+    /// What deserves a second look though all went well.
+    fn outcome(&self, outcome: &Outcome) {
+        for warning in &outcome.warnings {
+            self.indented(&self.style.doubtful("warning:"), warning);
+        }
+        for download in &outcome.downloads {
+            let text = format!("`{}`, {} bytes", download.name, download.size);
+            self.indented("download:", &text);
+        }
+    }
+
+    fn failure(&self, failure: &Failure) {
+        let style = self.style;
+        let code = match failure.code.as_str() {
+            "" => String::new(),
+            code => format!("{}: ", style.bad(code)),
+        };
+        self.print(&format!("        {code}{}", printable(&failure.message)));
+        for words in &failure.candidates {
+            self.print(&format!("          {}", printable(words)));
+        }
+        if let Some(said) = &failure.model_error {
+            for line in said.lines().take(5) {
+                self.indented("model:", line);
+            }
+        }
+        if let Some(help) = &failure.help {
+            for (number, line) in help.lines().enumerate() {
+                let word = if number == 0 { "help:" } else { "     " };
+                self.print(&format!("        {} {}", style.faint(word), printable(line)));
+            }
+        }
+    }
+
+    fn indented(&self, word: &str, text: &str) {
+        self.print(&format!("        {word} {}", printable(text)));
+    }
+}
+
+/// Whether nothing was done since it was not clear what is meant.
+fn is_unclear(failure: &Failure) -> bool {
+    [
+        codes::BROWSER_AMBIGUOUS,
+        codes::BROWSER_COMPOUND,
+        codes::BROWSER_NOT_UNDERSTOOD,
+    ]
+    .iter()
+    .any(|&code| failure.is(code))
+}
+
+impl Audience for Terminal {
+    fn hear(&mut self, event: &ParseEvent<'_>) {
+        match event {
+            ParseEvent::Opening { url } => self.print(&self.style.strong(&printable(url))),
+            ParseEvent::Begun { ordinal, .. } => {
+                self.understood = None;
+                if let Some(bar) = &self.live {
+                    bar.set_prefix(format!("  {:>3}", ordinal + 1));
+                    bar.set_message(self.sentences.get(*ordinal).cloned().unwrap_or_default());
+                    bar.reset_elapsed();
+                    bar.enable_steady_tick(Duration::from_millis(100));
+                }
+            }
+            ParseEvent::Asking { ordinal } => {
+                if let Some(bar) = &self.live {
+                    let sentence = self.sentences.get(*ordinal).map_or("", String::as_str);
+                    bar.set_message(format!("{sentence}  asking the model"));
+                }
+            }
+            ParseEvent::Understood {
+                translator, words, ..
+            } => self.understood = Some((*translator, (*words).to_owned())),
+            ParseEvent::Ended {
+                ordinal,
+                marked,
+                took,
+            } => {
+                if let Some(bar) = &self.live {
+                    bar.disable_steady_tick();
+                }
+                self.ended(*ordinal, marked, *took);
+            }
+        }
+    }
+
+    async fn decide(&mut self, proposal: &Proposal) -> Choice {
+        let style = self.style;
+        stderr_line(&format!(
+            "  {:>3} {}",
+            proposal.ordinal + 1,
+            printable(&proposal.action)
+        ));
+        if let Some(understood) = &proposal.understood {
+            stderr_line(&format!("        {}", printable(understood)));
+        }
+        if let Some(reason) = &proposal.reason {
+            stderr_line(&format!("        {}", style.doubtful(&printable(reason))));
+        }
+        for (number, words) in proposal.candidates.iter().enumerate() {
+            stderr_line(&format!("        {} {}", number + 1, printable(words)));
+        }
+        let question = match (&proposal.understood, proposal.candidates.len()) {
+            (Some(_), _) => "do it? y = yes, s = leave it out, q = quit: ".to_owned(),
+            (None, 0) => "s = leave it out, q = quit, anything else = fail: ".to_owned(),
+            (None, count) => format!("which? 1 to {count}, s = leave it out, q = quit: "),
+        };
+        loop {
+            stderr(&format!("        {question}"));
+            let mut line = String::new();
+            let read = std::io::stdin().lock().read_line(&mut line);
+            // Nobody is there any more.
+            if !matches!(read, Ok(count) if count > 0) {
+                return Choice::Quit;
+            }
+            if let Some(choice) = choice(line.trim(), proposal) {
+                return choice;
+            }
+        }
+    }
+
+    fn decides(&self) -> bool {
+        self.asks
+    }
+}
+
+/// What an answer means; none if nothing.
+fn choice(answer: &str, proposal: &Proposal) -> Option<Choice> {
+    let picked = answer
+        .parse::<usize>()
+        .ok()
+        .filter(|number| (1..=proposal.candidates.len()).contains(number));
+    match (answer, picked) {
+        ("s" | "S", _) => Some(Choice::Skip),
+        ("q" | "Q", _) => Some(Choice::Quit),
+        (_, Some(number)) => Some(Choice::Pick(number - 1)),
+        ("y" | "Y" | "", None) if proposal.understood.is_some() => Some(Choice::Go),
+        (_, None) if proposal.understood.is_none() && proposal.candidates.is_empty() => {
+            Some(Choice::Go)
+        }
+        _ => None,
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.live {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read() {
+        let clear = Proposal {
+            ordinal: 0,
+            action: String::new(),
+            understood: Some("button".to_owned()),
+            reason: None,
+            candidates: Vec::new(),
+        };
+        let unclear = Proposal {
+            understood: None,
+            candidates: vec!["one".to_owned(), "two".to_owned()],
+            ..clear.clone()
+        };
+        for (answer, proposal, expected) in [
+            ("y", &clear, Some(Choice::Go)),
+            ("", &clear, Some(Choice::Go)),
+            ("2", &clear, None),
+            ("s", &clear, Some(Choice::Skip)),
+            ("2", &unclear, Some(Choice::Pick(1))),
+            ("3", &unclear, None),
+            ("0", &unclear, None),
+            ("y", &unclear, None),
+            ("q", &unclear, Some(Choice::Quit)),
+        ] {
+            assert_eq!(choice(answer, proposal), expected, "{answer}");
+        }
+    }
+}

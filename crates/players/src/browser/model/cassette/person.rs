@@ -1,0 +1,102 @@
+//! What a person decided, so that nobody needs to be asked again.
+
+use cuecard_core::script::browser::{Prompt, cassette_key};
+
+use super::Cassette;
+use super::line::{Decided, Line, PersonLine, masked};
+use crate::browser::parse::{Audience, Choice, ParseEvent, Proposal};
+
+/// Wraps who follows a parse: what was decided before is found in the cassette, and what is decided now is added.
+#[derive(Debug)]
+pub struct RecordedAudience<A> {
+    audience: A,
+    cassette: Cassette,
+}
+
+impl<A> RecordedAudience<A> {
+    /// Asks `cassette` first, and then `audience`.
+    pub fn new(audience: A, cassette: Cassette) -> Self {
+        Self { audience, cassette }
+    }
+
+    /// Who follows.
+    pub fn into_inner(self) -> A {
+        self.audience
+    }
+}
+
+impl<A: Audience> Audience for RecordedAudience<A> {
+    fn hear(&mut self, event: &ParseEvent<'_>) {
+        self.audience.hear(event);
+    }
+
+    async fn decide(&mut self, proposal: &Proposal) -> Choice {
+        if let Some(choice) = self.cassette.decided(proposal) {
+            return choice;
+        }
+        if !self.audience.decides() {
+            return Choice::Go;
+        }
+        let choice = self.audience.decide(proposal).await;
+        self.cassette.add_decided(proposal, choice);
+        choice
+    }
+
+    fn decides(&self) -> bool {
+        self.audience.decides() || self.cassette.has_decisions()
+    }
+}
+
+impl Cassette {
+    fn has_decisions(&self) -> bool {
+        !self.inner().tape.decisions.is_empty()
+    }
+
+    fn decided(&self, proposal: &Proposal) -> Option<Choice> {
+        let mut inner = self.inner();
+        let key = key(proposal);
+        let decided = inner.tape.decisions.get(&key)?.decided;
+        inner.used.insert(key);
+        match decided {
+            Decided::Skip => Some(Choice::Skip),
+            Decided::Pick(place) if place < proposal.candidates.len() => Some(Choice::Pick(place)),
+            Decided::Pick(_) => None,
+        }
+    }
+
+    fn add_decided(&self, proposal: &Proposal, choice: Choice) {
+        let decided = match choice {
+            Choice::Pick(place) => Decided::Pick(place),
+            Choice::Skip => Decided::Skip,
+            // Nobody is needed to go on, and who ends a parse ends that one.
+            Choice::Go | Choice::Quit => return,
+        };
+        let mut inner = self.inner();
+        let line = PersonLine {
+            key: key(proposal),
+            action: masked(proposal.action.clone(), &inner.secrets),
+            shown: masked(shown(proposal), &inner.secrets),
+            decided,
+        };
+        inner.add(&Line::Person(Box::new(line.clone())));
+        inner.used.insert(line.key.clone());
+        inner.tape.decisions.insert(line.key.clone(), line);
+    }
+}
+
+/// What a person saw of a sentence: what would be done, or what could be meant.
+fn shown(proposal: &Proposal) -> Vec<String> {
+    match &proposal.understood {
+        Some(words) => vec![words.clone()],
+        None => proposal.candidates.clone(),
+    }
+}
+
+fn key(proposal: &Proposal) -> String {
+    let prompt = Prompt {
+        page: shown(proposal).join("\n"),
+        previous: String::new(),
+        action: proposal.action.clone(),
+    };
+    cassette_key("person", "", &prompt, &[])
+}
