@@ -68,6 +68,7 @@ pub(super) async fn seek<S: Stage + Witness>(
     let mut scene = stage.look().await.map_err(boxed)?;
     let mut steady: Option<(Aim, Stopwatch)> = None;
     let mut was_shown = false;
+    let mut is_last = false;
     loop {
         let finder = Finder::new(&scene.state, attribute);
         let Some(judged) = memory.judge(finder) else {
@@ -88,7 +89,7 @@ pub(super) async fn seek<S: Stage + Witness>(
                     _ => Stopwatch::start(),
                 };
                 steady = Some((aim.clone(), since));
-                since.elapsed() >= STEADY || deadline.is_over()
+                since.elapsed() >= STEADY || is_last
             }
             _ => {
                 steady = None;
@@ -119,6 +120,8 @@ pub(super) async fn seek<S: Stage + Witness>(
         }
         match stage.look_again(deadline).await.map_err(boxed)? {
             Some(next) => scene = next,
+            // What was found so far is all that there is.
+            None if !is_last => is_last = true,
             None => {
                 return Err(Box::new(NotFound {
                     failure: judged.failure(),
