@@ -16,7 +16,7 @@ use clap_complete::Shell;
 
 use crate::exit_code::{self, ExitCode};
 
-pub(crate) use browser::{BrowserArgs, BrowserCommand};
+pub(crate) use browser::{BrowserArgs, BrowserCommand, HealArgs, HealMode, VerifyArgs};
 pub(crate) use model::ModelArgs;
 pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
@@ -59,9 +59,12 @@ pub(crate) enum Color {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Play a tool-call scenario against real MCP servers
+    /// Play a tool-call scenario against real MCP servers, or browser steps in a browser
     #[command(after_long_help = exit_code::HELP)]
     Play(Box<PlayArgs>),
+    /// Look whether the pages still have what browser steps remember, and do no more than that needs
+    #[command(after_long_help = exit_code::HELP)]
+    Verify(Box<VerifyArgs>),
     /// Turn a browser scenario in plain words into validated steps
     #[command(after_long_help = with_examples(PARSE_EXAMPLES))]
     Parse(Box<ParseArgs>),
@@ -138,11 +141,17 @@ fn with_examples(examples: &str) -> String {
 /// Arguments of `play`.
 #[derive(Debug, Args)]
 pub(crate) struct PlayArgs {
-    /// The scenario, or `-` for standard input
+    /// The scenario or the browser steps, or `-` for standard input
     pub file: PathBuf,
 
     #[command(flatten)]
     pub variables: VariableArgs,
+
+    #[command(flatten)]
+    pub heal: HealArgs,
+
+    #[command(flatten)]
+    pub browser: BrowserFlags,
 
     /// Read servers from this file only
     #[arg(long, value_name = "FILE", help_heading = "Servers")]
@@ -203,7 +212,7 @@ pub(crate) struct PlayArgs {
         help_heading = "Output"
     )]
     pub include_results: IncludeResults,
-    /// Write a report: junit:FILE (repeatable)
+    /// Write a report: junit:FILE, of browser steps also html:FILE (repeatable)
     #[arg(long = "report", value_name = "KIND:FILE", help_heading = "Output")]
     pub reports: Vec<String>,
     /// Show what servers log

@@ -16,6 +16,11 @@ pub(crate) struct Checked {
     pub(crate) effects: Option<BrowserEffects>,
 }
 
+/// Whether a text is a file of steps.
+pub(crate) fn is_steps(source: &SourceFile) -> bool {
+    read_document(source).root.as_ref().and_then(detect) == Some(FileKind::BrowserSteps)
+}
+
 /// Checks a text, if it is a browser scenario or a file of steps.
 pub(crate) fn check(source: &SourceFile) -> Option<Checked> {
     match read_document(source).root.as_ref().and_then(detect)? {

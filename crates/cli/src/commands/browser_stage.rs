@@ -6,12 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_core::diagnostic::{Diagnostic, codes, find_code};
-use cuecard_core::scenario::browser::{self as scenario, OnDialog};
-use cuecard_players::browser::stage::{Failure, LiveStage, StageSettings, Values};
+use cuecard_core::scenario::browser as scenario;
+use cuecard_players::browser::session::{Program, Session};
+use cuecard_players::browser::stage::{Failure, LiveStage, Values};
 use cuecard_players::browser::storage_state::StorageFile;
-use cuecard_players::browser::{
-    self, BrowserBridge, BrowserOptions, BrowserTools, CaptureOptions, Looked, PageDefaults,
-};
 use cuecard_players::runtime::policy::Policy;
 
 use crate::args::BrowserFlags;
@@ -78,57 +76,34 @@ pub(super) fn storage_state(
 /// # Errors
 /// Why there is none.
 pub(super) async fn start(
-    mut wanted: Wanted<'_>,
+    wanted: Wanted<'_>,
     storage: Option<StorageFile>,
     environment: &[(OsString, OsString)],
     working_directory: &Path,
 ) -> Result<LiveStage, Diagnostic> {
     let flags = wanted.flags;
-    let looked = Looked {
+    let session = Session {
+        program: Program {
+            browser: flags.browser.clone(),
+            devtools_address: flags.cdp.clone(),
+            is_headed: flags.headed,
+            slow_motion: flags.slow_mo.map(Duration::from_millis),
+            page_root: flags.page_root.clone(),
+            videos: flags.video.then(|| wanted.run_dir.join("videos")),
+            playwright_trace: flags
+                .playwright_trace
+                .then(|| wanted.run_dir.join("playwright-trace.zip")),
+        },
         environment,
         working_directory,
-        browser: flags.browser.as_deref(),
-        needs_browser: flags.cdp.is_none(),
-    };
-    let unavailable = |error: browser::BrowserError| diagnostic(&Failure::from(error));
-    let tools = BrowserTools::find(&looked).map_err(unavailable)?;
-    let policy = Arc::new(wanted.policy);
-    let mut options = BrowserOptions::new(tools, wanted.run_dir.join("downloads"));
-    let viewport = wanted.options.viewport;
-    options.page = PageDefaults {
-        viewport: (viewport.width, viewport.height),
-        locale: wanted.options.locale.clone(),
-        timezone: wanted.options.timezone.clone(),
-    };
-    options.on_dialog = match wanted.options.on_dialog {
-        OnDialog::Dismiss => browser::OnDialog::Dismiss,
-        OnDialog::Accept => browser::OnDialog::Accept,
-    };
-    options.is_headed = flags.headed;
-    options.slow_motion = flags.slow_mo.map(Duration::from_millis);
-    options.devtools_address = flags.cdp.clone();
-    options.policy = Some(Arc::clone(&policy));
-    options.videos = flags.video.then(|| wanted.run_dir.join("videos"));
-    options.playwright_trace = flags
-        .playwright_trace
-        .then(|| wanted.run_dir.join("playwright-trace.zip"));
-    if let Some(storage) = storage {
-        for secret in &storage.secrets {
-            wanted.values.hide(secret);
-        }
-        options.storage_state = Some(storage.json);
-    }
-    let bridge = BrowserBridge::start(&options).await.map_err(unavailable)?;
-    let settings = StageSettings {
-        values: wanted.values,
-        policy,
+        options: wanted.options,
+        storage,
+        policy: Arc::new(wanted.policy),
         root: wanted.root,
-        capture: CaptureOptions {
-            test_id_attribute: wanted.options.test_id_attribute.clone(),
-            root: flags.page_root.clone(),
-        },
+        downloads: wanted.run_dir.join("downloads"),
+        values: wanted.values,
     };
-    Ok(LiveStage::new(bridge, settings))
+    session.start().await.map_err(|failure| diagnostic(&failure))
 }
 
 /// A failure as everything else is told that goes wrong.

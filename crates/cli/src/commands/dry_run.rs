@@ -44,7 +44,9 @@ pub(super) async fn run(
     if args.connect {
         let mut recorder = Recorder::new(Clock::start(), prepared.redactor);
         recorder.tell(Box::new(play_output::Terminal::new(
-            args, output, &scenario,
+            args,
+            output,
+            &play_output::labels(&scenario),
         )));
         let mut pool = Pool::new(prepared.config, environment.to_vec(), prepared.timeout);
         let steps = || in_range.iter().copied();

@@ -2,6 +2,7 @@
 
 pub(crate) mod browser;
 mod browser_files;
+mod browser_play;
 mod browser_stage;
 mod browser_values;
 pub(crate) mod check;
@@ -26,3 +27,4 @@ pub(crate) mod serve;
 mod teller;
 pub(crate) mod test;
 mod timelines;
+pub(crate) mod verify;

@@ -11,6 +11,7 @@ use cuecard_core::formats::tool_call::{self, Effects, Scope};
 use cuecard_core::reports::diagnostics::list_to_json;
 use cuecard_core::scenario::ToolCallScenario;
 use cuecard_core::script::{self, Bindings, Verdict, bind_variables};
+use cuecard_core::source::SourceFile;
 use cuecard_core::value::{Redactor, printable_lines};
 use cuecard_players::mcp::config::{Config, ConfigSearch};
 use cuecard_players::replay::prepare::{self, secrets};
@@ -22,8 +23,8 @@ use cuecard_players::runtime::tap::Recorder;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::dry_run;
-use super::play_output::{self, Reports};
+use super::{browser_files, browser_play, dry_run};
+use super::play_output::{self, Report, Reports, Subject};
 use crate::args::{PlayArgs, SafetyArgs};
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
@@ -31,14 +32,14 @@ use crate::inputs::{self, io_reason};
 use crate::output::{Output, stdout};
 
 /// Why nothing was played: findings to show, and how to exit.
-pub(super) struct Stop(Vec<Diagnostic>, ExitCode);
+pub(super) struct Stop(pub Vec<Diagnostic>, pub ExitCode);
 
 impl Stop {
-    fn invalid(diagnostic: Diagnostic) -> Self {
+    pub(super) fn invalid(diagnostic: Diagnostic) -> Self {
         Self(vec![diagnostic], ExitCode::Invalid)
     }
 
-    fn could_not_run(diagnostic: Diagnostic) -> Self {
+    pub(super) fn could_not_run(diagnostic: Diagnostic) -> Self {
         Self(vec![diagnostic], ExitCode::CouldNotRun)
     }
 }
@@ -53,23 +54,26 @@ pub(super) struct Prepared {
     pub policy: Policy,
     pub working_directory: PathBuf,
     pub redactor: Redactor,
+    pub reports: Vec<Report>,
 }
 
+/// Plays what the file is: a tool-call scenario or browser steps.
 pub(crate) fn run(
     args: &PlayArgs,
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
     let mut redactor = Redactor::default();
-    let prepared = match prepared(args, environment, output, &mut redactor) {
+    let source = match inputs::read_source(&args.file) {
+        Ok(source) => source,
+        Err(diagnostic) => return refused(args, Stop::invalid(diagnostic), output, &redactor),
+    };
+    if browser_files::is_steps(&source) {
+        return browser_play::run(args, source, environment, output);
+    }
+    let prepared = match prepared(args, &source, environment, output, &mut redactor) {
         Ok(prepared) => prepared,
-        Err(Stop(diagnostics, exit)) => {
-            output.diagnostics(&diagnostics, args.json, &redactor);
-            if args.json {
-                stdout(&format!("{:#}\n", not_run(&diagnostics, exit, &redactor)));
-            }
-            return exit;
-        }
+        Err(stopped) => return refused(args, stopped, output, &redactor),
     };
     let exit = asynchronously(async |stop| {
         if args.dry_run {
@@ -79,6 +83,20 @@ pub(crate) fn run(
         }
     });
     exit.unwrap_or_else(|exit| exit)
+}
+
+/// Shows why nothing is played.
+pub(super) fn refused(
+    args: &PlayArgs,
+    Stop(diagnostics, exit): Stop,
+    output: &Output,
+    redactor: &Redactor,
+) -> ExitCode {
+    output.diagnostics(&diagnostics, args.json, redactor);
+    if args.json {
+        stdout(&format!("{:#}\n", not_run(&diagnostics, exit, redactor)));
+    }
+    exit
 }
 
 /// The document of a run that did not begin.
@@ -99,13 +117,13 @@ fn not_run(diagnostics: &[Diagnostic], exit: ExitCode, redactor: &Redactor) -> s
 
 fn prepared(
     args: &PlayArgs,
+    source: &SourceFile,
     environment: &[(OsString, OsString)],
     output: &Output,
     redactor: &mut Redactor,
 ) -> Result<Prepared, Stop> {
     let mut warnings = Vec::new();
-    let source = inputs::read_source(&args.file).map_err(Stop::invalid)?;
-    let reading = tool_call::read(&source);
+    let reading = tool_call::read(source);
     let Some(scenario) = reading.scenario else {
         return Err(Stop(reading.diagnostics, ExitCode::Invalid));
     };
@@ -164,9 +182,11 @@ fn prepared(
             format!("`--speed {}` must be a number from 0", args.speed),
         )]);
     }
+    let mut reports = Vec::new();
     for report in &args.reports {
-        if let Err(diagnostic) = play_output::report_file(report) {
-            take(vec![diagnostic]);
+        match play_output::report_file(report, &["junit"]) {
+            Ok(report) => reports.push(report),
+            Err(diagnostic) => take(vec![diagnostic]),
         }
     }
     let working_directory = std::env::current_dir().map_err(|error| {
@@ -208,6 +228,7 @@ fn prepared(
         policy: policy.map_err(Stop::invalid)?,
         working_directory,
         redactor: redactor.clone(),
+        reports,
     })
 }
 
@@ -304,25 +325,18 @@ async fn play(
     let clock = Clock::start();
     let started = clock.timestamp(Duration::ZERO);
     let scenario = prepared.scenario.clone();
-    let run_dir = match RunDir::create(&prepared.working_directory.join(&args.run_dir), started) {
+    let run_dir = match run_dir(args, &prepared.working_directory, &clock) {
         Ok(run_dir) => Arc::new(run_dir),
-        Err(error) => {
-            let diagnostic = Diagnostic::error(
-                codes::FILE_WRITE,
-                format!(
-                    "the run directory `{}` can't be made: {}",
-                    args.run_dir.display(),
-                    io_reason(&error)
-                ),
-            )
-            .with_help("put runs elsewhere with `--run-dir DIR`");
+        Err(diagnostic) => {
             output.diagnostic(&diagnostic, args.json, &prepared.redactor);
             return ExitCode::CouldNotRun;
         }
     };
     let shown_run_dir = args.run_dir.join(run_dir.id());
     let total = scenario.steps_in(&prepared.range).len();
-    let mut reports = match Reports::begin(args, &scenario, total) {
+    let subject = Subject::of(args, &scenario, total);
+    let include = play_output::included(args);
+    let mut reports = match Reports::begin(args, include, subject, &prepared.reports) {
         Ok(reports) => reports,
         Err(diagnostic) => {
             output.diagnostic(&diagnostic, args.json, &prepared.redactor);
@@ -342,7 +356,7 @@ async fn play(
         recorder.write_to(Box::new(file), &prepare::header(&scenario, run_dir.id()))
     });
     if let Err(error) = begun
-        .and_then(|()| run_dir.describe(&description(args, &scenario, run_dir.id(), started, None)))
+        .and_then(|()| run_dir.describe(&description(args, &scenario.name, run_dir.id(), started, None)))
     {
         let diagnostic = Diagnostic::error(
             codes::FILE_WRITE,
@@ -351,9 +365,8 @@ async fn play(
         output.diagnostic(&diagnostic, args.json, &redactor);
         return ExitCode::CouldNotRun;
     }
-    recorder.tell(Box::new(play_output::Terminal::new(
-        args, output, &scenario,
-    )));
+    let labels = play_output::labels(&scenario);
+    recorder.tell(Box::new(play_output::Terminal::new(args, output, &labels)));
     recorder.tell(Box::new(reports.listener()));
     let mut toolbox = Toolbox::new(ToolboxOptions {
         pool: Pool::new(prepared.config, environment.to_vec(), prepared.timeout),
@@ -387,7 +400,7 @@ async fn play(
     // The run is over; a description that can't be written is not worth its verdict.
     let _ = run_dir.describe(&description(
         args,
-        &scenario,
+        &scenario.name,
         run_dir.id(),
         started,
         Some(&played),
@@ -408,14 +421,34 @@ async fn play(
         output.diagnostic(&diagnostic, args.json, &redactor);
         exit = exit.worst(ExitCode::CouldNotRun);
     }
-    if let Err(diagnostic) = reports.end(output, &played, &shown_run_dir, &redactor) {
+    if let Err(diagnostic) = reports.end(output, &played, &shown_run_dir, Vec::new(), &redactor) {
         output.diagnostic(&diagnostic, args.json, &redactor);
         exit = exit.worst(ExitCode::CouldNotRun);
     }
     exit
 }
 
-fn exit_code(verdict: Verdict) -> ExitCode {
+/// The folder of a run that began with the clock.
+pub(super) fn run_dir(
+    args: &PlayArgs,
+    working_directory: &Path,
+    clock: &Clock,
+) -> Result<RunDir, Diagnostic> {
+    let started = clock.timestamp(Duration::ZERO);
+    RunDir::create(&working_directory.join(&args.run_dir), started).map_err(|error| {
+        Diagnostic::error(
+            codes::FILE_WRITE,
+            format!(
+                "the run directory `{}` can't be made: {}",
+                args.run_dir.display(),
+                io_reason(&error)
+            ),
+        )
+        .with_help("put runs elsewhere with `--run-dir DIR`")
+    })
+}
+
+pub(super) fn exit_code(verdict: Verdict) -> ExitCode {
     match verdict {
         Verdict::Passed => ExitCode::Passed,
         Verdict::Failed => ExitCode::Failed,
@@ -425,9 +458,9 @@ fn exit_code(verdict: Verdict) -> ExitCode {
 }
 
 /// `run.json`: what was played, and how it ended.
-fn description(
+pub(super) fn description(
     args: &PlayArgs,
-    scenario: &ToolCallScenario,
+    name: &str,
     id: &str,
     started: impl std::fmt::Display,
     played: Option<&Played>,
@@ -444,7 +477,7 @@ fn description(
         "kind": "play",
         "cuecard": env!("CARGO_PKG_VERSION"),
         "file": args.file.display().to_string(),
-        "scenario": scenario.name,
+        "scenario": name,
         "started_at": format!("{started:.3}"),
         "status": status,
         "duration": played.map(|played| played.took.as_micros() as f64 / 1_000_000.0),

@@ -109,6 +109,23 @@ pub(super) fn failure(
     }
 }
 
+/// The number, label and tool of each step.
+pub(super) fn labels(scenario: &ToolCallScenario) -> Vec<(u64, String, String)> {
+    scenario
+        .steps
+        .iter()
+        .map(|step| {
+            let label = match &step.description {
+                Some(Template::Literal(text)) => text.as_str().unwrap_or_default().to_owned(),
+                // What a reference becomes is known only later; most are words.
+                Some(_) => " ".repeat(24),
+                None => label(None, &step.tool.to_string()).to_owned(),
+            };
+            (step.number, label, step.tool.to_string())
+        })
+        .collect()
+}
+
 /// Prints steps as they end; on a terminal shows the one that runs.
 pub(super) struct Terminal {
     list: StepList,
@@ -122,20 +139,8 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    pub(super) fn new(args: &PlayArgs, output: &Output, scenario: &ToolCallScenario) -> Self {
-        let steps: Vec<(u64, String, String)> = scenario
-            .steps
-            .iter()
-            .map(|step| {
-                let label = match &step.description {
-                    Some(Template::Literal(text)) => text.as_str().unwrap_or_default().to_owned(),
-                    // What a reference becomes is known only later; most are words.
-                    Some(_) => " ".repeat(24),
-                    None => label(None, &step.tool.to_string()).to_owned(),
-                };
-                (step.number, label, step.tool.to_string())
-            })
-            .collect();
+    /// For steps with these numbers, labels and tools.
+    pub(super) fn new(args: &PlayArgs, output: &Output, steps: &[(u64, String, String)]) -> Self {
         let live = output.is_live.then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
             let ticks = if output.stderr.unicode {
@@ -326,14 +331,23 @@ impl Drop for Terminal {
     }
 }
 
-/// The kind and file of `--report KIND:FILE`.
-pub(super) fn report_file(report: &str) -> Result<PathBuf, Diagnostic> {
+/// A report of what was played, to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Report {
+    /// For machines that know tests.
+    Junit(PathBuf),
+    /// For people, with pictures; of browser steps only.
+    Html(PathBuf),
+}
+
+/// The kind and file of `--report KIND:FILE`, of these kinds.
+pub(super) fn report_file(report: &str, kinds: &[&'static str]) -> Result<Report, Diagnostic> {
     let (kind, file) = report.split_once(':').unwrap_or((report, ""));
-    if kind != "junit" {
+    if !kinds.contains(&kind) {
         let mut error = Diagnostic::error(codes::ARGUMENT, format!("there is no report `{kind}`"));
-        error.help = Some(match did_you_mean(kind, ["junit"]) {
+        error.help = Some(match did_you_mean(kind, kinds.iter().copied()) {
             Some(proposal) => format!("did you mean `{proposal}:FILE`?"),
-            None => "reports are: junit:FILE".to_owned(),
+            None => format!("reports are: {}:FILE", kinds.join(":FILE, ")),
         });
         return Err(error);
     }
@@ -342,9 +356,45 @@ pub(super) fn report_file(report: &str) -> Result<PathBuf, Diagnostic> {
             codes::ARGUMENT,
             format!("`--report {report}` names no file"),
         )
-        .with_help("write --report junit:FILE"));
+        .with_help(format!("write --report {kind}:FILE")));
     }
-    Ok(PathBuf::from(file))
+    let file = PathBuf::from(file);
+    Ok(match kind {
+        "html" => Report::Html(file),
+        _ => Report::Junit(file),
+    })
+}
+
+/// What reports are about.
+pub(super) struct Subject<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// How many steps are in range.
+    pub total: usize,
+    /// The report for machines that know tests, begun.
+    pub junit: JunitReport,
+}
+
+impl<'a> Subject<'a> {
+    /// A tool-call scenario, of which `total` steps are in range.
+    pub(super) fn of(args: &PlayArgs, scenario: &'a ToolCallScenario, total: usize) -> Self {
+        let range = args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX);
+        let steps = scenario.steps_in(&range).iter();
+        Self {
+            name: &scenario.name,
+            total,
+            junit: JunitReport::new(&scenario.name, scenario.source.name(), steps),
+        }
+    }
+}
+
+/// Which results `--include-results` asks for.
+pub(super) fn included(args: &PlayArgs) -> IncludeResults {
+    match args.include_results {
+        args::IncludeResults::True => IncludeResults::Always,
+        args::IncludeResults::False => IncludeResults::Never,
+        args::IncludeResults::OnFailure => IncludeResults::OnFailure,
+    }
 }
 
 /// The result as JSON, on standard output and in a file, and the reports.
@@ -380,14 +430,10 @@ impl Listener for Sink {
 impl Reports {
     pub(super) fn begin(
         args: &PlayArgs,
-        scenario: &ToolCallScenario,
-        total: usize,
+        include: IncludeResults,
+        subject: Subject<'_>,
+        reports: &[Report],
     ) -> Result<Self, Diagnostic> {
-        let include = match args.include_results {
-            args::IncludeResults::True => IncludeResults::Always,
-            args::IncludeResults::False => IncludeResults::Never,
-            args::IncludeResults::OnFailure => IncludeResults::OnFailure,
-        };
         let mut outs: Vec<Box<dyn Write>> = Vec::new();
         if args.json {
             outs.push(Box::new(io::stdout()));
@@ -401,25 +447,23 @@ impl Reports {
                 PlayJson::begin(
                     BufWriter::with_capacity(64 << 10, out),
                     include,
-                    &scenario.name,
-                    total,
+                    subject.name,
+                    subject.total,
                 )
             })
             .collect::<io::Result<_>>()
             .map_err(|error| unwritable(&error))?;
-        let junit_files: Vec<PathBuf> = args
-            .reports
+        let junit_files: Vec<PathBuf> = reports
             .iter()
-            .map(|report| report_file(report))
-            .collect::<Result<_, _>>()?;
+            .filter_map(|report| match report {
+                Report::Junit(file) => Some(file.clone()),
+                Report::Html(_) => None,
+            })
+            .collect();
         Ok(Self {
             shared: Rc::new(RefCell::new(Shared {
                 json,
-                junit: (!junit_files.is_empty()).then(|| {
-                    let range = args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX);
-                    let steps = scenario.steps_in(&range).iter();
-                    JunitReport::new(&scenario.name, scenario.source.name(), steps)
-                }),
+                junit: (!junit_files.is_empty()).then_some(subject.junit),
                 error: None,
             })),
             to_stdout: args.json,
@@ -438,6 +482,7 @@ impl Reports {
         output: &Output,
         played: &Played,
         run_dir: &Path,
+        more: Vec<(&'static str, Json)>,
         redactor: &Redactor,
     ) -> Result<(), Diagnostic> {
         let error = match (&played.failure, played.verdict) {
@@ -457,6 +502,7 @@ impl Reports {
                 .iter()
                 .map(|path| path.display().to_string())
                 .collect(),
+            more,
         };
         let unknown = played.verdict == Verdict::Interrupted;
         let line = counts(output.stdout, &played.summary, unknown, played.took);
@@ -503,7 +549,7 @@ impl Reports {
     }
 }
 
-fn unwritable(error: &io::Error) -> Diagnostic {
+pub(super) fn unwritable(error: &io::Error) -> Diagnostic {
     Diagnostic::error(
         codes::FILE_WRITE,
         format!("the result can't be written: {}", io_reason(error)),

@@ -18,6 +18,7 @@ mod parse_model;
 #[cfg(target_os = "linux")]
 mod processes;
 mod program;
+mod replay_browser;
 mod report;
 mod schemas;
 mod seed;

@@ -82,6 +82,7 @@ catalogue! {
     BROWSER_DISABLED = "B-element_disabled", "an element is disabled";
     BROWSER_NOT_FOUND = "B-element_not_found", "no element is meant";
     BROWSER_FILE = "B-file_refused", "a file can't be uploaded";
+    BROWSER_HEAL = "B-heal_refused", "a patch can't heal these steps";
     BROWSER_HOST = "B-host_refused", "an address is not allowed";
     BROWSER_TOO_LARGE = "B-input_too_large", "a browser scenario is larger than is read";
     BROWSER_MODEL = "B-model_unavailable", "the model can't be reached";

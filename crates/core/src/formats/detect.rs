@@ -13,6 +13,8 @@ pub enum FileKind {
     BrowserSteps,
     /// A URL with plain-language actions.
     Browser,
+    /// A patch that heals browser steps.
+    HealPatch,
     /// A timeline.
     Timeline,
     /// A test case.
@@ -33,6 +35,7 @@ impl FileKind {
             Self::ToolCallLegacy => "a tool-call scenario of version 1.x",
             Self::BrowserSteps => "compiled browser steps",
             Self::Browser => "a plain-language browser scenario",
+            Self::HealPatch => "a patch that heals browser steps",
             Self::Timeline => "a timeline",
             Self::TestCase => "a test case",
             Self::ReplayBundle => "a replay bundle",
@@ -48,6 +51,9 @@ pub fn detect(root: &Node) -> Option<FileKind> {
     let version = root.get("version").map(version_text).unwrap_or_default();
     if version.starts_with("cuecard-steps/") {
         return Some(FileKind::BrowserSteps);
+    }
+    if version.starts_with("cuecard-heal/") {
+        return Some(FileKind::HealPatch);
     }
     // One of these keys may be what a person forgot, or `adapter` what they mistook.
     if has("adapter_input") {
@@ -156,6 +162,10 @@ mod tests {
             (
                 r#"{"version": "cuecard-steps/1"}"#,
                 Some(FileKind::BrowserSteps),
+            ),
+            (
+                r#"{"version": "cuecard-heal/1", "patch": []}"#,
+                Some(FileKind::HealPatch),
             ),
             (
                 "url: https://example.com\nactions: []",

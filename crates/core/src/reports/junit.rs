@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
+use crate::scenario::browser::TestStep;
 use crate::scenario::{Step, Template};
-use crate::trace::{StepFinished, StepStatus};
+use crate::trace::{StepFinished, StepStatus, browser_tool};
 use crate::value::Json;
 
 /// Collects steps and writes the report at the end.
@@ -29,12 +30,30 @@ struct OpenStep {
 impl JunitReport {
     /// A report on the scenario called `name`, read from `file`; `steps` are those in range, in order.
     pub fn new<'a>(name: &str, file: &str, steps: impl IntoIterator<Item = &'a Step>) -> Self {
+        Self::of_steps(name, file, steps.into_iter().map(OpenStep::of))
+    }
+
+    /// The same on the steps of a browser file, each with its number.
+    pub fn of_browser<'a>(
+        name: &str,
+        file: &str,
+        steps: impl IntoIterator<Item = (u64, &'a TestStep)>,
+    ) -> Self {
+        let open = |(number, step): (u64, &TestStep)| OpenStep {
+            number,
+            label: step.description.clone(),
+            tool: browser_tool(step.action).into_owned(),
+        };
+        Self::of_steps(name, file, steps.into_iter().map(open))
+    }
+
+    fn of_steps(name: &str, file: &str, steps: impl Iterator<Item = OpenStep>) -> Self {
         let mut suite = TestSuite::new(name);
         suite.add_property(Property::new("file", file));
         Self {
             suite,
             name: name.to_owned(),
-            open: steps.into_iter().map(OpenStep::of).collect(),
+            open: steps.collect(),
         }
     }
 
@@ -84,6 +103,9 @@ impl JunitReport {
         case.set_time(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
         if let (StepStatus::Tolerated, Some(error)) = (step.status, error) {
             case.set_system_out(format!("tolerated failure: {}", error.message));
+        }
+        if let Some(reason) = &step.healed {
+            case.set_system_out(format!("healed: {reason}"));
         }
         self.suite.add_test_case(case);
     }
@@ -181,6 +203,7 @@ mod tests {
             attempts: Vec::new(),
             error: None,
             skipped_by: None,
+            healed: None,
             outputs: serde_json::Map::new(),
         });
         let mut bytes = Vec::new();

@@ -1,5 +1,7 @@
 //! Renderings of trace events, outcomes and diagnostics. A report knows no format and no player.
 
+pub mod browser_html;
+pub mod browser_verdicts;
 pub mod comparison_json;
 pub mod comparison_terminal;
 pub mod diagnostics;

@@ -40,6 +40,8 @@ pub struct Totals {
     pub trace_path: Option<String>,
     /// Screenshots of failed steps.
     pub screenshots: Vec<String>,
+    /// What more is known of this kind of run, by name.
+    pub more: Vec<(&'static str, Json)>,
 }
 
 /// Writes the document. Holds one step's call and result at a time, and the outputs.
@@ -145,6 +147,7 @@ impl<W: Write> PlayJson<W> {
             text: self.text.take().filter(|_| included),
             description: step.description.as_deref(),
             error,
+            healed: step.healed.as_deref(),
             code: step.error.as_ref().map(|error| error.code.as_str()),
             retries: step.attempts.len().saturating_sub(1),
             attempts: step.attempts.iter().map(AttemptEntry::of).collect(),
@@ -215,7 +218,7 @@ impl<W: Write> PlayJson<W> {
         ];
         self.out
             .write_all(if self.steps == 0 { b"]" } else { b"\n  ]" })?;
-        for (name, value) in fields {
+        for (name, value) in fields.into_iter().chain(totals.more.clone()) {
             write!(self.out, ",\n  \"{name}\": {value}")?;
         }
         self.out.write_all(b"\n}\n")?;
@@ -242,6 +245,8 @@ struct StepEntry<'a> {
     description: Option<&'a str>,
     error: Option<&'a str>,
     code: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    healed: Option<&'a str>,
     retries: usize,
     attempts: Vec<AttemptEntry<'a>>,
 }

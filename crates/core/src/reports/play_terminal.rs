@@ -46,6 +46,7 @@ impl StepList {
     pub fn line(&self, step: &StepFinished) -> String {
         let style = self.style;
         let mark = match step.status {
+            StepStatus::Passed if step.healed.is_some() => style.doubtful(style.symbol("~", "~ ")),
             StepStatus::Passed => style.good(style.symbol("✓", "ok")),
             StepStatus::Failed => style.bad(style.symbol("✗", "x ")),
             StepStatus::Tolerated => style.doubtful(style.symbol("!", "! ")),
@@ -136,6 +137,9 @@ pub fn counts(
     let mut facts = Vec::new();
     if summary.passed > 0 || summary.failed + summary.skipped + summary.tolerated == 0 {
         facts.push(style.good(&format!("{} passed", summary.passed)));
+    }
+    if summary.healed > 0 {
+        facts.push(style.doubtful(&format!("{} of them healed", summary.healed)));
     }
     if summary.tolerated > 0 {
         facts.push(style.doubtful(&format!("{} tolerated", summary.tolerated)));

@@ -119,6 +119,8 @@ pub struct Summary {
     pub total: usize,
     /// Steps that passed.
     pub passed: usize,
+    /// Those of them whose element was not as it was.
+    pub healed: usize,
     /// Steps whose failure was tolerated.
     pub tolerated: usize,
     /// Steps whose condition was false.
@@ -592,6 +594,7 @@ fn finished(
         attempts: current.attempts,
         error: None,
         skipped_by: None,
+        healed: None,
         outputs: serde_json::Map::new(),
     }
 }

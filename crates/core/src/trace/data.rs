@@ -314,6 +314,9 @@ pub struct StepFinished {
     /// The condition that was false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped_by: Option<String>,
+    /// Why it passed although its element is not as it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub healed: Option<String>,
     /// What it gave to later steps.
     #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
     pub outputs: serde_json::Map<String, Json>,

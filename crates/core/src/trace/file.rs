@@ -512,6 +512,7 @@ pub(super) mod tests {
                         notes: vec!["n".into()],
                         help: None,
                     }),
+                    healed: None,
                     skipped_by: None,
                     outputs: [("o".to_owned(), output)].into_iter().collect(),
                 })

@@ -1,6 +1,7 @@
 //! One trace for everything: what happened, past tense, append-only, versioned.
 
 mod brief;
+mod browser;
 mod compact;
 mod data;
 mod event;
@@ -10,6 +11,10 @@ pub mod import;
 mod schema;
 mod whole;
 
+pub use browser::{
+    BrowserResult, browser_call, browser_events, browser_opened, browser_opening, browser_result,
+    browser_tool,
+};
 pub use data::{
     Assertion, Attempt, ErrorHappened, FileEdit, FinalOutput, HttpExchange, Log, MemoryRead,
     MemoryWrite, Message, MessageReceived, Other, Permission, Plan, RequestAnswered,

@@ -6,6 +6,7 @@
 
 pub(crate) mod fields;
 mod key_shapes;
+pub mod patch;
 mod printable;
 mod redact;
 mod text;

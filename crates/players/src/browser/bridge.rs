@@ -282,6 +282,13 @@ impl BrowserBridge {
         self.happenings.seen().console.iter().cloned().collect()
     }
 
+    /// Errors on the console, and requests that failed, since this was asked last: at most fifty of each.
+    pub fn complaints(&mut self) -> (Vec<String>, Vec<String>) {
+        let mut seen = self.happenings.seen();
+        let errors = std::mem::take(&mut seen.errors);
+        (errors, std::mem::take(&mut seen.failed_requests))
+    }
+
     /// The process id of the driver.
     pub fn driver_process(&self) -> i32 {
         self.driver.process()

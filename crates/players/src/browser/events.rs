@@ -16,6 +16,8 @@ use crate::runtime::policy::{Policy, Refusal};
 
 /// More dialogs than this during one action, and the page is taken to open them for ever.
 const MOST_DIALOGS: usize = 20;
+/// The longest line of the console, in characters.
+const LONGEST_LINE: usize = 1000;
 /// How many lines of the console are kept.
 const CONSOLE_LINES: usize = 50;
 /// How many downloads and dialogs are remembered.
@@ -100,6 +102,9 @@ pub(super) struct Seen {
     pub(super) refused: Vec<Refusal>,
     pub(super) refused_frames: Vec<Refusal>,
     pub(super) console: VecDeque<String>,
+    /// Errors on the console, and requests that failed, since somebody asked last.
+    pub(super) errors: Vec<String>,
+    pub(super) failed_requests: Vec<String>,
 }
 
 /// Listens to one browser context.
@@ -339,10 +344,13 @@ impl Happenings {
 
     fn heard(&self, line: String) {
         let mut seen = self.seen();
+        if line.starts_with("error") && seen.errors.len() < CONSOLE_LINES {
+            seen.errors.push(line.chars().take(LONGEST_LINE).collect());
+        }
         if seen.console.len() == CONSOLE_LINES {
             seen.console.pop_front();
         }
-        seen.console.push_back(line.chars().take(1000).collect());
+        seen.console.push_back(line.chars().take(LONGEST_LINE).collect());
     }
 
     fn requested(&self, request: &Request) {
@@ -380,6 +388,14 @@ impl Happenings {
             seen.requests.remove(request.guid());
             if has_failed && request.is_navigation_request() {
                 seen.abandoned += 1;
+            }
+            // A page that is left breaks off what it still asked for.
+            let reason = request.failure().unwrap_or_default();
+            let is_telling = has_failed && !reason.contains("ERR_ABORTED");
+            if is_telling && seen.failed_requests.len() < CONSOLE_LINES {
+                let line = format!("{} {}: {reason}", request.method(), request.url());
+                seen.failed_requests
+                    .push(line.chars().take(LONGEST_LINE).collect());
             }
         }
         self.changed.notify_waiters();

@@ -24,7 +24,7 @@ use crate::runtime::text_file;
 pub enum CaseFile {
     /// A test case, and what is doubtful about it.
     Case(Box<TestCase>, Vec<Diagnostic>),
-    /// A tool-call scenario that somebody named: a case of its own checks.
+    /// A tool-call scenario or browser steps that somebody named: a case of its own checks.
     Scenario(SourceFile),
     /// Neither, or one with errors.
     Invalid(Vec<Diagnostic>),
@@ -46,7 +46,7 @@ pub fn read_case(file: &TestFile) -> CaseFile {
     }
 }
 
-/// Whether the text is a tool-call scenario, or would be if it had no errors.
+/// Whether the text is a tool-call scenario or browser steps, or would be if it had no errors.
 fn is_scenario(source: &SourceFile) -> bool {
     if !source
         .text()
@@ -59,7 +59,7 @@ fn is_scenario(source: &SourceFile) -> bool {
     let root = json::parse(source.text(), &Limits::default()).root;
     matches!(
         root.as_ref().and_then(detect),
-        Some(FileKind::ToolCall | FileKind::ToolCallLegacy)
+        Some(FileKind::ToolCall | FileKind::ToolCallLegacy | FileKind::BrowserSteps)
     )
 }
 

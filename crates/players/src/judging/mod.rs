@@ -5,6 +5,7 @@
 //! judged: not a file that can't be read, nor a player that panics.
 
 mod artifacts;
+mod browser;
 mod case;
 mod collect;
 mod live;

@@ -1,4 +1,4 @@
-//! Plays a tool-call scenario for its trace, as `play` does.
+//! Plays a scenario for its trace, as `play` does: here tool calls, and browser steps beside it.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -19,7 +19,7 @@ use serde_json::{Map, json};
 use tokio_util::sync::CancellationToken;
 
 use super::sources::Recorded;
-use super::{Setup, Stop};
+use super::{Setup, Stop, browser};
 use crate::mcp::config::{Config, ConfigSearch};
 use crate::replay::prepare::{self, needs_servers, secrets, use_servers};
 use crate::replay::{self, Play, Played, Pool, Toolbox, ToolboxOptions};
@@ -27,7 +27,7 @@ use crate::runtime::clock::Clock;
 use crate::runtime::tap::{Listener, Recorder};
 
 /// More events are not kept: a trace that is judged is held in memory.
-const MOST_EVENTS: usize = 2_000_000;
+pub(super) const MOST_EVENTS: usize = 2_000_000;
 
 /// Plays the scenario in `source` with the variables of `case`.
 pub(super) fn play(
@@ -37,17 +37,30 @@ pub(super) fn play(
     setup: &Setup,
     stop: &CancellationToken,
 ) -> Result<Recorded, Stop> {
+    if browser::is_steps(&source) {
+        return browser::play(source, variables, case, setup, stop);
+    }
     let mut ready = ready(&source, variables, setup)?;
     let warnings = mem::take(&mut ready.warnings);
     let header = header(&ready.scenario, case, setup);
-    let end = block_on(perform(ready, header, case, setup, stop))?;
+    let performed = block_on(perform(ready, header, case, setup, stop))?;
+    outcome_of(performed, warnings, case, setup)
+}
+
+/// What a run that is over says of its case.
+pub(super) fn outcome_of(
+    performed: Performed,
+    warnings: Vec<Diagnostic>,
+    case: &TestCase,
+    setup: &Setup,
+) -> Result<Recorded, Stop> {
     let Performed {
         trace,
         played,
         redactor,
         is_too_late,
         is_too_long,
-    } = end;
+    } = performed;
     if is_too_long {
         let error = Diagnostic::error(
             codes::TEST_RUN,
@@ -98,20 +111,7 @@ fn ready(source: &SourceFile, variables: &Map<String, Json>, setup: &Setup) -> R
     let Some(scenario) = reading.scenario else {
         return Err(Stop::invalid(found));
     };
-    let of_case = variables.iter().map(|(name, value)| Given {
-        name: name.clone(),
-        value: value.clone(),
-        from: "the test".to_owned(),
-        secret: cuecard_core::value::names_credential(name),
-        may_be_unknown: false,
-    });
-    let given: Vec<Given> = setup
-        .defaults
-        .iter()
-        .cloned()
-        .chain(of_case)
-        .chain(setup.given.iter().cloned())
-        .collect();
+    let given = given(variables, setup);
     let mut redactor = Redactor::new(secrets(&scenario, &given));
     let (bindings, about_variables) = bind_variables(&scenario, &given);
     redactor.add(bindings.secrets());
@@ -140,6 +140,24 @@ fn ready(source: &SourceFile, variables: &Map<String, Json>, setup: &Setup) -> R
     })
 }
 
+/// The values that the user gave, weakest first; `variables` are those of the case.
+pub(super) fn given(variables: &Map<String, Json>, setup: &Setup) -> Vec<Given> {
+    let of_case = variables.iter().map(|(name, value)| Given {
+        name: name.clone(),
+        value: value.clone(),
+        from: "the test".to_owned(),
+        secret: cuecard_core::value::names_credential(name),
+        may_be_unknown: false,
+    });
+    setup
+        .defaults
+        .iter()
+        .cloned()
+        .chain(of_case)
+        .chain(setup.given.iter().cloned())
+        .collect()
+}
+
 /// The servers, which are looked up once for all cases.
 fn config(scenario: &ToolCallScenario, setup: &Setup) -> Result<Config, Stop> {
     let range = 0..=u64::MAX;
@@ -160,7 +178,11 @@ fn config(scenario: &ToolCallScenario, setup: &Setup) -> Result<Config, Stop> {
 }
 
 fn header(scenario: &ToolCallScenario, case: &TestCase, setup: &Setup) -> Header {
-    let mut header = prepare::header(scenario, &setup.run_id);
+    case_header(prepare::header(scenario, &setup.run_id), case, setup)
+}
+
+/// A header with what is known of the case.
+pub(super) fn case_header(mut header: Header, case: &TestCase, setup: &Setup) -> Header {
     header.trace_id = format!("{}-{}", setup.run_id, case.id);
     header.test_case_id = Some(case.id.clone());
     header
@@ -179,12 +201,13 @@ fn header(scenario: &ToolCallScenario, case: &TestCase, setup: &Setup) -> Header
     header
 }
 
-struct Performed {
-    trace: Trace,
-    played: Played,
-    redactor: Redactor,
-    is_too_late: bool,
-    is_too_long: bool,
+/// A run that is over.
+pub(super) struct Performed {
+    pub(super) trace: Trace,
+    pub(super) played: Played,
+    pub(super) redactor: Redactor,
+    pub(super) is_too_late: bool,
+    pub(super) is_too_long: bool,
 }
 
 async fn perform(
@@ -253,9 +276,9 @@ async fn perform(
 }
 
 /// Keeps events, each with the ids of its case.
-struct Keeper {
-    events: Rc<RefCell<Vec<Event>>>,
-    context: TestContext,
+pub(super) struct Keeper {
+    pub(super) events: Rc<RefCell<Vec<Event>>>,
+    pub(super) context: TestContext,
 }
 
 impl Listener for Keeper {
@@ -308,7 +331,7 @@ fn input_span(input: &TraceInput) -> Span {
     }
 }
 
-fn redacted(mut diagnostic: Diagnostic, redactor: &Redactor) -> Diagnostic {
+pub(super) fn redacted(mut diagnostic: Diagnostic, redactor: &Redactor) -> Diagnostic {
     diagnostic.message = redactor.text(&diagnostic.message).into_owned();
     for note in &mut diagnostic.notes {
         *note = redactor.text(note).into_owned();

@@ -55,6 +55,10 @@ pub(super) fn answer(shared: &Shared, path: &str) -> Response {
         let text = String::from_utf8_lossy(&bytes)
             .replace("__OTHER_PORT__", &shared.other_port())
             .replace("__OTHER_SITE__", &shared.other_site());
+        let text = match shared.is_watched {
+            true => text.replacen("<head>", "<head><script src=\"/witness.js\"></script>", 1),
+            false => text,
+        };
         return (headers, text).into_response();
     }
     (headers, bytes).into_response()

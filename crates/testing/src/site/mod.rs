@@ -31,6 +31,8 @@ struct Shared {
     /// The folder with `react` and `react-dom` in it, if they are installed.
     packages: Option<PathBuf>,
     ports: [u16; 2],
+    /// Whether pages tell what was clicked on them.
+    is_watched: bool,
     /// How often each thing was done, by its name.
     counts: Mutex<BTreeMap<String, u64>>,
 }
@@ -44,17 +46,30 @@ impl Site {
         Self::start_at(0)
     }
 
+    /// As [`Site::start`], and each page tells what was clicked on it: see `tests/site/witness.js`.
+    ///
+    /// # Errors
+    /// When a port can't be had.
+    pub fn start_watched() -> io::Result<Self> {
+        Self::serve(0, true)
+    }
+
     /// As [`Site::start`], with the first port given; 0 is any.
     ///
     /// # Errors
     /// When the port can't be had.
     pub fn start_at(port: u16) -> io::Result<Self> {
+        Self::serve(port, false)
+    }
+
+    fn serve(port: u16, is_watched: bool) -> io::Result<Self> {
         let first = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let second = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let shared = Arc::new(Shared {
             pages: crate::repository_root().join("tests/site"),
             packages: crate::peers::folder().map(|folder| folder.join("npm/node_modules")),
             ports: [first.local_addr()?.port(), second.local_addr()?.port()],
+            is_watched,
             counts: Mutex::default(),
         });
         let (stop, stopped) = oneshot::channel();
@@ -89,6 +104,11 @@ impl Site {
     /// How often `name` was done: `POST /api/count/NAME`, or a login (`login`), upload or download.
     pub fn count(&self, name: &str) -> u64 {
         self.shared.counts().get(name).copied().unwrap_or(0)
+    }
+
+    /// Everything that was done so far, with how often.
+    pub fn counts(&self) -> BTreeMap<String, u64> {
+        self.shared.counts().clone()
     }
 
     /// Waits until the site is stopped, which nothing does: for a site that is started by hand.

@@ -57,7 +57,7 @@ pub(super) const PLAYERS: &[(&str, &[&str])] = &[
     ("replay", &["runtime", "wire", "workspace", "mcp"]),
     ("doctor", &["runtime", "mcp"]),
     // A test case may play a scenario for its trace.
-    ("judging", &["runtime", "mcp", "replay"]),
+    ("judging", &["runtime", "mcp", "replay", "browser"]),
     ("llm", &["runtime", "wire", "workspace"]),
     ("acp", &["runtime", "wire", "workspace"]),
     ("rest", &["runtime", "wire", "workspace"]),

@@ -1,6 +1,7 @@
 //! Browser scenarios (JSON or YAML): a URL with plain-language actions; and the steps that they become.
 
 mod fields;
+mod heal;
 mod options;
 mod read;
 mod schema;
@@ -11,10 +12,13 @@ mod tests;
 mod url;
 mod variables;
 
+pub use heal::{HEAL_VERSION, HealPatch, HealedStep, heal, read_heal};
 pub use read::{Reading, read};
 pub use schema::{schema, steps_schema};
-pub use steps_read::{StepsReading, read_steps};
-pub use variables::{BrowserEffects, check_variables, effects, steps_effects};
+pub use steps_read::{StepsReading, read_steps, step_span};
+pub use variables::{
+    BrowserEffects, check_steps_variables, check_variables, effects, steps_effects,
+};
 
 use super::reader::Format;
 use crate::diagnostic::codes;

@@ -1,5 +1,6 @@
 //! Reads the steps that a browser scenario became.
 
+use super::options::options;
 use super::{STEPS_FORMAT, fields};
 use crate::diagnostic::{Diagnostic, any_error, codes};
 use crate::formats::detect::{FileKind, detect, version_text};
@@ -7,11 +8,11 @@ use crate::formats::document::{Language, place_of, read_document};
 use crate::formats::fields::Field;
 use crate::formats::reader::{Object, Reader, first_character, found};
 use crate::scenario::browser::{
-    ActionKind, AssertKind, BrowserAssertion, Compare, Direction, ErrorInfo, Fingerprint, Observed,
+    ActionKind, AssertKind, BrowserAssertion, BrowserOptions, Compare, Direction, ErrorInfo, Fingerprint, Observed,
     ObservedDialog, ObservedDownload, ParseStatus, STEPS_VERSION, StepsFile, TestStep, TextMatch,
     Translator, WaitFor,
 };
-use crate::source::SourceFile;
+use crate::source::{SourceFile, Span};
 use crate::source::json::{Node, NodeKind};
 use crate::value::{Json, cut};
 
@@ -28,6 +29,8 @@ const MOST_RETRIES: u64 = 10;
 pub struct StepsReading {
     /// The steps; absent if any finding is an error.
     pub steps: Option<StepsFile>,
+    /// Their options; the defaults where they can't be read.
+    pub options: BrowserOptions,
     /// All findings, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -40,16 +43,31 @@ pub fn read_steps(source: &SourceFile) -> StepsReading {
     if document.language == Language::Yaml {
         reader.set_yaml(document.doubts);
     }
-    let steps = document.root.and_then(|root| file(&mut reader, &root));
+    let mut options = BrowserOptions::default();
+    let steps = document
+        .root
+        .and_then(|root| file(&mut reader, &root, &mut options));
     let mut diagnostics = reader.diagnostics;
     diagnostics.sort_by_key(|diagnostic| place_of(diagnostic).start);
     StepsReading {
         steps: steps.filter(|_| !any_error(&diagnostics)),
+        options,
         diagnostics,
     }
 }
 
-fn file(reader: &mut Reader<'_>, root: &Node) -> Option<StepsFile> {
+/// Where the sentence of the step at a place (from 0) stands; all of the step if it has none.
+pub fn step_span(source: &SourceFile, place: usize) -> Option<Span> {
+    let root = read_document(source).root?;
+    let step = root.get("testSteps")?.as_array()?.get(place)?;
+    Some(step.get("description").unwrap_or(step).span)
+}
+
+fn file(
+    reader: &mut Reader<'_>,
+    root: &Node,
+    typed_options: &mut BrowserOptions,
+) -> Option<StepsFile> {
     if !matches!(root.kind, NodeKind::Object(_)) {
         reader.wrong_type(root, "", "a file of steps", "an object");
         return None;
@@ -87,6 +105,7 @@ fn file(reader: &mut Reader<'_>, root: &Node) -> Option<StepsFile> {
             _ => ParseStatus::Success,
         },
     };
+    *typed_options = options(reader, object);
     let variables = match free_object(reader, object, "variables") {
         Json::Object(members) => members,
         _ => serde_json::Map::new(),
@@ -98,7 +117,10 @@ fn file(reader: &mut Reader<'_>, root: &Node) -> Option<StepsFile> {
         extracted_content: text(reader, object, "extractedContent"),
         execution_time_ms: whole(reader, object, "executionTimeMs", 0, u64::MAX),
         url: url?,
-        options: free_object(reader, object, "options"),
+        // Whether it can be used was looked at just now.
+        options: reader
+            .get(object, "options")
+            .map_or_else(|| Json::Object(serde_json::Map::new()), Node::to_value),
         variables,
         secrets: texts(reader, object, "secrets"),
     })

@@ -3,7 +3,7 @@
 use serde_json::{Map, json};
 
 use crate::scenario::browser::{
-    BrowserAssertion, Compare, Direction, ErrorInfo, Fingerprint, Observed, ParseStatus,
+    BrowserAssertion, Compare, Direction, ErrorInfo, Fingerprint, ParseStatus,
     STEPS_VERSION, StepsFile, TestStep, Translator, WaitFor,
 };
 use crate::value::Json;
@@ -113,7 +113,7 @@ fn step(step: &TestStep) -> Json {
     if step.optional {
         put(&mut members, "optional", true);
     }
-    let observed = observed(&step.observed);
+    let observed = step.observed.to_json();
     if !observed.is_empty() {
         put(&mut members, "observed", Json::Object(observed));
     }
@@ -139,7 +139,7 @@ fn assertion(assertion: &BrowserAssertion) -> Json {
     Json::Object(members)
 }
 
-fn fingerprint(fingerprint: &Fingerprint) -> Json {
+pub(super) fn fingerprint(fingerprint: &Fingerprint) -> Json {
     let mut members = Members::new();
     put(&mut members, "role", fingerprint.role.clone());
     put(&mut members, "name", fingerprint.name.clone());
@@ -152,45 +152,6 @@ fn fingerprint(fingerprint: &Fingerprint) -> Json {
     put(&mut members, "of", fingerprint.of);
     put_texts(&mut members, "scope", &fingerprint.scope);
     Json::Object(members)
-}
-
-fn observed(observed: &Observed) -> Members {
-    let mut members = Members::new();
-    put_some(&mut members, "url", observed.url.clone());
-    put_some(&mut members, "title", observed.title.clone());
-    put_some(&mut members, "settle", observed.settle.clone());
-    put_some(
-        &mut members,
-        "extractedContent",
-        observed.extracted_content.clone(),
-    );
-    put_some(&mut members, "cut", observed.cut.clone());
-    if !observed.dialogs.is_empty() {
-        let dialogs: Vec<Json> = observed
-            .dialogs
-            .iter()
-            .map(|dialog| {
-                json!({
-                    "kind": dialog.kind,
-                    "message": dialog.message,
-                    "accepted": dialog.accepted,
-                })
-            })
-            .collect();
-        put(&mut members, "dialogs", dialogs);
-    }
-    if !observed.downloads.is_empty() {
-        let downloads: Vec<Json> = observed
-            .downloads
-            .iter()
-            .map(|download| {
-                json!({"name": download.name, "size": download.size, "sha256": download.sha256})
-            })
-            .collect();
-        put(&mut members, "downloads", downloads);
-    }
-    put_texts(&mut members, "warnings", &observed.warnings);
-    members
 }
 
 fn error(error: &ErrorInfo) -> Json {

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::options::object_at;
+use super::steps_read::step_span;
 use super::url::host_of;
 use crate::diagnostic::{Diagnostic, codes, did_you_mean};
 use crate::formats::reader::{Object, Reader, found};
 use crate::scenario::browser::{BrowserScenario, StepsFile};
-use crate::source::Span;
+use crate::source::{SourceFile, Span};
 use crate::value::{Json, cut};
 
 /// The variables with their defaults, and the names of secrets.
@@ -141,6 +142,59 @@ pub fn check_variables(
                     is_declared,
                 ));
             }
+        }
+    }
+    findings
+}
+
+/// Every reference of steps that has no value: `given` are the names that the user gives values for.
+pub fn check_steps_variables(
+    steps: &StepsFile,
+    source: &SourceFile,
+    given: &[String],
+) -> Vec<Diagnostic> {
+    let defaults = steps.variables.iter();
+    let known: Vec<&str> = defaults
+        .filter(|(_, value)| !value.is_null())
+        .map(|(name, _)| name.as_str())
+        .chain(given.iter().map(String::as_str))
+        .collect();
+    let mut findings = Vec::new();
+    let mut check = |text: &str, whose: &str, pointer: String, span: Option<Span>| {
+        for name in references(text) {
+            if known.contains(&name) {
+                continue;
+            }
+            let shown = cut(name, 60);
+            let is_secret = steps.secrets.iter().any(|secret| secret == name);
+            let help = match did_you_mean(name, known.iter().copied()) {
+                Some(proposal) => format!("did you mean `{proposal}`?"),
+                None if is_secret => {
+                    format!("set CUECARD_VAR_{shown}, or run it on a terminal, which asks for it")
+                }
+                None => format!("give it with --var {shown}=…, or as CUECARD_VAR_{shown}"),
+            };
+            let message = format!("{whose} refers to `{shown}`, which has no value");
+            let mut finding = Diagnostic::error(codes::BROWSER_VARIABLE, message)
+                .with_pointer(pointer.clone())
+                .with_help(help);
+            if let Some(span) = span {
+                finding = finding.at(source, span);
+            }
+            findings.push(finding);
+        }
+    };
+    check(&steps.url, "the first address", "/url".to_owned(), None);
+    for (place, step) in steps.test_steps.iter().enumerate() {
+        let value = step.value.as_ref().and_then(Json::as_str);
+        let texts = [
+            ("value", value.unwrap_or_default()),
+            ("url", step.url.as_deref().unwrap_or_default()),
+        ];
+        for (key, text) in texts.into_iter().filter(|(_, text)| text.contains("{{")) {
+            let whose = format!("step {}", place + 1);
+            let pointer = format!("/testSteps/{place}/{key}");
+            check(text, &whose, pointer, step_span(source, place));
         }
     }
     findings

@@ -225,9 +225,10 @@ fn refuse(reader: &mut Reader<'_>, at: Span, kind: FileKind) {
                 "a test case names it and says what must hold of it: `cuecard test TESTCASE`"
             }
             FileKind::ToolCall | FileKind::ToolCallLegacy => "write it as JSON",
-            FileKind::BrowserSteps | FileKind::Browser | FileKind::Timeline => {
-                "this release plays tool-call scenarios"
-            }
+            FileKind::Browser => "turn it into steps with `cuecard parse FILE`, and play those",
+            FileKind::BrowserSteps => "play it with `cuecard play FILE`",
+            FileKind::HealPatch => "name the steps: with --heal accept they take it in",
+            FileKind::Timeline => "this release plays tool-call scenarios and browser steps",
         }
         .to_owned(),
     );

@@ -5,4 +5,4 @@ mod fingerprint;
 mod tests;
 mod verdict;
 
-pub use verdict::{Healing, Remembered, Scored, Verdict};
+pub use verdict::{Difference, Healing, Remembered, Scored, Verdict};

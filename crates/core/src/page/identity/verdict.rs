@@ -316,7 +316,7 @@ impl Finder<'_> {
     }
 
     /// The fields in which an element differs from what was remembered.
-    fn differences(&self, id: NodeId, fingerprint: &Fingerprint) -> Vec<Difference> {
+    pub fn differences(&self, id: NodeId, fingerprint: &Fingerprint) -> Vec<Difference> {
         let Some(now) = self.fingerprint(id) else {
             return Vec::new();
         };

@@ -4,11 +4,14 @@
 //! script and no other (`Content-Security-Policy`), so nothing in a trace can become markup or code.
 
 mod data;
+pub(super) mod parts;
 
 use std::io::{self, Write};
 use std::time::Duration;
 
 use serde_json::json;
+
+use parts::{BASE_SCRIPT, BASE_STYLE, around, fill, write_inert};
 
 use crate::assertions::{TestResult, TestStatus, Totals};
 use crate::trace::{Milliseconds, Trace};
@@ -38,10 +41,7 @@ impl<W: Write> HtmlReport<W> {
     /// Those of `out`, here and in the other methods.
     pub fn begin(mut out: W) -> io::Result<Self> {
         let (head, _) = around(PAGE, "<!-- tests -->");
-        let (before, after) = around(head, "/* style */");
-        for part in [before, STYLE, after] {
-            out.write_all(part.as_bytes())?;
-        }
+        fill(head, &[BASE_STYLE, ("/* style */", STYLE)], &mut out)?;
         // A list that is closed by `end`.
         out.write_all(b"[null")?;
         Ok(Self {
@@ -82,8 +82,6 @@ impl<W: Write> HtmlReport<W> {
         self.out.write_all(b"]")?;
         let (_, tail) = around(PAGE, "<!-- tests -->");
         let (before, rest) = around(tail, "<!-- run -->");
-        let (between, rest) = around(rest, "<!-- words -->");
-        let (script, after) = around(rest, "/* script */");
         let totals = &self.totals;
         let words = verdict(totals);
         let run = json!({
@@ -105,9 +103,8 @@ impl<W: Write> HtmlReport<W> {
         self.out.write_all(before.as_bytes())?;
         write_inert(&serde_json::to_vec(&run)?, &mut self.out)?;
         // The words are ours and have no markup in them.
-        for part in [between, &words, script, SCRIPT, after] {
-            self.out.write_all(part.as_bytes())?;
-        }
+        let marks = [("<!-- words -->", words.as_str()), BASE_SCRIPT, ("/* script */", SCRIPT)];
+        fill(rest, &marks, &mut self.out)?;
         self.out.flush()?;
         Ok(self.out)
     }
@@ -138,22 +135,6 @@ fn state(totals: &Totals) -> TestStatus {
         Totals { passed: 0, .. } => TestStatus::Skipped,
         _ => TestStatus::Pass,
     }
-}
-
-/// JSON inside a script element: nothing in it can end the element or begin a comment.
-fn write_inert(json: &[u8], out: &mut impl Write) -> io::Result<()> {
-    let mut rest = json;
-    while let Some(at) = rest.iter().position(|&byte| byte == b'<') {
-        out.write_all(&rest[..at])?;
-        out.write_all(b"\\u003c")?;
-        rest = &rest[at + 1..];
-    }
-    out.write_all(rest)
-}
-
-/// What stands before and after a mark of the page.
-fn around<'a>(text: &'a str, mark: &str) -> (&'a str, &'a str) {
-    text.split_once(mark).unwrap_or((text, ""))
 }
 
 #[cfg(test)]

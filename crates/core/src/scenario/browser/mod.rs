@@ -2,6 +2,7 @@
 
 mod assertion;
 mod input;
+mod observed;
 mod step;
 mod steps_file;
 
@@ -10,8 +11,9 @@ pub use input::{
     BrowserAction, BrowserOptions, BrowserScenario, OnDialog, OnFailure, Provider, ProviderKind,
     TranslatorChoice, Viewport,
 };
+pub use observed::{Observed, ObservedDialog, ObservedDownload};
 pub use step::{ActionKind, Direction, InputValue, IntermediateStep};
 pub use steps_file::{
-    ErrorInfo, Fingerprint, Observed, ObservedDialog, ObservedDownload, ParseStatus, STEPS_VERSION,
-    StepsFile, TestStep, Translator, WaitFor, step_id,
+    ErrorInfo, Fingerprint, ParseStatus, STEPS_VERSION, StepsFile, TestStep, Translator, WaitFor,
+    step_id,
 };

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{ActionKind, BrowserAssertion, Direction, InputValue};
+use super::{ActionKind, BrowserAssertion, Direction, InputValue, Observed};
 use crate::value::Json;
 
 /// The version that is written.
@@ -142,49 +142,6 @@ impl TestStep {
     pub fn input_value(&self) -> Option<InputValue> {
         InputValue::of(self.value.as_ref()?)
     }
-}
-
-/// What was seen when a step ran.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Observed {
-    /// `url` after it.
-    pub url: Option<String>,
-    /// `title` after it.
-    pub title: Option<String>,
-    /// `settle`: `quiet`, or `bounded` if the page never became so.
-    pub settle: Option<String>,
-    /// `extractedContent`: the text that was read.
-    pub extracted_content: Option<String>,
-    /// `cut`: what the page's text lacks.
-    pub cut: Option<String>,
-    /// `dialogs` that opened.
-    pub dialogs: Vec<ObservedDialog>,
-    /// `downloads` that came.
-    pub downloads: Vec<ObservedDownload>,
-    /// `warnings`.
-    pub warnings: Vec<String>,
-}
-
-/// A dialog that the page opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ObservedDialog {
-    /// `kind`: `alert`, `confirm`, `prompt` or `beforeunload`.
-    pub kind: String,
-    /// `message`: what it said.
-    pub message: String,
-    /// `accepted`: whether it was answered with yes.
-    pub accepted: bool,
-}
-
-/// A file that the page gave.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ObservedDownload {
-    /// `name` that the page gave it.
-    pub name: String,
-    /// `size` in bytes.
-    pub size: u64,
-    /// `sha256` in hexadecimal.
-    pub sha256: String,
 }
 
 /// Who read a sentence.

@@ -1,0 +1,191 @@
+//! `cuecard verify`.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::reports::browser_verdicts::{self, Looked};
+use cuecard_core::reports::{diagnostics, duration};
+use cuecard_core::script::Verdict;
+use cuecard_core::value::{Redactor, printable};
+use cuecard_players::browser::replay::{self as player, Verified};
+use cuecard_players::browser::session::Scratch;
+use cuecard_players::runtime::clock::Clock;
+use cuecard_players::runtime::tap::Recorder;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::browser_play::{Asked, Kept, Prepared, prepare};
+use super::play::{self, Stop};
+use crate::args::VerifyArgs;
+use crate::asynchronous::asynchronously;
+use crate::exit_code::ExitCode;
+use crate::inputs::{self, io_reason};
+use crate::output::{Output, stderr, stderr_line, stdout};
+
+pub(crate) fn run(
+    args: &VerifyArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let prepared = inputs::read_source(&args.file)
+        .map_err(Stop::invalid)
+        .and_then(|source| {
+            let asked = Asked {
+                file: &args.file,
+                variables: &args.variables,
+                heal: &args.heal,
+                browser: &args.browser,
+                safety: &args.safety,
+                range: 0..=u64::MAX,
+                timeout: None,
+                strict: args.strict,
+                json: args.json,
+                run_dir: None,
+            };
+            prepare(&asked, source, environment, output)
+        });
+    let prepared = match prepared {
+        Ok(prepared) => prepared,
+        Err(Stop(found, exit)) => {
+            output.diagnostics(&found, args.json, &Redactor::default());
+            if args.json {
+                let document = json!({
+                    "success": false,
+                    "status": "invalid",
+                    "steps": [],
+                    "diagnostics": diagnostics::list_to_json(&found),
+                });
+                stdout(&format!("{document:#}\n"));
+            }
+            return exit;
+        }
+    };
+    let exit = asynchronously(async |stop| perform(args, &prepared, output, &stop).await);
+    exit.unwrap_or_else(|exit| exit)
+}
+
+async fn perform(
+    args: &VerifyArgs,
+    prepared: &Prepared,
+    output: &Output,
+    stop: &CancellationToken,
+) -> ExitCode {
+    let redactor = prepared.redactor();
+    // What is downloaded on the way is of no use to anybody.
+    let scratch = match Scratch::new() {
+        Ok(scratch) => scratch,
+        Err(error) => {
+            let message = format!("no temporary folder could be made: {}", io_reason(&error));
+            let diagnostic = Diagnostic::error(codes::FILE_WRITE, message);
+            output.diagnostic(&diagnostic, args.json, redactor);
+            return ExitCode::CouldNotRun;
+        }
+    };
+    let mut stage = match prepared.start(&args.browser, scratch.path()).await {
+        Ok(stage) => stage,
+        Err(failure) => {
+            output.diagnostic(&failure, args.json, redactor);
+            return ExitCode::CouldNotRun;
+        }
+    };
+    let style = output.stderr;
+    let facts = [
+        style.strong(&printable(prepared.source.name())),
+        printable(&prepared.steps.url).into_owned(),
+    ];
+    stderr(&format!(
+        "{} {}\n\n",
+        style.symbol("▶", ">"),
+        facts.join(style.dot())
+    ));
+    let mut recorder = Recorder::new(Clock::start(), redactor.clone());
+    let replay = prepared.replay(false, None);
+    let verified = player::verify(&replay, &mut stage, &mut recorder, stop).await;
+    stage.stop().await;
+    finish(args, prepared, output, &verified)
+}
+
+fn finish(args: &VerifyArgs, prepared: &Prepared, output: &Output, verified: &Verified) -> ExitCode {
+    let redactor = prepared.redactor();
+    let replayed = &verified.replayed;
+    let steps: Vec<Looked<'_>> = verified
+        .steps
+        .iter()
+        .map(|step| (&step.told, step.was_done))
+        .collect();
+    stderr(&redactor.text(&browser_verdicts::lines(output.stderr, &steps)));
+    let mut exit = play::exit_code(replayed.verdict);
+    if let Some(failure) = &replayed.failure {
+        stderr_line("");
+        output.diagnostic(failure, args.json, redactor);
+    }
+    let kept = match prepared.healer.keep(&prepared.source, replayed) {
+        Ok(kept) => kept,
+        Err(diagnostic) => {
+            output.diagnostic(&diagnostic, args.json, redactor);
+            exit = exit.worst(ExitCode::CouldNotRun);
+            Kept::Nothing
+        }
+    };
+    let has_drifted = !replayed.healed.is_empty() || prepared.healer.has_taken();
+    if exit == ExitCode::Passed && has_drifted {
+        exit = ExitCode::Drifted;
+    }
+    let done: Vec<String> = verified
+        .steps
+        .iter()
+        .filter(|step| step.was_done)
+        .map(|step| step.told.number.to_string())
+        .collect();
+    stderr_line("");
+    if !done.is_empty() {
+        stderr_line(&output.stderr.faint(&format!(
+            "done, since what comes after needs it: step{} {}",
+            if done.len() == 1 { "" } else { "s" },
+            done.join(", ")
+        )));
+    }
+    if let Some(words) = kept.words() {
+        stderr_line(&output.stderr.faint(&words));
+    }
+    let took = duration(replayed.took);
+    let style = if args.json { output.stderr } else { output.stdout };
+    let counts = browser_verdicts::counts(style, &steps);
+    let line = format!("{counts}{}{took}", style.dot());
+    match args.json {
+        true => {
+            stderr_line(&line);
+            let mut document = document(verified, &steps, &kept, replayed.failure.as_ref());
+            redactor.json(&mut document);
+            stdout(&format!("{document:#}\n"));
+        }
+        false => stdout(&format!("{line}\n")),
+    }
+    exit
+}
+
+fn document(
+    verified: &Verified,
+    steps: &[Looked<'_>],
+    kept: &Kept,
+    failure: Option<&Diagnostic>,
+) -> serde_json::Value {
+    let replayed = &verified.replayed;
+    let status = match replayed.verdict {
+        Verdict::Passed => "passed",
+        Verdict::Failed => "failed",
+        Verdict::Blocked => "blocked",
+        Verdict::Interrupted => "interrupted",
+    };
+    let seconds = |time: Duration| time.as_micros() as f64 / 1_000_000.0;
+    json!({
+        "success": replayed.verdict == Verdict::Passed,
+        "status": status,
+        "steps": browser_verdicts::entries(steps),
+        "healed_steps": replayed.healed.len(),
+        "heal_file": kept.file(),
+        "error": failure.map(|failure| failure.message.as_str()),
+        "duration": seconds(replayed.took),
+    })
+}

@@ -1,0 +1,85 @@
+//! Steps that were made on the pages of the test site, played again: on the same pages, and on their next release.
+
+mod bad_input;
+mod maker;
+mod playing;
+mod report;
+mod verdicts;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use cuecard_core::scenario::browser::BrowserOptions;
+use cuecard_players::browser::session::{Program, Session};
+use cuecard_players::browser::stage::{LiveStage, Values};
+use cuecard_players::runtime::policy::{Policy, PolicyOptions};
+use cuecard_testing::scratch::Scratch;
+use cuecard_testing::site::Site;
+
+use crate::bridge::tempfile_dir::Folder;
+use crate::bridge::tools;
+use crate::program;
+
+/// Runs `test` with a stage on the test site, whose pages tell what was clicked.
+fn with_stage(test: impl AsyncFnOnce(&mut LiveStage, &Site)) {
+    let Some(tools) = tools() else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime can be made");
+    runtime.block_on(async {
+        let folder = Folder::new();
+        let working_directory = folder.path();
+        let modules = working_directory.join("node_modules");
+        std::os::unix::fs::symlink(tools.driver.parent().expect("a folder"), modules)
+            .expect("a link can be made");
+        let policy = Policy::new(PolicyOptions {
+            root: working_directory.clone(),
+            working_directory: working_directory.clone(),
+            ..PolicyOptions::default()
+        });
+        let session = Session {
+            program: Program::default(),
+            environment: &tools.environment,
+            working_directory: &working_directory,
+            options: &BrowserOptions::default(),
+            storage: None,
+            policy: Arc::new(policy.expect("a policy")),
+            root: working_directory.clone(),
+            downloads: working_directory.join("downloads"),
+            values: Values::default(),
+        };
+        let mut stage = session.start().await.expect("the browser starts");
+        let site = Site::start_watched().expect("the site starts");
+        test(&mut stage, &site).await;
+        stage.stop().await;
+    });
+}
+
+/// A place to run the program in with a browser, and the site. Nothing when peers are left out.
+fn place() -> Option<(Scratch, Site)> {
+    let tools = tools()?;
+    let mut scratch = program::scratch();
+    scratch.limit(crate::bridge::PATIENCE * 2);
+    let modules = scratch.work().join("node_modules");
+    std::os::unix::fs::symlink(tools.driver.parent().expect("a folder"), modules)
+        .expect("a link can be made");
+    let site = Site::start_watched().expect("the site starts");
+    Some((scratch, site))
+}
+
+/// The files of the last run.
+fn run_files(scratch: &Scratch) -> Vec<PathBuf> {
+    let runs = program::run_dirs(scratch);
+    let last = runs.last().expect("a run");
+    let files = std::fs::read_dir(last.join("files")).map_or_else(
+        |_| Vec::new(),
+        |entries| {
+            entries
+                .filter_map(Result::ok)
+                .map(|entry| entry.path())
+                .collect()
+        },
+    );
+    files
+}

@@ -1,0 +1,227 @@
+
+"use strict";
+
+// What tests of this page may count on: ids without a number, classes `test` and `shot`, and the `data-…` attributes.
+
+const FILTERS = [["all", "All"], ["fail", "Failed"], ["healed", "Healed"], ["warn", "Warned"], ["pass", "Passed"], ["skipped", "Skipped"]];
+const MANY = 12; // steps named on the first screen
+
+const run = read("run-data");
+const steps = read("step-data").slice(1);
+
+const view = { filter: "all", words: [] };
+const rows = new Map(); // step → its article
+const needsLook = (item) => item.status === "fail" || item.status === "healed" || item.status === "warn";
+
+for (const item of steps) {
+  const said = [String(item.number), item.id, item.words, item.action, item.target, item.selector, item.url, item.title, item.error?.message, item.error?.code, item.verdict?.word, item.verdict?.reason, ...item.candidates, ...item.console];
+  item.said = said.filter(Boolean).join("\n").toLowerCase();
+}
+
+// The first screen.
+
+function showVerdict() {
+  document.title = `${MARKS[run.state]} ${run.words} · Cuecard`;
+  by("verdict").append(mark(run.state), run.words);
+  const facts = [run.name, run.url, plural(run.counts.all, "step")];
+  for (const [name, word] of [["pass", "passed"], ["healed", "healed"], ["warn", "tolerated"], ["fail", "failed"], ["skipped", "not reached"]]) {
+    if (run.counts[name]) facts.push(`${run.counts[name]} ${word}`);
+  }
+  facts.push(duration(run.ms));
+  by("facts").append(...apart(facts));
+  document.querySelector("footer").append(` · cuecard ${run.version}`);
+  if (run.started) by("when").textContent = run.started.replace("T", " ").replace(/\.\d+Z$/, " UTC");
+}
+
+function showFailures() {
+  const found = steps.filter(needsLook);
+  if (run.failure && !found.some((item) => item.status === "fail")) {
+    by("failure-list").append(make("li.fail", mark("fail"), make("div", make("p", ...prose(run.failure)))));
+  }
+  for (const item of found.slice(0, MANY)) {
+    by("failure-list").append(make("li." + item.status, mark(item.status), make("div",
+      make("a", `${item.number} ${item.words}`, { href: "#" + address(item) }),
+      make("p", ...prose(item.error?.message ?? item.verdict?.reason ?? item.notes.join(" · "))))));
+  }
+  if (found.length > MANY) by("failure-list").append(make("li", make("span"), make("p", `and ${found.length - MANY} more, in the list below`)));
+  by("failures").hidden = !by("failure-list").firstChild;
+}
+
+// The list of steps.
+
+const fits = (item) => (view.filter === "all" || item.status === view.filter) && view.words.every((word) => item.said.includes(word));
+
+function showFilters() {
+  for (const [filter, name] of FILTERS) {
+    const count = filter === "all" ? steps.length : steps.filter((item) => item.status === filter).length;
+    if (!count && filter !== "all") continue;
+    by("filters").append(make("button", { type: "button", "data-filter": filter, "aria-pressed": filter === view.filter, onclick: () => choose(filter) },
+      name, " ", make("b", String(count))));
+  }
+}
+
+function choose(filter) {
+  view.filter = filter;
+  for (const button of by("filters").children) button.setAttribute("aria-pressed", button.dataset.filter === filter);
+  showSteps();
+}
+
+function showSteps() {
+  const wanted = steps.filter(fits);
+  by("steps").replaceChildren(...wanted.map(rowOf));
+  by("count").textContent = wanted.length === steps.length ? "" : wanted.length ? `${wanted.length} of ${plural(steps.length, "step")}` : "No step fits.";
+}
+
+function rowOf(item) {
+  let row = rows.get(item);
+  if (row) return row;
+  const bodyId = "step-body-" + item.number;
+  const verdict = item.verdict?.word ?? "";
+  const tone = item.status === "healed" ? ".healed" : item.status === "fail" && verdict && verdict !== "same" ? ".bad" : "";
+  const head = make("button.test-head." + item.status, { type: "button", "aria-expanded": "false", "aria-controls": bodyId, "data-nav": "", onclick: () => toggle(item) },
+    mark(item.status), make("span.name", make("i", String(item.number)), item.words, item.target && make("small", item.target)),
+    make("span.tally" + tone, verdict), make("span.took", item.ms === null ? "" : duration(item.ms)));
+  row = make("article.test", { id: "step-" + item.number, "data-step": String(item.number), "data-status": item.status, "data-verdict": verdict },
+    make("h3", head), make("div.test-body", { id: bodyId, hidden: "" }));
+  rows.set(item, row);
+  return row;
+}
+
+function toggle(item, open) {
+  const row = rowOf(item);
+  const body = row.querySelector(".test-body");
+  const opens = open ?? body.hidden;
+  if (opens && !body.firstChild) fill(item, body);
+  body.hidden = !opens;
+  row.querySelector(".test-head").setAttribute("aria-expanded", opens);
+  if (open === undefined) remember(opens ? address(item) : "");
+  return row;
+}
+
+function fill(item, body) {
+  const copy = make("button.all", { type: "button", onclick: () => copyLink(address(item), copy) }, "Copy link");
+  body.append(make("p.test-facts", ...apart([item.action, item.id, item.title, item.url]), " ", copy),
+    make("div.scene." + item.status, make("section", { "aria-label": "Picture" }, pictureOf(item)), make("section", { "aria-label": "Facts" }, ...factsOf(item))));
+}
+
+/** The page before the step, with the target outlined on the picture, not in the page. */
+function pictureOf(item) {
+  if (!item.picture) return make("p.faint", item.status === "skipped" ? "The step was not reached." : "There is no picture of this step.");
+  const { data, width, height, target } = item.picture;
+  const image = make("img", { src: "data:image/png;base64," + data, width, height, alt: `The page before step ${item.number}` + (target ? `, ${item.target ?? "the target"} outlined` : "") });
+  const figure = make("figure.shot", image);
+  if (target) {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" })) svg.setAttribute(name, value);
+    for (const kind of ["halo", "outline"]) {
+      const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      const [x, y, w, h] = target;
+      for (const [name, value] of Object.entries({ class: kind, x: x - 3, y: y - 3, width: w + 6, height: h + 6, rx: 4 })) rect.setAttribute(name, value);
+      svg.append(rect);
+    }
+    figure.append(svg);
+  }
+  figure.append(make("figcaption", target ? `Before the step; outlined: ${item.target ?? "the target"}` : "Before the step"));
+  return figure;
+}
+
+function* factsOf(item) {
+  const { error, verdict } = item;
+  if (error) {
+    yield make("div.why", make("b", error.code), make("p", ...prose(error.message)), ...(error.notes ?? []).map((note) => make("p", ...prose(note))),
+      error.help && make("p.help", make("b", "Try: "), ...prose(error.help)));
+  } else if (verdict?.reason) {
+    yield make("div.why." + item.status, make("b", verdict.word), make("p", ...prose(verdict.reason)));
+  }
+  yield make("h4", "Step");
+  yield make("dl.values", ...named("element", item.target), ...named("selector", item.selector), ...named("verdict", verdict?.word ?? null),
+    ...named("score", verdict?.score === null || verdict?.score === undefined ? null : `${verdict.score.toFixed(2)}, next ${(verdict.next ?? 0).toFixed(2)}`), ...named("value", item.value), ...named("read", item.extracted));
+  if (verdict?.differences?.length) {
+    yield make("h4", "What differs");
+    yield make("table", make("thead", make("tr", make("th", "field", { scope: "col" }), make("th", "remembered", { scope: "col" }), make("th", "on the page", { scope: "col" }))),
+      make("tbody", ...verdict.differences.map((row) => make("tr", ...row.map((text) => make("td", text || "–"))))));
+  }
+  yield* listOf("Candidates", item.candidates);
+  yield* listOf("Notes", item.notes);
+  yield* listOf("Console errors", item.console);
+  yield* listOf("Failed requests", item.requests);
+  if (item.page) yield make("details", make("summary", "The page as text"), make("pre", item.page, { tabindex: "0" }));
+}
+
+function* listOf(title, lines) {
+  if (!lines.length) return;
+  yield make("h4", title);
+  yield make("ul.plain", ...lines.map((line) => make("li", ...prose(line))));
+}
+
+// Links: #s=NUMBER.
+
+const address = (item) => "s=" + item.number;
+
+function go(item) {
+  if (!fits(item)) {
+    by("search").value = "";
+    view.words = [];
+    choose("all");
+  }
+  const row = toggle(item, true);
+  row.querySelector(".test-head").focus({ preventScroll: true });
+  row.scrollIntoView({ block: "start" });
+}
+
+function follow() {
+  const wanted = new URLSearchParams(location.hash.slice(1)).get("s");
+  const item = steps.find((one) => String(one.number) === wanted);
+  if (item) go(item);
+}
+
+// Keyboard.
+
+function escape() {
+  const search = by("search");
+  const focused = document.activeElement;
+  if (focused === search) {
+    if (search.value) setSearch("");
+    else search.blur();
+    return;
+  }
+  const row = focused?.closest?.(".test");
+  const item = row && steps.find((one) => String(one.number) === row.dataset.step);
+  if (item && !row.querySelector(".test-body").hidden) {
+    toggle(item);
+    row.querySelector(".test-head").focus();
+  } else if (search.value) setSearch("");
+}
+
+function setSearch(text) {
+  by("search").value = text;
+  view.words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  showSteps();
+}
+
+document.addEventListener("keydown", (key) => {
+  if (key.ctrlKey || key.metaKey || key.altKey) return;
+  if (key.key === "Escape") return escape();
+  if (document.activeElement === by("search")) return;
+  const action = { j: () => step(1), k: () => step(-1), "/": () => by("search").focus() }[key.key];
+  if (!action) return;
+  key.preventDefault();
+  action();
+});
+
+// On paper every step is listed, and what needs a look is open.
+addEventListener("beforeprint", () => {
+  choose("all");
+  for (const item of steps.filter(needsLook)) toggle(item, true);
+});
+
+by("search").addEventListener("input", () => setSearch(by("search").value));
+addEventListener("hashchange", follow);
+
+showVerdict();
+showFailures();
+showFilters();
+showSteps();
+const first = steps.find((item) => item.status === "fail") ?? (steps.length === 1 ? steps[0] : undefined);
+if (first && !location.hash) toggle(first, true);
+follow();

@@ -1,0 +1,272 @@
+//! What a step remembers of its element, and whether a page still has it.
+
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::formats::browser::HealedStep;
+use cuecard_core::page::dom::NodeId;
+use cuecard_core::page::identity::{Healing, Remembered, Scored, Verdict};
+use cuecard_core::page::selector::{Finder, Selector};
+use cuecard_core::reports::browser_html::BrowserVerdict;
+use cuecard_core::scenario::browser::{AssertKind, Fingerprint, StepsFile, TestStep};
+use cuecard_core::value::cut;
+
+use crate::browser::stage::{Failure, Values};
+
+/// How many fields that differ a message names.
+const NAMED: usize = 3;
+/// The longest text of a field in a message, in characters.
+const LONGEST: usize = 80;
+
+/// What a step remembers of its element, with values in the place of references to variables.
+#[derive(Debug, Clone)]
+pub(super) struct Memory {
+    /// Its selectors, the most lasting first; at least one.
+    pub(super) selectors: Vec<Selector>,
+    /// What it was. None of what was not there when the step was made.
+    pub(super) fingerprint: Option<Fingerprint>,
+}
+
+/// What the steps of a file remember; none where a step is about no element.
+///
+/// # Errors
+/// Everything that a step lacks to be played: a selector that can't be read, or what its element was.
+pub fn memories(file: &StepsFile, values: &Values) -> Result<Memories, Vec<Diagnostic>> {
+    let mut found = Vec::new();
+    let mut all = Vec::with_capacity(file.test_steps.len());
+    for (place, step) in file.test_steps.iter().enumerate() {
+        match memory(step, values) {
+            Ok(memory) => all.push(memory),
+            Err((key, message)) => {
+                let message = format!("step {}: {message}", place + 1);
+                let error = Diagnostic::error(codes::BROWSER_STEPS, message)
+                    .with_pointer(format!("/testSteps/{place}/{key}"))
+                    .with_help("make the steps anew: `cuecard parse SCENARIO`");
+                found.push(error);
+                all.push(None);
+            }
+        }
+    }
+    match found.is_empty() {
+        true => Ok(Memories(all)),
+        false => Err(found),
+    }
+}
+
+/// What each step of a file remembers.
+#[derive(Debug, Clone)]
+pub struct Memories(Vec<Option<Memory>>);
+
+impl Memories {
+    /// What the step at a place remembers.
+    pub(super) fn of(&self, place: usize) -> Option<&Memory> {
+        self.0.get(place)?.as_ref()
+    }
+}
+
+fn memory(step: &TestStep, values: &Values) -> Result<Option<Memory>, (&'static str, String)> {
+    let mut selectors = Vec::with_capacity(step.selectors.len());
+    for text in &step.selectors {
+        let selector: Selector = text
+            .parse()
+            .map_err(|error| ("selectors", format!("{error}")))?;
+        selectors.push(selector.with_texts(&mut |text| values.in_words(text)));
+    }
+    if selectors.is_empty() {
+        return Ok(None);
+    }
+    if step.fingerprint.is_none() && !may_be_absent(step) {
+        let message = "it does not say what its element was, and a selector alone is not enough \
+                       to act"
+            .to_owned();
+        return Err(("fingerprint", message));
+    }
+    let fingerprint = step
+        .fingerprint
+        .as_ref()
+        .map(|fingerprint| with_texts(fingerprint, |text| values.in_words(text)));
+    Ok(Some(Memory {
+        selectors,
+        fingerprint,
+    }))
+}
+
+/// Whether a step may be about what was not there: what is hidden, or counted.
+fn may_be_absent(step: &TestStep) -> bool {
+    step.assertion
+        .as_ref()
+        .is_some_and(|assertion| match assertion.kind {
+            AssertKind::Hidden | AssertKind::Count => true,
+            AssertKind::Visible => assertion.negate,
+            _ => false,
+        })
+}
+
+/// A fingerprint with its texts changed.
+pub(super) fn with_texts(
+    fingerprint: &Fingerprint,
+    change: impl Fn(&str) -> String,
+) -> Fingerprint {
+    Fingerprint {
+        name: change(&fingerprint.name),
+        path: fingerprint.path.iter().map(|entry| change(entry)).collect(),
+        near: change(&fingerprint.near),
+        ..fingerprint.clone()
+    }
+}
+
+/// What a page says about an element that was meant.
+#[derive(Debug, Clone)]
+pub(super) struct Judged {
+    /// The verdict, and what speaks for it.
+    pub(super) verdict: Verdict,
+    /// The same for people.
+    pub(super) told: BrowserVerdict,
+    /// Elements that come near, in words.
+    pub(super) candidates: Vec<String>,
+    /// Why there is nothing to act on: a fragment in lower case.
+    message: String,
+}
+
+impl Memory {
+    /// Whether the element is still there; none if it is not known what it was.
+    pub(super) fn judge(&self, finder: Finder<'_>) -> Option<Judged> {
+        let fingerprint = self.fingerprint.as_ref()?;
+        let verdict = finder.verdict(Remembered {
+            selectors: &self.selectors,
+            fingerprint,
+        });
+        let first = self.selectors.first().map(ToString::to_string);
+        let first = first.unwrap_or_default();
+        let mut told = BrowserVerdict {
+            word: verdict.word().to_owned(),
+            ..BrowserVerdict::default()
+        };
+        let mut candidates = Vec::new();
+        let message = match &verdict {
+            Verdict::Same(_) => String::new(),
+            Verdict::Healed(healing) => {
+                told.reason = Some(healing.reason.clone());
+                told.score = Some(healing.score);
+                told.next = Some(healing.next);
+                told.differences = differences(finder, healing.target, fingerprint);
+                format!("the element is not as it was: {}", healing.reason)
+            }
+            Verdict::Ambiguous { candidates: found } => {
+                candidates = in_words(found);
+                told.score = found.first().map(|first| first.score);
+                told.next = found.get(1).map(|second| second.score);
+                format!("{} elements could be the one that was meant", found.len())
+            }
+            Verdict::WrongTarget {
+                found,
+                differences,
+                nearest,
+            } => {
+                candidates = in_words(nearest);
+                told.score = nearest.first().map(|first| first.score);
+                told.next = nearest.get(1).map(|second| second.score);
+                told.differences = differences
+                    .iter()
+                    .map(|one| [one.field.to_owned(), one.remembered.clone(), one.found.clone()])
+                    .collect();
+                format!(
+                    "`{first}` leads to another element, {}{}",
+                    finder.in_words(*found),
+                    named(&told.differences)
+                )
+            }
+            Verdict::Gone { nearest } => {
+                candidates = in_words(nearest);
+                told.score = nearest.first().map(|first| first.score);
+                told.next = nearest.get(1).map(|second| second.score);
+                format!("`{first}` leads to no element, and none on the page is near enough")
+            }
+        };
+        Some(Judged {
+            verdict,
+            told,
+            candidates,
+            message,
+        })
+    }
+
+    /// The step with what its element is known by on this page, with references where values of variables stand.
+    pub(super) fn healed(
+        finder: Finder<'_>,
+        healing: &Healing,
+        step: &TestStep,
+        place: usize,
+        values: &Values,
+    ) -> Option<HealedStep> {
+        let refer = |text: &str| values.with_references(text);
+        let selectors = finder.candidates(healing.target).selectors;
+        Some(HealedStep {
+            place,
+            id: step.id.clone(),
+            description: step.description.clone(),
+            reason: refer(&healing.reason),
+            score: healing.score,
+            next: healing.next,
+            selectors: selectors
+                .iter()
+                .map(|selector| selector.with_texts(&mut |text| refer(text)).to_string())
+                .collect(),
+            fingerprint: with_texts(&finder.fingerprint(healing.target)?, refer),
+            index: finder.state.element(healing.target)?.highlight_index,
+        })
+    }
+}
+
+impl Judged {
+    /// Why nothing was done.
+    pub(super) fn failure(&self) -> Failure {
+        let (code, help) = match &self.verdict {
+            Verdict::Ambiguous { .. } => (
+                codes::BROWSER_AMBIGUOUS,
+                "make the sentence say which one is meant, and the steps anew",
+            ),
+            Verdict::WrongTarget { .. } => (
+                codes::BROWSER_TARGET,
+                "if the page is right, make the steps anew: `cuecard parse SCENARIO`",
+            ),
+            Verdict::Healed(_) => (
+                codes::BROWSER_TARGET,
+                "without `--heal off` an action takes the element that it is now",
+            ),
+            Verdict::Gone { .. } | Verdict::Same(_) => (
+                codes::BROWSER_NOT_FOUND,
+                "if the page is right, make the steps anew: `cuecard parse SCENARIO`",
+            ),
+        };
+        Failure::new(code, self.message.clone())
+            .help(help)
+            .among(self.candidates.clone())
+    }
+}
+
+fn in_words(scored: &[Scored]) -> Vec<String> {
+    scored.iter().map(ToString::to_string).collect()
+}
+
+/// The fields that differ between an element and what was remembered.
+fn differences(finder: Finder<'_>, id: NodeId, remembered: &Fingerprint) -> Vec<[String; 3]> {
+    finder
+        .differences(id, remembered)
+        .into_iter()
+        .map(|one| [one.field.to_owned(), one.remembered, one.found])
+        .collect()
+}
+
+fn named(differences: &[[String; 3]]) -> String {
+    let shown: Vec<String> = differences
+        .iter()
+        .take(NAMED)
+        .map(|[field, remembered, found]| {
+            let (remembered, found) = (cut(remembered, LONGEST), cut(found, LONGEST));
+            format!("its {field} is `{found}`, not `{remembered}`")
+        })
+        .collect();
+    match shown.is_empty() {
+        true => String::new(),
+        false => format!(": {}", shown.join("; ")),
+    }
+}

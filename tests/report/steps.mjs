@@ -1,0 +1,92 @@
+// Opens the HTML report of a run of browser steps from disk, with the network blocked, and does what a reader does.
+//
+//   node steps.mjs PLAYWRIGHT CHROMIUM REPORT.html PICTURES
+//
+// The run has a healed step, one that passed, one that failed and one that was not reached. PICTURES is a folder for
+// screenshots. What does not hold is an assertion that fails, and exit code 1.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+
+import { assertAccessible, assertFits, launch, open } from "./page.mjs";
+
+const [playwright, executablePath, report, pictures] = process.argv.slice(2);
+const browser = await launch(playwright, executablePath);
+
+const row = (page, number) => page.locator(`.test[data-step="${number}"]`);
+const statuses = (page) => page.locator(".test").evaluateAll((rows) => rows.map((one) => one.dataset.status));
+const openSteps = (page) => page.locator('.test-head[aria-expanded="true"]').count();
+const focused = (page) => page.evaluate(() => document.activeElement.closest(".test")?.dataset.step ?? document.activeElement.id);
+
+const checks = {
+  async "says how it went, and opens what failed"(page) {
+    assert.match(await page.locator("#verdict").textContent(), /Failed after 3 of 5 steps/);
+    assert.match(await page.locator("#facts").textContent(), /5 steps.*1 healed.*1 failed.*1 not reached/);
+    assert.deepEqual(await statuses(page), ["healed", "pass", "pass", "fail", "skipped"]);
+    assert.equal(await openSteps(page), 1);
+    assert.match(await row(page, 4).textContent(), /B-element_not_found/);
+    assert.ok((await page.locator("#failure-list a").allTextContents()).length === 2);
+    assert.match(await row(page, 4).locator("details").textContent(), /button "Remove"/);
+  },
+
+  async "outlines the target on the picture"(page) {
+    await row(page, 1).locator(".test-head").click();
+    const image = row(page, 1).locator(".shot img");
+    assert.ok(await image.evaluate((element) => element.decode().then(() => element.naturalWidth)) === 1280);
+    const [outline, box] = await Promise.all([row(page, 1).locator(".shot .outline").boundingBox(), image.boundingBox()]);
+    assert.ok(outline.width > 20 && outline.x >= box.x - 4 && outline.y + outline.height <= box.y + box.height + 4, JSON.stringify([outline, box]));
+    assert.match(await row(page, 1).textContent(), /Open preferences/);
+    // What differs stands side by side.
+    assert.deepEqual(await row(page, 1).locator("th").allTextContents(), ["field", "remembered", "on the page"]);
+  },
+
+  async "filters and searches"(page) {
+    await page.locator("[data-filter=healed]").click();
+    assert.deepEqual(await statuses(page), ["healed"]);
+    await page.locator("[data-filter=all]").click();
+    await page.locator("#search").fill("delete account");
+    assert.equal(await page.locator("#count").textContent(), "1 of 5 steps");
+    await page.locator("#search").fill("no such step");
+    assert.equal(await page.locator("#count").textContent(), "No step fits.");
+  },
+
+  async "is used with the keyboard alone"(page) {
+    await page.keyboard.press("j");
+    assert.equal(await focused(page), "1");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    assert.equal(await row(page, 2).locator(".test-head").getAttribute("aria-expanded"), "true");
+    assert.match(await page.evaluate(() => location.hash), /^#s=2$/);
+    await page.keyboard.press("Escape");
+    assert.equal(await row(page, 2).locator(".test-head").getAttribute("aria-expanded"), "false");
+    await page.keyboard.press("k");
+    assert.equal(await focused(page), "1");
+    await page.keyboard.press("/");
+    assert.equal(await focused(page), "search");
+    await page.keyboard.type("save");
+    assert.equal((await statuses(page)).length, 1);
+    await page.keyboard.press("Escape");
+    assert.equal((await statuses(page)).length, 5);
+  },
+};
+
+for (const [name, check] of Object.entries(checks)) {
+  await open(browser, report, {}, check).catch((error) => { throw new Error(`${name}: ${error.stack}`); });
+}
+
+await open(browser, report, { hash: "#s=3" }, async (page) => {
+  assert.equal(await focused(page), "3");
+});
+
+for (const scheme of ["light", "dark"]) {
+  for (const width of [1280, 420]) {
+    await open(browser, report, { width, scheme }, async (page) => {
+      await page.evaluate(() => { for (const head of document.querySelectorAll('.test-head[aria-expanded="false"]')) head.click(); });
+      await assertFits(page, `${scheme} ${width}`);
+      await assertAccessible(page, `${scheme} ${width}`);
+      await page.screenshot({ path: join(pictures, `steps-${scheme}-${width}.png`), fullPage: true });
+    });
+  }
+}
+
+await browser.close();
