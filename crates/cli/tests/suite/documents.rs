@@ -407,6 +407,8 @@ fn options_named_in_the_documents_exist() {
         &["serve", "llm"],
         &["profile", "capture"],
         &["record", "llm"],
+        &["parse"],
+        &["verify"],
     ] {
         known.extend(help(command));
     }
