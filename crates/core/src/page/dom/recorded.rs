@@ -217,7 +217,11 @@ impl Recorded {
                 kind,
             });
         }
-        if state.nodes.first().is_none_or(|root| root.element().is_none()) {
+        if state
+            .nodes
+            .first()
+            .is_none_or(|root| root.element().is_none())
+        {
             return Err(DomError::Malformed("it has no root".to_owned()));
         }
         super::decode::close(&mut state.nodes);
@@ -270,9 +274,8 @@ impl Page {
             scroll: self.scroll,
             size: self.size,
             tabs: tabs.collect(),
-            frames: frames.ok_or_else(|| {
-                DomError::Malformed("a frame is in no element".to_owned())
-            })?,
+            frames: frames
+                .ok_or_else(|| DomError::Malformed("a frame is in no element".to_owned()))?,
         })
     }
 }
