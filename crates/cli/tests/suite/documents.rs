@@ -407,6 +407,7 @@ fn options_named_in_the_documents_exist() {
         &["serve", "llm"],
         &["profile", "capture"],
         &["record", "llm"],
+        &["parse"],
     ] {
         known.extend(help(command));
     }
