@@ -46,7 +46,7 @@ fn signing_in_as_in_the_documentation() {
     assert_eq!(step["translator"], "rules");
     assert_eq!(step["fingerprint"]["role"], "textbox");
     let shown = step["context"]["domStructureSnapshot"].as_str().expect("a text");
-    assert!(shown.contains("[3] textbox \"E-mail\" type=email"), "{shown}");
+    assert!(shown.contains("[2] textbox \"E-mail\" type=email"), "{shown}");
     let click = &parsed.steps()[3];
     assert!(
         click["observed"]["url"].as_str().expect("one").ends_with("/home.html"),
@@ -135,9 +135,9 @@ fn dialogs_of_the_browser_are_answered_and_told() {
 fn frames_and_shadow_roots_are_parts_of_the_page() {
     let Some(lab) = Lab::new() else { return };
     let actions = [
-        "type '4111' into 'Card number' in the 'Other site' section",
-        "click 'Pay' in the 'Other site' section",
-        "click 'Pay' in the 'Same origin' section",
+        "type '4111' into 'Card number' in the 'Other site' frame",
+        "click 'Pay' in the 'Other site' frame",
+        "click 'Pay' in the 'Same origin' frame",
         "verify 'Payment by site' is visible",
     ];
     let parsed = lab.parse("frames.html", &actions, 0);
@@ -179,10 +179,10 @@ fn files_go_up_from_the_root_and_come_down_into_the_run() {
     let download = &parsed.steps()[2]["observed"]["downloads"][0];
     assert_eq!((&download["name"], &download["size"]), (&json!("report.csv"), &json!(24)));
     assert_eq!(download["sha256"].as_str().map(str::len), Some(64));
-    assert_eq!(parsed.steps()[3]["observed"]["downloads"][0]["name"], "mine.txt");
+    assert_eq!(parsed.steps()[3]["observed"]["downloads"][0]["name"], "named");
     let files = lab.run_files();
     let is_there = |name: &str| files.iter().any(|(path, _)| path.ends_with(name));
-    assert!(is_there("downloads/report.csv") && is_there("downloads/mine.txt"));
+    assert!(is_there("downloads/report.csv") && is_there("downloads/named"));
 }
 
 #[test]

@@ -80,16 +80,35 @@ fn a_trace_by_playwright_is_refused_where_there_are_secrets() {
     let finished = crate::program::run(&lab.scratch, &["parse", "s.json", "--playwright-trace"]);
     assert_eq!(finished.code(), Some(3));
     assert!(finished.stderr.contains("holds everything that is typed"));
-    // Without secrets it is written, and a video, too.
+    // Without secrets it is written.
     lab.parse_with(
         "login.html",
         json!(["click 'Forgot password?'"]),
         json!({}),
-        &["--playwright-trace", "--video"],
+        &["--playwright-trace"],
         0,
     );
     let files = lab.run_files();
-    assert!(files.iter().any(|(path, content)| path.ends_with("playwright-trace.zip") && content.starts_with(b"PK")));
+    let is_archive =
+        |(path, content): &(String, Vec<u8>)| path.ends_with("playwright-trace.zip") && content.starts_with(b"PK");
+    assert!(files.iter().any(is_archive));
+}
+
+#[test]
+fn a_video_is_written_or_what_it_lacks_is_named() {
+    let Some(lab) = Lab::new() else { return };
+    let scenario = json!({"url": lab.site.url("login.html"), "actions": ["click 'Show password'"]});
+    lab.scratch
+        .write("s.json", &scenario.to_string())
+        .expect("writable");
+    let finished = crate::program::run(&lab.scratch, &["parse", "s.json", "--video"]);
+    // Playwright's ffmpeg is no package, so a machine may be without.
+    if finished.code() == Some(2) {
+        assert!(finished.stderr.contains("install ffmpeg"), "{}", finished.stderr);
+        return;
+    }
+    assert_eq!(finished.code(), Some(0), "{}", finished.stderr);
+    let files = lab.run_files();
     assert!(files.iter().any(|(path, content)| path.ends_with(".webm") && !content.is_empty()));
 }
 
