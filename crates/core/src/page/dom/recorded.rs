@@ -215,7 +215,11 @@ impl Recorded {
                 kind,
             });
         }
-        if state.nodes.first().is_none_or(|root| root.element().is_none()) {
+        if state
+            .nodes
+            .first()
+            .is_none_or(|root| root.element().is_none())
+        {
             return Err(DomError::Malformed("it has no root".to_owned()));
         }
         super::decode::close(&mut state.nodes);
@@ -268,9 +272,8 @@ impl Page {
             scroll: self.scroll,
             size: self.size,
             tabs: tabs.collect(),
-            frames: frames.ok_or_else(|| {
-                DomError::Malformed("a frame is in no element".to_owned())
-            })?,
+            frames: frames
+                .ok_or_else(|| DomError::Malformed("a frame is in no element".to_owned()))?,
         })
     }
 }

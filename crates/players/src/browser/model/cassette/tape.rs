@@ -159,7 +159,9 @@ impl Reader<'_> {
                 Err(error) => self.wrong(place, &format!("it is no line of a cassette: {error}")),
             }
             // What follows a wrong version may be anything.
-            if self.findings.len() >= MOST_FINDINGS || (!self.has_header && any_error(&self.findings)) {
+            if self.findings.len() >= MOST_FINDINGS
+                || (!self.has_header && any_error(&self.findings))
+            {
                 return;
             }
         }
