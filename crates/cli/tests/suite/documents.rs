@@ -408,6 +408,7 @@ fn options_named_in_the_documents_exist() {
         &["serve", "llm"],
         &["profile", "capture"],
         &["record", "llm"],
+        &["parse"],
     ] {
         known.extend(help(command));
     }

@@ -127,12 +127,10 @@ struct Node {
     rect: Option<[f64; 4]>,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands references")]
 fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands references")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }
