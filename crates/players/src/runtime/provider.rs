@@ -136,7 +136,10 @@ mod tests {
     fn a_key_that_would_break_out_of_its_header_is_none() {
         assert_eq!(key_header(Endpoint::Messages, "a\r\nb: c"), None);
         let (name, value) = key_header(Endpoint::Chat, "k").expect("a header");
-        assert_eq!((name.as_str(), value.as_bytes()), ("authorization", &b"Bearer k"[..]));
+        assert_eq!(
+            (name.as_str(), value.as_bytes()),
+            ("authorization", &b"Bearer k"[..])
+        );
         assert!(value.is_sensitive());
     }
 }

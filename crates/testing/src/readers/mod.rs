@@ -10,9 +10,7 @@ mod tests;
 use cuecard_core::diagnostic::{Diagnostic, any_error};
 use cuecard_core::reports::{Style, diagnostics};
 
-pub use formats::{
-    browser, capture, cassette, config, sentence, steps, test_case, tool_call,
-};
+pub use formats::{browser, capture, cassette, config, sentence, steps, test_case, tool_call};
 pub use recordings::{atif, claude_code, codex, otlp, replay_bundle, trace};
 pub use syntax::{json, yaml};
 

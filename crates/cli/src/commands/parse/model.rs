@@ -47,21 +47,26 @@ pub(super) fn sources(
             settings(args, options, environment)
         }
     };
-    let settings =
-        settings.map_err(|diagnostic| Stop(vec![diagnostic], ExitCode::Invalid))?;
+    let settings = settings.map_err(|diagnostic| Stop(vec![diagnostic], ExitCode::Invalid))?;
     let mut warnings = Vec::new();
-    let mode = args.cassette.is_some().then(|| match (args.offline, args.record) {
-        (true, _) => CassetteMode::Offline,
-        (false, true) if is_ci(environment) => {
-            warnings.push(
-                Diagnostic::warning(codes::ARGUMENT, "`CI` is set, so `--record` records nothing")
+    let mode = args
+        .cassette
+        .is_some()
+        .then(|| match (args.offline, args.record) {
+            (true, _) => CassetteMode::Offline,
+            (false, true) if is_ci(environment) => {
+                warnings.push(
+                    Diagnostic::warning(
+                        codes::ARGUMENT,
+                        "`CI` is set, so `--record` records nothing",
+                    )
                     .with_help("record where you work, and keep the cassette with the scenario"),
-            );
-            CassetteMode::Replies
-        }
-        (false, true) => CassetteMode::Record,
-        (false, false) => CassetteMode::Replies,
-    });
+                );
+                CassetteMode::Replies
+            }
+            (false, true) => CassetteMode::Record,
+            (false, false) => CassetteMode::Replies,
+        });
     let cassette = match (&args.cassette, mode) {
         (Some(path), Some(mode)) => {
             let (cassette, found) = Cassette::open(path, mode, secrets).map_err(|found| {
@@ -81,9 +86,8 @@ pub(super) fn sources(
     let client = match settings.filter(|_| mode != Some(CassetteMode::Offline)) {
         None => None,
         Some(settings) => {
-            let client = HttpModelClient::new(settings).map_err(|error| {
-                Stop(vec![diagnostic(&error.into())], ExitCode::CouldNotRun)
-            })?;
+            let client = HttpModelClient::new(settings)
+                .map_err(|error| Stop(vec![diagnostic(&error.into())], ExitCode::CouldNotRun))?;
             Some(client)
         }
     };
@@ -114,7 +118,12 @@ fn settings(
     // What the file says of another API says nothing of this one.
     let of_file = of_file.filter(|provider| provider.kind == kind);
     let environment = text_environment(environment);
-    let value = |name: &str| environment.get(name).filter(|value| !value.is_empty()).cloned();
+    let value = |name: &str| {
+        environment
+            .get(name)
+            .filter(|value| !value.is_empty())
+            .cloned()
+    };
     let (base_variable, key_variable, usual) = match kind {
         ProviderKind::OpenAi => (
             "OPENAI_BASE_URL",

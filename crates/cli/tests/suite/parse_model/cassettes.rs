@@ -75,7 +75,11 @@ fn record_and_play(model: &str) {
         "{message}"
     );
     assert_eq!(result["status"], "partial");
-    assert!(missed.stderr.contains("+ let me get in"), "{}", missed.stderr);
+    assert!(
+        missed.stderr.contains("+ let me get in"),
+        "{}",
+        missed.stderr
+    );
 
     // One that the rules can read leads another way.
     let changed = text.replace("let me in", "click 'Forgot password?'");
@@ -105,10 +109,17 @@ fn in_ci_nothing_is_asked_and_nothing_recorded() {
     lab.scratch.set("CI", "1");
     let missing = lab.parse(&["--model", "openai/m", "--cassette", "a.jsonl", "--record"]);
     exited(&missing, 3);
-    assert!(missing.stderr.contains("`CI` is set") || missing.stderr.contains("no such file"), "{}", missing.stderr);
+    assert!(
+        missing.stderr.contains("`CI` is set") || missing.stderr.contains("no such file"),
+        "{}",
+        missing.stderr
+    );
     assert!(!lab.scratch.work().join("a.jsonl").exists());
     lab.scratch
-        .write("a.jsonl", "{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/1\"}\n")
+        .write(
+            "a.jsonl",
+            "{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/1\"}\n",
+        )
         .expect("writable");
     let missed = lab.parse(&["--model", "openai/m", "--cassette", "a.jsonl", "--record"]);
     exited(&missed, 1);
@@ -123,9 +134,16 @@ fn a_broken_cassette_is_told_line_by_line() {
     let Some(lab) = Lab::new(&flow()) else { return };
     lab.scenario("{}", &FLOW);
     lab.scratch
-        .write("a.jsonl", "{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/1\"}\n{\"kind\":\"odd\"}\n[]\n")
+        .write(
+            "a.jsonl",
+            "{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/1\"}\n{\"kind\":\"odd\"}\n[]\n",
+        )
         .expect("writable");
     let refused = lab.parse(&["--cassette", "a.jsonl", "--offline"]);
     exited(&refused, 3);
-    assert!(refused.stderr.contains("a.jsonl:2") && refused.stderr.contains("a.jsonl:3"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("a.jsonl:2") && refused.stderr.contains("a.jsonl:3"),
+        "{}",
+        refused.stderr
+    );
 }

@@ -20,7 +20,10 @@ fn what_can_not_be_used_is_never_done() {
     let three = |sentence: &str, arguments: &str| turn(sentence, &[arguments; 3]);
     let double = format!(
         "{}{}",
-        turn("the double thing", &["actionType: click, targetSelector: highlightIndex=4"]),
+        turn(
+            "the double thing",
+            &["actionType: click, targetSelector: highlightIndex=4"]
+        ),
         call("actionType: click, targetSelector: highlightIndex=6"),
     );
     let corrected = "  - llmResponse: []\n".to_owned()
@@ -99,7 +102,11 @@ fn what_can_not_be_used_is_never_done() {
     let replies = error["llmError"].as_str().expect("every reply");
     assert_eq!(replies.matches("highlightIndex=99").count(), 3, "{replies}");
     let (_, error) = error_of(&result, sentences[5]).expect("an error");
-    assert_eq!(error["candidates"].as_array().map(Vec::len), Some(2), "{error}");
+    assert_eq!(
+        error["candidates"].as_array().map(Vec::len),
+        Some(2),
+        "{error}"
+    );
     // The two steps pressed a button; nobody signed in.
     assert_eq!(result["testSteps"].as_array().map(Vec::len), Some(2));
     assert_eq!(lab.site.as_ref().expect("the site runs").count("login"), 0);
@@ -119,7 +126,10 @@ fn a_refused_key_is_told_at_once_and_never_shown() {
     exited(&finished, 2);
     let told = format!("{}{}", finished.stdout, finished.stderr);
     assert!(told.contains("*** is no key"), "{told}");
-    assert!(told.contains("the key comes from `ANTHROPIC_API_KEY`"), "{told}");
+    assert!(
+        told.contains("the key comes from `ANTHROPIC_API_KEY`"),
+        "{told}"
+    );
     assert!(!told.contains(KEY), "{told}");
     let model = lab.model.as_ref().expect("the model runs");
     assert_eq!(model.exchanges().len(), 1);
@@ -155,7 +165,11 @@ fn without_a_model_the_rules_are_alone() {
     assert_eq!(result(&finished)["errors"][0]["code"], "B-not_understood");
     let finished = lab.parse(&["--model", "m"]);
     exited(&finished, 3);
-    assert!(finished.stderr.contains("openai/NAME"), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains("openai/NAME"),
+        "{}",
+        finished.stderr
+    );
     let model = lab.model.as_ref().expect("the model runs");
     assert!(model.exchanges().is_empty());
 }

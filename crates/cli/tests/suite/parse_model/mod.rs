@@ -149,7 +149,11 @@ fn exited(finished: &Finished, code: i32) {
         finished.stdout,
         finished.stderr
     );
-    assert!(finished.left_behind.is_empty(), "{:?}", finished.left_behind);
+    assert!(
+        finished.left_behind.is_empty(),
+        "{:?}",
+        finished.left_behind
+    );
 }
 
 /// Sentences of the login flow that the rules can't read, and what a model makes of them.

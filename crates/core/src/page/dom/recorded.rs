@@ -127,12 +127,10 @@ struct Node {
     rect: Option<[f64; 4]>,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands references")]
 fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands references")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }
@@ -217,7 +215,11 @@ impl Recorded {
                 kind,
             });
         }
-        if state.nodes.first().is_none_or(|root| root.element().is_none()) {
+        if state
+            .nodes
+            .first()
+            .is_none_or(|root| root.element().is_none())
+        {
             return Err(DomError::Malformed("it has no root".to_owned()));
         }
         super::decode::close(&mut state.nodes);
@@ -270,9 +272,8 @@ impl Page {
             scroll: self.scroll,
             size: self.size,
             tabs: tabs.collect(),
-            frames: frames.ok_or_else(|| {
-                DomError::Malformed("a frame is in no element".to_owned())
-            })?,
+            frames: frames
+                .ok_or_else(|| DomError::Malformed("a frame is in no element".to_owned()))?,
         })
     }
 }

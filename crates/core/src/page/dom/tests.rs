@@ -333,7 +333,10 @@ fn recorded_states_hold_no_secret() {
     let page = "input \"Token s3cret\" value=s3cret\ninput \"Password\" type=password value=hunter2\n| it is s3cret\na \"x\" href=/?t=s3cret";
     let state = processor.read(&capture(page)).expect("a capture");
     let text = state.to_recorded().to_string();
-    assert!(!text.contains("s3cret") && !text.contains("hunter2"), "{text}");
+    assert!(
+        !text.contains("s3cret") && !text.contains("hunter2"),
+        "{text}"
+    );
     assert_eq!(text.matches("\"filled\":true").count(), 2);
 }
 
@@ -354,7 +357,10 @@ fn what_is_no_recorded_state_is_refused() {
             json!({"page": page, "nodes": [root, {"parent": 0, "text": "a"}, {"parent": 1, "text": "a"}]}),
             "not inside an element",
         ),
-        (json!({"page": page, "nodes": [root, {"parent": 0}]}), "neither"),
+        (
+            json!({"page": page, "nodes": [root, {"parent": 0}]}),
+            "neither",
+        ),
         (
             json!({"page": page, "nodes": [root, {"parent": 0, "text": "a", "tagName": "a"}]}),
             "both",

@@ -44,10 +44,7 @@ pub struct HttpModelClient {
 /// Why a try failed.
 enum Failed {
     /// The model's side answered with an error.
-    Status {
-        error: ApiError,
-        pause: Pause,
-    },
+    Status { error: ApiError, pause: Pause },
     /// It could not be reached, or broke off.
     Connection(String),
     /// It answered with something else.
@@ -117,7 +114,10 @@ impl HttpModelClient {
         let (path, body) = self
             .request(conversation)
             .ok_or_else(|| Failed::Unreadable("this API is not asked".to_owned()))?;
-        let mut post = self.http.post(settings.provider.at(&path, None)).json(&body);
+        let mut post = self
+            .http
+            .post(settings.provider.at(&path, None))
+            .json(&body);
         for (name, value) in headers(endpoint) {
             post = post.header(*name, *value);
         }
@@ -236,7 +236,9 @@ impl HttpModelClient {
                 let why = clean(&why);
                 InterpretError::unavailable(format!("{at} answered with something else: {why}"))
                     .with_llm_error(why)
-                    .with_help("check `options.llm.provider` and the base URL: it may speak another API")
+                    .with_help(
+                        "check `options.llm.provider` and the base URL: it may speak another API",
+                    )
             }
         }
     }
@@ -247,9 +249,9 @@ impl HttpModelClient {
         match (status, &self.settings.key, variable) {
             (401 | 403, Some(_), Some(name)) => Some(format!("the key comes from `{name}`")),
             (401 | 403, None, Some(name)) => Some(format!("no key was sent: set `{name}`")),
-            (401 | 403, None, None) => Some(
-                "no key was sent: name its variable with `options.llm.apiKeyEnv`".to_owned(),
-            ),
+            (401 | 403, None, None) => {
+                Some("no key was sent: name its variable with `options.llm.apiKeyEnv`".to_owned())
+            }
             (404, ..) => Some("check the model's name and the base URL".to_owned()),
             _ => None,
         }
@@ -276,8 +278,14 @@ impl ModelClient for HttpModelClient {
                 continue;
             }
             let wait = match &failed {
-                Failed::Status { pause: Pause::For(asked), .. } => Some(*asked),
-                Failed::Status { pause: Pause::TooLong(_), .. } => None,
+                Failed::Status {
+                    pause: Pause::For(asked),
+                    ..
+                } => Some(*asked),
+                Failed::Status {
+                    pause: Pause::TooLong(_),
+                    ..
+                } => None,
                 _ => Some(pause),
             };
             let Some(wait) = wait.filter(|_| tries < TRIES && failed.may_pass()) else {
@@ -305,7 +313,9 @@ async fn read_all(mut response: reqwest::Response) -> Result<Vec<u8>, Failed> {
             Ok(Some(chunk)) => body.extend_from_slice(&chunk),
             Err(error) => {
                 let why = reason(&error);
-                return Err(Failed::Connection(format!("it broke off its answer: {why}")));
+                return Err(Failed::Connection(format!(
+                    "it broke off its answer: {why}"
+                )));
             }
         }
     }

@@ -149,5 +149,7 @@ fn unusable(turns: &[Turn]) -> InterpretError {
         format!("{replies}: {why}"),
     )
     .with_llm_error(shown.join("\n"))
-    .with_help("put the sentence so that the rules can read it: with the name in quotes and what it is")
+    .with_help(
+        "put the sentence so that the rules can read it: with the name in quotes and what it is",
+    )
 }

@@ -18,7 +18,9 @@ use std::future::Future;
 
 use cuecard_core::script::browser::{Answer, Prompt, Question};
 
-pub use cassette::{Cassette, CassetteMode, ModelIdentity, RecordedAudience, RecordedStage, RecordingStage};
+pub use cassette::{
+    Cassette, CassetteMode, ModelIdentity, RecordedAudience, RecordedStage, RecordingStage,
+};
 pub use client::HttpModelClient;
 pub use error::{InterpretError, InterpretErrorKind};
 pub use interpreter::{ModelClient, ModelInterpreter};

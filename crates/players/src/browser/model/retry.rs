@@ -57,7 +57,10 @@ mod tests {
 
     fn pause(name: &'static str, value: &'static str) -> Pause {
         let mut headers = HeaderMap::new();
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        headers.insert(
+            HeaderName::from_static(name),
+            HeaderValue::from_static(value),
+        );
         pause_of(&headers)
     }
 
@@ -67,7 +70,10 @@ mod tests {
         assert_eq!(pause("retry-after", " 2 "), seconds(2.0));
         assert_eq!(pause("retry-after", "-5"), seconds(0.0));
         assert_eq!(pause("retry-after-ms", "250"), seconds(0.25));
-        assert_eq!(pause("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"), seconds(0.0));
+        assert_eq!(
+            pause("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"),
+            seconds(0.0)
+        );
         assert_eq!(pause("retry-after", "3600"), Pause::TooLong(3600));
         let far = pause("retry-after", "Mon, 21 Oct 2999 07:28:00 GMT");
         assert!(matches!(far, Pause::TooLong(_)), "{far:?}");

@@ -8,7 +8,7 @@ use cuecard_core::page::text::PageText;
 use cuecard_core::scenario::browser::{ActionKind, IntermediateStep};
 use cuecard_core::script::browser::{Answer, PreviousStep, Prompt, Question};
 
-use crate::browser::model::{InterpretError, Interpreter};
+use crate::browser::model::Interpreter;
 use crate::browser::stage::{Deadline, Failure};
 
 /// What is asked.
@@ -51,7 +51,7 @@ impl Asked<'_> {
         let asked = interpreter.interpret(&question, &prompt);
         let interpretation = match tokio::time::timeout(deadline.left(), asked).await {
             Ok(Ok(interpretation)) => interpretation,
-            Ok(Err(error)) => return Err(failure(error)),
+            Ok(Err(error)) => return Err(error.into()),
             Err(_) => {
                 let message = "the model did not answer before the parse had to end";
                 return Err(Failure::new(codes::BROWSER_TIMEOUT, message)
@@ -110,13 +110,5 @@ impl Asked<'_> {
             Some(say) => failure.help(format!("say which: {say}")),
             None => failure.help("say what is meant by its role and name"),
         }
-    }
-}
-
-fn failure(error: InterpretError) -> Failure {
-    Failure {
-        help: error.help,
-        model_error: error.llm_error,
-        ..Failure::new(error.kind.code(), error.message)
     }
 }

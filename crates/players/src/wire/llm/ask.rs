@@ -83,7 +83,8 @@ impl Accepted {
     /// Leaves out what an error names as not supported. False if it names nothing that was said.
     pub fn give_up(&mut self, endpoint: Endpoint, error: &ApiError) -> bool {
         let names = |word: &str| {
-            error.param.as_deref() == Some(word) || (error.param.is_none() && error.message.contains(word))
+            error.param.as_deref() == Some(word)
+                || (error.param.is_none() && error.message.contains(word))
         };
         let said = [
             (&mut self.temperature, names("temperature")),

@@ -150,7 +150,11 @@ pub(super) struct Came {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) state: Option<Json>,
     /// The page is the one that was seen last in this run.
-    #[serde(default, rename = "sameState", skip_serializing_if = "std::ops::Not::not")]
+    #[serde(
+        default,
+        rename = "sameState",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
     pub(super) is_same: bool,
     /// Why nothing came of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

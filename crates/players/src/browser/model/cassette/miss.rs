@@ -63,10 +63,13 @@ fn nearest<'t>(tape: &'t Tape, prompt: &PromptLine) -> Option<&'t ReplyLine> {
     let compared = lines.into_iter().rev().take(COMPARED);
     compared
         .map(|(_, line)| (likeness(line), line))
-        .fold(None, |best: Option<(f32, &ReplyLine)>, (score, line)| match best {
-            Some((known, _)) if known >= score => best,
-            _ => Some((score, line)),
-        })
+        .fold(
+            None,
+            |best: Option<(f32, &ReplyLine)>, (score, line)| match best {
+                Some((known, _)) if known >= score => best,
+                _ => Some((score, line)),
+            },
+        )
         .map(|(_, line)| line)
 }
 
@@ -107,7 +110,11 @@ fn differences(
     match (what.is_empty(), line.earlier == earlier) {
         (true, false) => "the conversation went another way when it was recorded".to_owned(),
         (true, true) => "it was recorded by another release, which asked otherwise".to_owned(),
-        (false, _) => format!("the nearest differs in the {}\n{}", list(&what), lines.join("\n")),
+        (false, _) => format!(
+            "the nearest differs in the {}\n{}",
+            list(&what),
+            lines.join("\n")
+        ),
     }
 }
 

@@ -87,7 +87,10 @@ impl Cassette {
             true => (Tape::default(), Vec::new(), 0),
             false => {
                 let source = text_file::read(path, &name).map_err(|error| {
-                    vec![error.with_help("record one with `--record`, where the model is configured")]
+                    vec![
+                        error
+                            .with_help("record one with `--record`, where the model is configured"),
+                    ]
                 })?;
                 let (tape, findings) = Tape::read(&source);
                 let Some(tape) = tape else {
@@ -111,7 +114,9 @@ impl Cassette {
             trouble: None,
         };
         if mode == CassetteMode::Record {
-            inner.begin(is_new).map_err(|reason| vec![unwritable(path, &reason)])?;
+            inner
+                .begin(is_new)
+                .map_err(|reason| vec![unwritable(path, &reason)])?;
         }
         Ok((Self(Arc::new(Mutex::new(inner))), findings))
     }
@@ -290,7 +295,10 @@ impl Inner {
 fn unwritable(path: &Path, reason: &str) -> Diagnostic {
     Diagnostic::error(
         codes::FILE_WRITE,
-        format!("the cassette `{}` can't be written: {reason}", path.display()),
+        format!(
+            "the cassette `{}` can't be written: {reason}",
+            path.display()
+        ),
     )
 }
 

@@ -42,11 +42,8 @@ impl RecordedStage {
         let now = asked.words();
         let now = cut(&now, SHOWN);
         let miss = |message: String| {
-            Err(
-                Failure::new(codes::BROWSER_CASSETTE, message).help(
-                    "record it again with `--record`, where there are a browser and the model",
-                ),
-            )
+            Err(Failure::new(codes::BROWSER_CASSETTE, message)
+                .help("record it again with `--record`, where there are a browser and the model"))
         };
         let Some(call) = self.calls.get(self.at) else {
             return miss(format!("the run in `{name}` ended before this\n+ {now}"));

@@ -134,7 +134,8 @@ impl Reader<'_> {
         let text = self.source.text();
         let mut start = 0;
         for piece in text.split_inclusive('\n') {
-            let place = Span::new(start, start + piece.trim_end().len().min(1));
+            let first = piece.chars().next().map_or(0, char::len_utf8);
+            let place = Span::new(start, start + first);
             start += piece.len();
             let is_torn = start == text.len() && !piece.ends_with('\n');
             if piece.trim().is_empty() {
@@ -158,7 +159,9 @@ impl Reader<'_> {
                 Err(error) => self.wrong(place, &format!("it is no line of a cassette: {error}")),
             }
             // What follows a wrong version may be anything.
-            if self.findings.len() >= MOST_FINDINGS || (!self.has_header && any_error(&self.findings)) {
+            if self.findings.len() >= MOST_FINDINGS
+                || (!self.has_header && any_error(&self.findings))
+            {
                 return;
             }
         }
@@ -169,7 +172,7 @@ impl Reader<'_> {
         self.findings.push(
             Diagnostic::error(codes::BROWSER_CASSETTE_INVALID, what)
                 .at(self.source, place)
-                .with_help("record it again with `--record`"),
+                .with_help("delete it, and record it again with `--record`"),
         );
     }
 

@@ -42,12 +42,7 @@ fn scene(state: DomState) -> Arc<Scene> {
 }
 
 impl Stage for ScriptedStage {
-    async fn open(
-        &mut self,
-        _: &str,
-        _: Option<WaitFor>,
-        _: Deadline,
-    ) -> Result<Outcome, Failure> {
+    async fn open(&mut self, _: &str, _: Option<WaitFor>, _: Deadline) -> Result<Outcome, Failure> {
         match self.next() {
             Answer::Outcome(outcome) => Ok(outcome),
             Answer::Failure(failure) => Err(failure),
@@ -116,7 +111,9 @@ fn far() -> Deadline {
 async fn ask(stage: &mut impl Stage, question: Question) -> Told {
     let told = match question {
         Question::Open => {
-            let opened = stage.open("https://shop.example/{{PATH}}", None, far()).await;
+            let opened = stage
+                .open("https://shop.example/{{PATH}}", None, far())
+                .await;
             opened.map(|outcome| Told::Outcome(outcome, None))
         }
         Question::Look => {
@@ -188,9 +185,12 @@ fn any_exchange() -> impl Strategy<Value = (Question, Answer)> {
         (0..3_u8).prop_map(|title| (Question::Look, Answer::Scene(page(title)))),
         (0..3_u8).prop_map(|title| (Question::LookAgain, Answer::Scene(page(title)))),
         Just((Question::LookAgain, Answer::Over)),
-        (0..3_u32, 0..3_u8).prop_map(|(index, title)| (Question::Click(index), Answer::Outcome(outcome(title)))),
         (0..3_u32, 0..3_u8)
-            .prop_map(|(index, title)| (Question::Click(index), Answer::Judged(outcome(title), page(title)))),
+            .prop_map(|(index, title)| (Question::Click(index), Answer::Outcome(outcome(title)))),
+        (0..3_u32, 0..3_u8).prop_map(|(index, title)| (
+            Question::Click(index),
+            Answer::Judged(outcome(title), page(title))
+        )),
         failed(Question::Open),
         failed(Question::Look),
         failed(Question::LookAgain),
@@ -264,10 +264,19 @@ async fn another_question_is_a_miss_that_shows_both() {
     };
     let lines: Vec<&str> = failure.message.lines().collect();
     assert!(lines[0].ends_with("went another way"), "{failure}");
-    assert!(lines[1].starts_with("- perform ") && lines[1].contains("/html/body/input"), "{failure}");
-    assert!(lines[2].starts_with("+ perform ") && lines[2].contains("/html/body/button[1]"), "{failure}");
+    assert!(
+        lines[1].starts_with("- perform ") && lines[1].contains("/html/body/input"),
+        "{failure}"
+    );
+    assert!(
+        lines[2].starts_with("+ perform ") && lines[2].contains("/html/body/button[1]"),
+        "{failure}"
+    );
     // What was recorded is still there for who asks it.
-    assert!(matches!(ask(&mut recorded, Question::Click(0)).await, Told::Outcome(..)));
+    assert!(matches!(
+        ask(&mut recorded, Question::Click(0)).await,
+        Told::Outcome(..)
+    ));
 }
 
 #[tokio::test]
@@ -332,7 +341,12 @@ fn the_last_run_that_ended_is_played() {
         let source = SourceFile::new("a.jsonl", format!("{header}{}", runs.concat()));
         let (tape, findings) = Tape::read(&source);
         let tape = tape.unwrap_or_else(|| panic!("{findings:?}"));
-        let scene = tape.run.calls[0].came.as_ref().expect("a page").scene.clone();
+        let scene = tape.run.calls[0]
+            .came
+            .as_ref()
+            .expect("a page")
+            .scene
+            .clone();
         assert_eq!(scene.expect("a page").state.page.title, expected);
     }
 }
@@ -346,7 +360,11 @@ fn a_compacted_cassette_has_one_run_and_each_key_once() {
         text.lines()
             .map(|line| {
                 let line = json(line);
-                format!("{}{}", line["kind"].as_str().unwrap_or_default(), line["key"].as_str().unwrap_or_default())
+                format!(
+                    "{}{}",
+                    line["kind"].as_str().unwrap_or_default(),
+                    line["key"].as_str().unwrap_or_default()
+                )
             })
             .collect()
     };

@@ -36,7 +36,11 @@ impl Recorded {
     }
 
     /// Records what a model replies to a sentence.
-    async fn record(&self, action: &str, replies: impl IntoIterator<Item = Reply>) -> ScriptedClient {
+    async fn record(
+        &self,
+        action: &str,
+        replies: impl IntoIterator<Item = Reply>,
+    ) -> ScriptedClient {
         let cassette = self.open(CassetteMode::Record);
         let client = ScriptedClient::new(replies);
         cassette.begin_run(Some(client.identity()));
@@ -92,13 +96,15 @@ async fn what_was_recorded_is_answered_without_a_model() {
 #[tokio::test]
 async fn a_miss_names_the_nearest_and_what_differs() {
     let recorded = Recorded::new();
-    recorded
-        .record(ACTION, [Reply::calling(click(1))])
-        .await;
+    recorded.record(ACTION, [Reply::calling(click(1))]).await;
     let cassette = recorded.open(CassetteMode::Replies);
-    let error = ask(Some(ScriptedClient::new([])), &cassette, "do away with the last thing")
-        .await
-        .expect_err("it is not recorded");
+    let error = ask(
+        Some(ScriptedClient::new([])),
+        &cassette,
+        "do away with the last thing",
+    )
+    .await
+    .expect_err("it is not recorded");
     assert_eq!(error.kind, InterpretErrorKind::CassetteMiss);
     let name = recorded.path().display().to_string();
     assert_eq!(
@@ -122,8 +128,12 @@ async fn a_miss_names_the_nearest_and_what_differs() {
         .expect_err("it is not recorded");
     assert!(
         error.message.contains("differs in the page\n")
-            && error.message.contains("\n- [0] textbox \"E-mail\" type=email\n")
-            && error.message.contains("\n+ [0] textbox \"Mail\" type=email\n"),
+            && error
+                .message
+                .contains("\n- [0] textbox \"E-mail\" type=email\n")
+            && error
+                .message
+                .contains("\n+ [0] textbox \"Mail\" type=email\n"),
         "{error}"
     );
 }
@@ -144,9 +154,7 @@ async fn another_model_is_a_miss() {
         }
     }
     let recorded = Recorded::new();
-    recorded
-        .record(ACTION, [Reply::calling(click(1))])
-        .await;
+    recorded.record(ACTION, [Reply::calling(click(1))]).await;
     let state = login();
     let cassette = recorded.open(CassetteMode::Replies);
     let error = ModelInterpreter::new(Some(Other), Some(cassette), 3)
@@ -167,16 +175,25 @@ async fn an_empty_cassette_says_so() {
     let cassette = recorded.open(CassetteMode::Record);
     cassette.begin_run(None);
     cassette.finish(true).expect("it is written");
-    let error = ask(Some(ScriptedClient::new([])), &recorded.open(CassetteMode::Replies), ACTION)
-        .await
-        .expect_err("there is nothing");
-    assert!(error.message.ends_with("has no reply of a model"), "{error}");
+    let error = ask(
+        Some(ScriptedClient::new([])),
+        &recorded.open(CassetteMode::Replies),
+        ACTION,
+    )
+    .await
+    .expect_err("there is nothing");
+    assert!(
+        error.message.ends_with("has no reply of a model"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn a_later_run_replaces_the_one_before_and_what_it_did_not_need() {
     let recorded = Recorded::new();
-    recorded.record("first sentence", [Reply::calling(click(1))]).await;
+    recorded
+        .record("first sentence", [Reply::calling(click(1))])
+        .await;
     recorded.record(ACTION, [Reply::calling(click(1))]).await;
     let text = recorded.text();
     assert!(!text.contains("first sentence"), "{text}");
@@ -206,12 +223,14 @@ async fn a_recording_that_was_interrupted_goes_on_from_its_last_whole_line() {
     assert!(findings[0].message.contains("cut off"), "{findings:?}");
     ask(None, &cassette, ACTION).await.expect("it is recorded");
 
-    let (cassette, _) =
-        Cassette::open(&recorded.path(), CassetteMode::Record, Redactor::default())
-            .expect("it can be read");
+    let (cassette, _) = Cassette::open(&recorded.path(), CassetteMode::Record, Redactor::default())
+        .expect("it can be read");
     cassette.begin_run(None);
     let text = recorded.text();
-    assert!(text.starts_with(&whole) && text.ends_with("{\"kind\":\"run\"}\n"), "{text}");
+    assert!(
+        text.starts_with(&whole) && text.ends_with("{\"kind\":\"run\"}\n"),
+        "{text}"
+    );
 }
 
 #[tokio::test]
@@ -219,9 +238,13 @@ async fn lines_are_in_the_file_at_once() {
     let recorded = Recorded::new();
     let cassette = recorded.open(CassetteMode::Record);
     cassette.begin_run(None);
-    ask(Some(ScriptedClient::new([Reply::calling(click(1))])), &cassette, ACTION)
-        .await
-        .expect("an answer");
+    ask(
+        Some(ScriptedClient::new([Reply::calling(click(1))])),
+        &cassette,
+        ACTION,
+    )
+    .await
+    .expect("an answer");
     assert_eq!(recorded.text().lines().count(), 3);
 }
 
@@ -309,25 +332,53 @@ fn what_is_no_cassette_is_refused_line_by_line() {
         (String::new(), "no cassette"),
         ("x\n".to_owned(), "no line of a cassette"),
         ("{\"kind\":\"run\"}\n".to_owned(), "begins with its header"),
-        ("{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/2\"}\n".to_owned(), "this release reads"),
+        (
+            "{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/2\"}\n".to_owned(),
+            "this release reads",
+        ),
         (format!("{header}{header}"), "second header"),
         (format!("{header}{{\"kind\":\"odd\"}}\n"), "unknown variant"),
-        (format!("{header}{{\"kind\":\"look\"}}\n"), "outside of a run"),
-        (format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"look\"}}\n"), "not one that this line can have"),
-        (format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"look\",\"sameState\":true}}\n"), "no page was seen"),
-        (format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"look\",\"state\":{{}}}}\n"), "no recorded state"),
         (
-            format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"open\",\"url\":\"x\",\"state\":{state},\"outcome\":{{}}}}\n"),
+            format!("{header}{{\"kind\":\"look\"}}\n"),
+            "outside of a run",
+        ),
+        (
+            format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"look\"}}\n"),
             "not one that this line can have",
         ),
-        (format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"end\",\"complete\":true}}\n{{\"kind\":\"look\",\"state\":{state}}}\n"), "outside of a run"),
+        (
+            format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"look\",\"sameState\":true}}\n"),
+            "no page was seen",
+        ),
+        (
+            format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"look\",\"state\":{{}}}}\n"),
+            "no recorded state",
+        ),
+        (
+            format!(
+                "{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"open\",\"url\":\"x\",\"state\":{state},\"outcome\":{{}}}}\n"
+            ),
+            "not one that this line can have",
+        ),
+        (
+            format!(
+                "{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"end\",\"complete\":true}}\n{{\"kind\":\"look\",\"state\":{state}}}\n"
+            ),
+            "outside of a run",
+        ),
     ] {
         let findings = Cassette::check(&SourceFile::new("a.jsonl", text.as_str()));
         assert!(
-            findings.iter().any(|found| found.message.contains(expected)),
+            findings
+                .iter()
+                .any(|found| found.message.contains(expected)),
             "{text}: {findings:?}"
         );
-        assert!(findings.iter().all(|found| found.code == codes::BROWSER_CASSETTE_INVALID));
+        assert!(
+            findings
+                .iter()
+                .all(|found| found.code == codes::BROWSER_CASSETTE_INVALID)
+        );
     }
     // Everything wrong at once.
     let both = format!("{header}1\n2\n");
@@ -339,8 +390,19 @@ fn files_that_are_not_there_or_have_no_run_are_told() {
     let recorded = Recorded::new();
     let open = |mode| Cassette::open(&recorded.path(), mode, Redactor::default());
     let error = open(CassetteMode::Replies).expect_err("there is no file");
-    assert!(error[0].help.as_deref().expect("a way out").contains("--record"), "{error:?}");
-    fs::write(recorded.path(), "{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/1\"}\n").expect("writable");
+    assert!(
+        error[0]
+            .help
+            .as_deref()
+            .expect("a way out")
+            .contains("--record"),
+        "{error:?}"
+    );
+    fs::write(
+        recorded.path(),
+        "{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/1\"}\n",
+    )
+    .expect("writable");
     let error = open(CassetteMode::Offline).expect_err("there is no run");
     assert!(error[0].message.contains("no recorded run"), "{error:?}");
     let missing = recorded.folder.path().join("no/such/folder/a.jsonl");

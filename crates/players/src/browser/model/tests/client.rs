@@ -128,7 +128,10 @@ async fn chat_is_asked_for_one_call_with_three_blocks() {
     .await;
     let url = format!("{}/v1", server.url);
     let found = asked(settings(ProviderKind::OpenAi, &url)).await;
-    assert!(matches!(found.expect("an answer").answer, Answer::Act { .. }));
+    assert!(matches!(
+        found.expect("an answer").answer,
+        Answer::Act { .. }
+    ));
     let arrived = server.arrived();
     let (path, headers, body) = &arrived[0];
     assert_eq!(path, "/v1/chat/completions");
@@ -143,7 +146,10 @@ async fn chat_is_asked_for_one_call_with_three_blocks() {
     assert_eq!(body["tool_choice"]["function"]["name"], FUNCTION_NAME);
     // What was wrong is the result of the call, which is repeated as it came.
     let again = &arrived[1].2["messages"];
-    assert_eq!(again[2]["tool_calls"][0]["function"]["arguments"], "{\"actionType\": ");
+    assert_eq!(
+        again[2]["tool_calls"][0]["function"]["arguments"],
+        "{\"actionType\": "
+    );
     assert_eq!(again[3]["tool_call_id"], "call_1");
     assert_eq!(again[3]["content"], "the arguments are no JSON object");
 }
@@ -166,12 +172,23 @@ async fn messages_is_asked_for_one_call_with_three_blocks() {
     assert_eq!(headers["anthropic-version"], "2023-06-01");
     assert_eq!(body["system"], SYSTEM);
     assert_eq!(body["temperature"], 0);
-    assert_eq!(body["messages"][0]["content"].as_array().expect("blocks").len(), 3);
+    assert_eq!(
+        body["messages"][0]["content"]
+            .as_array()
+            .expect("blocks")
+            .len(),
+        3
+    );
     assert_eq!(body["tool_choice"]["name"], FUNCTION_NAME);
     assert!(body["max_tokens"].is_u64());
     let again = &arrived[2].2["messages"];
     assert_eq!(again[1]["content"][0]["text"], "Let me see.");
-    assert!(again[2]["content"][0]["text"].as_str().expect("a text").contains("no call"));
+    assert!(
+        again[2]["content"][0]["text"]
+            .as_str()
+            .expect("a text")
+            .contains("no call")
+    );
     assert_eq!(again[3]["content"][0]["id"], "toolu_1");
     assert_eq!(again[4]["content"][0]["tool_use_id"], "toolu_1");
     assert_eq!(again[4]["content"][0]["is_error"], true);
@@ -182,7 +199,11 @@ async fn base_urls_are_those_that_clients_of_the_apis_take() {
     for (kind, base, expected) in [
         (ProviderKind::OpenAi, "", "/v1/chat/completions"),
         (ProviderKind::OpenAi, "/v1/", "/v1/chat/completions"),
-        (ProviderKind::OpenAi, "/v1beta/openai", "/v1beta/openai/chat/completions"),
+        (
+            ProviderKind::OpenAi,
+            "/v1beta/openai",
+            "/v1beta/openai/chat/completions",
+        ),
         (ProviderKind::Anthropic, "", "/v1/messages"),
         (ProviderKind::Anthropic, "/v1", "/v1/messages"),
         (ProviderKind::Anthropic, "/proxy", "/proxy/v1/messages"),
@@ -304,7 +325,10 @@ async fn what_is_no_answer_is_told() {
         let error = asked(settings(ProviderKind::OpenAi, &server.url))
             .await
             .expect_err("it can't be read");
-        assert!(error.message.contains("answered with something else"), "{error}");
+        assert!(
+            error.message.contains("answered with something else"),
+            "{error}"
+        );
         assert!(error.message.len() < 1_000, "{error}");
         assert_eq!(server.arrived().len(), 1);
     }
@@ -321,7 +345,9 @@ async fn who_does_not_listen_and_who_is_slow_is_told() {
     slow.patience = Duration::from_millis(100);
     let error = asked(slow).await.expect_err("nothing comes");
     assert!(
-        error.message.ends_with("no answer came within 0.1 s, tried 3 times"),
+        error
+            .message
+            .ends_with("no answer came within 0.1 s, tried 3 times"),
         "{error}"
     );
     drop(free);
@@ -345,7 +371,10 @@ async fn our_own_stand_in_for_a_model_is_understood_in_both_dialects() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.yaml");
     let call = |index: u32| {
-        format!("  - agentToolUse: {{toolName: {FUNCTION_NAME}, args: {}}}\n", click(index))
+        format!(
+            "  - agentToolUse: {{toolName: {FUNCTION_NAME}, args: {}}}\n",
+            click(index)
+        )
     };
     let timeline = format!(
         "name: model\ntimeline:\n  - userInputs: [[0, \"do away with the first thing\"]]\n  - llmResponse: []\n{}  - llmResponse: []\n{}",

@@ -24,7 +24,9 @@ async fn the_first_reply_that_can_be_used_counts() {
         .interpret(&question(&state, action), &prompt(&state, action))
         .await
         .expect("an answer");
-    assert!(matches!(found.answer, Answer::Act { target: Some(target), .. } if target == state.selector_map[1]));
+    assert!(
+        matches!(found.answer, Answer::Act { target: Some(target), .. } if target == state.selector_map[1])
+    );
     assert_eq!((found.by, found.replies.len()), (AnsweredBy::Model, 1));
     assert_eq!(client.asked(), [Vec::<String>::new()]);
 }
@@ -46,15 +48,22 @@ async fn what_is_wrong_goes_back_on_one_line() {
         (Reply::calling(json!("{\"actionType\": ")), "no JSON object"),
         (Reply::calling(json!([1])), "no JSON object"),
         (Reply::calling(click(99)), "there is no element [99]"),
-        (Reply::calling(json!({"actionType": "fly"})), "must be one of"),
         (
-            Reply::calling(json!({"actionType": "navigate", "url": "https://evil.example/\nx", "description": "",
-                "isAmbiguous": false, "confidence": 1})),
+            Reply::calling(json!({"actionType": "fly"})),
+            "must be one of",
+        ),
+        (
+            Reply::calling(
+                json!({"actionType": "navigate", "url": "https://evil.example/\nx", "description": "",
+                "isAmbiguous": false, "confidence": 1}),
+            ),
             "does not name the address",
         ),
         (
-            Reply::calling(json!({"actionType": "input", "targetSelector": "highlightIndex=0", "inputValue": "invented",
-                "description": "", "isAmbiguous": false, "confidence": 1})),
+            Reply::calling(
+                json!({"actionType": "input", "targetSelector": "highlightIndex=0", "inputValue": "invented",
+                "description": "", "isAmbiguous": false, "confidence": 1}),
+            ),
             "`inputValue` can't be `invented`",
         ),
     ] {

@@ -65,10 +65,13 @@ fn add(rejected: &Rejected<'_>, messages: &mut Vec<Json>) {
     match calls.is_empty() {
         true if content.is_null() => {}
         true => messages.push(json!({"role": "assistant", "content": content})),
-        false => messages.push(json!({"role": "assistant", "content": content, "tool_calls": calls})),
+        false => {
+            messages.push(json!({"role": "assistant", "content": content, "tool_calls": calls}))
+        }
     }
     for call in &rejected.calls {
-        messages.push(json!({"role": "tool", "tool_call_id": call.id, "content": rejected.correction}));
+        messages
+            .push(json!({"role": "tool", "tool_call_id": call.id, "content": rejected.correction}));
     }
     if calls.is_empty() {
         messages.push(json!({"role": "user", "content": rejected.correction}));
