@@ -1,6 +1,7 @@
 //! Raw arguments: what may be typed, and what it says in `--help`, the man page and completions.
 
 mod browser;
+mod model;
 mod parse;
 mod profile;
 mod record;
@@ -16,6 +17,7 @@ use clap_complete::Shell;
 use crate::exit_code::{self, ExitCode};
 
 pub(crate) use browser::{BrowserArgs, BrowserCommand, HealArgs, HealMode, VerifyArgs};
+pub(crate) use model::ModelArgs;
 pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
 pub(crate) use record::{RecordArgs, RecordLlmArgs, RecordedSource};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum};
 
-use super::{SafetyArgs, VariableArgs};
+use super::{ModelArgs, SafetyArgs, VariableArgs};
 
 /// Arguments of `parse`.
 #[derive(Debug, Args)]
@@ -17,6 +17,9 @@ pub(crate) struct ParseArgs {
 
     #[command(flatten)]
     pub reading: ReadingArgs,
+
+    #[command(flatten)]
+    pub model: ModelArgs,
 
     #[command(flatten)]
     pub browser: BrowserFlags,

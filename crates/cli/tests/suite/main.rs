@@ -12,6 +12,8 @@ mod faults;
 mod golden;
 mod judging;
 mod llm;
+mod parse;
+mod parse_model;
 // It looks for processes in `/proc`.
 #[cfg(target_os = "linux")]
 mod processes;

@@ -2,6 +2,7 @@
 
 use super::dom::NodeId;
 use super::selector::{CONTAINERS, Finder};
+use super::snapshot::single_spaces;
 use crate::value::{Json, cut};
 
 /// The longest name that a message shows, in characters.
@@ -27,10 +28,33 @@ impl Finder<'_> {
         }
     }
 
+    /// What a frame is called: by its own name, its title attribute, or the title of its document.
+    pub(super) fn frame_name(&self, id: NodeId) -> Option<String> {
+        let element = self.state.element(id)?;
+        let document = || {
+            let mut frames = self.state.page.frames.iter();
+            frames
+                .find(|frame| frame.owner == id)
+                .map(|frame| frame.title.as_str())
+        };
+        [
+            Some(element.name.as_str()),
+            element.attribute("title"),
+            document(),
+        ]
+        .into_iter()
+        .flatten()
+        .map(single_spaces)
+        .find(|name| !name.is_empty())
+    }
+
     /// The role and name of what an element is in, if something around it has a name.
     pub(super) fn place_of(&self, id: NodeId) -> Option<(String, String)> {
         self.state.ancestor_elements(id).find_map(|(place, outer)| {
-            if outer.kind() != "iframe" && !CONTAINERS.contains(&outer.kind()) {
+            if is_frame(&outer.tag_name) {
+                return Some(("frame".to_owned(), self.frame_name(place)?));
+            }
+            if !CONTAINERS.contains(&outer.kind()) {
                 return None;
             }
             let name = match outer.name.is_empty() {
@@ -40,6 +64,11 @@ impl Finder<'_> {
             Some((outer.kind().to_owned(), name))
         })
     }
+}
+
+/// Whether another document is inside.
+pub(super) fn is_frame(tag: &str) -> bool {
+    matches!(tag, "iframe" | "frame")
 }
 
 fn quoted(name: &str) -> String {

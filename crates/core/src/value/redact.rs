@@ -1,6 +1,7 @@
 //! Secrets never reach a trace, report, log or journal: they are replaced before anything is written.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
@@ -10,10 +11,20 @@ use super::Json;
 pub const REDACTED: &str = "[redacted]";
 
 /// Replaces every occurrence of a set of secrets, also as JSON, a URL or a shell word would spell them.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Redactor {
     secrets: Vec<String>,
     automaton: Option<AhoCorasick>,
+}
+
+/// How many there are: what is replaced must not be shown here either.
+impl fmt::Debug for Redactor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Redactor")
+            .field("secrets", &self.secrets.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Redactor {
@@ -260,6 +271,12 @@ mod tests {
             &mut found,
         );
         assert_eq!(found, ["abcd", "hunter2"]);
+    }
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let shown = format!("{:?}", Redactor::new(["hunter2".to_owned()]));
+        assert_eq!(shown, "Redactor { secrets: 1, .. }");
     }
 
     #[test]

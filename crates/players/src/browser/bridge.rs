@@ -235,6 +235,11 @@ impl BrowserBridge {
         self.happenings.seen().refused.first().cloned()
     }
 
+    /// Why documents of frames were refused during the last action.
+    pub fn refused_frames(&self) -> Vec<Refusal> {
+        self.happenings.seen().refused_frames.clone()
+    }
+
     /// Whether the last action began a navigation that led to no page: as one to a download does.
     pub(super) fn has_abandoned(&self) -> bool {
         self.happenings.seen().abandoned > 0
@@ -430,7 +435,14 @@ async fn open(
     let context = browser
         .new_context_with_options(context_options(options)?)
         .await;
-    let context = context.map_err(|error| failed(&error))?;
+    let context = context.map_err(|error| match options.videos {
+        Some(_) if is_about_videos(&error) => BrowserError::new(
+            BrowserErrorKind::Unavailable,
+            "videos are recorded by Playwright's ffmpeg, which is not installed",
+        )
+        .help("npx playwright-core install ffmpeg"),
+        _ => failed(&error),
+    })?;
     happenings
         .listen(&context)
         .await
@@ -450,6 +462,12 @@ async fn open(
         .await
         .map_err(|error| failed(&error))?;
     Ok((browser, context))
+}
+
+/// Whether a context is not there since there is nothing that records videos.
+fn is_about_videos(error: &playwright_rs::Error) -> bool {
+    let text = error.to_string();
+    text.contains("is not installed") || text.contains("ffmpeg")
 }
 
 async fn begin_trace(context: &BrowserContext) -> playwright_rs::Result<()> {

@@ -98,8 +98,9 @@ pub(super) struct Seen {
     pub(super) downloads_underway: usize,
     pub(super) tabs: Vec<Page>,
     pub(super) current: usize,
-    /// Why navigations of this action were refused.
+    /// Why navigations of this action were refused: of the page, and of frames in it.
     pub(super) refused: Vec<Refusal>,
+    pub(super) refused_frames: Vec<Refusal>,
     pub(super) console: VecDeque<String>,
     /// Errors on the console, and requests that failed, since somebody asked last.
     pub(super) errors: Vec<String>,
@@ -168,7 +169,7 @@ impl Happenings {
                 match refusal {
                     None => route.continue_(None).await,
                     Some(refusal) => {
-                        this.seen().refused.push(refusal);
+                        this.seen().refuse(refusal, is_of_frame(&request));
                         route.abort(Some("blockedbyclient")).await
                     }
                 }
@@ -229,6 +230,7 @@ impl Happenings {
         seen.loads = 0;
         seen.dialogs_of_action = 0;
         seen.refused.clear();
+        seen.refused_frames.clear();
     }
 
     /// Listens to a context and each page of it.
@@ -356,20 +358,18 @@ impl Happenings {
             request.resource_type(),
             "websocket" | "eventsource" | "media" | "ping" | "beacon"
         );
-        let is_top = || {
-            request
-                .frame()
-                .is_some_and(|frame| frame.parent_frame().is_none())
-        };
         // A redirect is not asked about before it is followed, so it is told afterwards.
         let refusal = match request.redirected_from() {
             Some(_) if request.is_navigation_request() => self.refusal(request.url()),
             _ => None,
         };
+        let is_of_frame = is_of_frame(request);
         let mut seen = self.seen();
-        seen.refused.extend(refusal);
+        if let Some(refusal) = refusal {
+            seen.refuse(refusal, is_of_frame);
+        }
         // A redirect goes on with the same navigation.
-        if request.is_navigation_request() && request.redirected_from().is_none() && is_top() {
+        if request.is_navigation_request() && request.redirected_from().is_none() && !is_of_frame {
             seen.navigations += 1;
         }
         let underway = Underway {
@@ -469,6 +469,22 @@ impl Happenings {
             sha256,
             failure: None,
         })
+    }
+}
+
+/// Whether a request is not of the page itself.
+fn is_of_frame(request: &Request) -> bool {
+    request
+        .frame()
+        .is_none_or(|frame| frame.parent_frame().is_some())
+}
+
+impl Seen {
+    fn refuse(&mut self, refusal: Refusal, is_of_frame: bool) {
+        match is_of_frame {
+            true => self.refused_frames.push(refusal),
+            false => self.refused.push(refusal),
+        }
     }
 }
 

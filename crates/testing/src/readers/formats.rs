@@ -11,6 +11,7 @@ use cuecard_core::page::selector::{Finder, Selector};
 use cuecard_core::page::text::TextOptions;
 use cuecard_core::source::SourceFile;
 use cuecard_core::value::Redactor;
+use cuecard_players::browser::model::Cassette;
 use cuecard_players::mcp::config::{Config, ConfigSearch};
 
 use super::{assert_can_be_shown, assert_read_or_refused};
@@ -141,6 +142,14 @@ pub fn sentence(text: &str) {
     if let Ok(selector) = text.parse::<Selector>() {
         assert_eq!(selector.to_string().parse(), Ok(selector));
     }
+}
+
+/// A cassette is read or refused, and what is said about it can be shown.
+///
+/// # Panics
+/// See [`tool_call`].
+pub fn cassette(text: &str) {
+    assert_can_be_shown(&Cassette::check(&SourceFile::new("cassette.jsonl", text)));
 }
 
 /// A config with MCP servers, as JSON with comments and as TOML, gives servers and findings that can be shown.

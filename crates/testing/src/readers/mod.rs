@@ -10,7 +10,9 @@ mod tests;
 use cuecard_core::diagnostic::{Diagnostic, any_error};
 use cuecard_core::reports::{Style, diagnostics};
 
-pub use formats::{browser, capture, config, heal, sentence, steps, test_case, tool_call};
+pub use formats::{
+    browser, capture, cassette, config, heal, sentence, steps, test_case, tool_call,
+};
 pub use recordings::{atif, claude_code, codex, otlp, replay_bundle, trace};
 pub use syntax::{json, yaml};
 
@@ -28,6 +30,7 @@ pub const TARGETS: &[Target] = &[
     ("heal", heal),
     ("capture", capture),
     ("sentence", sentence),
+    ("cassette", cassette),
     ("config", config),
     ("replay_bundle", replay_bundle),
     ("trace", trace),

@@ -1,5 +1,6 @@
 //! `cuecard parse`.
 
+mod model;
 mod prepared;
 mod telling;
 
@@ -10,13 +11,18 @@ use std::time::Duration;
 use cuecard_core::diagnostic::{Code, Diagnostic, codes};
 use cuecard_core::scenario::browser::{ErrorInfo, ParseStatus, StepsFile};
 use cuecard_core::value::Redactor;
-use cuecard_players::browser::parse::{NoInterpreter, ParseRequest, Parsed, parse};
-use cuecard_players::browser::stage::{LiveStage, Stage as _};
+use cuecard_players::browser::model::{
+    CassetteMode, HttpModelClient, ModelInterpreter, RecordedAudience, RecordedStage,
+    RecordingStage,
+};
+use cuecard_players::browser::parse::{ParseRequest, Parsed, parse};
+use cuecard_players::browser::stage::{LiveStage, Stage};
 use cuecard_players::runtime::clock::Clock;
 use cuecard_players::runtime::run_dir::RunDir;
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
+use self::model::{Sources, sources};
 use self::prepared::{Prepared, prepared};
 use self::telling::Terminal;
 use super::browser_stage::{self, Wanted};
@@ -63,52 +69,91 @@ async fn parse_all(
     stop: &CancellationToken,
 ) -> Result<ExitCode, Stop> {
     let could_not_run = |diagnostic| Stop(vec![diagnostic], ExitCode::CouldNotRun);
+    let Sources {
+        interpreter,
+        cassette,
+        mode,
+        warnings,
+    } = sources(
+        &args.model,
+        &prepared.scenario.options,
+        environment,
+        prepared.hidden(),
+    )?;
+    let redactor = prepared.hidden();
+    output.diagnostics(&warnings, args.json, &redactor);
     let run_dir = run_dir(args, &prepared).map_err(could_not_run)?;
     let scenario = &prepared.scenario;
-    let wanted = Wanted {
-        flags: &args.browser,
-        options: &scenario.options,
-        values: prepared.request_values.clone(),
-        policy: prepared.policy,
-        root: prepared.root,
-        run_dir: run_dir.path().to_owned(),
+    let audience = RecordedAudience::new(Terminal::new(args, output, scenario), cassette.clone());
+    let mut run = Run {
+        request: ParseRequest {
+            scenario,
+            options: prepared.options,
+            values: prepared.request_values.clone(),
+            secrets: prepared.secrets,
+            full_dom: args.full_dom,
+            timings: args.timings,
+            is_verbose: args.verbose > 0,
+        },
+        interpreter,
+        audience,
+        stop,
     };
-    let starting = browser_stage::start(
-        wanted,
-        prepared.storage,
-        environment,
-        &prepared.working_directory,
-    );
-    let mut stage = tokio::select! {
-        biased;
-        () = stop.cancelled() => return Ok(ExitCode::Interrupted),
-        started = starting => started.map_err(could_not_run)?,
+    let parsed = match (&cassette, mode) {
+        (Some(cassette), Some(CassetteMode::Offline)) => {
+            let attribute = scenario.options.test_id_attribute.as_str();
+            run.on(&mut RecordedStage::new(cassette, attribute)).await
+        }
+        _ => {
+            let wanted = Wanted {
+                flags: &args.browser,
+                options: &scenario.options,
+                values: prepared.request_values,
+                policy: prepared.policy,
+                root: prepared.root,
+                run_dir: run_dir.path().to_owned(),
+            };
+            let starting = browser_stage::start(
+                wanted,
+                prepared.storage,
+                environment,
+                &prepared.working_directory,
+            );
+            let mut stage = tokio::select! {
+                biased;
+                () = stop.cancelled() => return Ok(ExitCode::Interrupted),
+                started = starting => started.map_err(could_not_run)?,
+            };
+            // With what the storage state holds.
+            run.request.values = stage.values().clone();
+            let parsed = match (&cassette, mode) {
+                (Some(cassette), Some(CassetteMode::Record)) => {
+                    let interpreter = run.interpreter.as_ref();
+                    cassette.begin_run(interpreter.and_then(ModelInterpreter::identity));
+                    let mut recording = RecordingStage::new(stage, cassette.clone());
+                    let parsed = run.on(&mut recording).await;
+                    stage = recording.into_inner();
+                    parsed
+                }
+                _ => run.on(&mut stage).await,
+            };
+            if let Some(parsed) = &parsed
+                && has_failed(&parsed.file)
+            {
+                keep_failure(&mut stage, &run_dir).await;
+            }
+            stage.stop().await;
+            parsed
+        }
     };
-    let request = ParseRequest {
-        scenario,
-        options: prepared.options,
-        // With what the storage state holds.
-        values: stage.values().clone(),
-        secrets: prepared.secrets,
-        full_dom: args.full_dom,
-        timings: args.timings,
-        is_verbose: args.verbose > 0,
-    };
-    let mut terminal = Terminal::new(args, output, scenario);
-    let parsed = tokio::select! {
-        biased;
-        () = stop.cancelled() => None,
-        parsed = parse::<_, NoInterpreter, _>(&request, &mut stage, None, &mut terminal) => Some(parsed),
-    };
-    if let Some(parsed) = &parsed
-        && has_failed(&parsed.file)
-    {
-        keep_failure(&mut stage, &run_dir).await;
-    }
-    stage.stop().await;
+    let terminal = run.audience.into_inner();
     let Some(Parsed { file, .. }) = parsed else {
         drop(terminal);
         return Ok(ExitCode::Interrupted);
+    };
+    let recorded = match &cassette {
+        Some(cassette) => cassette.finish(!has_failed(&file)),
+        None => Ok(()),
     };
     // The run is over; a description that can't be written is not worth its result.
     let _ = run_dir.describe(&description(&run_dir, Some(&file)));
@@ -125,7 +170,28 @@ async fn parse_all(
             stderr(&format!("{}\n", line_of(error, scenario)));
         }
     }
+    recorded.map_err(could_not_run)?;
     Ok(exit_code(&file))
+}
+
+/// A parse that is ready for its stage.
+struct Run<'a> {
+    request: ParseRequest<'a>,
+    interpreter: Option<ModelInterpreter<HttpModelClient>>,
+    audience: RecordedAudience<Terminal>,
+    stop: &'a CancellationToken,
+}
+
+impl Run<'_> {
+    /// Parses on a stage; none if it was interrupted.
+    async fn on<S: Stage>(&mut self, stage: &mut S) -> Option<Parsed> {
+        let interpreter = self.interpreter.as_mut();
+        tokio::select! {
+            biased;
+            () = self.stop.cancelled() => None,
+            parsed = parse(&self.request, stage, interpreter, &mut self.audience) => Some(parsed),
+        }
+    }
 }
 
 /// An error as a line for machines.

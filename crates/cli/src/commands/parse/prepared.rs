@@ -8,6 +8,7 @@ use cuecard_core::formats::browser::{check_variables, read};
 use cuecard_core::formats::document::read_document;
 use cuecard_core::scenario::browser::{BrowserScenario, TranslatorChoice};
 use cuecard_core::source::SourceFile;
+use cuecard_core::value::Redactor;
 use cuecard_players::browser::stage::Values;
 use cuecard_players::browser::storage_state::StorageFile;
 use cuecard_players::runtime::policy::Policy;
@@ -35,6 +36,15 @@ pub(super) struct Prepared {
     pub(super) warnings: Vec<Diagnostic>,
 }
 
+impl Prepared {
+    /// What must not be told, that of the storage state too.
+    pub(super) fn hidden(&self) -> Redactor {
+        let mut hidden = self.request_values.redactor().clone();
+        hidden.add(self.storage.iter().flat_map(|storage| storage.secrets.clone()));
+        hidden
+    }
+}
+
 /// Reads the scenario and everything that belongs to it.
 ///
 /// # Errors
@@ -57,7 +67,13 @@ pub(super) fn prepared(
             TranslatorArg::RulesThenModel => TranslatorChoice::RulesThenModel,
         };
     }
-    let resolved = browser_values::resolve(&args.variables, &declared(&scenario), environment, true);
+    // A recording is played without secrets: nothing is typed anywhere.
+    let is_live = !args.model.offline;
+    let mut resolved =
+        browser_values::resolve(&args.variables, &declared(&scenario), environment, is_live);
+    if !is_live {
+        resolved.values.stand_in(&resolved.secrets);
+    }
     found.extend(resolved.diagnostics);
     found.extend(check_variables(&scenario, &resolved.given, true));
     found.extend(browser_stage::check(&args.browser, !resolved.secrets.is_empty()));
@@ -75,7 +91,10 @@ pub(super) fn prepared(
         )
     })?;
     let folder = folder_of(&args.file, &working_directory);
-    let storage = browser_stage::storage_state(&scenario.options, &folder);
+    let storage = match is_live {
+        true => browser_stage::storage_state(&scenario.options, &folder),
+        false => Ok(None),
+    };
     let policy = policy(&args.safety, Some(&args.run_dir), &working_directory);
     let root = match &args.safety.root {
         Some(root) => working_directory.join(root),

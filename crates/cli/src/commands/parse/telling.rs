@@ -162,7 +162,12 @@ impl Terminal {
             "" => String::new(),
             code => format!("{}: ", style.bad(code)),
         };
-        self.print(&format!("        {code}{}", printable(&failure.message)));
+        let mut lines = failure.message.lines();
+        let first = lines.next().unwrap_or_default();
+        self.print(&format!("        {code}{}", printable(first)));
+        for line in lines {
+            self.print(&format!("          {}", printable(line)));
+        }
         for words in &failure.candidates {
             self.print(&format!("          {}", printable(words)));
         }

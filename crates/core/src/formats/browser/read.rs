@@ -103,7 +103,9 @@ fn is_browser(reader: &mut Reader<'_>, root: &Node) -> bool {
     let message = format!("this is {}, not a browser scenario", kind.description());
     reader.error(codes::FILE_KIND, at, message).help = Some(
         match kind {
-            FileKind::ToolCall | FileKind::ToolCallLegacy => "play it with `cuecard play FILE`",
+            FileKind::ToolCall | FileKind::ToolCallLegacy | FileKind::BrowserSteps => {
+                "play it with `cuecard play FILE`"
+            }
             FileKind::TestCase => "judge it with `cuecard test FILE`",
             _ => "a browser scenario has `url` and `actions`",
         }

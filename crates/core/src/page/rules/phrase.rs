@@ -37,6 +37,8 @@ pub enum PlaceKind {
     Row,
     /// A form.
     Form,
+    /// A frame.
+    Frame,
 }
 
 impl PlaceKind {
@@ -45,6 +47,7 @@ impl PlaceKind {
         ("dialog", Self::Dialog),
         ("row", Self::Row),
         ("form", Self::Form),
+        ("frame", Self::Frame),
     ];
 
     /// The word for it.
@@ -54,6 +57,7 @@ impl PlaceKind {
             Self::Dialog => "dialog",
             Self::Row => "row",
             Self::Form => "form",
+            Self::Frame => "frame",
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::phrase::{PlaceKind, Within};
+use crate::page::describe::is_frame;
 use crate::page::dom::{DomElement, NodeId};
 use crate::page::selector::{Finder, is_row};
 use crate::page::snapshot::single_spaces;
@@ -58,6 +59,8 @@ impl Finder<'_> {
                 .iter()
                 .filter(|(id, element)| {
                     test(&element.name)
+                        || (within.kind == PlaceKind::Frame
+                            && self.frame_name(*id).is_some_and(|name| test(&name)))
                         || (is_row(&element.role) && self.parts(*id).iter().any(|part| test(part)))
                         || (within.kind == PlaceKind::Dialog
                             && self.heading_in(*id).is_some_and(|heading| test(&heading)))
@@ -158,6 +161,7 @@ fn is_place(element: &DomElement, kind: PlaceKind) -> bool {
         PlaceKind::Dialog => matches!(role, "dialog" | "alertdialog") || tag == "dialog",
         PlaceKind::Row => is_row(role) || matches!(tag, "tr" | "li"),
         PlaceKind::Form => role == "form" || tag == "form",
+        PlaceKind::Frame => is_frame(tag),
     }
 }
 
@@ -166,6 +170,7 @@ pub(super) fn kind_of(role: &str) -> PlaceKind {
     match role {
         "dialog" | "alertdialog" => PlaceKind::Dialog,
         "form" => PlaceKind::Form,
+        "frame" => PlaceKind::Frame,
         role if is_row(role) => PlaceKind::Row,
         _ => PlaceKind::Section,
     }

@@ -29,6 +29,8 @@ pub trait ModelClient: Send {
 pub struct ModelInterpreter<C> {
     client: Option<C>,
     cassette: Option<Cassette>,
+    /// Whose replies are looked for, if nobody is asked.
+    identity: Option<ModelIdentity>,
     max_replies: usize,
 }
 
@@ -36,20 +38,31 @@ impl<C: ModelClient> ModelInterpreter<C> {
     /// An interpreter that asks `cassette` first, and then `client` if the cassette lets it. `max_replies` is how
     /// often the model may reply for one sentence.
     pub fn new(client: Option<C>, cassette: Option<Cassette>, max_replies: u64) -> Self {
+        let identity = match (&client, &cassette) {
+            (Some(client), _) => Some(client.identity()),
+            (None, Some(cassette)) => cassette.identity(),
+            (None, None) => None,
+        };
         Self {
             client,
             cassette,
+            identity,
             max_replies: usize::try_from(max_replies).unwrap_or(usize::MAX).max(1),
+        }
+    }
+
+    /// Looks for replies of this model, also when nobody is asked.
+    #[must_use]
+    pub fn as_model(self, identity: ModelIdentity) -> Self {
+        Self {
+            identity: Some(identity),
+            ..self
         }
     }
 
     /// The model that is asked, or whose replies are recorded. None if there is neither.
     pub fn identity(&self) -> Option<ModelIdentity> {
-        match (&self.client, &self.cassette) {
-            (Some(client), _) => Some(client.identity()),
-            (None, Some(cassette)) => cassette.identity(),
-            (None, None) => None,
-        }
+        self.identity.clone()
     }
 
     /// The next reply: a recorded one, or the model's.

@@ -75,7 +75,7 @@ impl Asked<'_> {
                 let Some(name) = given_texts(self.action).into_iter().next() else {
                     let message = "the sentence does not name what must not be there";
                     return Err(Failure::new(codes::BROWSER_NOT_UNDERSTOOD, message)
-                        .help("put its name in quotes: the 'Loading' dialog is not visible"));
+                        .help("put its name in quotes"));
                 };
                 Some(Intent {
                     step: step.clone(),

@@ -162,17 +162,22 @@ fn describing(phrase: &Phrase, finder: Finder<'_>, elements: &[NodeId]) -> Selec
         },
         (None, None) => Pattern::Text(phrase.name.clone()),
     };
-    Selector {
-        within: phrase.within.as_ref().map(|within| Pattern::Role {
-            role: match within.kind {
-                PlaceKind::Row => "row",
-                PlaceKind::Dialog => "dialog",
-                PlaceKind::Form => "form",
-                PlaceKind::Section => "region",
-            }
-            .to_owned(),
+    let within = phrase.within.as_ref().and_then(|within| {
+        let role = match within.kind {
+            PlaceKind::Row => "row",
+            PlaceKind::Dialog => "dialog",
+            PlaceKind::Form => "form",
+            PlaceKind::Section => "region",
+            // A selector enters a frame by its element, which has no role.
+            PlaceKind::Frame => return None,
+        };
+        Some(Pattern::Role {
+            role: role.to_owned(),
             name: within.name.clone(),
-        }),
+        })
+    });
+    Selector {
+        within,
         ..Selector::of(pattern)
     }
 }

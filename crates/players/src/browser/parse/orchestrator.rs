@@ -321,7 +321,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         };
         let mut targets = self.targets(&understood);
         let Performed {
-            outcome,
+            mut outcome,
             scene: judged,
         } = self.stage.perform(&deed, targets.as_mut()).await?;
         let (scene, elements) = match judged {
@@ -345,6 +345,8 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
             expects_dialogs: self.request.options.get("onDialog").is_some(),
         };
         let kept = keep::step(done, self.finder(&scene), &elements, &self.request.values);
+        // With what the step itself gives to think about.
+        outcome.warnings.clone_from(&kept.observed.warnings);
         Ok((Box::new(kept), outcome))
     }
 

@@ -418,7 +418,7 @@ async fn what_a_models_side_says_stands_in_the_error() {
 async fn what_must_not_be_there_needs_no_element() {
     let mut stage = Scripted::on(&[&page(LOGIN)]);
     let actions = json!([
-        "verify the 'Loading' dialog is not visible",
+        "verify the 'Loading' button is not visible",
         "there are no 'Other' buttons",
         "there are 1 'Log in' buttons"
     ]);

@@ -232,7 +232,13 @@ impl LiveStage {
     pub(super) async fn outcome(&mut self, before: Before, settled: Option<Settled>) -> Outcome {
         let (url, title) = (self.bridge.url(), self.bridge.title().await);
         let values = &self.settings.values;
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<String> = self
+            .bridge
+            .refused_frames()
+            .into_iter()
+            .map(|refusal| format!("a frame was left out: {}", refusal.message))
+            .collect();
+        warnings.dedup();
         let mut downloads = Vec::new();
         for download in self.bridge.downloads().into_iter().skip(before.downloads) {
             match download.failure {

@@ -125,14 +125,14 @@ impl Cassette {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The model whose replies are recorded in its last run.
+    /// The model that was asked in its last run; without a run that of its last reply.
     pub fn identity(&self) -> Option<ModelIdentity> {
         let inner = self.inner();
-        let of_run = inner.tape.run.model.clone();
-        of_run.or_else(|| {
-            let last = inner.tape.order.last()?;
-            Some(inner.tape.replies.get(last)?.model.clone())
-        })
+        if inner.tape.run.is_there {
+            return inner.tape.run.model.clone();
+        }
+        let last = inner.tape.order.last()?;
+        Some(inner.tape.replies.get(last)?.model.clone())
     }
 
     /// Begins a run, in which this model is asked, if any.

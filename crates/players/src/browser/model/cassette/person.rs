@@ -10,12 +10,12 @@ use crate::browser::parse::{Audience, Choice, ParseEvent, Proposal};
 #[derive(Debug)]
 pub struct RecordedAudience<A> {
     audience: A,
-    cassette: Cassette,
+    cassette: Option<Cassette>,
 }
 
 impl<A> RecordedAudience<A> {
-    /// Asks `cassette` first, and then `audience`.
-    pub fn new(audience: A, cassette: Cassette) -> Self {
+    /// Asks `cassette` first, if there is one, and then `audience`.
+    pub fn new(audience: A, cassette: Option<Cassette>) -> Self {
         Self { audience, cassette }
     }
 
@@ -31,19 +31,23 @@ impl<A: Audience> Audience for RecordedAudience<A> {
     }
 
     async fn decide(&mut self, proposal: &Proposal) -> Choice {
-        if let Some(choice) = self.cassette.decided(proposal) {
+        let cassette = self.cassette.as_ref();
+        if let Some(choice) = cassette.and_then(|cassette| cassette.decided(proposal)) {
             return choice;
         }
         if !self.audience.decides() {
             return Choice::Go;
         }
         let choice = self.audience.decide(proposal).await;
-        self.cassette.add_decided(proposal, choice);
+        if let Some(cassette) = &self.cassette {
+            cassette.add_decided(proposal, choice);
+        }
         choice
     }
 
     fn decides(&self) -> bool {
-        self.audience.decides() || self.cassette.has_decisions()
+        let has_decisions = |cassette: &Cassette| cassette.has_decisions();
+        self.audience.decides() || self.cassette.as_ref().is_some_and(has_decisions)
     }
 }
 
@@ -95,7 +99,10 @@ fn shown(proposal: &Proposal) -> Vec<String> {
 fn key(proposal: &Proposal) -> String {
     let prompt = Prompt {
         page: shown(proposal).join("\n"),
-        previous: String::new(),
+        previous: match proposal.understood {
+            Some(_) => "understood".to_owned(),
+            None => "unclear".to_owned(),
+        },
         action: proposal.action.clone(),
     };
     cassette_key("person", "", &prompt, &[])

@@ -167,7 +167,7 @@ async fn an_empty_cassette_says_so() {
     let cassette = recorded.open(CassetteMode::Record);
     cassette.begin_run(None);
     cassette.finish(true).expect("it is written");
-    let error = ask(None, &recorded.open(CassetteMode::Replies), ACTION)
+    let error = ask(Some(ScriptedClient::new([])), &recorded.open(CassetteMode::Replies), ACTION)
         .await
         .expect_err("there is nothing");
     assert!(error.message.ends_with("has no reply of a model"), "{error}");
@@ -255,14 +255,14 @@ async fn what_a_person_decided_is_not_asked_again() {
     let cassette = recorded.open(CassetteMode::Record);
     cassette.begin_run(None);
     for (proposal, choice) in [(&unclear, Choice::Pick(1)), (&clear, Choice::Skip)] {
-        let mut audience = RecordedAudience::new(Person(Some(choice)), cassette.clone());
+        let mut audience = RecordedAudience::new(Person(Some(choice)), Some(cassette.clone()));
         assert_eq!(audience.decide(proposal).await, choice);
         assert_eq!(audience.decide(proposal).await, choice);
     }
     cassette.finish(true).expect("it is written");
     assert_eq!(recorded.text().matches("\"kind\":\"person\"").count(), 2);
 
-    let mut audience = RecordedAudience::new((), recorded.open(CassetteMode::Offline));
+    let mut audience = RecordedAudience::new((), Some(recorded.open(CassetteMode::Offline)));
     assert!(audience.decides());
     assert_eq!(audience.decide(&unclear).await, Choice::Pick(1));
     assert_eq!(audience.decide(&clear).await, Choice::Skip);
@@ -272,7 +272,7 @@ async fn what_a_person_decided_is_not_asked_again() {
         ..unclear
     };
     assert_eq!(audience.decide(&other).await, Choice::Go);
-    let audience = RecordedAudience::new((), Recorded::new().open(CassetteMode::Record));
+    let audience = RecordedAudience::new((), Some(Recorded::new().open(CassetteMode::Record)));
     assert!(!audience.decides());
 }
 

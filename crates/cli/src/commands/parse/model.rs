@@ -1,0 +1,292 @@
+//! The model that is asked, and the cassette that is played or recorded.
+
+use std::ffi::OsString;
+
+use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::scenario::browser::{BrowserOptions, Provider, ProviderKind, TranslatorChoice};
+use cuecard_core::value::Redactor;
+use cuecard_players::browser::model::{
+    Cassette, CassetteMode, HttpModelClient, ModelInterpreter, ModelSettings,
+};
+use cuecard_players::runtime::provider;
+
+use super::Stop;
+use crate::args::ModelArgs;
+use crate::commands::browser_stage::diagnostic;
+use crate::exit_code::ExitCode;
+use crate::inputs::text_environment;
+
+/// What stands beside the stage.
+pub(super) struct Sources {
+    /// Reads what the rules can't; none if there is no model, nor a recorded one.
+    pub(super) interpreter: Option<ModelInterpreter<HttpModelClient>>,
+    pub(super) cassette: Option<Cassette>,
+    pub(super) mode: Option<CassetteMode>,
+    pub(super) warnings: Vec<Diagnostic>,
+}
+
+/// Whether nothing may be asked for that is not recorded.
+fn is_ci(environment: &[(OsString, OsString)]) -> bool {
+    let value = environment.iter().find(|(name, _)| name == "CI");
+    value.is_some_and(|(_, value)| !value.is_empty() && value != "false" && value != "0")
+}
+
+/// Opens the cassette, and makes ready to ask the model.
+///
+/// # Errors
+/// With all that is wrong.
+pub(super) fn sources(
+    args: &ModelArgs,
+    options: &BrowserOptions,
+    environment: &[(OsString, OsString)],
+    secrets: Redactor,
+) -> Result<Sources, Stop> {
+    let settings = match options.translator {
+        TranslatorChoice::Rules => Ok(None),
+        TranslatorChoice::Model | TranslatorChoice::RulesThenModel => {
+            settings(args, options, environment)
+        }
+    };
+    let settings =
+        settings.map_err(|diagnostic| Stop(vec![diagnostic], ExitCode::Invalid))?;
+    let mut warnings = Vec::new();
+    let mode = args.cassette.is_some().then(|| match (args.offline, args.record) {
+        (true, _) => CassetteMode::Offline,
+        (false, true) if is_ci(environment) => {
+            warnings.push(
+                Diagnostic::warning(codes::ARGUMENT, "`CI` is set, so `--record` records nothing")
+                    .with_help("record where you work, and keep the cassette with the scenario"),
+            );
+            CassetteMode::Replies
+        }
+        (false, true) => CassetteMode::Record,
+        (false, false) => CassetteMode::Replies,
+    });
+    let cassette = match (&args.cassette, mode) {
+        (Some(path), Some(mode)) => {
+            let (cassette, found) = Cassette::open(path, mode, secrets).map_err(|found| {
+                let is_unwritable = found.iter().any(|found| found.code == codes::FILE_WRITE);
+                let exit = match is_unwritable {
+                    true => ExitCode::CouldNotRun,
+                    false => ExitCode::Invalid,
+                };
+                Stop(found, exit)
+            })?;
+            warnings.extend(found);
+            Some(cassette)
+        }
+        _ => None,
+    };
+    let identity = settings.as_ref().map(ModelSettings::identity);
+    let client = match settings.filter(|_| mode != Some(CassetteMode::Offline)) {
+        None => None,
+        Some(settings) => {
+            let client = HttpModelClient::new(settings).map_err(|error| {
+                Stop(vec![diagnostic(&error.into())], ExitCode::CouldNotRun)
+            })?;
+            Some(client)
+        }
+    };
+    let mut interpreter = ModelInterpreter::new(client, cassette.clone(), options.max_replies);
+    if let Some(identity) = identity {
+        interpreter = interpreter.as_model(identity);
+    }
+    Ok(Sources {
+        interpreter: interpreter.identity().is_some().then_some(interpreter),
+        cassette,
+        mode,
+        warnings,
+    })
+}
+
+/// The model that the command line or the scenario names. There is no default.
+fn settings(
+    args: &ModelArgs,
+    options: &BrowserOptions,
+    environment: &[(OsString, OsString)],
+) -> Result<Option<ModelSettings>, Diagnostic> {
+    let of_file = options.llm.as_ref();
+    let (kind, name) = match (&args.model, of_file) {
+        (Some(text), _) => named(text, of_file)?,
+        (None, Some(provider)) => (provider.kind, provider.model.clone()),
+        (None, None) => return Ok(None),
+    };
+    // What the file says of another API says nothing of this one.
+    let of_file = of_file.filter(|provider| provider.kind == kind);
+    let environment = text_environment(environment);
+    let value = |name: &str| environment.get(name).filter(|value| !value.is_empty()).cloned();
+    let (base_variable, key_variable, usual) = match kind {
+        ProviderKind::OpenAi => (
+            "OPENAI_BASE_URL",
+            "OPENAI_API_KEY",
+            "https://api.openai.com/v1",
+        ),
+        ProviderKind::Anthropic => (
+            "ANTHROPIC_BASE_URL",
+            "ANTHROPIC_API_KEY",
+            "https://api.anthropic.com",
+        ),
+    };
+    let file_url = of_file.and_then(|provider| provider.base_url.clone());
+    let environment_url = value(base_variable);
+    let (url, place) = match (&file_url, &environment_url) {
+        (Some(url), _) => (url.as_str(), "`options.llm.baseUrl`"),
+        (None, Some(url)) => (url.as_str(), base_variable),
+        (None, None) => (usual, "the usual address"),
+    };
+    let provider = provider::Provider::parse(url).map_err(|reason| {
+        Diagnostic::error(
+            codes::BROWSER_OPTION,
+            format!("{place} names no server: {reason}"),
+        )
+    })?;
+    let variable = of_file.and_then(|provider| provider.api_key_env.clone());
+    let key_variable = match (variable, &file_url) {
+        (Some(name), _) => Some(name),
+        // A key is not sent to whatever server a file names.
+        (None, Some(_)) => None,
+        (None, None) => Some(key_variable.to_owned()),
+    };
+    let mut settings = ModelSettings::new(kind, name, provider);
+    settings.key = key_variable.as_deref().and_then(value);
+    settings.key_variable = key_variable;
+    Ok(Some(settings))
+}
+
+/// What `--model` names: with the API before it, or over that of the scenario.
+fn named(text: &str, of_file: Option<&Provider>) -> Result<(ProviderKind, String), Diagnostic> {
+    for kind in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
+        let name = text
+            .strip_prefix(kind.word())
+            .and_then(|rest| rest.strip_prefix('/'));
+        if let Some(name) = name.filter(|name| !name.trim().is_empty()) {
+            return Ok((kind, name.to_owned()));
+        }
+    }
+    match of_file {
+        Some(provider) if !text.trim().is_empty() => Ok((provider.kind, text.to_owned())),
+        _ => Err(Diagnostic::error(
+            codes::ARGUMENT,
+            format!("`--model {text}` does not say over which API"),
+        )
+        .with_help("write `--model openai/NAME` or `--model anthropic/NAME`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn provider(kind: ProviderKind, base_url: Option<&str>, api_key_env: Option<&str>) -> Provider {
+        Provider {
+            kind,
+            model: "of-file".to_owned(),
+            base_url: base_url.map(str::to_owned),
+            api_key_env: api_key_env.map(str::to_owned),
+        }
+    }
+
+    /// The API, the model, the address, the variable of the key, and the key.
+    fn told(model: Option<&str>, llm: Option<Provider>, environment: &[(&str, &str)]) -> String {
+        let args = ModelArgs {
+            model: model.map(str::to_owned),
+            cassette: None,
+            record: false,
+            offline: false,
+        };
+        let options = BrowserOptions {
+            llm,
+            ..BrowserOptions::default()
+        };
+        let environment: Vec<(OsString, OsString)> = environment
+            .iter()
+            .map(|(name, value)| ((*name).into(), (*value).into()))
+            .collect();
+        match settings(&args, &options, &environment) {
+            Ok(None) => "none".to_owned(),
+            Ok(Some(settings)) => format!(
+                "{} {} {} {} {}",
+                settings.kind.word(),
+                settings.model,
+                settings.provider,
+                settings.key_variable.as_deref().unwrap_or("-"),
+                settings.key.as_deref().unwrap_or("-")
+            ),
+            Err(diagnostic) => format!("error: {}", diagnostic.message),
+        }
+    }
+
+    #[test]
+    fn the_command_line_comes_before_the_file_and_the_file_before_the_environment() {
+        use ProviderKind::{Anthropic, OpenAi};
+        let keys = [
+            ("OPENAI_API_KEY", "ko"),
+            ("ANTHROPIC_API_KEY", "ka"),
+            ("OWN", "kx"),
+        ];
+        let local = [("OPENAI_BASE_URL", "http://h:1/v1"), ("OPENAI_API_KEY", "")];
+        for (model, llm, environment, expected) in [
+            (None, None, &keys[..], "none"),
+            (
+                Some("openai/a/b"),
+                None,
+                &keys[..],
+                "openai a/b https://api.openai.com/v1 OPENAI_API_KEY ko",
+            ),
+            (
+                None,
+                Some(provider(Anthropic, None, None)),
+                &keys[..],
+                "anthropic of-file https://api.anthropic.com ANTHROPIC_API_KEY ka",
+            ),
+            (
+                Some("other"),
+                Some(provider(Anthropic, None, Some("OWN"))),
+                &keys[..],
+                "anthropic other https://api.anthropic.com OWN kx",
+            ),
+            (
+                Some("openai/x"),
+                Some(provider(Anthropic, Some("http://a"), Some("OWN"))),
+                &local[..],
+                "openai x http://h:1/v1 OPENAI_API_KEY -",
+            ),
+            // A key goes to no server that a file names by itself.
+            (
+                None,
+                Some(provider(OpenAi, Some("http://evil.example"), None)),
+                &keys[..],
+                "openai of-file http://evil.example - -",
+            ),
+            (
+                None,
+                Some(provider(OpenAi, Some("ftp://a"), None)),
+                &keys[..],
+                "error: `options.llm.baseUrl` names no server: it begins neither with `http://` nor with `https://`",
+            ),
+            (
+                Some("gpt"),
+                None,
+                &keys[..],
+                "error: `--model gpt` does not say over which API",
+            ),
+            (
+                Some("openai/"),
+                None,
+                &keys[..],
+                "error: `--model openai/` does not say over which API",
+            ),
+        ] {
+            assert_eq!(told(model, llm, environment), expected);
+        }
+    }
+
+    #[test]
+    fn ci_is_what_says_so() {
+        let environment = |value: &str| vec![(OsString::from("CI"), OsString::from(value))];
+        for (value, expected) in [("true", true), ("1", true), ("", false), ("false", false)] {
+            assert_eq!(is_ci(&environment(value)), expected, "{value}");
+        }
+        assert!(!is_ci(&[]));
+    }
+}

@@ -1,0 +1,226 @@
+//! What people do on pages, in sentences.
+
+use serde_json::json;
+
+use super::Lab;
+
+#[test]
+fn signing_in_as_in_the_documentation() {
+    let Some(lab) = Lab::new() else { return };
+    let actions = [
+        "type '{{USER}}' into the E-mail field",
+        "enter '{{PASSWORD}}' into Password",
+        "check 'Remember me'",
+        "click the 'Log in' button",
+        "verify the URL contains '/home'",
+        "verify 'You are signed in' is visible",
+        "verify the Welcome heading is visible",
+        "extract the Welcome heading",
+        "click 'Products'",
+        "go back",
+        "the title is 'Home'",
+    ];
+    let more = json!({
+        "variables": {"USER": "ana@example.org", "PASSWORD": null},
+        "secrets": ["PASSWORD"],
+    });
+    let mut lab = lab;
+    lab.scratch.set("CUECARD_VAR_PASSWORD", "correct horse");
+    let parsed = lab.parse_with("login.html", json!(actions), more, &[], 0);
+    assert_eq!(parsed.json["success"], true);
+    assert_eq!(parsed.json["status"], "success");
+    assert_eq!(parsed.json["errors"], json!(null));
+    assert_eq!(lab.site.count("login"), 1);
+    assert_eq!(parsed.steps().len(), actions.len());
+    assert_eq!(
+        parsed.selectors()[..4],
+        [
+            "role=textbox[name=\"E-mail\"]",
+            "role=textbox[name=\"Password\"]",
+            "role=checkbox[name=\"Remember me\"]",
+            "testid=submit",
+        ]
+    );
+    let step = &parsed.steps()[0];
+    assert_eq!(step["value"], "{{USER}}");
+    assert_eq!(step["translator"], "rules");
+    assert_eq!(step["fingerprint"]["role"], "textbox");
+    let shown = step["context"]["domStructureSnapshot"].as_str().expect("a text");
+    assert!(shown.contains("[2] textbox \"E-mail\" type=email"), "{shown}");
+    let click = &parsed.steps()[3];
+    assert!(
+        click["observed"]["url"].as_str().expect("one").ends_with("/home.html"),
+        "{click:#}"
+    );
+    assert_eq!(click["observed"]["settle"], "quiet");
+    assert_eq!(parsed.steps()[7]["observed"]["extractedContent"], "Welcome");
+    assert_eq!(parsed.json["extractedContent"], "Welcome");
+    assert_eq!(parsed.json["variables"], json!({"USER": "ana@example.org"}));
+    assert_eq!(parsed.json["secrets"], json!(["PASSWORD"]));
+    assert!(!parsed.text.contains("correct horse") && !parsed.stderr.contains("correct horse"));
+}
+
+#[test]
+fn the_same_page_gives_the_same_bytes() {
+    let Some(lab) = Lab::new() else { return };
+    let actions = [
+        "click 'Add to cart' in the 'Blue linen shirt' row",
+        "verify 'Blue linen shirt was added' is visible",
+        "there are 20 'Add to cart' buttons",
+        "scroll down",
+        "scroll to the 'White wool scarf' heading",
+    ];
+    let texts: Vec<String> = (0..2)
+        .map(|_| lab.parse("shop.html", &actions, 0).text)
+        .collect();
+    assert_eq!(texts[0], texts[1]);
+}
+
+#[test]
+fn look_alikes_are_told_apart_or_nothing_is_done() {
+    let Some(lab) = Lab::new() else { return };
+    let parsed = lab.parse("shop.html", &["click 'Add to cart'"], 1);
+    let error = parsed.error();
+    assert_eq!(error["code"], "B-ambiguous_action");
+    let candidates = error["candidates"].as_array().expect("a list");
+    assert_eq!(candidates.len(), 20);
+    assert_eq!(candidates[0], "button \"Add to cart\" in listitem \"Red cotton shirt\"");
+    assert_eq!(
+        error["help"],
+        "say which: 'Add to cart' in the 'Red cotton shirt' row"
+    );
+    // The proposed words are understood.
+    let say = error["help"].as_str().expect("one").replace("say which: ", "click ");
+    let parsed = lab.parse(
+        "shop.html",
+        &[&say, "'Red cotton shirt was added' is visible"],
+        0,
+    );
+    assert_eq!(
+        parsed.selectors()[0],
+        "within=role=listitem[name=\"Red cotton shirt\"] >> role=button[name=\"Add to cart\"]"
+    );
+}
+
+#[test]
+fn dialogs_of_the_browser_are_answered_and_told() {
+    let Some(lab) = Lab::new() else { return };
+    let actions = ["click 'Ask me'", "verify 'No' is visible"];
+    let parsed = lab.parse("dialogs.html", &actions, 0);
+    let observed = &parsed.steps()[0]["observed"];
+    assert_eq!(
+        observed["dialogs"],
+        json!([{"kind": "confirm", "message": "Really?", "accepted": false}])
+    );
+    assert!(parsed.stderr.contains("Really?"), "{}", parsed.stderr);
+    // Who says what becomes of dialogs expects them.
+    let more = json!({"options": {"onDialog": "accept"}});
+    let actions = json!(["click 'Ask me'", "verify 'Yes' is visible", "click 'Ask my name'",
+        "verify 'Name: Ana' is visible"]);
+    let parsed = lab.parse_with("dialogs.html", actions, more, &[], 0);
+    assert!(parsed.steps()[0]["observed"]["warnings"].is_null());
+    assert_eq!(parsed.json["options"], json!({"onDialog": "accept"}));
+    // A dialog of the page itself is a place like any other.
+    let actions = [
+        "click 'Open settings'",
+        "check 'News by mail' in the 'Settings' dialog",
+        "click 'Save' in the 'Settings' dialog",
+        "verify 'Settings: save' is visible",
+        "verify the 'News by mail' checkbox is not visible",
+    ];
+    lab.parse("dialogs.html", &actions, 0);
+}
+
+#[test]
+fn frames_and_shadow_roots_are_parts_of_the_page() {
+    let Some(lab) = Lab::new() else { return };
+    let actions = [
+        "type '4111' into 'Card number' in the 'Other site' frame",
+        "click 'Pay' in the 'Other site' frame",
+        "click 'Pay' in the 'Same origin' frame",
+        "verify 'Payment by site' is visible",
+    ];
+    let parsed = lab.parse("frames.html", &actions, 0);
+    assert!(
+        parsed.selectors()[1].starts_with("frame=css=") && parsed.selectors()[1].contains("Pay"),
+        "{:?}",
+        parsed.selectors()
+    );
+    let parsed = lab.parse("shadow.html", &["type 'SAVE10' into Voucher"], 0);
+    assert!(parsed.selectors()[0].starts_with("shadow=css=#plain >> "));
+}
+
+#[test]
+fn tabs_that_open_are_followed() {
+    let Some(lab) = Lab::new() else { return };
+    let actions = [
+        "click the 'Open terms' link",
+        "verify 'Be kind.' is visible",
+        "click 'Close'",
+        "click the Security tab",
+        "verify 'Two keys.' is visible",
+    ];
+    let parsed = lab.parse("tabs.html", &actions, 0);
+    let tabs: Vec<_> = parsed.steps().iter().map(|step| step["tab"].clone()).collect();
+    assert_eq!(json!(tabs), json!([null, 1, 1, null, null]));
+}
+
+#[test]
+fn files_go_up_from_the_root_and_come_down_into_the_run() {
+    let Some(lab) = Lab::new() else { return };
+    lab.scratch.write("files/note.txt", "words").expect("writable");
+    let actions = [
+        "upload 'files/note.txt' to Picture",
+        "verify 'Received note.txt' is visible",
+        "click 'Download report'",
+        "click 'Save a copy'",
+    ];
+    let parsed = lab.parse("files.html", &actions, 0);
+    let download = &parsed.steps()[2]["observed"]["downloads"][0];
+    assert_eq!((&download["name"], &download["size"]), (&json!("report.csv"), &json!(24)));
+    assert_eq!(download["sha256"].as_str().map(str::len), Some(64));
+    assert_eq!(parsed.steps()[3]["observed"]["downloads"][0]["name"], "named");
+    let files = lab.run_files();
+    let is_there = |name: &str| files.iter().any(|(path, _)| path.ends_with(name));
+    assert!(is_there("downloads/report.csv") && is_there("downloads/named"));
+}
+
+#[test]
+fn what_is_not_rendered_yet_is_scrolled_to() {
+    let Some(lab) = Lab::new() else { return };
+    let actions = [
+        "scroll to 'Person 60'",
+        "click 'Person 60'",
+        "verify '1 of 10000 picked' is visible",
+    ];
+    let parsed = lab.parse("list.html", &actions, 0);
+    assert_eq!(parsed.selectors()[0], "role=option[name=\"Person 60\"]");
+    let actions = [
+        "scroll to the 'Read Story 25' link",
+        "verify the 'Read Story 25' link is visible",
+    ];
+    lab.parse("lazy.html", &actions, 0);
+}
+
+#[test]
+fn a_page_that_is_never_idle_is_no_obstacle() {
+    let Some(lab) = Lab::new() else { return };
+    let actions = ["click 'Refresh'", "wait until 'Refreshed' is visible"];
+    let parsed = lab.parse("busy.html", &actions, 0);
+    assert_eq!(parsed.steps()[0]["observed"]["settle"], "bounded");
+}
+
+#[test]
+fn what_must_not_be_there_is_asserted_and_doubted() {
+    let Some(lab) = Lab::new() else { return };
+    let actions = [
+        "verify the 'Log uot' button is not visible",
+        "verify 'Log out' is not visible",
+        "there are no 'Delete' buttons",
+        "the Password field is enabled",
+        "'Remember me' is unchecked",
+    ];
+    let parsed = lab.parse("login.html", &actions, 0);
+    let warning = parsed.steps()[0]["observed"]["warnings"][0].as_str();
+    assert!(warning.is_some_and(|text| text.contains("never seen")), "{warning:?}");
+}
