@@ -154,7 +154,11 @@ impl Happenings {
         self: &Arc<Self>,
         context: &BrowserContext,
     ) -> playwright_rs::Result<()> {
-        if !self.policy.as_ref().is_some_and(|policy| policy.limits_hosts()) {
+        if !self
+            .policy
+            .as_ref()
+            .is_some_and(|policy| policy.limits_hosts())
+        {
             return Ok(());
         }
         let this = Arc::clone(self);
@@ -350,7 +354,8 @@ impl Happenings {
         if seen.console.len() == CONSOLE_LINES {
             seen.console.pop_front();
         }
-        seen.console.push_back(line.chars().take(LONGEST_LINE).collect());
+        seen.console
+            .push_back(line.chars().take(LONGEST_LINE).collect());
     }
 
     fn requested(&self, request: &Request) {

@@ -86,9 +86,15 @@ pub fn heal(text: &str) {
     let written = SourceFile::new("again.heal.json", patch.to_text());
     let again = formats::browser::read_heal(&written).expect("what was written");
     // Numbers may lose their last digit on the way.
-    assert_eq!((&again.base, again.patch.len()), (&patch.base, patch.patch.len()));
+    assert_eq!(
+        (&again.base, again.patch.len()),
+        (&patch.base, patch.patch.len())
+    );
     for operation in &patch.patch {
-        assert!(operation.pointer().starts_with("/testSteps/"), "{operation:?}");
+        assert!(
+            operation.pointer().starts_with("/testSteps/"),
+            "{operation:?}"
+        );
     }
 }
 

@@ -8,12 +8,12 @@ use crate::formats::document::{Language, place_of, read_document};
 use crate::formats::fields::Field;
 use crate::formats::reader::{Object, Reader, first_character, found};
 use crate::scenario::browser::{
-    ActionKind, AssertKind, BrowserAssertion, BrowserOptions, Compare, Direction, ErrorInfo, Fingerprint, Observed,
-    ObservedDialog, ObservedDownload, ParseStatus, STEPS_VERSION, StepsFile, TestStep, TextMatch,
-    Translator, WaitFor,
+    ActionKind, AssertKind, BrowserAssertion, BrowserOptions, Compare, Direction, ErrorInfo,
+    Fingerprint, Observed, ObservedDialog, ObservedDownload, ParseStatus, STEPS_VERSION, StepsFile,
+    TestStep, TextMatch, Translator, WaitFor,
 };
-use crate::source::{SourceFile, Span};
 use crate::source::json::{Node, NodeKind};
+use crate::source::{SourceFile, Span};
 use crate::value::{Json, cut};
 
 /// The most steps of a file, and selectors of a step.
@@ -440,15 +440,21 @@ fn observed(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Observed {
         settle: text(reader, object, "settle"),
         extracted_content: text(reader, object, "extractedContent"),
         cut: text(reader, object, "cut"),
-        dialogs: objects(reader, object, "dialogs", fields::DIALOG, |reader, object| {
-            Some(ObservedDialog {
-                kind: needed(reader, object, "kind", "the dialog")?,
-                message: text(reader, object, "message").unwrap_or_default(),
-                accepted: reader
-                    .flag(object, "accepted", "`accepted`")
-                    .unwrap_or(false),
-            })
-        }),
+        dialogs: objects(
+            reader,
+            object,
+            "dialogs",
+            fields::DIALOG,
+            |reader, object| {
+                Some(ObservedDialog {
+                    kind: needed(reader, object, "kind", "the dialog")?,
+                    message: text(reader, object, "message").unwrap_or_default(),
+                    accepted: reader
+                        .flag(object, "accepted", "`accepted`")
+                        .unwrap_or(false),
+                })
+            },
+        ),
         downloads: objects(
             reader,
             object,
