@@ -34,6 +34,8 @@ const checks = {
     const image = row(page, 1).locator(".shot img");
     assert.ok(await image.evaluate((element) => element.decode().then(() => element.naturalWidth)) === 1280);
     const [outline, box] = await Promise.all([row(page, 1).locator(".shot .outline").boundingBox(), image.boundingBox()]);
+    const drawing = await row(page, 1).locator(".shot svg").boundingBox();
+    for (const side of ["x", "y", "width", "height"]) assert.ok(Math.abs(drawing[side] - box[side]) < 1, `${side}: the drawing lies on the picture`);
     assert.ok(outline.width > 20 && outline.x >= box.x - 4 && outline.y + outline.height <= box.y + box.height + 4, JSON.stringify([outline, box]));
     assert.match(await row(page, 1).textContent(), /Open preferences/);
     // What differs stands side by side.
@@ -44,7 +46,7 @@ const checks = {
     await page.locator("[data-filter=healed]").click();
     assert.deepEqual(await statuses(page), ["healed"]);
     await page.locator("[data-filter=all]").click();
-    await page.locator("#search").fill("delete account");
+    await page.locator("#search").fill("account: deleted");
     assert.equal(await page.locator("#count").textContent(), "1 of 5 steps");
     await page.locator("#search").fill("no such step");
     assert.equal(await page.locator("#count").textContent(), "No step fits.");

@@ -103,7 +103,10 @@ pub(super) async fn start(
         downloads: wanted.run_dir.join("downloads"),
         values: wanted.values,
     };
-    session.start().await.map_err(|failure| diagnostic(&failure))
+    session
+        .start()
+        .await
+        .map_err(|failure| diagnostic(&failure))
 }
 
 /// A failure as everything else is told that goes wrong.

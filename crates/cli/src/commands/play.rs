@@ -23,8 +23,8 @@ use cuecard_players::runtime::tap::Recorder;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{browser_files, browser_play, dry_run};
 use super::play_output::{self, Report, Reports, Subject};
+use super::{browser_files, browser_play, dry_run};
 use crate::args::{PlayArgs, SafetyArgs};
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
@@ -355,9 +355,15 @@ async fn play(
     let begun = run_dir.trace_file().and_then(|file| {
         recorder.write_to(Box::new(file), &prepare::header(&scenario, run_dir.id()))
     });
-    if let Err(error) = begun
-        .and_then(|()| run_dir.describe(&description(args, &scenario.name, run_dir.id(), started, None)))
-    {
+    if let Err(error) = begun.and_then(|()| {
+        run_dir.describe(&description(
+            args,
+            &scenario.name,
+            run_dir.id(),
+            started,
+            None,
+        ))
+    }) {
         let diagnostic = Diagnostic::error(
             codes::FILE_WRITE,
             format!("the run directory can't be written: {}", io_reason(&error)),

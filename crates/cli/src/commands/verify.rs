@@ -106,7 +106,12 @@ async fn perform(
     finish(args, prepared, output, &verified)
 }
 
-fn finish(args: &VerifyArgs, prepared: &Prepared, output: &Output, verified: &Verified) -> ExitCode {
+fn finish(
+    args: &VerifyArgs,
+    prepared: &Prepared,
+    output: &Output,
+    verified: &Verified,
+) -> ExitCode {
     let redactor = prepared.redactor();
     let replayed = &verified.replayed;
     let steps: Vec<Looked<'_>> = verified
@@ -150,7 +155,11 @@ fn finish(args: &VerifyArgs, prepared: &Prepared, output: &Output, verified: &Ve
         stderr_line(&output.stderr.faint(&words));
     }
     let took = duration(replayed.took);
-    let style = if args.json { output.stderr } else { output.stdout };
+    let style = if args.json {
+        output.stderr
+    } else {
+        output.stdout
+    };
     let counts = browser_verdicts::counts(style, &steps);
     let line = format!("{counts}{}{took}", style.dot());
     match args.json {

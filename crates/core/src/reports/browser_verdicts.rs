@@ -45,7 +45,11 @@ pub fn lines(style: Style, steps: &[Looked<'_>]) -> String {
             step.number,
             word(step),
             style.faint(&target),
-            if *was_done { style.faint("  (done)") } else { String::new() },
+            if *was_done {
+                style.faint("  (done)")
+            } else {
+                String::new()
+            },
             width = numbers + 2,
         );
         text.push_str(line.trim_end());
@@ -88,11 +92,23 @@ fn reasons(step: &BrowserStep) -> Vec<String> {
 
 /// The counts: `3 same · 1 healed · 1 gone · 2 not looked at`.
 pub fn counts(style: Style, steps: &[Looked<'_>]) -> String {
-    let words = ["same", "healed", "ambiguous", "wrong target", "gone", "failed", "done", "not looked at"];
+    let words = [
+        "same",
+        "healed",
+        "ambiguous",
+        "wrong target",
+        "gone",
+        "failed",
+        "done",
+        "not looked at",
+    ];
     let facts: Vec<String> = words
         .iter()
         .filter_map(|known| {
-            let count = steps.iter().filter(|(step, _)| word(step) == *known).count();
+            let count = steps
+                .iter()
+                .filter(|(step, _)| word(step) == *known)
+                .count();
             let fact = format!("{count} {known}");
             (count > 0).then(|| match *known {
                 "same" => style.good(&fact),
@@ -156,7 +172,12 @@ mod tests {
     use crate::reports::browser_html::BrowserVerdict;
     use crate::trace::StepError;
 
-    fn step(number: u64, words: &str, verdict: Option<&str>, status: Option<StepStatus>) -> BrowserStep {
+    fn step(
+        number: u64,
+        words: &str,
+        verdict: Option<&str>,
+        status: Option<StepStatus>,
+    ) -> BrowserStep {
         BrowserStep {
             number,
             words: words.to_owned(),
@@ -174,7 +195,12 @@ mod tests {
     fn each_step_has_its_verdict_and_what_speaks_for_it() {
         let mut same = step(1, "type 'a' into X", Some("same"), Some(StepStatus::Passed));
         same.target = Some("textbox \"X\"".to_owned());
-        let healed = step(2, "click 'Log in'", Some("healed"), Some(StepStatus::Passed));
+        let healed = step(
+            2,
+            "click 'Log in'",
+            Some("healed"),
+            Some(StepStatus::Passed),
+        );
         let mut gone = step(3, "click 'Buy'", Some("gone"), Some(StepStatus::Failed));
         gone.candidates = vec!["button \"Sell\" (0.40)".to_owned()];
         gone.error = Some(StepError {
@@ -185,7 +211,12 @@ mod tests {
             help: None,
         });
         let later = step(4, "wait 1 s", None, None);
-        let steps = [(&same, true), (&healed, false), (&gone, false), (&later, false)];
+        let steps = [
+            (&same, true),
+            (&healed, false),
+            (&gone, false),
+            (&later, false),
+        ];
         let style = Style::default();
         assert_eq!(
             lines(style, &steps),

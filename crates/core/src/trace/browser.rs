@@ -101,7 +101,10 @@ pub fn browser_events(file: &StepsFile) -> Vec<EventData> {
     events.extend(file.errors.iter().map(|error| {
         let level = if error.is_warning { "warning" } else { "error" };
         let action = error.action.as_deref().unwrap_or_default();
-        log(level, format!("{action}: {} ({})", error.message, error.code))
+        log(
+            level,
+            format!("{action}: {} ({})", error.message, error.code),
+        )
     }));
     events
 }
@@ -240,7 +243,16 @@ mod tests {
         let types: Vec<&str> = events.iter().map(EventData::type_name).collect();
         assert_eq!(
             types,
-            ["tool_call", "tool_result", "tool_call", "tool_result", "log", "tool_call", "tool_result", "assertion"]
+            [
+                "tool_call",
+                "tool_result",
+                "tool_call",
+                "tool_result",
+                "log",
+                "tool_call",
+                "tool_result",
+                "assertion"
+            ]
         );
         let EventData::ToolCall(call) = &events[2] else {
             panic!("{events:?}");

@@ -102,10 +102,17 @@ pub fn read_patch(patch: &Json) -> Result<Vec<Operation>, PatchError> {
 
 fn read_operation(item: &Json) -> Result<Operation, String> {
     let text = |key: &str| item.get(key).and_then(Json::as_str);
-    let Some(path) = text("path").filter(|path| is_pointer(path)).map(str::to_owned) else {
+    let Some(path) = text("path")
+        .filter(|path| is_pointer(path))
+        .map(str::to_owned)
+    else {
         return Err("its `path` is no JSON pointer".to_owned());
     };
-    let value = || item.get("value").cloned().ok_or("it has no `value`".to_owned());
+    let value = || {
+        item.get("value")
+            .cloned()
+            .ok_or("it has no `value`".to_owned())
+    };
     match text("op") {
         Some("test") => Ok(Operation::Test(path, value()?)),
         Some("add") => Ok(Operation::Add(path, value()?)),
@@ -236,9 +243,7 @@ fn split(pointer: &str) -> Option<(&str, String)> {
 
 fn index(key: &str, length: usize) -> Option<usize> {
     let is_plain = key == "0" || !key.starts_with(['0', '+']);
-    key.parse()
-        .ok()
-        .filter(|index| is_plain && *index < length)
+    key.parse().ok().filter(|index| is_plain && *index < length)
 }
 
 #[cfg(test)]
@@ -334,9 +339,15 @@ mod tests {
     fn what_is_no_patch_is_refused() {
         for (patch, message) in [
             (json!({}), "the patch is no list"),
-            (json!([{"op": "add", "path": "a", "value": 1}]), "no JSON pointer"),
+            (
+                json!([{"op": "add", "path": "a", "value": 1}]),
+                "no JSON pointer",
+            ),
             (json!([{"op": "add", "path": "/a"}]), "no `value`"),
-            (json!([{"op": "move", "path": "/a", "from": "/b"}]), "its `op`"),
+            (
+                json!([{"op": "move", "path": "/a", "from": "/b"}]),
+                "its `op`",
+            ),
         ] {
             let error = read_patch(&patch).expect_err("no patch");
             assert!(error.message.contains(message), "{error}");

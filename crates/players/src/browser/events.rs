@@ -354,7 +354,8 @@ impl Happenings {
         if seen.console.len() == CONSOLE_LINES {
             seen.console.pop_front();
         }
-        seen.console.push_back(line.chars().take(LONGEST_LINE).collect());
+        seen.console
+            .push_back(line.chars().take(LONGEST_LINE).collect());
     }
 
     fn requested(&self, request: &Request) {

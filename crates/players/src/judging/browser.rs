@@ -65,11 +65,7 @@ pub(super) fn play(
     outcome_of(performed, warnings, case, setup)
 }
 
-fn ready(
-    source: SourceFile,
-    variables: &Map<String, Json>,
-    setup: &Setup,
-) -> Result<Ready, Stop> {
+fn ready(source: SourceFile, variables: &Map<String, Json>, setup: &Setup) -> Result<Ready, Stop> {
     let reading = read_steps(&source);
     let mut found = reading.diagnostics;
     let Some(steps) = reading.steps else {

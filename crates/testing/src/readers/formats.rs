@@ -73,6 +73,31 @@ pub fn steps(text: &str) {
     }
 }
 
+/// A patch for steps is read or refused; what is read is written and read back, and changes nothing but what elements
+/// are known by.
+///
+/// # Panics
+/// See [`tool_call`].
+pub fn heal(text: &str) {
+    let patch = match formats::browser::read_heal(&SourceFile::new("steps.heal.json", text)) {
+        Ok(patch) => patch,
+        Err(errors) => return assert_read_or_refused(None::<&()>, &errors),
+    };
+    let written = SourceFile::new("again.heal.json", patch.to_text());
+    let again = formats::browser::read_heal(&written).expect("what was written");
+    // Numbers may lose their last digit on the way.
+    assert_eq!(
+        (&again.base, again.patch.len()),
+        (&patch.base, patch.patch.len())
+    );
+    for operation in &patch.patch {
+        assert!(
+            operation.pointer().starts_with("/testSteps/"),
+            "{operation:?}"
+        );
+    }
+}
+
 /// The capture of a page is decoded or refused. What is decoded can be printed, each of its elements has selectors
 /// that name it alone, and it can be recorded and read again.
 ///

@@ -11,6 +11,9 @@ use cuecard_core::diagnostic::{Diagnostic, any_error};
 use cuecard_core::reports::{Style, diagnostics};
 
 pub use formats::{browser, capture, cassette, config, sentence, steps, test_case, tool_call};
+pub use formats::{
+    browser, capture, cassette, config, heal, sentence, steps, test_case, tool_call,
+};
 pub use recordings::{atif, claude_code, codex, otlp, replay_bundle, trace};
 pub use syntax::{json, yaml};
 
@@ -25,6 +28,7 @@ pub const TARGETS: &[Target] = &[
     ("test_case", test_case),
     ("browser", browser),
     ("steps", steps),
+    ("heal", heal),
     ("capture", capture),
     ("sentence", sentence),
     ("cassette", cassette),

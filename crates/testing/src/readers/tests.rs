@@ -40,6 +40,9 @@ fn corpus() -> Vec<String> {
         r#"{"version": "cuecard-steps/1", "url": "https://a/", "testSteps": [{"id": "st-1", "description": "d", "action": "assert",
   "selectors": ["role=button[name=\"A\"]"], "fingerprint": {"tag": "button", "path": ["form"]}, "assertion": {"kind": "visible"}}]}"#
             .to_owned(),
+        r#"{"version": "cuecard-heal/1", "base": "00", "changes": [{"stepId": "st-1"}], "patch": [
+  {"op": "test", "path": "/testSteps/0/id", "value": "st-1"}, {"op": "replace", "path": "/testSteps/0/selector", "value": "css=a"}]}"#
+            .to_owned(),
         r#"{"version": 1, "owners": [null, {"document": 0, "path": ["/html/body/iframe"], "kind": "frame"}], "documents": [
   {"url": "https://a/", "viewport": [800, 600], "size": [800, 900], "nodes": [
    {"tagName": "body", "path": "/html/body"},

@@ -135,8 +135,7 @@ async fn perform(
     let replayed = match prepared.start(&args.browser, run_dir.path()).await {
         Ok(mut stage) => {
             let replay = prepared.replay(is_pictured, Some(&run_dir));
-            let replayed =
-                player::play(&replay, &mut stage, &mut recorder, &mut told, stop).await;
+            let replayed = player::play(&replay, &mut stage, &mut recorder, &mut told, stop).await;
             recorder.settle();
             stage.stop().await;
             replayed
@@ -170,9 +169,8 @@ fn begin(
     name: &str,
     reports: &[Report],
 ) -> Result<Outputs, Diagnostic> {
-    let in_range = || {
-        numbered(&prepared.steps).filter(|(number, _)| prepared.range.contains(number))
-    };
+    let in_range =
+        || numbered(&prepared.steps).filter(|(number, _)| prepared.range.contains(number));
     let subject = Subject {
         name,
         total: in_range().count(),

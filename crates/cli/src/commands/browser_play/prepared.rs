@@ -164,7 +164,11 @@ impl Prepared {
     }
 
     /// What is played.
-    pub(crate) fn replay<'a>(&'a self, is_pictured: bool, run_dir: Option<&'a RunDir>) -> Replay<'a> {
+    pub(crate) fn replay<'a>(
+        &'a self,
+        is_pictured: bool,
+        run_dir: Option<&'a RunDir>,
+    ) -> Replay<'a> {
         Replay {
             source: &self.source,
             steps: &self.steps,
@@ -241,7 +245,11 @@ fn partial(asked: &Asked<'_>, steps: &StepsFile) -> Vec<Diagnostic> {
     if steps.status == ParseStatus::Success || asked.heal.allow_partial {
         return Vec::new();
     }
-    let lacking = steps.errors.iter().filter(|error| !error.is_warning).count();
+    let lacking = steps
+        .errors
+        .iter()
+        .filter(|error| !error.is_warning)
+        .count();
     let why = match lacking {
         0 => String::new(),
         1 => ": 1 action gave no step".to_owned(),

@@ -38,14 +38,21 @@ fn what_can_not_be_played_is_said_before_a_browser_starts() {
     let scratch = scratch();
     let text = steps().to_text();
     for (changed, args, message) in [
-        (text.replace("steps/1", "steps/2"), &[][..], "doesn't read version `cuecard-steps/2`"),
+        (
+            text.replace("steps/1", "steps/2"),
+            &[][..],
+            "doesn't read version `cuecard-steps/2`",
+        ),
         (
             text.replace("\"status\": \"success\"", "\"status\": \"partial\""),
             &[],
             "the steps are partial",
         ),
         (
-            text.replace("\"actionTimeoutMs\": 1500", "\"storageState\": \"../state.json\""),
+            text.replace(
+                "\"actionTimeoutMs\": 1500",
+                "\"storageState\": \"../state.json\"",
+            ),
             &[],
             "storage state",
         ),
@@ -66,7 +73,11 @@ fn what_can_not_be_played_is_said_before_a_browser_starts() {
             "refers to `WHERE`, which has no value",
         ),
         (text.clone(), &["--start", "2"], "no step is in the range"),
-        (text.clone(), &["--report", "pdf:x"], "there is no report `pdf`"),
+        (
+            text.clone(),
+            &["--report", "pdf:x"],
+            "there is no report `pdf`",
+        ),
     ] {
         let said = refused(&scratch, &changed, args, 3);
         assert!(said.contains(message), "{message}: {said}");
@@ -80,7 +91,11 @@ fn what_can_not_be_played_is_said_before_a_browser_starts() {
         .expect("writable");
     let finished = run(&scratch, &["play", "login.yaml"]);
     assert_eq!(finished.code(), Some(3));
-    assert!(finished.stderr.contains("cuecard parse"), "{}", told(&finished));
+    assert!(
+        finished.stderr.contains("cuecard parse"),
+        "{}",
+        told(&finished)
+    );
 }
 
 #[test]
@@ -108,7 +123,11 @@ fn a_patch_for_another_text_is_refused() {
     let said = refused(&scratch, &other, accept, 3);
     assert!(said.contains("was made for another text"), "{said}");
     for (from, to, message) in [
-        ("\"/testSteps/0/selector\"", "\"/testSteps/0/action\"", "would change `/testSteps/0/action`"),
+        (
+            "\"/testSteps/0/selector\"",
+            "\"/testSteps/0/action\"",
+            "would change `/testSteps/0/action`",
+        ),
         ("cuecard-heal/1", "cuecard-heal/9", "doesn't read version"),
     ] {
         scratch
@@ -120,7 +139,11 @@ fn a_patch_for_another_text_is_refused() {
     }
     let played = run(&scratch, &["play", "steps.heal.json"]);
     assert_eq!(played.code(), Some(3));
-    assert!(played.stderr.contains("a patch that heals"), "{}", told(&played));
+    assert!(
+        played.stderr.contains("a patch that heals"),
+        "{}",
+        told(&played)
+    );
 }
 
 #[test]
@@ -130,7 +153,16 @@ fn a_partial_file_needs_the_users_word_and_a_dry_run_no_browser() {
         .to_text()
         .replace("\"status\": \"success\"", "\"status\": \"partial\"");
     scratch.write("steps.json", partial).expect("writable");
-    let finished = run(&scratch, &["play", "steps.json", "--allow-partial", "--dry-run"]);
+    let finished = run(
+        &scratch,
+        &["play", "steps.json", "--allow-partial", "--dry-run"],
+    );
     assert_eq!(finished.code(), Some(0), "{}", told(&finished));
-    assert!(finished.stdout.contains("1 action in a browser on 127.0.0.1:9"), "{}", told(&finished));
+    assert!(
+        finished
+            .stdout
+            .contains("1 action in a browser on 127.0.0.1:9"),
+        "{}",
+        told(&finished)
+    );
 }

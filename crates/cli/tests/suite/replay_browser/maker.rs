@@ -56,7 +56,8 @@ impl<'a> Maker<'a> {
     /// A click on the element of this role and name.
     pub(super) async fn click(&mut self, role: &str, name: &str) -> &mut Self {
         let words = format!("click '{name}'");
-        self.act(ActionKind::Click, &words, (role, name), None).await
+        self.act(ActionKind::Click, &words, (role, name), None)
+            .await
     }
 
     /// Text for the field of this name.
@@ -108,7 +109,8 @@ impl<'a> Maker<'a> {
             wait_for: None,
         };
         let performed = self.stage.perform(&deed, &mut NoTargets).await;
-        let performed = performed.unwrap_or_else(|failure| panic!("{}: {failure}", step.description));
+        let performed =
+            performed.unwrap_or_else(|failure| panic!("{}: {failure}", step.description));
         step.observed = performed.outcome.observed();
         self.file.test_steps.push(step);
         self

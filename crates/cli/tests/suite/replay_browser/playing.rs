@@ -32,7 +32,9 @@ pub(super) fn made(page: &str, make: impl AsyncFnOnce(&mut Maker<'_>)) -> StepsF
     });
     let (mut file, site) = made.expect("the browser is here");
     // Another run has the site at another port.
-    let text = file.to_text().replace(site.trim_end_matches('/'), "http://SITE");
+    let text = file
+        .to_text()
+        .replace(site.trim_end_matches('/'), "http://SITE");
     let read = cuecard_core::formats::browser::read_steps(&SourceFile::new("steps.json", text));
     file = read.steps.expect("what is written can be read");
     file
@@ -43,7 +45,9 @@ pub(super) fn write(scratch: &Scratch, site: &Site, file: &StepsFile, page: &str
     let origin = site.url("");
     let mut file = file.clone();
     file.url = site.url(page);
-    let text = file.to_text().replace("http://SITE", origin.trim_end_matches('/'));
+    let text = file
+        .to_text()
+        .replace("http://SITE", origin.trim_end_matches('/'));
     scratch.write("steps.json", text).expect("writable");
 }
 
@@ -73,7 +77,11 @@ fn signing_in_plays_again_and_again_and_its_secret_stays_one() {
     };
     scratch.set("CUECARD_VAR_PASSWORD", PASSWORD);
     write(&scratch, &site, &login(), "login.html");
-    let times = if std::env::var_os("CI").is_some() { 3 } else { 10 };
+    let times = if std::env::var_os("CI").is_some() {
+        3
+    } else {
+        10
+    };
     for round in 1..=times {
         let played = program::play(&scratch, &["steps.json", "--report", "html:report.html"], 0);
         assert_eq!(played.statuses(), ["passed"; 6], "{}", played.stderr);
@@ -82,12 +90,25 @@ fn signing_in_plays_again_and_again_and_its_secret_stays_one() {
         assert_eq!(site.count("login"), round);
         let report = program::read(&scratch, "report.html");
         let trace = played.json["trace_path"].as_str().expect("a trace");
-        for text in [&report, &program::read(&scratch, trace), &played.json.to_string()] {
+        for text in [
+            &report,
+            &program::read(&scratch, trace),
+            &played.json.to_string(),
+        ] {
             assert!(!text.contains(PASSWORD));
         }
         assert!(report.contains("data:") || report.contains("\"picture\":{"));
     }
-    let wrong = run(&scratch, &["play", "steps.json", "--var", "USER=bob@example.org", "--json"]);
+    let wrong = run(
+        &scratch,
+        &[
+            "play",
+            "steps.json",
+            "--var",
+            "USER=bob@example.org",
+            "--json",
+        ],
+    );
     assert_eq!(wrong.code(), Some(1), "{}", told(&wrong));
 }
 
@@ -140,8 +161,8 @@ fn what_is_healed_is_proposed_and_can_be_taken_in() {
     let reason = healed.step(1)["healed"].as_str().expect("a reason");
     assert!(reason.contains("Open preferences"), "{reason}");
     assert_eq!(program::read(&scratch, "steps.json"), before);
-    let patch: Value = serde_json::from_str(&program::read(&scratch, "steps.heal.json"))
-        .expect("JSON");
+    let patch: Value =
+        serde_json::from_str(&program::read(&scratch, "steps.heal.json")).expect("JSON");
     assert_eq!(patch["changes"][0]["description"], "click 'Open settings'");
     assert_eq!(patch["patch"][0]["op"], "test");
 

@@ -118,11 +118,7 @@ pub fn heal(steps: &SourceFile, healed: &[HealedStep]) -> Result<HealPatch, Diag
         ));
         let new = with_new_marks(old, step);
         let changes = difference(&Json::Object(old.clone()), &Json::Object(new));
-        patch.extend(
-            changes
-                .into_iter()
-                .map(|operation| operation.below(&place)),
-        );
+        patch.extend(changes.into_iter().map(|operation| operation.below(&place)));
     }
     Ok(HealPatch {
         base: hash(steps.text()),
@@ -135,7 +131,10 @@ pub fn heal(steps: &SourceFile, healed: &[HealedStep]) -> Result<HealPatch, Diag
 fn with_new_marks(step: &Map<String, Json>, healed: &HealedStep) -> Map<String, Json> {
     let mut step = step.clone();
     let values = [
-        ("selector", healed.selectors.first().map(|first| json!(first))),
+        (
+            "selector",
+            healed.selectors.first().map(|first| json!(first)),
+        ),
         ("selectors", Some(json!(healed.selectors))),
         ("fingerprint", Some(fingerprint(&healed.fingerprint))),
         ("index", healed.index.map(Json::from)),
@@ -176,8 +175,11 @@ pub fn read_heal(source: &SourceFile) -> Result<HealPatch, Vec<Diagnostic>> {
     match text("version") {
         Some(HEAL_VERSION) => {}
         Some(other) => found.push(
-            wrong(format!("this release doesn't read version `{}`", cut(other, 40)))
-                .with_help(format!("it reads `{HEAL_VERSION}`")),
+            wrong(format!(
+                "this release doesn't read version `{}`",
+                cut(other, 40)
+            ))
+            .with_help(format!("it reads `{HEAL_VERSION}`")),
         ),
         None => found.push(wrong("the patch has no `version`".to_owned())),
     }
@@ -291,9 +293,20 @@ mod tests {
         let step = &read.steps.expect("valid").test_steps[1];
         assert_eq!(step.selectors[0], "role=button[name=\"Sign in\"]");
         let fingerprint = step.fingerprint.as_ref().expect("it has one");
-        assert_eq!((fingerprint.name.as_str(), &fingerprint.test_id), ("Sign in", &None));
+        assert_eq!(
+            (fingerprint.name.as_str(), &fingerprint.test_id),
+            ("Sign in", &None)
+        );
         assert_eq!(step.index, None, "a key that was not there");
-        let order = ["testSteps", "mine", "note", "version", "x-mine", "\"b\"", "\"a\": 2"];
+        let order = [
+            "testSteps",
+            "mine",
+            "note",
+            "version",
+            "x-mine",
+            "\"b\"",
+            "\"a\": 2",
+        ];
         let places: Vec<_> = order.iter().map(|key| text.find(key).expect(key)).collect();
         assert!(places.is_sorted(), "{text}");
         assert_eq!(patch.changes[0]["score"], 0.93);
@@ -316,21 +329,45 @@ mod tests {
         assert_eq!(error.code, codes::BROWSER_HEAL);
         assert!(error.message.contains("another text"), "{}", error.message);
         let yaml = SourceFile::new("steps.yaml", STEPS);
-        assert!(patch.apply(&yaml).expect_err("YAML").message.contains("YAML"));
+        assert!(
+            patch
+                .apply(&yaml)
+                .expect_err("YAML")
+                .message
+                .contains("YAML")
+        );
         for (changed, message) in [
-            (patch.to_text().replace("heal/1", "heal/2"), "doesn't read version"),
-            (patch.to_text().replace("/1/selector\"", "/1/action\""), "would change `/testSteps/1/action`"),
-            (patch.to_text().replace("/testSteps/1/selectors", "/url"), "would change `/url`"),
-            (patch.to_text().replace("\"test\"", "\"replace\""), "would change `/testSteps/1/id`"),
+            (
+                patch.to_text().replace("heal/1", "heal/2"),
+                "doesn't read version",
+            ),
+            (
+                patch.to_text().replace("/1/selector\"", "/1/action\""),
+                "would change `/testSteps/1/action`",
+            ),
+            (
+                patch.to_text().replace("/testSteps/1/selectors", "/url"),
+                "would change `/url`",
+            ),
+            (
+                patch.to_text().replace("\"test\"", "\"replace\""),
+                "would change `/testSteps/1/id`",
+            ),
             (patch.to_text().replace("\"base\"", "\"bass\""), "no `base`"),
             (patch.to_text().replace("\"patch\"", "\"path\""), "no list"),
             ("[".to_owned(), ""),
         ] {
             let errors = read_heal(&SourceFile::new("steps.heal.json", changed.clone()))
                 .expect_err(&changed);
-            assert!(errors.iter().any(|error| error.message.contains(message)), "{errors:?}");
+            assert!(
+                errors.iter().any(|error| error.message.contains(message)),
+                "{errors:?}"
+            );
         }
-        let nowhere = HealedStep { place: 7, ..healed("x") };
+        let nowhere = HealedStep {
+            place: 7,
+            ..healed("x")
+        };
         assert!(heal(&steps, &[nowhere]).is_err());
     }
 

@@ -8,12 +8,12 @@ use crate::formats::document::{Language, place_of, read_document};
 use crate::formats::fields::Field;
 use crate::formats::reader::{Object, Reader, first_character, found};
 use crate::scenario::browser::{
-    ActionKind, AssertKind, BrowserAssertion, BrowserOptions, Compare, Direction, ErrorInfo, Fingerprint, Observed,
-    ObservedDialog, ObservedDownload, ParseStatus, STEPS_VERSION, StepsFile, TestStep, TextMatch,
-    Translator, WaitFor,
+    ActionKind, AssertKind, BrowserAssertion, BrowserOptions, Compare, Direction, ErrorInfo,
+    Fingerprint, Observed, ObservedDialog, ObservedDownload, ParseStatus, STEPS_VERSION, StepsFile,
+    TestStep, TextMatch, Translator, WaitFor,
 };
-use crate::source::{SourceFile, Span};
 use crate::source::json::{Node, NodeKind};
+use crate::source::{SourceFile, Span};
 use crate::value::{Json, cut};
 
 /// The most steps of a file, and selectors of a step.

@@ -3,8 +3,8 @@
 use serde_json::{Map, json};
 
 use crate::scenario::browser::{
-    BrowserAssertion, Compare, Direction, ErrorInfo, Fingerprint, ParseStatus,
-    STEPS_VERSION, StepsFile, TestStep, Translator, WaitFor,
+    BrowserAssertion, Compare, Direction, ErrorInfo, Fingerprint, ParseStatus, STEPS_VERSION,
+    StepsFile, TestStep, Translator, WaitFor,
 };
 use crate::value::Json;
 

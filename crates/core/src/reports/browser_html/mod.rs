@@ -253,10 +253,9 @@ fn words(end: &BrowserEnd<'_>) -> String {
         Verdict::Passed if end.summary.healed > 0 => {
             format!("All {steps} passed, {} after healing", end.summary.healed)
         }
-        Verdict::Passed if summary.tolerated > 0 => format!(
-            "{} of {steps} passed, the rest may fail",
-            summary.passed
-        ),
+        Verdict::Passed if summary.tolerated > 0 => {
+            format!("{} of {steps} passed, the rest may fail", summary.passed)
+        }
         Verdict::Passed => format!("All {steps} passed"),
         Verdict::Failed => format!(
             "Failed after {} of {steps}",

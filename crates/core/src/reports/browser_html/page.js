@@ -28,7 +28,7 @@ function showVerdict() {
     if (run.counts[name]) facts.push(`${run.counts[name]} ${word}`);
   }
   facts.push(duration(run.ms));
-  by("facts").append(...apart(facts));
+  by("facts").append(...apart(facts).filter(Boolean));
   document.querySelector("footer").append(` · cuecard ${run.version}`);
   if (run.started) by("when").textContent = run.started.replace("T", " ").replace(/\.\d+Z$/, " UTC");
 }
@@ -109,7 +109,7 @@ function pictureOf(item) {
   if (!item.picture) return make("p.faint", item.status === "skipped" ? "The step was not reached." : "There is no picture of this step.");
   const { data, width, height, target } = item.picture;
   const image = make("img", { src: "data:image/png;base64," + data, width, height, alt: `The page before step ${item.number}` + (target ? `, ${item.target ?? "the target"} outlined` : "") });
-  const figure = make("figure.shot", image);
+  const frame = make("div.frame", image);
   if (target) {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     for (const [name, value] of Object.entries({ viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" })) svg.setAttribute(name, value);
@@ -119,10 +119,9 @@ function pictureOf(item) {
       for (const [name, value] of Object.entries({ class: kind, x: x - 3, y: y - 3, width: w + 6, height: h + 6, rx: 4 })) rect.setAttribute(name, value);
       svg.append(rect);
     }
-    figure.append(svg);
+    frame.append(svg);
   }
-  figure.append(make("figcaption", target ? `Before the step; outlined: ${item.target ?? "the target"}` : "Before the step"));
-  return figure;
+  return make("figure.shot", frame, make("figcaption", target ? `Before the step; outlined: ${item.target ?? "the target"}` : "Before the step"));
 }
 
 function* factsOf(item) {
@@ -141,7 +140,8 @@ function* factsOf(item) {
     yield make("table", make("thead", make("tr", make("th", "field", { scope: "col" }), make("th", "remembered", { scope: "col" }), make("th", "on the page", { scope: "col" }))),
       make("tbody", ...verdict.differences.map((row) => make("tr", ...row.map((text) => make("td", text || "–"))))));
   }
-  yield* listOf("Candidates", item.candidates);
+  // A failure names them itself.
+  if (!error) yield* listOf("Candidates", item.candidates);
   yield* listOf("Notes", item.notes);
   yield* listOf("Console errors", item.console);
   yield* listOf("Failed requests", item.requests);

@@ -55,7 +55,13 @@ fn the_page_lets_its_own_script_and_style_run_and_nothing_else() {
     );
     assert!(PAGE.contains("default-src 'none'") && PAGE.contains("img-src data:;"));
     let html = report(&[step(1, "click")], &end(Verdict::Passed, 0), &[]);
-    for (what, count) in [("<script", 4), ("<style", 2), ("<link", 0), ("<img", 0), (" src=", 0)] {
+    for (what, count) in [
+        ("<script", 4),
+        ("<style", 2),
+        ("<link", 0),
+        ("<img", 0),
+        (" src=", 0),
+    ] {
         assert_eq!(html.matches(what).count(), count, "{what}");
     }
     assert!(!html.contains("<!-- ") && !html.contains("/* script */"));
@@ -88,7 +94,10 @@ fn the_page_knows_steps_pictures_and_the_verdict() {
     assert_eq!(steps[1]["status"], "pass");
     assert_eq!(steps[2]["status"], "healed");
     assert_eq!(steps[2]["picture"]["data"], "UE5H");
-    assert_eq!(steps[2]["picture"]["target"], json!([10.0, 20.0, 30.0, 40.0]));
+    assert_eq!(
+        steps[2]["picture"]["target"],
+        json!([10.0, 20.0, 30.0, 40.0])
+    );
     assert_eq!(steps[3]["status"], "skipped");
     let run = data(&html, "run-data");
     assert_eq!(run["words"], "All 4 steps passed, 1 after healing");
@@ -106,7 +115,10 @@ fn nothing_on_a_page_becomes_markup_and_no_secret_is_shown() {
     assert!(!html.contains("alert(1)</script>") && !html.contains("<!--"));
     assert!(!html.contains("hunter22"));
     assert_eq!(data(&html, "step-data")[1]["words"], hostile);
-    assert_eq!(data(&html, "run-data")["words"], "Failed after 2 of 4 steps");
+    assert_eq!(
+        data(&html, "run-data")["words"],
+        "Failed after 2 of 4 steps"
+    );
 }
 
 #[test]

@@ -103,7 +103,11 @@ impl<W: Write> HtmlReport<W> {
         self.out.write_all(before.as_bytes())?;
         write_inert(&serde_json::to_vec(&run)?, &mut self.out)?;
         // The words are ours and have no markup in them.
-        let marks = [("<!-- words -->", words.as_str()), BASE_SCRIPT, ("/* script */", SCRIPT)];
+        let marks = [
+            ("<!-- words -->", words.as_str()),
+            BASE_SCRIPT,
+            ("/* script */", SCRIPT),
+        ];
         fill(rest, &marks, &mut self.out)?;
         self.out.flush()?;
         Ok(self.out)

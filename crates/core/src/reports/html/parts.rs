@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 /// The mark of the common style in a page, and the style.
-pub(in crate::reports) const BASE_STYLE: (&str, &str) = ("/* base style */", include_str!("base.css"));
+pub(in crate::reports) const BASE_STYLE: (&str, &str) =
+    ("/* base style */", include_str!("base.css"));
 /// The mark of the common script in a page, and the script.
 pub(in crate::reports) const BASE_SCRIPT: (&str, &str) =
     ("/* base script */", include_str!("base.js"));

@@ -38,7 +38,11 @@ fn the_page_lets_its_own_script_and_style_run_and_nothing_else() {
     ] {
         assert_eq!(html.matches(what).count(), count, "{what}");
     }
-    assert!(!html.contains("<!-- tests -->") && !html.contains("/* script */") && !html.contains("/* base"));
+    assert!(
+        !html.contains("<!-- tests -->")
+            && !html.contains("/* script */")
+            && !html.contains("/* base")
+    );
 }
 
 #[test]

@@ -166,7 +166,13 @@ impl Memory {
                 told.next = nearest.get(1).map(|second| second.score);
                 told.differences = differences
                     .iter()
-                    .map(|one| [one.field.to_owned(), one.remembered.clone(), one.found.clone()])
+                    .map(|one| {
+                        [
+                            one.field.to_owned(),
+                            one.remembered.clone(),
+                            one.found.clone(),
+                        ]
+                    })
                     .collect();
                 format!(
                     "`{first}` leads to another element, {}{}",

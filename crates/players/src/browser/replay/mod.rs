@@ -10,6 +10,7 @@ mod step;
 mod targets;
 #[cfg(test)]
 mod tests;
+mod told;
 mod verify;
 mod witness;
 

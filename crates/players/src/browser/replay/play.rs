@@ -9,7 +9,8 @@ use cuecard_core::script::{Summary, Verdict};
 use cuecard_core::trace::{BrowserResult, StepStatus, browser_opened, browser_opening};
 use tokio_util::sync::CancellationToken;
 
-use super::step::{Ended, milliseconds, play_step, shown, step_error};
+use super::step::{Ended, play_step};
+use super::told::{milliseconds, shown, step_error};
 use super::witness::Witness;
 use super::{Replay, Replayed, Told};
 use crate::browser::stage::{Deadline, Failure, Stage};
@@ -166,7 +167,11 @@ fn first_url<'a>(replay: &'a Replay<'_>) -> &'a str {
 }
 
 /// A failure as it is shown, with the place of its step.
-pub(super) fn diagnostic(replay: &Replay<'_>, place: Option<usize>, failure: &Failure) -> Diagnostic {
+pub(super) fn diagnostic(
+    replay: &Replay<'_>,
+    place: Option<usize>,
+    failure: &Failure,
+) -> Diagnostic {
     let code = find_code(&failure.code).unwrap_or(codes::BROWSER_LOST);
     let message = match place {
         Some(place) => format!("step {} failed: {}", place + 1, failure.message),

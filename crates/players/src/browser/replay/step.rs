@@ -10,10 +10,9 @@ use cuecard_core::page::text::TextOptions;
 use cuecard_core::reports::browser_html::BrowserStep;
 use cuecard_core::scenario::browser::{ActionKind, Observed, TestStep};
 use cuecard_core::trace::{
-    Attempt, BrowserResult, EventData, StepError, StepFinished, StepStarted, StepStatus,
-    browser_call, browser_result, browser_tool,
+    Attempt, BrowserResult, EventData, StepFinished, StepStarted, StepStatus, browser_call,
+    browser_result, browser_tool,
 };
-use cuecard_core::value::as_text;
 use tokio_util::sync::CancellationToken;
 
 use super::evidence;
@@ -21,6 +20,7 @@ use super::intent::intent;
 use super::memory::{Judged, Memory};
 use super::seek::{NotFound, place_of, seek};
 use super::targets::Remembering;
+use super::told::{milliseconds, notes, shown, step_error};
 use super::witness::{Witness, picture};
 use super::{Replay, Replayed};
 use crate::browser::stage::{Aim, Deadline, Deed, Failure, Limits, Performed, Scene, Stage};
@@ -204,7 +204,10 @@ impl Playing<'_, '_> {
             self.scene = missing.scene;
         }
         let result = BrowserResult {
-            verdict: missing.judged.as_ref().map(|judged| judged.told.word.clone()),
+            verdict: missing
+                .judged
+                .as_ref()
+                .map(|judged| judged.told.word.clone()),
             error: Some(step_error(&missing.failure)),
             is_retryable: true,
             duration_ms: Some(milliseconds(recorder.clock().now().saturating_sub(began))),
@@ -424,69 +427,4 @@ impl Tried {
             is_interrupted: true,
         }
     }
-}
-
-/// A step as a report shows it, before anything is known of it.
-pub(super) fn shown(step: &TestStep, number: u64) -> BrowserStep {
-    BrowserStep {
-        number,
-        id: step.id.clone(),
-        words: step.description.clone(),
-        action: step.action.word().to_owned(),
-        selector: step.selectors.first().cloned(),
-        value: step
-            .value
-            .as_ref()
-            .map(|value| as_text(value).into_owned())
-            .or_else(|| step.url.clone())
-            .or_else(|| step.key.clone()),
-        ..BrowserStep::default()
-    }
-}
-
-/// Dialogs, downloads and warnings in words.
-fn notes(observed: &Observed) -> Vec<String> {
-    let dialogs = observed.dialogs.iter().map(|dialog| {
-        let answer = if dialog.accepted { "accepted" } else { "dismissed" };
-        format!("{} `{}`: {answer}", dialog.kind, dialog.message)
-    });
-    let downloads = observed
-        .downloads
-        .iter()
-        .map(|download| format!("download `{}`, {} bytes", download.name, download.size));
-    let settle = observed
-        .settle
-        .iter()
-        .filter(|word| *word == "bounded")
-        .map(|_| "the page was still busy when the wait for it ended".to_owned());
-    dialogs
-        .chain(downloads)
-        .chain(settle)
-        .chain(observed.warnings.iter().cloned())
-        .collect()
-}
-
-/// A failure as steps of a trace have it.
-pub(super) fn step_error(failure: &Failure) -> StepError {
-    let near = failure.candidates.iter().map(|words| format!("near: {words}"));
-    let call = failure.call.iter().map(|call| match &failure.selector {
-        Some(selector) => format!("in `{call}` on `{selector}`"),
-        None => format!("in `{call}`"),
-    });
-    StepError {
-        code: failure.code.clone(),
-        error_type: failure
-            .code
-            .strip_prefix("B-")
-            .unwrap_or(&failure.code)
-            .to_owned(),
-        message: failure.message.clone(),
-        notes: near.chain(call).collect(),
-        help: failure.help.clone(),
-    }
-}
-
-/// To the microsecond.
-pub(super) fn milliseconds(time: Duration) -> f64 {
-    time.as_micros() as f64 / 1000.0
 }

@@ -59,7 +59,11 @@ impl<'a> Remembering<'a> {
             Box::new(Failure::new(codes::BROWSER_AMBIGUOUS, message).among(candidates))
         });
         Sought {
-            elements: if problem.is_none() { elements } else { Vec::new() },
+            elements: if problem.is_none() {
+                elements
+            } else {
+                Vec::new()
+            },
             nearest: Vec::new(),
             problem,
         }

@@ -16,9 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::browser::ElementAddress;
-use crate::browser::stage::{
-    Deadline, Deed, Failure, Outcome, Performed, Scene, Stage, Targets,
-};
+use crate::browser::stage::{Deadline, Deed, Failure, Outcome, Performed, Scene, Stage, Targets};
 use crate::runtime::clock::Clock;
 use crate::runtime::tap::{Listener, Recorder};
 
@@ -142,9 +140,13 @@ impl Stage for Scripted {
                 return Err(Failure::new(codes::BROWSER_ASSERTION, "it does not hold"));
             }
         }
-        let outcome = self.outcomes.pop_front().unwrap_or_else(|| Ok(Outcome::default()))?;
+        let outcome = self
+            .outcomes
+            .pop_front()
+            .unwrap_or_else(|| Ok(Outcome::default()))?;
         let words = deed.aim.as_ref().map(|aim| aim.words.clone());
-        self.done.push(words.unwrap_or_else(|| deed.step.description.clone()));
+        self.done
+            .push(words.unwrap_or_else(|| deed.step.description.clone()));
         if let Some(next) = self.after.pop_front() {
             self.pages = [next].into();
         }
@@ -296,7 +298,10 @@ fn what_may_still_appear_is_waited_for() {
 
 #[test]
 fn what_is_healed_is_done_and_told_unless_that_is_off() {
-    let (old, new) = (page(&[("Buy", "buy"), ("Sell", "")]), page(&[("Order", "buy"), ("Sell", "")]));
+    let (old, new) = (
+        page(&[("Buy", "buy"), ("Sell", "")]),
+        page(&[("Order", "buy"), ("Sell", "")]),
+    );
     let steps = file(vec![click(&old, "Buy", 1)]);
     let mut stage = Scripted::on(&[&new]);
     let outcomes = played(&steps, &mut stage, |_| ());
@@ -355,7 +360,13 @@ fn only_what_did_nothing_is_tried_again() {
     stage.outcomes = [Err(covered()), Ok(Outcome::default())].into();
     let outcomes = played(&steps, &mut stage, |_| ());
     assert_eq!(outcomes.played.verdict, Verdict::Passed);
-    assert_eq!((outcomes.played.summary.calls, outcomes.played.summary.retries), (2, 1));
+    assert_eq!(
+        (
+            outcomes.played.summary.calls,
+            outcomes.played.summary.retries
+        ),
+        (2, 1)
+    );
 
     let mut stage = Scripted::on(&[&shop]);
     let acted = Failure {
@@ -475,13 +486,20 @@ fn references_stand_for_values_in_what_is_remembered_and_what_is_healed() {
     let mut step = click(&shop, "Hello Anabel", 1);
     let known = step.fingerprint.as_mut().expect("it has one");
     known.name = "Hello {{USER}}".to_owned();
-    step.selectors = vec!["role=button[name=\"Hello {{USER}}\"]".to_owned(), "css=#buy".to_owned()];
+    step.selectors = vec![
+        "role=button[name=\"Hello {{USER}}\"]".to_owned(),
+        "css=#buy".to_owned(),
+    ];
     let values = Values::new(vec![("USER".to_owned(), "Barbara".to_owned())], Vec::new());
     let steps = file(vec![step]);
     let memories = memories(&steps, &values).expect("playable");
     let now = page(&[("Bye Barbara", "buy")]);
     let finder = Finder::new(&now.state, "data-testid");
-    let judged = memories.of(0).expect("one").judge(finder).expect("a verdict");
+    let judged = memories
+        .of(0)
+        .expect("one")
+        .judge(finder)
+        .expect("a verdict");
     let cuecard_core::page::identity::Verdict::Healed(healing) = &judged.verdict else {
         panic!("{judged:?}");
     };
@@ -492,11 +510,15 @@ fn references_stand_for_values_in_what_is_remembered_and_what_is_healed() {
 }
 
 fn verified(steps: &StepsFile, stage: &mut Scripted) -> Verified {
-    with_replay(steps, |_| (), |replay| {
-        let mut recorder = Recorder::new(Clock::start(), Redactor::default());
-        let stop = CancellationToken::new();
-        block_on(verify(replay, stage, &mut recorder, &stop))
-    })
+    with_replay(
+        steps,
+        |_| (),
+        |replay| {
+            let mut recorder = Recorder::new(Clock::start(), Redactor::default());
+            let stop = CancellationToken::new();
+            block_on(verify(replay, stage, &mut recorder, &stop))
+        },
+    )
 }
 
 #[test]
@@ -507,7 +529,12 @@ fn looking_does_no_more_than_it_must() {
     first.observed.url = Some(URL.to_owned());
     let mut leads_on = click(&shop, "Sell", 2);
     leads_on.observed.url = Some("https://shop.example/cart".to_owned());
-    let steps = file(vec![first, leads_on, click(&cart, "Pay", 3), click(&cart, "Back", 4)]);
+    let steps = file(vec![
+        first,
+        leads_on,
+        click(&cart, "Pay", 3),
+        click(&cart, "Back", 4),
+    ]);
     let mut stage = Scripted::on(&[&shop]);
     stage.after = [Arc::clone(&shop), Arc::clone(&cart)].into();
     let verified = verified(&steps, &mut stage);
@@ -524,7 +551,11 @@ fn looking_does_no_more_than_it_must() {
 fn looking_says_what_is_gone_and_goes_on_where_it_can() {
     let old = page(&[("Buy", ""), ("Sell", ""), ("Keep", "k")]);
     let new = page(&[("Sell", ""), ("Hold", "k")]);
-    let steps = file(vec![click(&old, "Buy", 1), click(&old, "Sell", 2), click(&old, "Keep", 3)]);
+    let steps = file(vec![
+        click(&old, "Buy", 1),
+        click(&old, "Sell", 2),
+        click(&old, "Keep", 3),
+    ]);
     let mut stage = Scripted::on(&[&new]);
     let verified = verified(&steps, &mut stage);
     assert!(stage.done.is_empty());

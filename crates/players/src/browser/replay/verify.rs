@@ -18,7 +18,8 @@ use tokio_util::sync::CancellationToken;
 use super::memory::{Judged, Memory};
 use super::play::{diagnostic, open};
 use super::seek::seek;
-use super::step::{Ended, play_step, shown, step_error};
+use super::step::{Ended, play_step};
+use super::told::{shown, step_error};
 use super::witness::Witness;
 use super::{Replay, Replayed};
 use crate::browser::stage::{Deadline, Failure, Stage};
@@ -162,7 +163,9 @@ impl<'a, S: Stage + Witness> Verifying<'a, '_, S> {
         };
         self.pending.iter().any(|&put_off| {
             let after = steps[put_off].observed.url.as_deref();
-            after.is_none() || after != url_before(put_off) || steps[put_off].tab != steps[place].tab
+            after.is_none()
+                || after != url_before(put_off)
+                || steps[put_off].tab != steps[place].tab
         })
     }
 
@@ -209,7 +212,11 @@ impl<'a, S: Stage + Witness> Verifying<'a, '_, S> {
                 self.steps[place].told = told;
             }
             if let Some(healed) = healed
-                && !self.replayed.healed.iter().any(|known| known.place == place)
+                && !self
+                    .replayed
+                    .healed
+                    .iter()
+                    .any(|known| known.place == place)
             {
                 self.replayed.summary.healed += 1;
                 self.replayed.healed.push(healed);

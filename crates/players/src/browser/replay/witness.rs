@@ -3,8 +3,8 @@
 use cuecard_core::reports::browser_html::Picture;
 
 use crate::browser::ElementAddress;
-use crate::browser::stage::LiveStage;
 use crate::browser::stage::Deadline;
+use crate::browser::stage::LiveStage;
 
 /// What a page complained of since somebody asked last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -19,9 +19,8 @@ pub struct Declared<'a> {
 /// The values of a file's variables; a later entry of `given` wins. What nobody gave has none.
 pub fn bind(declared: Declared<'_>, given: &[Given]) -> Values {
     let mut bound: BTreeMap<&str, (&Json, bool)> = BTreeMap::new();
-    let is_secret = |name: &str| {
-        declared.secrets.iter().any(|secret| secret == name) || names_credential(name)
-    };
+    let is_secret =
+        |name: &str| declared.secrets.iter().any(|secret| secret == name) || names_credential(name);
     for (name, value) in declared.variables {
         if !value.is_null() {
             bound.insert(name, (value, is_secret(name)));
@@ -73,7 +72,10 @@ mod tests {
                 given("CODE", "x99zzz", true),
             ],
         );
-        assert_eq!(values.fill("{{USER}} {{AGE}} {{FLAG}} {{PIN}} {{CODE}} {{NO}}"), "eve 7 true 482913 x99zzz {{NO}}");
+        assert_eq!(
+            values.fill("{{USER}} {{AGE}} {{FLAG}} {{PIN}} {{CODE}} {{NO}}"),
+            "eve 7 true 482913 x99zzz {{NO}}"
+        );
         assert_eq!(values.in_words("{{PIN}} {{CODE}}"), "*** ***");
         assert_eq!(values.variables().len(), 3);
     }
