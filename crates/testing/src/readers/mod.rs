@@ -10,7 +10,6 @@ mod tests;
 use cuecard_core::diagnostic::{Diagnostic, any_error};
 use cuecard_core::reports::{Style, diagnostics};
 
-pub use formats::{browser, capture, cassette, config, sentence, steps, test_case, tool_call};
 pub use formats::{
     browser, capture, cassette, config, heal, sentence, steps, test_case, tool_call,
 };
