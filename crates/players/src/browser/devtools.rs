@@ -26,6 +26,8 @@ const PARTS: &[&str] = &[
 
 /// The name of our world.
 const WORLD: &str = "cuecard";
+/// The group of all handles, to let go of them at once.
+const HANDLES: &str = "cuecard";
 
 /// The script that makes our world.
 fn script() -> String {
@@ -150,7 +152,7 @@ impl World {
     }
 
     /// A handle to the object that an expression gives.
-    pub(super) async fn handle(&self, expression: &str) -> Result<String, BrowserError> {
+    async fn handle(&self, expression: &str) -> Result<String, BrowserError> {
         let answer = self.evaluate(expression, false).await?;
         let handle = answer["result"]["objectId"].as_str().map(str::to_owned);
         handle.ok_or_else(|| {
@@ -165,7 +167,11 @@ impl World {
         function: &str,
         argument: Option<&str>,
     ) -> Result<(), BrowserError> {
-        let params = json!({"backendNodeId": backend_node, "executionContextId": self.context});
+        let params = json!({
+            "backendNodeId": backend_node,
+            "executionContextId": self.context,
+            "objectGroup": HANDLES,
+        });
         let resolved = self.devtools.call("DOM.resolveNode", params).await?;
         let call = json!({
             "objectId": resolved["object"]["objectId"],
@@ -173,6 +179,28 @@ impl World {
             "arguments": [{"value": argument}],
         });
         self.devtools.call("Runtime.callFunctionOn", call).await?;
+        Ok(())
+    }
+
+    /// A handle to a node as the page itself has it.
+    pub(super) async fn theirs(&self, backend_node: u64) -> Result<String, BrowserError> {
+        let params = json!({"backendNodeId": backend_node, "objectGroup": HANDLES});
+        let mut resolved = self.devtools.call("DOM.resolveNode", params).await?;
+        match resolved["object"]["objectId"].take() {
+            Value::String(handle) => Ok(handle),
+            _ => Err(BrowserError::new(
+                BrowserErrorKind::BrowserLost,
+                "the page gave no node",
+            )),
+        }
+    }
+
+    /// Lets go of all handles: until then the page keeps what they are of.
+    pub(super) async fn release(&self) -> Result<(), BrowserError> {
+        let params = json!({"objectGroup": HANDLES});
+        self.devtools
+            .call("Runtime.releaseObjectGroup", params)
+            .await?;
         Ok(())
     }
 
@@ -207,6 +235,7 @@ impl World {
             "expression": expression,
             "contextId": self.context,
             "returnByValue": by_value,
+            "objectGroup": HANDLES,
         });
         let answer = self.devtools.call("Runtime.evaluate", params).await?;
         match answer["exceptionDetails"]["exception"]["description"].as_str() {

@@ -14,6 +14,7 @@ mod driver;
 mod error;
 mod events;
 mod install;
+mod listeners;
 pub mod model;
 mod options;
 pub mod parse;

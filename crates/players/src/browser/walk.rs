@@ -9,17 +9,12 @@ use serde_json::{Value, json};
 
 use super::devtools::{DevTools, World};
 use super::error::{BrowserError, BrowserErrorKind};
+use super::listeners::Listening;
 
 /// Frames in frames deeper than this are left out.
 const DEEPEST: usize = 5;
 /// More frames than this are left out.
 const MOST_FRAMES: usize = 50;
-/// Listeners beyond this many are not looked up.
-const MOST_LISTENERS: usize = 5000;
-/// With more worlds than this, all is forgotten, and told anew.
-const MOST_WORLDS: usize = 500;
-/// A listener for one of these says that an element is for pressing.
-const PRESSES: [&str; 4] = ["click", "mousedown", "pointerdown", "touchstart"];
 
 /// What to capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,16 +42,8 @@ pub(super) struct Known {
     remote: HashMap<String, DevTools>,
     /// Playwright's frames that were asked for a session already.
     asked: HashSet<String>,
-    /// Nodes whose listeners our worlds know, by world.
-    listening: HashMap<(String, u64), Listening>,
-}
-
-/// What a world knows of listeners.
-struct Listening {
-    /// The nodes that it was told.
-    nodes: HashSet<u64>,
-    /// How often its document had changed then.
-    changes: u64,
+    /// What our worlds know of listeners.
+    listening: Listening,
 }
 
 /// A walk in progress.
@@ -173,7 +160,7 @@ impl Joining<'_> {
     /// Walks one document, and gives the frames in it that are to be walked next.
     async fn document(&mut self, place: Place) -> Result<Vec<Place>, BrowserError> {
         let world = place.devtools.world(&place.frame).await?;
-        self.listeners(&world, place.owner.is_none()).await?;
+        self.known.listening.tell(&world).await?;
         let ask = json!({
             "testIdAttribute": self.options.test_id_attribute,
             "root": self.options.root.as_ref().filter(|_| place.owner.is_none()),
@@ -184,9 +171,11 @@ impl Joining<'_> {
         let ask = format!("cuecard.capture({ask})");
         let mut text = world.text(&ask).await?;
         let mut header = header_of(&text)?;
-        let found = self.hidden_roots(&world, &header).await?
-            | self.owners(&world, &place, &header).await?;
-        if found {
+        let has_opened = self.hidden_roots(&world, &header).await?;
+        if has_opened {
+            self.known.listening.tell(&world).await?;
+        }
+        if self.owners(&world, &place, &header).await? || has_opened {
             text = world.text(&ask).await?;
             header = header_of(&text)?;
         }
@@ -247,40 +236,6 @@ impl Joining<'_> {
             });
         }
         inner
-    }
-
-    /// Tells the world which elements listen for presses, as far as it doesn't know yet.
-    ///
-    /// DevTools list the listeners of a whole document, but a page may crash (Chromium 156) when they do so again after
-    /// it was walked. So that is asked once, of the top document; of frames, and whenever a document has changed, a
-    /// snapshot is taken, which marks what can be clicked.
-    async fn listeners(&mut self, world: &World, is_top: bool) -> Result<(), BrowserError> {
-        let changes = world
-            .value("cuecard.changes()")
-            .await?
-            .as_u64()
-            .unwrap_or(0);
-        let before = self.known.listening.get(&world.id());
-        let now = match before {
-            // Frames often share the process of a document that was walked already.
-            None if is_top => all_listeners(world).await?,
-            Some(known) if known.changes == changes => return Ok(()),
-            _ => clickable(world).await?,
-        };
-        let mut nodes = before.map(|known| known.nodes.clone()).unwrap_or_default();
-        let untold = now
-            .difference(&nodes)
-            .map(|node| world.give(*node, "listen", None));
-        // A node of another frame, or one that is gone, is none of this world's.
-        let _ = futures::future::join_all(untold).await;
-        nodes.extend(now);
-        if self.known.listening.len() > MOST_WORLDS {
-            self.known.listening.clear();
-        }
-        self.known
-            .listening
-            .insert(world.id(), Listening { nodes, changes });
-        Ok(())
     }
 
     /// Opens the closed roots among the elements that may have one. True when there were any.
@@ -346,47 +301,6 @@ impl Joining<'_> {
         }
         Ok(found)
     }
-}
-
-/// The nodes of a document that listen for presses, in shadow roots too.
-async fn all_listeners(world: &World) -> Result<HashSet<u64>, BrowserError> {
-    let document = world.handle("document").await?;
-    let params = json!({"objectId": document, "depth": -1, "pierce": true});
-    let answer = world
-        .devtools()
-        .call("DOMDebugger.getEventListeners", params)
-        .await?;
-    let listeners = answer["listeners"].as_array().into_iter().flatten();
-    Ok(listeners
-        .filter(|listener| {
-            listener["type"]
-                .as_str()
-                .is_some_and(|kind| PRESSES.contains(&kind))
-        })
-        .filter_map(|listener| listener["backendNodeId"].as_u64())
-        .take(MOST_LISTENERS)
-        .collect())
-}
-
-/// The nodes that a snapshot says can be clicked, of all documents of the process.
-async fn clickable(world: &World) -> Result<HashSet<u64>, BrowserError> {
-    let params = json!({"computedStyles": []});
-    let answer = world
-        .devtools()
-        .call("DOMSnapshot.captureSnapshot", params)
-        .await?;
-    let mut found = HashSet::new();
-    for document in answer["documents"].as_array().into_iter().flatten() {
-        let ids = &document["nodes"]["backendNodeId"];
-        let places = document["nodes"]["isClickable"]["index"].as_array();
-        let places = places.into_iter().flatten().filter_map(Value::as_u64);
-        found.extend(
-            places
-                .filter_map(|place| ids[usize::try_from(place).ok()?].as_u64())
-                .take(MOST_LISTENERS),
-        );
-    }
-    Ok(found)
 }
 
 /// Tells the world the owner of a frame. False when it isn't in this document.

@@ -1,12 +1,12 @@
 // What can be asked from outside. Everything else in these files is hidden.
 
 const MOST_NODES = 50000;
+const MOST_TREES = 1000;
 const owners = new WeakMap();
 let last = null;
 let lastChange = performance.now();
-let changes = 0;
 
-new MutationObserver(() => { lastChange = performance.now(); changes += 1; })
+new MutationObserver(() => { lastChange = performance.now(); })
   .observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
 
 /** The child with the most elements in it, as long as it has more than half of all. */
@@ -107,13 +107,23 @@ function suspects() {
   return elements;
 }
 
+/** The document and every root in it that is known. */
+function trees() {
+  const found = [document];
+  for (let idx = 0; idx < found.length && found.length < MOST_TREES; idx += 1) {
+    for (const element of found[idx].querySelectorAll('*')) {
+      const root = shadowOf(element);
+      if (root) found.push(root);
+    }
+  }
+  return found.slice(0, MOST_TREES);
+}
+
 const api = Object.freeze({
-  capture, finish, reaches, suspects, look, aim, holds, isClosedAway, enter, advance, rewind,
+  capture, finish, reaches, suspects, trees, look, aim, holds, isClosedAway, enter, advance, rewind,
   own: (owner, key) => { owners.set(owner, key); },
   open: (root) => { if (root.host && root.mode === 'closed') closedRoots.set(root.host, root); },
   listen: (node) => { listening.add(node); },
-  /** How often the document has changed. */
-  changes: () => changes,
   /** How many milliseconds the document has been as it is. */
   quiet: () => performance.now() - lastChange,
 });
