@@ -394,6 +394,7 @@ fn options_named_in_the_documents_exist() {
     let mut known = BTreeSet::new();
     for command in [
         &["play"][..],
+        &["parse"],
         &["test"],
         &["diff"],
         &["check"],

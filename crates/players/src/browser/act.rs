@@ -19,6 +19,8 @@ use crate::runtime::clock::Stopwatch;
 
 /// How often a list is asked for an option that it doesn't have yet.
 const BETWEEN: Duration = Duration::from_millis(100);
+/// How long our script may take to answer.
+const ANSWER: Duration = Duration::from_secs(5);
 /// How much of the viewport one scroll moves.
 const SCROLL: f64 = 0.8;
 /// How many options an error lists.
@@ -389,13 +391,16 @@ impl BrowserBridge {
         let argument =
             argument.map_or_else(String::new, |argument| format!(", {}", json!(argument)));
         let ask = format!("cuecard.{function}({}{argument})", json!(paths));
-        let Ok(Some((world, _))) = self.world_of(target).await else {
-            return Value::Null;
+        let asked = async {
+            let (world, _) = self.world_of(target).await.ok()??;
+            world.value(&ask).await.ok()
         };
-        match world.value(&ask).await {
-            Ok(Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::Null),
-            Ok(value) => value,
-            Err(_) => Value::Null,
+        // A page whose script never ends doesn't answer.
+        let answer = tokio::time::timeout(ANSWER, asked).await.ok().flatten();
+        match answer {
+            Some(Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::Null),
+            Some(value) => value,
+            None => Value::Null,
         }
     }
 

@@ -37,6 +37,7 @@ pub struct BrowserBridge {
     /// Whether the browser is ours to close.
     is_ours: bool,
     playwright_trace: Option<PathBuf>,
+    has_videos: bool,
 }
 
 /// How much of a page must be there.
@@ -97,6 +98,7 @@ impl BrowserBridge {
             known: HashMap::new(),
             is_ours,
             playwright_trace: options.playwright_trace.clone(),
+            has_videos: options.videos.is_some(),
         })
     }
 
@@ -106,8 +108,11 @@ impl BrowserBridge {
             if let Some(path) = &self.playwright_trace {
                 save_trace(&self.context, path).await;
             }
-            // A video is written when its context closes. What can't be closed ends with the driver.
-            self.context.close().await.ok();
+            // What can't be closed ends with the driver. A video is written when its context closes.
+            if self.has_videos || !self.is_ours {
+                let closed = tokio::time::timeout(PROMPT / 3, self.context.close()).await;
+                drop(closed);
+            }
             if self.is_ours {
                 self.browser.close().await.ok();
             }
@@ -386,6 +391,11 @@ async fn open(
     happenings: &Arc<Happenings>,
 ) -> Result<(Browser, BrowserContext), BrowserError> {
     let failed = |error: &playwright_rs::Error| {
+        if options.videos.is_some() && is_about_videos(error) {
+            let message = "videos are recorded by Playwright's ffmpeg, which is not installed";
+            return BrowserError::new(BrowserErrorKind::Unavailable, message)
+                .help("npx playwright-core install ffmpeg");
+        }
         let path = options
             .tools
             .browser
@@ -428,14 +438,7 @@ async fn open(
     let context = browser
         .new_context_with_options(context_options(options)?)
         .await;
-    let context = context.map_err(|error| match options.videos {
-        Some(_) if is_about_videos(&error) => BrowserError::new(
-            BrowserErrorKind::Unavailable,
-            "videos are recorded by Playwright's ffmpeg, which is not installed",
-        )
-        .help("npx playwright-core install ffmpeg"),
-        _ => failed(&error),
-    })?;
+    let context = context.map_err(|error| failed(&error))?;
     happenings
         .listen(&context)
         .await
@@ -457,7 +460,7 @@ async fn open(
     Ok((browser, context))
 }
 
-/// Whether a context is not there since there is nothing that records videos.
+/// Whether there is no page since there is nothing that records videos.
 fn is_about_videos(error: &playwright_rs::Error) -> bool {
     let text = error.to_string();
     text.contains("is not installed") || text.contains("ffmpeg")

@@ -149,7 +149,11 @@ impl Happenings {
         self: &Arc<Self>,
         context: &BrowserContext,
     ) -> playwright_rs::Result<()> {
-        if !self.policy.as_ref().is_some_and(|policy| policy.limits_hosts()) {
+        if !self
+            .policy
+            .as_ref()
+            .is_some_and(|policy| policy.limits_hosts())
+        {
             return Ok(());
         }
         let this = Arc::clone(self);

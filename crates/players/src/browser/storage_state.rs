@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::runtime::text_file::io_reason;
+
 /// The largest file, in bytes.
 const LARGEST: u64 = 16 << 20;
 /// The shortest value that is taken for a secret: shorter ones are flags and counters that stand everywhere.
@@ -20,7 +22,9 @@ pub struct StorageFile {
 
 impl std::fmt::Debug for StorageFile {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("StorageFile").finish_non_exhaustive()
+        formatter
+            .debug_struct("StorageFile")
+            .finish_non_exhaustive()
     }
 }
 
@@ -31,8 +35,12 @@ impl StorageFile {
     /// In words, without anything that stands in the file.
     pub fn read(folder: &Path, file: &Path) -> Result<Self, String> {
         let name = file.display();
-        let unreadable =
-            |error: std::io::Error| format!("the storage state `{name}` can't be read: {error}");
+        let unreadable = |error: std::io::Error| {
+            format!(
+                "the storage state `{name}` can't be read: {}",
+                io_reason(&error)
+            )
+        };
         let folder = folder.canonicalize().map_err(unreadable)?;
         let path = folder.join(file).canonicalize().map_err(unreadable)?;
         if !path.starts_with(&folder) {
@@ -102,7 +110,10 @@ mod tests {
             ("nothing.json", "can't be read"),
         ] {
             let error = StorageFile::read(&inner, Path::new(file)).expect_err("it is refused");
-            assert!(error.contains(words) && !error.contains("hunter2"), "{error}");
+            assert!(
+                error.contains(words) && !error.contains("hunter2"),
+                "{error}"
+            );
         }
     }
 }

@@ -32,6 +32,9 @@ use crate::exit_code::ExitCode;
 use crate::inputs::io_reason;
 use crate::output::{Output, stderr, stdout};
 
+/// How long a picture of what failed may take.
+const LAST_LOOK: Duration = Duration::from_secs(10);
+
 /// Why nothing was parsed: findings to show, and how to exit.
 struct Stop(Vec<Diagnostic>, ExitCode);
 
@@ -157,7 +160,11 @@ async fn parse_all(
     };
     // The run is over; a description that can't be written is not worth its result.
     let _ = run_dir.describe(&description(&run_dir, Some(&file)));
-    terminal.end(&file, args.output.as_deref(), &args.run_dir.join(run_dir.id()));
+    terminal.end(
+        &file,
+        args.output.as_deref(),
+        &args.run_dir.join(run_dir.id()),
+    );
     let text = file.to_text();
     if let Some(path) = &args.output {
         write(path, &text).map_err(could_not_run)?;
@@ -195,10 +202,7 @@ impl Run<'_> {
 }
 
 /// An error as a line for machines.
-fn line_of(
-    error: &ErrorInfo,
-    scenario: &cuecard_core::scenario::browser::BrowserScenario,
-) -> Json {
+fn line_of(error: &ErrorInfo, scenario: &cuecard_core::scenario::browser::BrowserScenario) -> Json {
     let ordinal = scenario
         .actions
         .iter()
@@ -234,9 +238,10 @@ fn exit_code(file: &StepsFile) -> ExitCode {
         codes::BROWSER_LOST,
         codes::BROWSER_MODEL,
     ];
-    let is_unavailable = file.errors.iter().any(|error| {
-        !error.is_warning && unavailable.iter().any(|code| code.name() == error.code)
-    });
+    let is_unavailable = file
+        .errors
+        .iter()
+        .any(|error| !error.is_warning && unavailable.iter().any(|code| code.name() == error.code));
     match (has_failed(file), is_unavailable) {
         (false, _) => ExitCode::Passed,
         (true, true) => ExitCode::CouldNotRun,
@@ -274,18 +279,19 @@ fn description(run_dir: &RunDir, file: Option<&StepsFile>) -> Json {
 
 /// What a failure looked like: a picture, the page as text, and the console.
 async fn keep_failure(stage: &mut LiveStage, run_dir: &RunDir) {
-    // Each of them helps, and none is worth the result.
-    if let Ok(picture) = stage.picture().await {
+    // Each of them helps, and none is worth the result, or waiting for a page that hangs.
+    if let Ok(Ok(picture)) = tokio::time::timeout(LAST_LOOK, stage.picture()).await {
         let _ = run_dir.save("failure.png", &picture);
     }
-    if stage.look().await.is_ok()
-        && let Some(text) = stage.page_text()
-    {
+    if let Some(text) = stage.page_text() {
         let _ = run_dir.save("page.txt", text.as_bytes());
     }
     let console = stage.console();
     if !console.is_empty() {
-        let _ = run_dir.save("console.txt", format!("{}\n", console.join("\n")).as_bytes());
+        let _ = run_dir.save(
+            "console.txt",
+            format!("{}\n", console.join("\n")).as_bytes(),
+        );
     }
 }
 

@@ -40,7 +40,11 @@ impl Prepared {
     /// What must not be told, that of the storage state too.
     pub(super) fn hidden(&self) -> Redactor {
         let mut hidden = self.request_values.redactor().clone();
-        hidden.add(self.storage.iter().flat_map(|storage| storage.secrets.clone()));
+        hidden.add(
+            self.storage
+                .iter()
+                .flat_map(|storage| storage.secrets.clone()),
+        );
         hidden
     }
 }
@@ -76,7 +80,10 @@ pub(super) fn prepared(
     }
     found.extend(resolved.diagnostics);
     found.extend(check_variables(&scenario, &resolved.given, true));
-    found.extend(browser_stage::check(&args.browser, !resolved.secrets.is_empty()));
+    found.extend(browser_stage::check(
+        &args.browser,
+        !resolved.secrets.is_empty(),
+    ));
     if args.reading.interactive && !browser_values::is_interactive() {
         found.push(
             Diagnostic::error(codes::ARGUMENT, "`--interactive` asks on a terminal")

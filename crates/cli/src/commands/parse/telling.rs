@@ -131,7 +131,10 @@ impl Terminal {
             _ => duration(took),
         };
         let meaning = cut(&printable(&meaning), MEANING).into_owned();
-        let line = format!("  {:>3} {mark} {sentence}{gap}  {translator:<6}  {meaning}", ordinal + 1);
+        let line = format!(
+            "  {:>3} {mark} {sentence}{gap}  {translator:<6}  {meaning}",
+            ordinal + 1
+        );
         let time = match time.is_empty() {
             true => String::new(),
             false => format!("  {}", style.faint(&time)),
@@ -179,7 +182,11 @@ impl Terminal {
         if let Some(help) = &failure.help {
             for (number, line) in help.lines().enumerate() {
                 let word = if number == 0 { "help:" } else { "     " };
-                self.print(&format!("        {} {}", style.faint(word), printable(line)));
+                self.print(&format!(
+                    "        {} {}",
+                    style.faint(word),
+                    printable(line)
+                ));
             }
         }
     }

@@ -45,11 +45,19 @@ fn signing_in_as_in_the_documentation() {
     assert_eq!(step["value"], "{{USER}}");
     assert_eq!(step["translator"], "rules");
     assert_eq!(step["fingerprint"]["role"], "textbox");
-    let shown = step["context"]["domStructureSnapshot"].as_str().expect("a text");
-    assert!(shown.contains("[2] textbox \"E-mail\" type=email"), "{shown}");
+    let shown = step["context"]["domStructureSnapshot"]
+        .as_str()
+        .expect("a text");
+    assert!(
+        shown.contains("[2] textbox \"E-mail\" type=email"),
+        "{shown}"
+    );
     let click = &parsed.steps()[3];
     assert!(
-        click["observed"]["url"].as_str().expect("one").ends_with("/home.html"),
+        click["observed"]["url"]
+            .as_str()
+            .expect("one")
+            .ends_with("/home.html"),
         "{click:#}"
     );
     assert_eq!(click["observed"]["settle"], "quiet");
@@ -84,13 +92,19 @@ fn look_alikes_are_told_apart_or_nothing_is_done() {
     assert_eq!(error["code"], "B-ambiguous_action");
     let candidates = error["candidates"].as_array().expect("a list");
     assert_eq!(candidates.len(), 20);
-    assert_eq!(candidates[0], "button \"Add to cart\" in listitem \"Red cotton shirt\"");
+    assert_eq!(
+        candidates[0],
+        "button \"Add to cart\" in listitem \"Red cotton shirt\""
+    );
     assert_eq!(
         error["help"],
         "say which: 'Add to cart' in the 'Red cotton shirt' row"
     );
     // The proposed words are understood.
-    let say = error["help"].as_str().expect("one").replace("say which: ", "click ");
+    let say = error["help"]
+        .as_str()
+        .expect("one")
+        .replace("say which: ", "click ");
     let parsed = lab.parse(
         "shop.html",
         &[&say, "'Red cotton shirt was added' is visible"],
@@ -115,8 +129,12 @@ fn dialogs_of_the_browser_are_answered_and_told() {
     assert!(parsed.stderr.contains("Really?"), "{}", parsed.stderr);
     // Who says what becomes of dialogs expects them.
     let more = json!({"options": {"onDialog": "accept"}});
-    let actions = json!(["click 'Ask me'", "verify 'Yes' is visible", "click 'Ask my name'",
-        "verify 'Name: Ana' is visible"]);
+    let actions = json!([
+        "click 'Ask me'",
+        "verify 'Yes' is visible",
+        "click 'Ask my name'",
+        "verify 'Name: Ana' is visible"
+    ]);
     let parsed = lab.parse_with("dialogs.html", actions, more, &[], 0);
     assert!(parsed.steps()[0]["observed"]["warnings"].is_null());
     assert_eq!(parsed.json["options"], json!({"onDialog": "accept"}));
@@ -161,14 +179,20 @@ fn tabs_that_open_are_followed() {
         "verify 'Two keys.' is visible",
     ];
     let parsed = lab.parse("tabs.html", &actions, 0);
-    let tabs: Vec<_> = parsed.steps().iter().map(|step| step["tab"].clone()).collect();
+    let tabs: Vec<_> = parsed
+        .steps()
+        .iter()
+        .map(|step| step["tab"].clone())
+        .collect();
     assert_eq!(json!(tabs), json!([null, 1, 1, null, null]));
 }
 
 #[test]
 fn files_go_up_from_the_root_and_come_down_into_the_run() {
     let Some(lab) = Lab::new() else { return };
-    lab.scratch.write("files/note.txt", "words").expect("writable");
+    lab.scratch
+        .write("files/note.txt", "words")
+        .expect("writable");
     let actions = [
         "upload 'files/note.txt' to Picture",
         "verify 'Received note.txt' is visible",
@@ -177,9 +201,15 @@ fn files_go_up_from_the_root_and_come_down_into_the_run() {
     ];
     let parsed = lab.parse("files.html", &actions, 0);
     let download = &parsed.steps()[2]["observed"]["downloads"][0];
-    assert_eq!((&download["name"], &download["size"]), (&json!("report.csv"), &json!(24)));
+    assert_eq!(
+        (&download["name"], &download["size"]),
+        (&json!("report.csv"), &json!(24))
+    );
     assert_eq!(download["sha256"].as_str().map(str::len), Some(64));
-    assert_eq!(parsed.steps()[3]["observed"]["downloads"][0]["name"], "named");
+    assert_eq!(
+        parsed.steps()[3]["observed"]["downloads"][0]["name"],
+        "named"
+    );
     let files = lab.run_files();
     let is_there = |name: &str| files.iter().any(|(path, _)| path.ends_with(name));
     assert!(is_there("downloads/report.csv") && is_there("downloads/named"));
@@ -222,5 +252,8 @@ fn what_must_not_be_there_is_asserted_and_doubted() {
     ];
     let parsed = lab.parse("login.html", &actions, 0);
     let warning = parsed.steps()[0]["observed"]["warnings"][0].as_str();
-    assert!(warning.is_some_and(|text| text.contains("never seen")), "{warning:?}");
+    assert!(
+        warning.is_some_and(|text| text.contains("never seen")),
+        "{warning:?}"
+    );
 }

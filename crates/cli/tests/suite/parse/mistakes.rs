@@ -10,9 +10,19 @@ fn a_page_that_does_not_open_says_why() {
     let parsed = lab.parse("status/404", &["click 'x'"], 1);
     assert_eq!(parsed.json["status"], "failed");
     assert_eq!(parsed.error()["code"], "B-navigation_failed");
-    assert!(parsed.error()["message"].as_str().expect("one").contains("404"));
+    assert!(
+        parsed.error()["message"]
+            .as_str()
+            .expect("one")
+            .contains("404")
+    );
     assert_eq!(parsed.error()["playwrightAction"], "goto");
-    assert!(parsed.json["errors"][1]["message"].as_str().expect("one").contains("not tried"));
+    assert!(
+        parsed.json["errors"][1]["message"]
+            .as_str()
+            .expect("one")
+            .contains("not tried")
+    );
 
     let port = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -74,7 +84,10 @@ fn what_can_not_be_used_is_named_with_what_stands_in_the_way() {
         let more = json!({"options": {"actionTimeoutMs": 2000}});
         let parsed = lab.parse_with(path, actions, more, &[], 1);
         let errors = parsed.json["errors"].as_array().expect("a list");
-        let error = errors.iter().find(|error| error["severity"] != "warning").expect("one");
+        let error = errors
+            .iter()
+            .find(|error| error["severity"] != "warning")
+            .expect("one");
         assert_eq!(error["code"], code, "{}", parsed.stderr);
         let message = error["message"].as_str().expect("one");
         assert!(message.contains(words), "{message}");
@@ -124,8 +137,14 @@ fn sentences_that_are_not_clear_do_nothing() {
         .iter()
         .filter_map(|error| error["code"].as_str())
         .collect();
-    assert_eq!(codes, ["B-compound_action", "B-not_understood", "B-not_understood"]);
-    assert_eq!(parsed.json["errors"][1]["help"], "the nearest form is: click X");
+    assert_eq!(
+        codes,
+        ["B-compound_action", "B-not_understood", "B-not_understood"]
+    );
+    assert_eq!(
+        parsed.json["errors"][1]["help"],
+        "the nearest form is: click X"
+    );
     assert_eq!(lab.site.count("login"), 0);
     assert_eq!(parsed.steps().len(), 1);
 }
@@ -133,7 +152,12 @@ fn sentences_that_are_not_clear_do_nothing() {
 #[test]
 fn hosts_are_limited_in_addresses_and_in_links() {
     let Some(lab) = Lab::new() else { return };
-    let host = lab.site.url("").replace("http://", "").trim_end_matches('/').to_owned();
+    let host = lab
+        .site
+        .url("")
+        .replace("http://", "")
+        .trim_end_matches('/')
+        .to_owned();
     let only = ["--only-hosts", host.as_str()];
     let parsed = lab.parse_with(
         "login.html",
@@ -143,18 +167,28 @@ fn hosts_are_limited_in_addresses_and_in_links() {
         1,
     );
     assert_eq!(parsed.error()["code"], "B-host_refused");
-    assert!(parsed.error()["help"].as_str().expect("one").contains("--only-hosts"));
+    assert!(
+        parsed.error()["help"]
+            .as_str()
+            .expect("one")
+            .contains("--only-hosts")
+    );
 
-    lab.scratch
-        .write("links.html", "")
-        .expect("writable");
+    lab.scratch.write("links.html", "").expect("writable");
     let parsed = lab.parse_with("frames.html", json!(["wait 1 ms"]), json!({}), &only, 0);
     // The frames of other hosts are not there.
-    let shown = parsed.steps()[0]["context"]["domStructureSnapshot"].as_str().expect("one");
-    assert!(shown.contains("Payment by same") && !shown.contains("Payment by site"), "{shown}");
+    let shown = parsed.steps()[0]["context"]["domStructureSnapshot"]
+        .as_str()
+        .expect("one");
+    assert!(
+        shown.contains("Payment by same") && !shown.contains("Payment by site"),
+        "{shown}"
+    );
     // Without the flag it is as before.
     let parsed = lab.parse("frames.html", &["wait 1 ms"], 0);
-    let shown = parsed.steps()[0]["context"]["domStructureSnapshot"].as_str().expect("one");
+    let shown = parsed.steps()[0]["context"]["domStructureSnapshot"]
+        .as_str()
+        .expect("one");
     assert!(shown.contains("Payment by site"), "{shown}");
 }
 
@@ -173,15 +207,38 @@ fn files_outside_of_the_root_are_not_uploaded() {
 fn without_a_browser_it_says_what_was_looked_for() {
     let Some(lab) = Lab::new() else { return };
     lab.scratch
-        .write("s.json", &json!({"url": lab.site.url(""), "actions": ["go back"]}).to_string())
+        .write(
+            "s.json",
+            &json!({"url": lab.site.url(""), "actions": ["go back"]}).to_string(),
+        )
         .expect("writable");
     let finished = crate::program::run(
         &lab.scratch,
         &["parse", "s.json", "--browser", "/nowhere/chrome"],
     );
     assert_eq!(finished.code(), Some(2));
-    assert!(finished.stderr.contains("/nowhere/chrome"), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains("/nowhere/chrome"),
+        "{}",
+        finished.stderr
+    );
     assert_eq!(finished.stdout, "");
+}
+
+#[test]
+fn a_page_whose_script_never_ends_is_given_up() {
+    let Some(lab) = Lab::new() else { return };
+    lab.scratch
+        .write(
+            "page.html",
+            "<!doctype html><title>Busy</title><button onclick=\"for (;;);\">Loop</button>",
+        )
+        .expect("writable");
+    let url = format!("file://{}", lab.scratch.work().join("page.html").display());
+    let actions = json!([{"action": "click 'Loop'", "timeoutMs": 1000}, "click 'Loop'"]);
+    let parsed = lab.parse_with("", actions, json!({"url": url}), &[], 1);
+    assert_eq!(parsed.error()["code"], "B-timeout", "{}", parsed.stderr);
+    assert_eq!(parsed.steps().len(), 0);
 }
 
 #[test]
@@ -194,7 +251,9 @@ fn a_part_of_a_page_can_be_looked_at() {
         &["--page-root", "#login", "--timings", "--full-dom"],
         0,
     );
-    let shown = parsed.steps()[0]["context"]["domStructureSnapshot"].as_str().expect("one");
+    let shown = parsed.steps()[0]["context"]["domStructureSnapshot"]
+        .as_str()
+        .expect("one");
     assert!(!shown.contains("Products"), "{shown}");
     assert!(parsed.json["executionTimeMs"].is_u64());
     assert!(parsed.steps()[0]["context"]["fullDomSnapshot"]["nodes"].is_array());

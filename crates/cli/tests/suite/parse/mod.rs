@@ -28,7 +28,9 @@ impl Lab {
     /// Nothing when peers are left out.
     pub(crate) fn new() -> Option<Self> {
         let driver = peers::require("npm/node_modules/playwright-core")?;
-        let scratch = program::scratch();
+        let mut scratch = program::scratch();
+        // Many browsers may share a small machine.
+        scratch.limit(std::time::Duration::from_secs(240));
         let packages = driver.parent()?;
         std::os::unix::fs::symlink(packages, scratch.work().join("node_modules"))
             .expect("a link can be made");

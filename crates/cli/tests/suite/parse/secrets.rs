@@ -43,8 +43,16 @@ fn a_secret_that_the_page_tells_everywhere_is_told_nowhere() {
     let parsed = lab.parse_with("", actions, more, &["--full-dom", "-v"], 1);
     let encoded = "s3cr3t-t0ken%2F42";
     let mut written: Vec<(String, Vec<u8>)> = lab.run_files();
-    assert!(written.iter().any(|(path, _)| path.ends_with("failure.png")));
-    assert!(written.iter().any(|(path, _)| path.ends_with("console.txt")));
+    assert!(
+        written
+            .iter()
+            .any(|(path, _)| path.ends_with("failure.png"))
+    );
+    assert!(
+        written
+            .iter()
+            .any(|(path, _)| path.ends_with("console.txt"))
+    );
     written.push(("stdout".to_owned(), parsed.text.clone().into_bytes()));
     written.push(("stderr".to_owned(), parsed.stderr.clone().into_bytes()));
     for (name, content) in &written {
@@ -89,8 +97,9 @@ fn a_trace_by_playwright_is_refused_where_there_are_secrets() {
         0,
     );
     let files = lab.run_files();
-    let is_archive =
-        |(path, content): &(String, Vec<u8>)| path.ends_with("playwright-trace.zip") && content.starts_with(b"PK");
+    let is_archive = |(path, content): &(String, Vec<u8>)| {
+        path.ends_with("playwright-trace.zip") && content.starts_with(b"PK")
+    };
     assert!(files.iter().any(is_archive));
 }
 
@@ -104,12 +113,20 @@ fn a_video_is_written_or_what_it_lacks_is_named() {
     let finished = crate::program::run(&lab.scratch, &["parse", "s.json", "--video"]);
     // Playwright's ffmpeg is no package, so a machine may be without.
     if finished.code() == Some(2) {
-        assert!(finished.stderr.contains("install ffmpeg"), "{}", finished.stderr);
+        assert!(
+            finished.stderr.contains("install ffmpeg"),
+            "{}",
+            finished.stderr
+        );
         return;
     }
     assert_eq!(finished.code(), Some(0), "{}", finished.stderr);
     let files = lab.run_files();
-    assert!(files.iter().any(|(path, content)| path.ends_with(".webm") && !content.is_empty()));
+    assert!(
+        files
+            .iter()
+            .any(|(path, content)| path.ends_with(".webm") && !content.is_empty())
+    );
 }
 
 #[test]
@@ -128,7 +145,9 @@ fn a_storage_state_is_used_and_never_told() {
     assert_eq!(parsed.json["options"]["storageState"], "state.json");
     let more = json!({"url": lab.site.url("login.html"), "actions": ["go back"],
         "options": {"storageState": "../state.json"}});
-    lab.scratch.write("s.json", &more.to_string()).expect("writable");
+    lab.scratch
+        .write("s.json", &more.to_string())
+        .expect("writable");
     let finished = crate::program::run(&lab.scratch, &["parse", "s.json"]);
     assert_eq!(finished.code(), Some(3), "{}", finished.stderr);
 }

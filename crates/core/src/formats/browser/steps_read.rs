@@ -418,15 +418,21 @@ fn observed(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Observed {
         settle: text(reader, object, "settle"),
         extracted_content: text(reader, object, "extractedContent"),
         cut: text(reader, object, "cut"),
-        dialogs: objects(reader, object, "dialogs", fields::DIALOG, |reader, object| {
-            Some(ObservedDialog {
-                kind: needed(reader, object, "kind", "the dialog")?,
-                message: text(reader, object, "message").unwrap_or_default(),
-                accepted: reader
-                    .flag(object, "accepted", "`accepted`")
-                    .unwrap_or(false),
-            })
-        }),
+        dialogs: objects(
+            reader,
+            object,
+            "dialogs",
+            fields::DIALOG,
+            |reader, object| {
+                Some(ObservedDialog {
+                    kind: needed(reader, object, "kind", "the dialog")?,
+                    message: text(reader, object, "message").unwrap_or_default(),
+                    accepted: reader
+                        .flag(object, "accepted", "`accepted`")
+                        .unwrap_or(false),
+                })
+            },
+        ),
         downloads: objects(
             reader,
             object,

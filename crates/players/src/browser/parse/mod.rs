@@ -19,7 +19,7 @@ use cuecard_core::scenario::browser::{BrowserScenario, StepsFile};
 use cuecard_core::script::browser::{Prompt, Question};
 use cuecard_core::value::Json;
 
-use super::model::{Interpretation, InterpretError, Interpreter};
+use super::model::{InterpretError, Interpretation, Interpreter};
 use super::stage::{Failure, Values};
 
 /// What is parsed, and how.

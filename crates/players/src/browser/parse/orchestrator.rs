@@ -123,7 +123,8 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
     /// Every action in its order. Gives what ended the parse before the last one.
     async fn run(&mut self) -> Option<Failure> {
         let scenario = self.request.scenario;
-        self.audience.hear(&ParseEvent::Opening { url: &scenario.url });
+        self.audience
+            .hear(&ParseEvent::Opening { url: &scenario.url });
         let limit = Duration::from_millis(scenario.options.action_timeout_ms);
         let opened = self
             .stage
@@ -207,10 +208,10 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         self.previous = Some(PreviousStep {
             action: action.text.clone(),
             error: Some(failure.message.clone()),
-            url: self
-                .previous
-                .as_ref()
-                .map_or_else(|| self.request.scenario.url.clone(), |step| step.url.clone()),
+            url: self.previous.as_ref().map_or_else(
+                || self.request.scenario.url.clone(),
+                |step| step.url.clone(),
+            ),
         });
         let info = self.info(Some(ordinal), &action.text, &failure, is_warning);
         self.file.errors.push(info);
@@ -257,8 +258,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         let values = &self.request.values;
         let named = |text: &str| values.named(text);
         ErrorInfo {
-            step_id: ordinal
-                .map(|ordinal| step_id(&self.request.scenario.url, ordinal, action)),
+            step_id: ordinal.map(|ordinal| step_id(&self.request.scenario.url, ordinal, action)),
             message: named(&failure.message),
             action: Some(named(action)),
             playwright_action: failure.call.clone(),
@@ -270,7 +270,11 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
                 .filter(|_| self.request.is_verbose)
                 .map(named),
             code: failure.code.clone(),
-            candidates: failure.candidates.iter().map(|words| named(words)).collect(),
+            candidates: failure
+                .candidates
+                .iter()
+                .map(|words| named(words))
+                .collect(),
             help: failure.help.as_deref().map(named),
             is_warning,
         }
@@ -437,10 +441,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
             min_confidence: options.min_confidence,
         };
         let Some(interpreter) = self.interpreter.as_mut() else {
-            return Err(Failure::new(
-                codes::BROWSER_MODEL,
-                "no model is configured",
-            ));
+            return Err(Failure::new(codes::BROWSER_MODEL, "no model is configured"));
         };
         asked.ask(*interpreter, self.total).await
     }
@@ -452,7 +453,8 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         looked: &Arc<Scene>,
         limits: Limits,
     ) -> Result<(Meaning, Arc<Scene>), Failure> {
-        let limit = match (intent.step.assertion.is_some(), &self.interpreter) {
+        let is_assertion = intent.step.action_type == ActionKind::Assert;
+        let limit = match (is_assertion, &self.interpreter) {
             (true, _) => limits.assertion,
             (false, Some(_)) => limits.action.min(BEFORE_A_MODEL),
             (false, None) => limits.action,

@@ -17,9 +17,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::browser::model::{AnsweredBy, InterpretErrorKind};
-use crate::browser::stage::{
-    Deadline, Deed, Outcome, Performed, Scene, Stage, Targets, Values,
-};
+use crate::browser::stage::{Deadline, Deed, Outcome, Performed, Scene, Stage, Targets, Values};
 
 /// A stage that shows pages one after the other.
 #[derive(Default)]
@@ -204,7 +202,11 @@ const LOGIN: &[(&str, &str, &str)] = &[
 #[tokio::test]
 async fn each_sentence_becomes_a_step_with_what_finds_its_element_again() {
     let mut stage = Scripted::on(&[&page(LOGIN)]);
-    let actions = json!(["type '{{PIN}}' into the E-mail field", "click 'Log in'", "go back"]);
+    let actions = json!([
+        "type '{{PIN}}' into the E-mail field",
+        "click 'Log in'",
+        "go back"
+    ]);
     let parsed = parsed(&mut stage, actions).await;
     let file = parsed.file;
     assert_eq!((file.status, file.errors.len()), (ParseStatus::Success, 0));
@@ -214,9 +216,16 @@ async fn each_sentence_becomes_a_step_with_what_finds_its_element_again() {
     assert_eq!(typed.translator, Some(Translator::Rules));
     assert_eq!(typed.index, Some(0));
     let click = &file.test_steps[1];
-    assert_eq!(click.selector.as_deref(), Some("role=button[name=\"Log in\"]"));
+    assert_eq!(
+        click.selector.as_deref(),
+        Some("role=button[name=\"Log in\"]")
+    );
     assert_eq!(click.fingerprint.as_ref().expect("one").name, "Log in");
-    assert!(click.dom_structure_snapshot.contains("[1] button \"Log in\""));
+    assert!(
+        click
+            .dom_structure_snapshot
+            .contains("[1] button \"Log in\"")
+    );
     assert_eq!(click.observed.settle.as_deref(), Some("quiet"));
     assert_eq!(file.test_steps[2].url.as_deref(), Some("back"));
     // The stage fills in values; what it is told has none.
@@ -282,15 +291,17 @@ async fn names_from_variables_become_references() {
         step.selector.as_deref(),
         Some("role=button[name=\"Buy {{WHO}}\"]")
     );
-    assert_eq!(
-        step.fingerprint.as_ref().expect("one").name,
-        "Buy {{WHO}}"
-    );
+    assert_eq!(step.fingerprint.as_ref().expect("one").name, "Buy {{WHO}}");
 }
 
 #[tokio::test]
 async fn an_optional_action_may_fail_and_others_stop_or_not() {
-    let covered = || Err(Failure::new(codes::BROWSER_COVERED, "a banner lies over it"));
+    let covered = || {
+        Err(Failure::new(
+            codes::BROWSER_COVERED,
+            "a banner lies over it",
+        ))
+    };
     let optional = json!([{"action": "click 'Log in'", "optional": true}, "click 'Log in'"]);
     let mut stage = Scripted::on(&[&page(LOGIN)]);
     stage.outcomes = [covered()].into();
@@ -423,7 +434,12 @@ async fn what_must_not_be_there_needs_no_element() {
         "there are 1 'Log in' buttons"
     ]);
     let parsed = parsed(&mut stage, actions).await;
-    assert_eq!(parsed.file.status, ParseStatus::Success, "{:?}", parsed.file.errors);
+    assert_eq!(
+        parsed.file.status,
+        ParseStatus::Success,
+        "{:?}",
+        parsed.file.errors
+    );
     let selectors: Vec<&str> = parsed
         .file
         .test_steps
@@ -458,7 +474,12 @@ async fn a_person_decides_what_is_done() {
         ("button", "button", "Keep"),
     ];
     let mut stage = Scripted::on(&[&page(twins)]);
-    let actions = json!(["click 'Delete'", "click 'Keep'", "click 'Keep'", "click 'Keep'"]);
+    let actions = json!([
+        "click 'Delete'",
+        "click 'Keep'",
+        "click 'Keep'",
+        "click 'Keep'"
+    ]);
     let scenario = scenario(&actions, &json!({}));
     let request = ParseRequest {
         scenario: &scenario,
@@ -473,7 +494,12 @@ async fn a_person_decides_what_is_done() {
     let mut person = Person(choices, Vec::new());
     let parsed = parse::<_, NoInterpreter, _>(&request, &mut stage, None, &mut person).await;
     assert_eq!(stage.done.len(), 2);
-    assert!(stage.done[0]["target"].as_str().expect("one").contains("button[2]"));
+    assert!(
+        stage.done[0]["target"]
+            .as_str()
+            .expect("one")
+            .contains("button[2]")
+    );
     assert_eq!(person.1[0].candidates.len(), 2);
     assert_eq!(person.1[1].understood.as_deref(), Some("button \"Keep\""));
     assert_eq!(parsed.file.status, ParseStatus::Partial);
@@ -482,10 +508,12 @@ async fn a_person_decides_what_is_done() {
 
 #[test]
 fn the_rules_read_what_these_tests_take_for_read() {
-    let read = |sentence: &str| matches!(
-        cuecard_core::page::rules::understand(sentence),
-        Understanding::Understood(intent) if matches!(*intent, Intent { .. })
-    );
+    let read = |sentence: &str| {
+        matches!(
+            cuecard_core::page::rules::understand(sentence),
+            Understanding::Understood(intent) if matches!(*intent, Intent { .. })
+        )
+    };
     assert!(read("click 'Log in'"));
     assert!(!read("enter the shop"));
 }

@@ -48,17 +48,20 @@ pub(super) fn reading(sentence: &str, values: &Values) -> Reading {
             let failure = Failure::new(codes::BROWSER_NOT_UNDERSTOOD, reason);
             Reading::NotRead(match nearest_form(sentence) {
                 Some(form) => failure.help(format!("the nearest form is: {form}")),
-                None => failure.help("begin with what is done: click X, type 'text' into X, verify X is visible"),
+                None => failure.help(
+                    "begin with what is done: click X, type 'text' into X, verify X is visible",
+                ),
             })
         }
         Understanding::Compound { parts } => {
             let message = "it asks for more than one thing";
             let failure = Failure::new(codes::BROWSER_COMPOUND, message);
             Reading::Refused(match parts.is_empty() {
-                true => failure.help("write one action for each; an \"and\" in a name stands in quotes"),
+                true => {
+                    failure.help("write one action for each; an \"and\" in a name stands in quotes")
+                }
                 false => {
-                    let parts: Vec<String> =
-                        parts.iter().map(|part| format!("- {part}")).collect();
+                    let parts: Vec<String> = parts.iter().map(|part| format!("- {part}")).collect();
                     failure.help(format!("write one action for each:\n{}", parts.join("\n")))
                 }
             })

@@ -149,9 +149,10 @@ impl LiveStage {
             }
         };
         match refused {
-            Some(refusal) => Err(self.masked(
-                Failure::new(codes::BROWSER_HOST, refusal.message).help(refusal.help),
-            )),
+            Some(refusal) => {
+                Err(self
+                    .masked(Failure::new(codes::BROWSER_HOST, refusal.message).help(refusal.help)))
+            }
             None => Ok(address.to_string()),
         }
     }

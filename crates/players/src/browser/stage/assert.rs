@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cuecard_core::diagnostic::codes;
 use cuecard_core::page::Seen;
-use cuecard_core::scenario::browser::{AssertKind, BrowserAssertion};
+use cuecard_core::scenario::browser::{ActionKind, AssertKind, BrowserAssertion};
 use cuecard_core::value::{Json, as_text, cut};
 
 use super::live::{BETWEEN, LiveStage};
@@ -33,7 +33,11 @@ impl LiveStage {
         };
         let assertion = self.filled(written);
         let is_absence = assertion.negate != (assertion.kind == AssertKind::Hidden);
-        let deadline = Deadline::after(deed.limits.assertion);
+        let deadline = Deadline::after(match deed.step.action_type {
+            // Who waits expects it to take long.
+            ActionKind::Wait => deed.limits.action,
+            _ => deed.limits.assertion,
+        });
         let mut was_found = false;
         let mut held: Option<Stopwatch> = None;
         loop {
@@ -49,8 +53,8 @@ impl LiveStage {
                 let since = *held.get_or_insert_with(Stopwatch::start);
                 if !is_absence || since.elapsed() >= STAYS_AWAY {
                     let mut outcome = self.outcome(before, None).await;
-                    outcome.extracted_content = read(&assertion, &scene, &sought)
-                        .map(|text| self.told(&text));
+                    outcome.extracted_content =
+                        read(&assertion, &scene, &sought).map(|text| self.told(&text));
                     outcome
                         .warnings
                         .extend(self.unseen(&assertion, was_found, targets));
@@ -104,7 +108,11 @@ impl LiveStage {
 }
 
 /// What an assertion read: the text or value of its element.
-fn read(assertion: &BrowserAssertion, scene: &Arc<super::Scene>, sought: &Sought) -> Option<String> {
+fn read(
+    assertion: &BrowserAssertion,
+    scene: &Arc<super::Scene>,
+    sought: &Sought,
+) -> Option<String> {
     let &id = sought.elements.first()?;
     let element = scene.state.element(id)?;
     match assertion.kind {
@@ -138,7 +146,10 @@ fn failed(
         limit.as_secs_f64(),
     );
     if let Some(nearest) = seen.and_then(|seen| seen.nearest.as_ref()) {
-        message.push_str(&format!("; the nearest text is `{}`", cut(nearest, LONGEST)));
+        message.push_str(&format!(
+            "; the nearest text is `{}`",
+            cut(nearest, LONGEST)
+        ));
     }
     Failure::new(codes::BROWSER_ASSERTION, message).among(sought.nearest.clone())
 }

@@ -25,6 +25,10 @@ use crate::runtime::policy::Policy;
 const TRIES: usize = 20;
 /// The time between two looks.
 pub(super) const BETWEEN: Duration = Duration::from_millis(100);
+/// How long a page may take to say what is on it.
+const CAPTURE: Duration = Duration::from_secs(30);
+/// How long a page may take to be done, all waits together.
+const SETTLE: Duration = Duration::from_secs(45);
 /// How long a download may take to be told after the action that began it.
 const DOWNLOAD: Duration = Duration::from_secs(2);
 /// The most places of a picture that are painted over.
@@ -136,14 +140,16 @@ impl LiveStage {
     async fn capture(&mut self, is_next: bool) -> Result<Arc<Scene>, Failure> {
         let mut tries = 0;
         let text = loop {
-            match self.bridge.capture(&self.settings.capture).await {
-                Ok(text) => break text,
+            let capture = self.bridge.capture(&self.settings.capture);
+            match tokio::time::timeout(CAPTURE, capture).await {
+                Ok(Ok(text)) => break text,
                 // A page that is just being replaced can't be read; the next one can.
-                Err(error) if tries < TRIES && may_pass(error.kind) => {
+                Ok(Err(error)) if tries < TRIES && may_pass(error.kind) => {
                     tries += 1;
                     tokio::time::sleep(BETWEEN).await;
                 }
-                Err(error) => return Err(self.masked(error.into())),
+                Ok(Err(error)) => return Err(self.masked(error.into())),
+                Err(_) => return Err(hangs()),
             }
         };
         let read = match is_next {
@@ -205,9 +211,14 @@ impl LiveStage {
         is_document_enough: bool,
         expects_download: bool,
     ) -> Result<Outcome, Failure> {
-        let settled = match is_document_enough {
-            true => self.bridge.settle_document().await,
-            false => self.bridge.settle().await,
+        let settling = async {
+            match is_document_enough {
+                true => self.bridge.settle_document().await,
+                false => self.bridge.settle().await,
+            }
+        };
+        let Ok(settled) = tokio::time::timeout(SETTLE, settling).await else {
+            return Err(hangs());
         };
         let settled = settled.map_err(|error| {
             let mut failure = self.masked(error.into());
@@ -215,8 +226,7 @@ impl LiveStage {
             failure
         })?;
         if let Some(refusal) = self.bridge.refused() {
-            let mut failure =
-                Failure::new(codes::BROWSER_HOST, refusal.message).help(refusal.help);
+            let mut failure = Failure::new(codes::BROWSER_HOST, refusal.message).help(refusal.help);
             failure.has_acted = true;
             return Err(self.masked(failure));
         }
@@ -310,7 +320,8 @@ impl Stage for LiveStage {
         if deed.step.assertion.is_some() {
             return self.assert(deed, targets).await;
         }
-        let is_search = deed.step.action_type == ActionKind::Scroll && deed.step.direction.is_none();
+        let is_search =
+            deed.step.action_type == ActionKind::Scroll && deed.step.direction.is_none();
         if is_search {
             return self.scroll_to(deed, targets).await;
         }
@@ -334,6 +345,15 @@ fn secret_places(state: &DomState) -> Vec<ElementAddress> {
         _ => None,
     });
     texts.map(ElementAddress::of).take(MOST_HIDDEN).collect()
+}
+
+/// The page doesn't answer, maybe since something was done to it.
+fn hangs() -> Failure {
+    let message = "the page does not answer: one of its scripts may never end";
+    Failure {
+        has_acted: true,
+        ..Failure::new(codes::BROWSER_TIMEOUT, message)
+    }
 }
 
 /// Whether a capture that failed so may work in a moment.

@@ -203,6 +203,8 @@ impl From<BrowserError> for Failure {
             has_acted: matches!(
                 error.kind,
                 BrowserErrorKind::ValueRejected
+                    // Nothing says why it took so long: something may have been dispatched.
+                    | BrowserErrorKind::Timeout
                     | BrowserErrorKind::DialogBlocked
                     | BrowserErrorKind::PageCrashed
                     | BrowserErrorKind::BrowserLost

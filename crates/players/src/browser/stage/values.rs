@@ -122,3 +122,49 @@ impl Values {
         self.redactor.text_with(text, MASK).into_owned()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values() -> Values {
+        let pairs = |pairs: &[(&str, &str)]| {
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
+        };
+        Values::new(
+            pairs(&[("USER", "ana")]),
+            pairs(&[("PIN", "hunter2"), ("LONG", "hunter2-and-more")]),
+        )
+    }
+
+    #[test]
+    fn what_is_typed_has_values_and_what_is_compared_has_masks() {
+        let values = values();
+        assert_eq!(values.fill("{{USER}}:{{ PIN }}"), "ana:hunter2");
+        assert_eq!(values.in_words("{{USER}}:{{PIN}}"), "ana:***");
+        assert!(values.refers_to_secret("x{{PIN}}") && !values.refers_to_secret("{{USER}}"));
+        assert_eq!(values.mask("say hunter2"), "say ***");
+        assert_eq!(values.with_references("Hello ana"), "Hello {{USER}}");
+        assert_eq!(values.named("hunter2-and-more hunter2"), "{{LONG}} {{PIN}}");
+    }
+
+    #[test]
+    fn a_secret_is_shown_neither_for_debugging_nor_by_the_policy() {
+        let mut values = values();
+        values.hide("open sesame");
+        assert_eq!(values.mask("open sesame!"), "***!");
+        let shown = format!("{values:?}");
+        assert!(
+            shown.contains("PIN") && !shown.contains("hunter2"),
+            "{shown}"
+        );
+        assert_eq!(
+            values.text("http://{{PIN}}/").pieces()[0].origin,
+            Origin::Secret
+        );
+        assert_eq!(values.text("http://a/").pieces()[0].origin, Origin::Author);
+    }
+}
