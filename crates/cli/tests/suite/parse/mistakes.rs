@@ -58,7 +58,7 @@ fn what_can_not_be_used_is_named_with_what_stands_in_the_way() {
         ),
         (
             "dialogs.html",
-            json!(["click 'Never stop'"]),
+            json!([{"action": "click 'Never stop'", "timeoutMs": 20000}]),
             "B-dialog_blocked",
             "Again",
         ),
