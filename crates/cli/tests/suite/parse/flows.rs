@@ -6,7 +6,7 @@ use super::Lab;
 
 #[test]
 fn signing_in_as_in_the_documentation() {
-    let Some(lab) = Lab::new() else { return };
+    let Some(mut lab) = Lab::new() else { return };
     let actions = [
         "type '{{USER}}' into the E-mail field",
         "enter '{{PASSWORD}}' into Password",
@@ -24,7 +24,6 @@ fn signing_in_as_in_the_documentation() {
         "variables": {"USER": "ana@example.org", "PASSWORD": null},
         "secrets": ["PASSWORD"],
     });
-    let mut lab = lab;
     lab.scratch.set("CUECARD_VAR_PASSWORD", "correct horse");
     let parsed = lab.parse_with("login.html", json!(actions), more, &[], 0);
     assert_eq!(parsed.json["success"], true);

@@ -58,7 +58,7 @@ fn what_can_not_be_used_is_named_with_what_stands_in_the_way() {
         ),
         (
             "dialogs.html",
-            json!(["click 'Never stop'"]),
+            json!([{"action": "click 'Never stop'", "timeoutMs": 20000}]),
             "B-dialog_blocked",
             "Again",
         ),
@@ -174,7 +174,6 @@ fn hosts_are_limited_in_addresses_and_in_links() {
             .contains("--only-hosts")
     );
 
-    lab.scratch.write("links.html", "").expect("writable");
     let parsed = lab.parse_with("frames.html", json!(["wait 1 ms"]), json!({}), &only, 0);
     // The frames of other hosts are not there.
     let shown = parsed.steps()[0]["context"]["domStructureSnapshot"]
@@ -209,7 +208,7 @@ fn without_a_browser_it_says_what_was_looked_for() {
     lab.scratch
         .write(
             "s.json",
-            &json!({"url": lab.site.url(""), "actions": ["go back"]}).to_string(),
+            json!({"url": lab.site.url(""), "actions": ["go back"]}).to_string(),
         )
         .expect("writable");
     let finished = crate::program::run(

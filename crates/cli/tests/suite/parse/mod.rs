@@ -61,7 +61,7 @@ impl Lab {
             scenario[key] = value.clone();
         }
         self.scratch
-            .write("scenario.json", &scenario.to_string())
+            .write("scenario.json", scenario.to_string())
             .expect("writable");
         let args = [&["parse", "scenario.json"], args].concat();
         Parsed::of(program::run(&self.scratch, &args), exit)

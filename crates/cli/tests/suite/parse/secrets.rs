@@ -83,7 +83,7 @@ fn a_trace_by_playwright_is_refused_where_there_are_secrets() {
     let scenario = json!({"url": lab.site.url("login.html"), "secrets": ["TOKEN"],
         "actions": ["type '{{TOKEN}}' into Password"]});
     lab.scratch
-        .write("s.json", &scenario.to_string())
+        .write("s.json", scenario.to_string())
         .expect("writable");
     let finished = crate::program::run(&lab.scratch, &["parse", "s.json", "--playwright-trace"]);
     assert_eq!(finished.code(), Some(3));
@@ -108,7 +108,7 @@ fn a_video_is_written_or_what_it_lacks_is_named() {
     let Some(lab) = Lab::new() else { return };
     let scenario = json!({"url": lab.site.url("login.html"), "actions": ["click 'Show password'"]});
     lab.scratch
-        .write("s.json", &scenario.to_string())
+        .write("s.json", scenario.to_string())
         .expect("writable");
     let finished = crate::program::run(&lab.scratch, &["parse", "s.json", "--video"]);
     // Playwright's ffmpeg is no package, so a machine may be without.
@@ -137,7 +137,7 @@ fn a_storage_state_is_used_and_never_told() {
         {"origin": host, "localStorage": [{"name": "who", "value": "very-secret-state"}]},
     ]});
     lab.scratch
-        .write("state.json", &state.to_string())
+        .write("state.json", state.to_string())
         .expect("writable");
     let more = json!({"options": {"storageState": "state.json"}});
     let parsed = lab.parse_with("login.html", json!(["click 'Show password'"]), more, &[], 0);
@@ -146,7 +146,7 @@ fn a_storage_state_is_used_and_never_told() {
     let more = json!({"url": lab.site.url("login.html"), "actions": ["go back"],
         "options": {"storageState": "../state.json"}});
     lab.scratch
-        .write("s.json", &more.to_string())
+        .write("s.json", more.to_string())
         .expect("writable");
     let finished = crate::program::run(&lab.scratch, &["parse", "s.json"]);
     assert_eq!(finished.code(), Some(3), "{}", finished.stderr);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cuecard_core::page::dom::{DomElement, NodeId, State};
 use cuecard_core::page::selector::Finder;
-use cuecard_core::scenario::browser::{IntermediateStep, WaitFor};
+use cuecard_core::scenario::browser::{InputValue, IntermediateStep, WaitFor};
 use cuecard_core::value::Json;
 use serde_json::json;
 
@@ -76,10 +76,7 @@ impl Deed<'_> {
             "target",
             self.aim.as_ref().map(|aim| json!(aim.address.selector())),
         );
-        put(
-            "value",
-            step.input_value.as_ref().map(|value| value.to_json()),
-        );
+        put("value", step.input_value.as_ref().map(InputValue::to_json));
         put("url", step.url.as_ref().map(|url| json!(url)));
         put("key", step.key.as_ref().map(|key| json!(key)));
         put("direction", step.direction.map(|way| json!(way.word())));

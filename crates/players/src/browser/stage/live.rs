@@ -31,6 +31,8 @@ const CAPTURE: Duration = Duration::from_secs(30);
 const SETTLE: Duration = Duration::from_secs(45);
 /// How long a download may take to be told after the action that began it.
 const DOWNLOAD: Duration = Duration::from_secs(2);
+/// The longest text of a dialog that a message shows, in characters.
+const LONGEST_SAID: usize = 80;
 /// The most places of a picture that are painted over.
 const MOST_HIDDEN: usize = 200;
 /// The longest text that is read from a page, in characters.
@@ -196,6 +198,26 @@ impl LiveStage {
         }
     }
 
+    /// An action that took too long while the page opened one dialog after the other was kept by them. `before` is how
+    /// many there were.
+    fn blocked(&self, failure: Failure, before: usize) -> Failure {
+        let dialogs = self.bridge.dialogs();
+        match dialogs.last() {
+            Some(last) if failure.is(codes::BROWSER_TIMEOUT) && dialogs.len() > before + 2 => {
+                let count = dialogs.len() - before;
+                Failure {
+                    code: codes::BROWSER_DIALOG.name().to_owned(),
+                    message: format!(
+                        "the page opened {count} dialogs, the last one says `{}`",
+                        cut(&last.message, LONGEST_SAID)
+                    ),
+                    ..failure
+                }
+            }
+            _ => failure,
+        }
+    }
+
     pub(super) fn before(&self) -> Before {
         Before {
             tab: self.bridge.current_tab(),
@@ -325,9 +347,10 @@ impl Stage for LiveStage {
         if is_search {
             return self.scroll_to(deed, targets).await;
         }
+        let dialogs = self.bridge.dialogs().len();
         let outcome = self.act(deed).await;
         Ok(Performed {
-            outcome: outcome.map_err(|failure| self.masked(failure))?,
+            outcome: outcome.map_err(|failure| self.masked(self.blocked(failure, dialogs)))?,
             scene: None,
         })
     }

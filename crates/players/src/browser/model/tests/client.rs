@@ -15,6 +15,8 @@ use crate::runtime::provider::Provider;
 
 const KEY: &str = "sk-very-secret-key";
 
+/// An answer that is given: status, headers, body.
+type Given = (u16, Vec<(&'static str, String)>, String);
 /// What arrived: path, headers, body.
 type Arrived = (String, HeaderMap, Json);
 
@@ -26,12 +28,12 @@ struct Server {
 
 #[derive(Clone)]
 struct Served {
-    answers: Arc<Mutex<VecDeque<(u16, Vec<(&'static str, String)>, String)>>>,
+    answers: Arc<Mutex<VecDeque<Given>>>,
     arrived: Arc<Mutex<Vec<Arrived>>>,
 }
 
 impl Server {
-    async fn start(answers: Vec<(u16, Vec<(&'static str, String)>, String)>) -> Self {
+    async fn start(answers: Vec<Given>) -> Self {
         let arrived = Arc::<Mutex<Vec<Arrived>>>::default();
         let served = Served {
             answers: Arc::new(Mutex::new(answers.into())),
@@ -79,7 +81,7 @@ async fn answer(
 }
 
 /// An answer of Chat Completions with one call.
-fn chat_call(arguments: &str) -> (u16, Vec<(&'static str, String)>, String) {
+fn chat_call(arguments: &str) -> Given {
     let call = json!({"id": "call_1", "type": "function", "function": {"name": FUNCTION_NAME, "arguments": arguments}});
     let body = json!({"id": "x", "choices": [{"index": 0, "finish_reason": "tool_calls",
         "message": {"role": "assistant", "content": null, "tool_calls": [call]}}]});
@@ -87,13 +89,13 @@ fn chat_call(arguments: &str) -> (u16, Vec<(&'static str, String)>, String) {
 }
 
 /// An answer of Messages with one call.
-fn messages_call(input: Json) -> (u16, Vec<(&'static str, String)>, String) {
+fn messages_call(input: Json) -> Given {
     let body = json!({"id": "x", "type": "message", "role": "assistant", "stop_reason": "tool_use",
         "content": [{"type": "tool_use", "id": "toolu_1", "name": FUNCTION_NAME, "input": input}]});
     (200, Vec::new(), body.to_string())
 }
 
-fn error(status: u16, message: &str) -> (u16, Vec<(&'static str, String)>, String) {
+fn error(status: u16, message: &str) -> Given {
     let body = json!({"error": {"message": message, "type": "some_error"}});
     (status, Vec::new(), body.to_string())
 }

@@ -66,7 +66,7 @@ fn add(rejected: &Rejected<'_>, messages: &mut Vec<Json>) {
         true if content.is_null() => {}
         true => messages.push(json!({"role": "assistant", "content": content})),
         false => {
-            messages.push(json!({"role": "assistant", "content": content, "tool_calls": calls}))
+            messages.push(json!({"role": "assistant", "content": content, "tool_calls": calls}));
         }
     }
     for call in &rejected.calls {
