@@ -394,11 +394,13 @@ fn options_named_in_the_documents_exist() {
     let mut known = BTreeSet::new();
     for command in [
         &["play"][..],
+        &["parse"],
         &["test"],
         &["diff"],
         &["check"],
         &["doctor"],
         &["list"],
+        &["verify"],
         &["convert"],
         &["schema"],
         &["explain"],
