@@ -400,6 +400,7 @@ fn options_named_in_the_documents_exist() {
         &["check"],
         &["doctor"],
         &["list"],
+        &["verify"],
         &["convert"],
         &["schema"],
         &["explain"],

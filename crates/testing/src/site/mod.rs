@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -35,6 +36,8 @@ struct Shared {
     is_watched: bool,
     /// How often each thing was done, by its name.
     counts: Mutex<BTreeMap<String, u64>>,
+    /// Told when something was done.
+    changed: Condvar,
 }
 
 impl Site {
@@ -71,6 +74,7 @@ impl Site {
             ports: [first.local_addr()?.port(), second.local_addr()?.port()],
             is_watched,
             counts: Mutex::default(),
+            changed: Condvar::new(),
         });
         let (stop, stopped) = oneshot::channel();
         let served = Arc::clone(&shared);
@@ -109,6 +113,21 @@ impl Site {
     /// Everything that was done so far, with how often.
     pub fn counts(&self) -> BTreeMap<String, u64> {
         self.shared.counts().clone()
+    }
+
+    /// Waits until what was done is as `reached` says, and says whether it came to be so within `limit`.
+    pub fn wait_until(
+        &self,
+        limit: Duration,
+        mut reached: impl FnMut(&BTreeMap<String, u64>) -> bool,
+    ) -> bool {
+        let waiting =
+            self.shared
+                .changed
+                .wait_timeout_while(self.shared.counts(), limit, |counts| !reached(counts));
+        let (counts, waited) = waiting.unwrap_or_else(PoisonError::into_inner);
+        drop(counts);
+        !waited.timed_out()
     }
 
     /// Waits until the site is stopped, which nothing does: for a site that is started by hand.
@@ -151,6 +170,7 @@ impl Shared {
         let mut counts = self.counts();
         let count = counts.entry(name.to_owned()).or_default();
         *count += 1;
+        self.changed.notify_all();
         *count
     }
 }

@@ -528,13 +528,13 @@ fn looking_does_no_more_than_it_must() {
     let mut first = click(&shop, "Buy", 1);
     first.observed.url = Some(URL.to_owned());
     let mut leads_on = click(&shop, "Sell", 2);
+    let on_cart = |name: &str, number: usize| {
+        let mut step = click(&cart, name, number);
+        step.observed.url = Some("https://shop.example/cart".to_owned());
+        step
+    };
     leads_on.observed.url = Some("https://shop.example/cart".to_owned());
-    let steps = file(vec![
-        first,
-        leads_on,
-        click(&cart, "Pay", 3),
-        click(&cart, "Back", 4),
-    ]);
+    let steps = file(vec![first, leads_on, on_cart("Pay", 3), on_cart("Back", 4)]);
     let mut stage = Scripted::on(&[&shop]);
     stage.after = [Arc::clone(&shop), Arc::clone(&cart)].into();
     let verified = verified(&steps, &mut stage);
