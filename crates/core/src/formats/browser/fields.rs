@@ -306,6 +306,7 @@ pub(super) const ERROR: &[Field] = &[
     field("stack", TEXT, "Where in the program it went wrong."),
     field("code", TEXT, "The code."),
     field("candidates", TEXTS, "The elements that could be meant."),
+    field("help", TEXT, "What to do about it."),
     field(
         "severity",
         r#"{"enum": ["error", "warning"]}"#,
@@ -319,7 +320,33 @@ pub(super) const OBSERVED: &[Field] = &[
     field("settle", TEXT, "How the page became quiet."),
     field("extractedContent", TEXT, "The text that was read."),
     field("cut", TEXT, "What the text of the page lacks."),
+    field(
+        "dialogs",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/dialog\"}}",
+        "Dialogs that opened.",
+    ),
+    field(
+        "downloads",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/download\"}}",
+        "Files that came.",
+    ),
     field("warnings", TEXTS, "What deserves a look."),
+];
+
+pub(super) const DIALOG: &[Field] = &[
+    needed("kind", TEXT, "alert, confirm, prompt or beforeunload."),
+    field("message", TEXT, "What it said."),
+    field("accepted", FLAG, "Whether it was answered with yes."),
+];
+
+pub(super) const DOWNLOAD: &[Field] = &[
+    needed("name", TEXT, "The name that the page gave it."),
+    field(
+        "size",
+        r#"{"type": "integer", "minimum": 0}"#,
+        "Its size in bytes.",
+    ),
+    field("sha256", TEXT, "Its hash, in hexadecimal."),
 ];
 
 pub(super) const CONTEXT: &[Field] = &[

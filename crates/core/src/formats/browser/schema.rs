@@ -35,6 +35,8 @@ pub fn steps_schema() -> Json {
         "assertion": object(fields::ASSERTION),
         "fingerprint": object(fields::FINGERPRINT),
         "error": object(fields::ERROR),
+        "dialog": object(fields::DIALOG),
+        "download": object(fields::DOWNLOAD),
     });
     schema_document(
         "steps",

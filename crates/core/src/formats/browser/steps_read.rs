@@ -4,10 +4,12 @@ use super::{STEPS_FORMAT, fields};
 use crate::diagnostic::{Diagnostic, any_error, codes};
 use crate::formats::detect::{FileKind, detect, version_text};
 use crate::formats::document::{Language, place_of, read_document};
+use crate::formats::fields::Field;
 use crate::formats::reader::{Object, Reader, first_character, found};
 use crate::scenario::browser::{
     ActionKind, AssertKind, BrowserAssertion, Compare, Direction, ErrorInfo, Fingerprint, Observed,
-    ParseStatus, STEPS_VERSION, StepsFile, TestStep, TextMatch, Translator, WaitFor,
+    ObservedDialog, ObservedDownload, ParseStatus, STEPS_VERSION, StepsFile, TestStep, TextMatch,
+    Translator, WaitFor,
 };
 use crate::source::SourceFile;
 use crate::source::json::{Node, NodeKind};
@@ -416,8 +418,62 @@ fn observed(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Observed {
         settle: text(reader, object, "settle"),
         extracted_content: text(reader, object, "extractedContent"),
         cut: text(reader, object, "cut"),
+        dialogs: objects(
+            reader,
+            object,
+            "dialogs",
+            fields::DIALOG,
+            |reader, object| {
+                Some(ObservedDialog {
+                    kind: needed(reader, object, "kind", "the dialog")?,
+                    message: text(reader, object, "message").unwrap_or_default(),
+                    accepted: reader
+                        .flag(object, "accepted", "`accepted`")
+                        .unwrap_or(false),
+                })
+            },
+        ),
+        downloads: objects(
+            reader,
+            object,
+            "downloads",
+            fields::DOWNLOAD,
+            |reader, object| {
+                Some(ObservedDownload {
+                    name: needed(reader, object, "name", "the download")?,
+                    size: whole(reader, object, "size", 0, u64::MAX).unwrap_or(0),
+                    sha256: text(reader, object, "sha256").unwrap_or_default(),
+                })
+            },
+        ),
         warnings: texts(reader, object, "warnings"),
     }
+}
+
+/// The objects of a list that may be absent.
+fn objects<T>(
+    reader: &mut Reader<'_>,
+    object: Object<'_>,
+    key: &str,
+    known: &'static [Field],
+    read: impl Fn(&mut Reader<'_>, Object<'_>) -> Option<T>,
+) -> Vec<T> {
+    let whose = format!("an item of `{key}`");
+    items(reader, object, key)
+        .into_iter()
+        .filter_map(|(node, pointer)| {
+            if !matches!(node.kind, NodeKind::Object(_)) {
+                reader.wrong_type(node, &pointer, &whose, "an object");
+                return None;
+            }
+            let object = Object {
+                node,
+                pointer: &pointer,
+            };
+            reader.unknown_keys(object, known, &[], &whose);
+            read(reader, object)
+        })
+        .collect()
 }
 
 fn error(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<ErrorInfo> {
@@ -438,6 +494,7 @@ fn error(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<ErrorInf
         stack: text(reader, object, "stack"),
         code: text(reader, object, "code").unwrap_or_default(),
         candidates: texts(reader, object, "candidates"),
+        help: text(reader, object, "help"),
         is_warning: reader
             .one_of(object, "severity", "`severity`", severities)
             .unwrap_or(false),

@@ -165,6 +165,30 @@ fn observed(observed: &Observed) -> Members {
         observed.extracted_content.clone(),
     );
     put_some(&mut members, "cut", observed.cut.clone());
+    if !observed.dialogs.is_empty() {
+        let dialogs: Vec<Json> = observed
+            .dialogs
+            .iter()
+            .map(|dialog| {
+                json!({
+                    "kind": dialog.kind,
+                    "message": dialog.message,
+                    "accepted": dialog.accepted,
+                })
+            })
+            .collect();
+        put(&mut members, "dialogs", dialogs);
+    }
+    if !observed.downloads.is_empty() {
+        let downloads: Vec<Json> = observed
+            .downloads
+            .iter()
+            .map(|download| {
+                json!({"name": download.name, "size": download.size, "sha256": download.sha256})
+            })
+            .collect();
+        put(&mut members, "downloads", downloads);
+    }
     put_texts(&mut members, "warnings", &observed.warnings);
     members
 }
@@ -185,6 +209,7 @@ fn error(error: &ErrorInfo) -> Json {
         put(members, "code", error.code.clone());
     }
     put_texts(members, "candidates", &error.candidates);
+    put_some(members, "help", error.help.clone());
     if error.is_warning {
         put(members, "severity", "warning");
     }

@@ -312,6 +312,16 @@ fn sample() -> StepsFile {
     click.translator = Some(Translator::Rules);
     click.index = Some(0);
     click.observed.settle = Some("quiet".into());
+    click.observed.dialogs = vec![ObservedDialog {
+        kind: "confirm".into(),
+        message: "Sure?".into(),
+        accepted: true,
+    }];
+    click.observed.downloads = vec![ObservedDownload {
+        name: "a.csv".into(),
+        size: 3,
+        sha256: "ba78".into(),
+    }];
     let mut check = TestStep::new("st-2", "verify 'Hi' is visible", ActionKind::Assert);
     check.value = Some("Hi".into());
     let mut assertion = BrowserAssertion::new(AssertKind::Text);
@@ -325,6 +335,7 @@ fn sample() -> StepsFile {
             message: "no".into(),
             code: "B-not_understood".into(),
             candidates: vec!["x".into()],
+            help: Some("y".into()),
             ..ErrorInfo::default()
         }],
         extracted_content: None,

@@ -12,6 +12,6 @@ pub use input::{
 };
 pub use step::{ActionKind, Direction, InputValue, IntermediateStep};
 pub use steps_file::{
-    ErrorInfo, Fingerprint, Observed, ParseStatus, STEPS_VERSION, StepsFile, TestStep, Translator,
-    WaitFor, step_id,
+    ErrorInfo, Fingerprint, Observed, ObservedDialog, ObservedDownload, ParseStatus, STEPS_VERSION,
+    StepsFile, TestStep, Translator, WaitFor, step_id,
 };

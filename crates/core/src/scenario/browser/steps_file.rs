@@ -157,8 +157,34 @@ pub struct Observed {
     pub extracted_content: Option<String>,
     /// `cut`: what the page's text lacks.
     pub cut: Option<String>,
+    /// `dialogs` that opened.
+    pub dialogs: Vec<ObservedDialog>,
+    /// `downloads` that came.
+    pub downloads: Vec<ObservedDownload>,
     /// `warnings`.
     pub warnings: Vec<String>,
+}
+
+/// A dialog that the page opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObservedDialog {
+    /// `kind`: `alert`, `confirm`, `prompt` or `beforeunload`.
+    pub kind: String,
+    /// `message`: what it said.
+    pub message: String,
+    /// `accepted`: whether it was answered with yes.
+    pub accepted: bool,
+}
+
+/// A file that the page gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObservedDownload {
+    /// `name` that the page gave it.
+    pub name: String,
+    /// `size` in bytes.
+    pub size: u64,
+    /// `sha256` in hexadecimal.
+    pub sha256: String,
 }
 
 /// Who read a sentence.
@@ -262,6 +288,8 @@ pub struct ErrorInfo {
     pub code: String,
     /// `candidates`: the elements that could be meant, in words.
     pub candidates: Vec<String>,
+    /// `help`: what to do, such as a wording that would be clear.
+    pub help: Option<String>,
     /// `severity`: whether it is only a warning.
     pub is_warning: bool,
 }
