@@ -80,6 +80,7 @@ catalogue! {
     BROWSER_COVERED = "B-element_covered", "something lies over an element";
     BROWSER_DISABLED = "B-element_disabled", "an element is disabled";
     BROWSER_NOT_FOUND = "B-element_not_found", "no element is meant";
+    BROWSER_EXPORT = "B-export_incomplete", "an export can't say all of a step";
     BROWSER_HOST = "B-host_refused", "an address is not allowed";
     BROWSER_TOO_LARGE = "B-input_too_large", "a browser scenario is larger than is read";
     BROWSER_MODEL = "B-model_unavailable", "the model can't be reached";
