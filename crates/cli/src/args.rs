@@ -82,7 +82,7 @@ pub(crate) enum Command {
     /// Try every MCP server: where it comes from, whether it starts, what the machine lacks
     #[command(after_long_help = exit_code::HELP)]
     Doctor(DoctorArgs),
-    /// Rewrite a scenario of version 1.x as version 2.1, or a timeline in canonical form
+    /// Rewrite a scenario of version 1.x as version 2.1, a timeline in canonical form, or browser steps as something else
     #[command(after_long_help = exit_code::HELP)]
     Convert(ConvertArgs),
     /// Bring timelines into their layout: order of keys, blank lines, ends of lines
@@ -433,6 +433,9 @@ pub(crate) struct CheckArgs {
     /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
+    /// Propose targets for the element ids in a scenario, from this snapshot of a page as a browser's server wrote it
+    #[arg(long, value_name = "FILE")]
+    pub snapshot: Vec<PathBuf>,
     #[command(flatten)]
     pub symbols: SymbolArgs,
     /// Print the findings as one JSON document on standard output
@@ -494,8 +497,20 @@ pub(crate) struct DoctorArgs {
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// The scenario or timeline, or `-` for standard input
+    /// The scenario, timeline or browser steps, or `-` for standard input
     pub file: PathBuf,
+    /// What browser steps become: a tool-call scenario, or a test for Playwright's own runner
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["in_place", "terminal_file"])]
+    pub to: Option<ExportForm>,
+    /// With --to tool-call: the browser's server that the scenario is for
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SERVER",
+        requires = "to",
+        default_value = "chrome-devtools"
+    )]
+    pub server: ExportServer,
     /// Write the result into this file instead of printing it
     #[arg(short, long, value_name = "FILE", conflicts_with = "in_place")]
     pub output: Option<PathBuf>,
@@ -511,6 +526,24 @@ pub(crate) struct ConvertArgs {
     /// Print the result and the findings as one JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+/// What browser steps become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportForm {
+    /// A tool-call scenario of version 2.1
+    ToolCall,
+    /// A `.spec.ts` for `@playwright/test`
+    Playwright,
+}
+
+/// The server of a browser that a scenario is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportServer {
+    /// chrome-devtools-mcp
+    ChromeDevtools,
+    /// @playwright/mcp
+    Playwright,
 }
 
 /// Arguments of `fmt`.

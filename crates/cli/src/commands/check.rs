@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use cuecard_core::diagnostic::{Diagnostic, Severity, any_error};
+use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_core::formats::browser::BrowserEffects;
 use cuecard_core::formats::detect::{FileKind, detect};
 use cuecard_core::formats::document::{Language, read_document};
 use cuecard_core::formats::test_case;
 use cuecard_core::formats::timeline::{Symbols, check_names};
 use cuecard_core::formats::tool_call::{self, Effects, Scope, effects};
+use cuecard_core::page::Snapshot;
 use cuecard_core::reports::diagnostics::list_to_json;
 use cuecard_core::scenario::{TestCase, ToolCallScenario};
 use cuecard_core::script::bind_variables;
@@ -116,9 +117,21 @@ pub(crate) fn run(
             return ExitCode::Invalid;
         }
     };
+    let snapshots = match snapshots(&args.snapshot) {
+        Ok(snapshots) => snapshots,
+        Err(diagnostics) => {
+            output.diagnostics(&diagnostics, args.json, &Redactor::default());
+            return ExitCode::Invalid;
+        }
+    };
     let (config, mut exit) = config(args, &variables.environment, output);
     let (files, problems) = timelines::files(&args.files);
-    let mut all = check_all(&files, args, &config, &symbols);
+    let with = With {
+        config: &config,
+        symbols: &symbols,
+        snapshots: &snapshots,
+    };
+    let mut all = check_all(&files, args, &with);
     all.extend(problems.into_iter().map(|(folder, problem)| Checked {
         diagnostics: vec![problem],
         ..Checked::new(folder.display().to_string())
@@ -156,6 +169,50 @@ pub(crate) fn run(
         stdout(&format!("{document:#}\n"));
     }
     exit
+}
+
+/// What files are checked with.
+struct With<'a> {
+    config: &'a Config,
+    symbols: &'a Symbols,
+    /// Pages on which the element ids of scenarios may be known.
+    snapshots: &'a [Snapshot],
+}
+
+/// The snapshots in files: what a browser's server answered.
+fn snapshots(paths: &[PathBuf]) -> Result<Vec<Snapshot>, Vec<Diagnostic>> {
+    let (mut snapshots, mut problems) = (Vec::new(), Vec::new());
+    for path in paths {
+        let source = match inputs::read_source(path) {
+            Ok(source) => source,
+            Err(problem) => {
+                problems.push(problem);
+                continue;
+            }
+        };
+        let name = path.display();
+        match Snapshot::read(source.text()) {
+            Ok(snapshot) if !snapshot.elements.is_empty() => snapshots.push(snapshot),
+            Ok(_) => problems.push(
+                Diagnostic::error(
+                    codes::ARGUMENT,
+                    format!("`{name}` is no snapshot of a page"),
+                )
+                .with_help("give the text that `take_snapshot` or `browser_snapshot` answered"),
+            ),
+            Err(error) => problems.push(Diagnostic::error(
+                codes::ARGUMENT,
+                format!(
+                    "the snapshot `{name}` has more than {} elements",
+                    error.limit
+                ),
+            )),
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(snapshots),
+        false => Err(problems),
+    }
 }
 
 /// Where values come from without a word on the command line: the environment and the file of `--env`.
@@ -259,15 +316,10 @@ fn config(
 }
 
 /// Checks all files, one by one and beside each other.
-fn check_all(
-    files: &[FoundFile],
-    args: &CheckArgs,
-    config: &Config,
-    symbols: &Symbols,
-) -> Vec<Checked> {
+fn check_all(files: &[FoundFile], args: &CheckArgs, with: &With<'_>) -> Vec<Checked> {
     let checked = files
         .iter()
-        .map(|file| (file, check(&file.path, args, config, symbols)));
+        .map(|file| (file, check(&file.path, args, with)));
     let mut all: Vec<(&FoundFile, Checked)> = checked.collect();
     // What a timeline refers to is no timeline of its own, unless somebody says so.
     let beside: Vec<PathBuf> = all
@@ -298,7 +350,7 @@ fn check_all(
     all
 }
 
-fn check(path: &Path, args: &CheckArgs, config: &Config, symbols: &Symbols) -> Checked {
+fn check(path: &Path, args: &CheckArgs, with: &With<'_>) -> Checked {
     let checked = Checked::new(path.display().to_string());
     let source = match inputs::read_source(path) {
         Ok(source) => source,
@@ -326,7 +378,7 @@ fn check(path: &Path, args: &CheckArgs, config: &Config, symbols: &Symbols) -> C
     }
     if timelines::is_timeline(&source) {
         let folder = path.parent().unwrap_or(Path::new(""));
-        let read = timelines::read(&source, folder, symbols);
+        let read = timelines::read(&source, folder, with.symbols);
         return Checked {
             beside: read.beside,
             timeline: read.script,
@@ -338,16 +390,16 @@ fn check(path: &Path, args: &CheckArgs, config: &Config, symbols: &Symbols) -> C
     let mut diagnostics = reading.diagnostics;
     if let Some(scenario) = &reading.scenario {
         diagnostics.extend(tool_call::check_references(scenario, &Scope::default()));
-        diagnostics.extend(tool_call::lint(scenario));
-        diagnostics.extend(environment_server(scenario, config));
+        diagnostics.extend(tool_call::lint(scenario, with.snapshots));
+        diagnostics.extend(environment_server(scenario, with.config));
         // The scenario may be meant for another machine: here its server is only a warning. Who asks the
         // servers is told by that.
         let servers = match args.connect {
             true => Vec::new(),
-            false => would_do(scenario, config).servers,
+            false => would_do(scenario, with.config).servers,
         };
         for name in servers {
-            if let Some(Err(broken)) = config.server(&name).map(|server| &server.spec) {
+            if let Some(Err(broken)) = with.config.server(&name).map(|server| &server.spec) {
                 diagnostics.push(Diagnostic {
                     severity: Severity::Warning,
                     ..broken.clone()

@@ -1,9 +1,11 @@
-//! `cuecard convert`: a scenario of an older version as version 2.1, a timeline in canonical form. Only the bytes that
-//! must change do.
+//! `cuecard convert`: a scenario of an older version as version 2.1, a timeline in canonical form; only the bytes that
+//! must change do. Steps of a browser become something else altogether.
 
 use std::path::{Component, Path, PathBuf};
 
 use cuecard_core::diagnostic::{Code, Diagnostic, Severity, any_error, codes};
+use cuecard_core::formats::browser;
+use cuecard_core::formats::browser::export::{ToolCallServer, to_playwright, to_tool_call};
 use cuecard_core::formats::timeline::{self, ReadOptions, Symbols};
 use cuecard_core::formats::tool_call;
 use cuecard_core::reports::diagnostics::list_to_json;
@@ -12,8 +14,8 @@ use cuecard_core::value::Redactor;
 use cuecard_players::workspace::files;
 use serde_json::json;
 
-use super::timelines;
-use crate::args::ConvertArgs;
+use super::{browser_files, timelines};
+use crate::args::{ConvertArgs, ExportForm, ExportServer};
 use crate::exit_code::ExitCode;
 use crate::inputs::read_source;
 use crate::output::{Output, stderr_line, stdout};
@@ -72,8 +74,16 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
         .with_help("leave it out to print the result, or name a file with --output FILE");
         return Err((vec![diagnostic], ExitCode::Invalid));
     }
+    if let Some(form) = args.to {
+        return export(&source, form, args.server);
+    }
     if timelines::is_timeline(&source) {
         return convert_timeline(&source, args);
+    }
+    if browser_files::is_steps(&source) {
+        let diagnostic = Diagnostic::error(codes::FILE_KIND, "these are browser steps already")
+            .with_help("say what they are to become: --to tool-call --server chrome-devtools, or --to playwright");
+        return Err((vec![diagnostic], ExitCode::Invalid));
     }
     let reading = tool_call::read(&source);
     if any_error(&reading.diagnostics) {
@@ -89,6 +99,43 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
         text,
         form: "version 2.1",
         n_left: 0,
+        beside: None,
+    })
+}
+
+/// Browser steps in another notation.
+fn export(
+    source: &SourceFile,
+    form: ExportForm,
+    server: ExportServer,
+) -> Result<Converted, Stopped> {
+    let reading = browser::read_steps(source);
+    let Some(steps) = reading.steps else {
+        return Err((reading.diagnostics, ExitCode::Invalid));
+    };
+    let (exported, form) = match form {
+        ExportForm::Playwright => (to_playwright(&steps, source), "a test for @playwright/test"),
+        ExportForm::ToolCall => {
+            let (server, form) = match server {
+                ExportServer::ChromeDevtools => (
+                    ToolCallServer::ChromeDevtools,
+                    "a scenario for chrome-devtools-mcp",
+                ),
+                ExportServer::Playwright => {
+                    (ToolCallServer::Playwright, "a scenario for @playwright/mcp")
+                }
+            };
+            (to_tool_call(&steps, source, server), form)
+        }
+    };
+    let mut diagnostics = reading.diagnostics;
+    diagnostics.extend(exported.warnings);
+    Ok(Converted {
+        text: exported.text,
+        form,
+        n_left: 0,
+        is_changed: true,
+        diagnostics,
         beside: None,
     })
 }

@@ -24,6 +24,7 @@ mod report;
 mod schemas;
 mod seed;
 mod servers;
+mod targets;
 mod tidy;
 mod timelines;
 mod watching;

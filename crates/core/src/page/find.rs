@@ -1,16 +1,26 @@
-//! Which element a text means: the one whose whole name or text it is.
+//! Which element of a snapshot is meant.
+//!
+//! The rules are those by which elements of captured pages are known again: names are compared as they are and then
+//! without capital letters, never by a part of them; and of elements inside each other with one name the one counts
+//! that people act on.
 
 use super::carriers::carriers;
-use super::snapshot::{Element, Snapshot, single_spaces};
+use super::selector::{CONTAINERS, is_row};
+use super::snapshot::{Element, LINE_OF_TEXT, Snapshot, plain_role};
+use super::wanted::{Around, Wanted};
+use super::words::{Likeness, SoughtName};
 use crate::diagnostic::did_you_mean;
-use crate::value::cut;
+use crate::value::{Json, cut};
 
 /// How many elements a message lists.
 const SHOWN: usize = 8;
 
-/// How many names are looked at as what a text may be a slip of, and by how many bytes they may differ in length.
+/// How many names are looked at as what a name may be a slip of, and by how many bytes they may differ in length.
 const MOST_COMPARED: usize = 2_000;
 const MOST_SLIPS: usize = 8;
+
+/// The longest name that a proposed target holds, in characters.
+const LONGEST_NAME: usize = 120;
 
 /// Elements that people act on. If the label and the field that it labels have the same name, the field is meant.
 const INTERACTIVE: &[&str] = &[
@@ -34,6 +44,15 @@ const INTERACTIVE: &[&str] = &[
     "treeitem",
 ];
 
+/// An element that is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meant {
+    /// What its server knows it by.
+    pub id: String,
+    /// The element in words.
+    pub words: String,
+}
+
 /// Not exactly one element fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotOne {
@@ -41,102 +60,375 @@ pub struct NotOne {
     pub count: usize,
     /// Those that fit, or those that come near if none fits: the first few, in words.
     pub candidates: Vec<String>,
+    /// What would make the first of several the only one, as JSON without the braces.
+    pub add: Option<String>,
 }
 
 impl Snapshot {
-    /// The one element whose name is `text`, apart from spaces. Of an element and the text or heading inside it that
-    /// gives it its name, the one that people act on counts; and if any such element has the name, what is mere
-    /// text doesn't count.
+    /// The one element that is wanted.
     ///
     /// # Errors
     /// If there is none, or more than one.
-    pub fn by_text(&self, text: &str) -> Result<&Element, NotOne> {
-        let wanted = single_spaces(text);
-        let named: Vec<usize> = (0..self.elements.len())
+    pub fn meant(&self, wanted: &Wanted) -> Result<Meant, NotOne> {
+        self.meant_among(wanted, &|_| true)
+    }
+
+    /// As [`Snapshot::meant`], of the elements at certain places only.
+    ///
+    /// # Errors
+    /// If there is none, or more than one.
+    pub fn meant_among(
+        &self,
+        wanted: &Wanted,
+        is_among: &dyn Fn(usize) -> bool,
+    ) -> Result<Meant, NotOne> {
+        let found = self.fitting(wanted, is_among);
+        let one = match (found.as_slice(), wanted.nth) {
+            ([one], None) => Some(*one),
+            (several, Some(nth)) => several.get(nth.wrapping_sub(1)).copied(),
+            _ => None,
+        };
+        if let Some(meant) = one.and_then(|index| self.as_meant(index)) {
+            return Ok(meant);
+        }
+        let candidates = match found.is_empty() {
+            true => self.near(wanted, is_among),
+            false => found.iter().copied().take(SHOWN).collect(),
+        };
+        Err(NotOne {
+            count: found.len(),
+            candidates: candidates
+                .into_iter()
+                .map(|index| self.in_words(index))
+                .collect(),
+            add: match wanted.nth {
+                None => self.what_to_add(wanted, &found, is_among),
+                Some(_) => None,
+            },
+        })
+    }
+
+    /// Every element that is wanted, whichever of them.
+    pub fn all_fitting(&self, wanted: &Wanted) -> Vec<Meant> {
+        self.fitting(wanted, &|_| true)
+            .into_iter()
+            .filter_map(|index| self.as_meant(index))
+            .collect()
+    }
+
+    /// How the element with this id can be found again: by its role and name, and by what it is in or which of
+    /// several it is where these are not enough.
+    pub fn lasting(&self, id: &str) -> Option<Wanted> {
+        let index = self.by_id(id)?;
+        let element = &self.elements[index];
+        let name = Some(element.name.clone())
+            .filter(|name| !name.is_empty() && name.chars().nth(LONGEST_NAME).is_none());
+        let plain = match element.role.is_empty() {
+            true => Wanted {
+                text: Some(name?),
+                ..Wanted::default()
+            },
+            false => Wanted {
+                role: Some(element.role.clone()),
+                name,
+                ..Wanted::default()
+            },
+        };
+        let is_it = |wanted: &Wanted| self.fitting(wanted, &|_| true) == [index];
+        if is_it(&plain) {
+            return Some(plain);
+        }
+        let within = self.arounds(index).map(|around| Wanted {
+            within: Some(around),
+            ..plain.clone()
+        });
+        for wanted in within {
+            if is_it(&wanted) {
+                return Some(wanted);
+            }
+        }
+        let twins = self.fitting(&plain, &|_| true);
+        let nth = twins.iter().position(|&twin| twin == index)? + 1;
+        Some(Wanted {
+            nth: Some(nth),
+            ..plain
+        })
+    }
+
+    /// The elements that fit, apart from which of them is wanted.
+    fn fitting(&self, wanted: &Wanted, is_among: &dyn Fn(usize) -> bool) -> Vec<usize> {
+        let role = wanted.role.as_deref().map(plain_role);
+        let places = wanted.within.as_ref().map(|around| self.places(around));
+        let mut found: Vec<usize> = (0..self.elements.len())
             .filter(|&index| {
                 let element = &self.elements[index];
-                element.name == wanted && is_element(element)
+                is_part_of_page(element)
+                    && role.is_none_or(|role| element.role == role)
+                    && is_among(index)
+                    && places.as_ref().is_none_or(|places| {
+                        self.ancestors(index)
+                            .any(|outer| places.binary_search(&outer).is_ok())
+                    })
             })
             .collect();
-        let carriers = carriers(
-            &named,
-            |&index| self.ancestors(index),
-            |&index| self.is_interactive(index),
-            |&index| self.elements[index].role.is_empty(),
-        );
-        match carriers.as_slice() {
-            [one] => Ok(&self.elements[*one]),
-            [] => Err(NotOne {
-                count: 0,
-                candidates: self.near(&wanted),
-            }),
-            several => Err(NotOne {
-                count: several.len(),
-                candidates: several
-                    .iter()
-                    .take(SHOWN)
-                    .map(|&index| self.in_words(index))
-                    .collect(),
-            }),
+        if let Some(name) = &wanted.name {
+            found = self.with_name(found, name);
+        }
+        if let Some(text) = &wanted.text {
+            found = self.with_text(found, text, role.is_none());
+        }
+        match role {
+            None if wanted.name.is_some() || wanted.text.is_some() => carriers(
+                &found,
+                |&index| self.ancestors(index),
+                |&index| self.is_interactive(index),
+                |&index| self.elements[index].role.is_empty(),
+            ),
+            _ => found,
         }
     }
 
-    /// The elements whose names come near: the same but for capital letters, then those that hold it, then what it
-    /// may be a slip of.
-    fn near(&self, wanted: &str) -> Vec<String> {
-        let lower = wanted.to_lowercase();
+    fn with_name(&self, among: Vec<usize>, name: &str) -> Vec<usize> {
+        let sought = SoughtName::new(name);
+        for likeness in Likeness::KEPT {
+            let found: Vec<usize> = among
+                .iter()
+                .copied()
+                .filter(|&index| {
+                    let name = &self.elements[index].name;
+                    !name.is_empty() && sought.fits(name, likeness)
+                })
+                .collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Those with this name or, if there are none, those that hold this text and nothing else: with `innermost` only
+    /// the innermost of them.
+    fn with_text(&self, among: Vec<usize>, text: &str, innermost: bool) -> Vec<usize> {
+        let named = self.with_name(among.clone(), text);
+        if !named.is_empty() {
+            return named;
+        }
+        let sought = SoughtName::new(text);
+        for likeness in Likeness::KEPT {
+            let mut found: Vec<usize> = among
+                .iter()
+                .copied()
+                .filter(|&index| {
+                    self.text(index)
+                        .is_some_and(|text| sought.fits(&text, likeness))
+                })
+                .collect();
+            if innermost {
+                let all = found.clone();
+                found.retain(|&outer| {
+                    let end = self.elements[outer].end;
+                    !all.iter().any(|&inner| inner > outer && inner < end)
+                });
+            }
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    /// The elements that others may be in, in the order of the page.
+    fn places(&self, around: &Around) -> Vec<usize> {
+        let role = around.role.as_deref().map(plain_role);
+        let places: Vec<usize> = (0..self.elements.len())
+            .filter(|&index| role.is_none_or(|role| self.elements[index].role == role))
+            .collect();
+        let Some(name) = &around.name else {
+            return places;
+        };
+        let sought = SoughtName::new(name);
+        for likeness in Likeness::KEPT {
+            let found: Vec<usize> = places
+                .iter()
+                .copied()
+                .filter(|&index| {
+                    let own = &self.elements[index].name;
+                    (!own.is_empty() && sought.fits(own, likeness))
+                        || self
+                            .row_name(index)
+                            .is_some_and(|name| sought.fits(&name, likeness))
+                })
+                .collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    /// What a row or an item of a list is called by its first cell or heading that has a text.
+    fn row_name(&self, index: usize) -> Option<String> {
+        let element = &self.elements[index];
+        if !is_row(&element.role) {
+            return None;
+        }
+        (index + 1..element.end)
+            .filter(|&inner| {
+                matches!(
+                    self.elements[inner].role.as_str(),
+                    "cell" | "gridcell" | "rowheader" | "columnheader" | "heading"
+                )
+            })
+            .find_map(|part| match self.elements[part].name.as_str() {
+                "" => self.text(part),
+                name => Some(name.to_owned()),
+            })
+    }
+
+    /// What an element can be said to be in, innermost first.
+    fn arounds(&self, index: usize) -> impl Iterator<Item = Around> {
+        self.ancestors(index).filter_map(|outer| {
+            let element = &self.elements[outer];
+            let is_container =
+                CONTAINERS.contains(&element.role.as_str()) || element.role == "iframe";
+            if !is_container {
+                return None;
+            }
+            // The name of a row is all that is in it, if it has no other.
+            let name = self.row_name(outer).or_else(|| {
+                Some(element.name.clone())
+                    .filter(|name| !name.is_empty() && name.chars().nth(LONGEST_NAME).is_none())
+            });
+            Some(Around {
+                role: Some(element.role.clone()),
+                name: Some(name?),
+            })
+        })
+    }
+
+    /// What tells the first of several elements from the others.
+    fn what_to_add(
+        &self,
+        wanted: &Wanted,
+        found: &[usize],
+        is_among: &dyn Fn(usize) -> bool,
+    ) -> Option<String> {
+        let &[first, _, ..] = found else {
+            return None;
+        };
+        let tells_apart = |more: &Wanted| self.fitting(more, is_among) == [first];
+        if wanted.role.is_none() && !self.elements[first].role.is_empty() {
+            let role = &self.elements[first].role;
+            let more = Wanted {
+                role: Some(role.clone()),
+                ..wanted.clone()
+            };
+            if tells_apart(&more) {
+                return Some(format!("\"role\": {}", Json::from(role.as_str())));
+            }
+        }
+        if wanted.within.is_none() {
+            for around in self.arounds(first) {
+                let written = format!("\"within\": {}", around.to_json());
+                let more = Wanted {
+                    within: Some(around),
+                    ..wanted.clone()
+                };
+                if tells_apart(&more) {
+                    return Some(written);
+                }
+            }
+        }
+        Some("\"nth\": 1".to_owned())
+    }
+
+    /// The elements that come near: those that are in something else, or else those with the name and another role,
+    /// then names that hold it or its words, then what it may be a slip of.
+    fn near(&self, wanted: &Wanted, is_among: &dyn Fn(usize) -> bool) -> Vec<usize> {
+        let mut elsewhere = match &wanted.within {
+            None => Vec::new(),
+            Some(_) => {
+                let anywhere = Wanted {
+                    within: None,
+                    ..wanted.clone()
+                };
+                self.fitting(&anywhere, is_among)
+            }
+        };
+        elsewhere.truncate(SHOWN);
+        let Some(name) = wanted.name.as_ref().or(wanted.text.as_ref()) else {
+            return elsewhere;
+        };
+        if !elsewhere.is_empty() {
+            return elsewhere;
+        }
+        let sought = SoughtName::new(name);
+        let lower = name.trim().to_lowercase();
         let mut found: Vec<usize> = Vec::new();
-        let fits: [&dyn Fn(&str) -> bool; 2] =
-            [&|name| name == lower, &|name| name.contains(&lower)];
+        let fits: [&dyn Fn(&str) -> bool; 3] = [
+            &|name| sought.fits(name, Likeness::Folded),
+            &|name| !lower.is_empty() && name.to_lowercase().contains(&lower),
+            &|name| sought.fits(name, Likeness::Words),
+        ];
         for fit in fits {
             for (index, element) in self.elements.iter().enumerate() {
-                let is_new = !found
-                    .iter()
-                    .any(|&known| self.elements[known].name == element.name);
-                if is_new && is_element(element) && fit(&element.name.to_lowercase()) {
-                    found.push(index);
-                }
                 if found.len() == SHOWN {
-                    break;
+                    return found;
+                }
+                let is_new = !found.iter().any(|&known| {
+                    let known = &self.elements[known];
+                    // Mere text repeats what an element says.
+                    known.name == element.name
+                        && (known.role == element.role || element.role.is_empty())
+                });
+                if is_new && is_named(element) && is_among(index) && fit(&element.name) {
+                    found.push(index);
                 }
             }
         }
         if found.is_empty() {
-            let names = self.elements.iter().filter(|element| {
-                is_element(element) && element.name.len().abs_diff(wanted.len()) <= MOST_SLIPS
-            });
-            let names = names
+            let names = self
+                .elements
+                .iter()
+                .filter(|element| {
+                    is_named(element) && element.name.len().abs_diff(name.len()) <= MOST_SLIPS
+                })
                 .map(|element| element.name.as_str())
                 .take(MOST_COMPARED);
-            let name = did_you_mean(wanted, names);
+            let slip = did_you_mean(name, names);
             found.extend(
                 self.elements
                     .iter()
-                    .position(|element| is_element(element) && Some(element.name.as_str()) == name),
+                    .position(|element| is_named(element) && Some(element.name.as_str()) == slip),
             );
         }
         found
-            .into_iter()
-            .map(|index| self.in_words(index))
-            .collect()
     }
 
     /// An element as a message names it: what it is, what it is called, and what it is in.
     fn in_words(&self, index: usize) -> String {
         let own = self.elements[index].to_string();
+        if let Some(around) = self.arounds(index).next() {
+            return format!("{own} in {around}");
+        }
         let around = self
             .ancestors(index)
             .map(|outer| &self.elements[outer])
-            .find(|outer| !outer.name.is_empty() && outer.parent.is_some());
+            .find(|outer| is_named(outer) && outer.parent.is_some());
         match around {
             Some(outer) => format!("{own} in {outer}"),
             None => own,
         }
     }
 
-    fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> {
-        std::iter::successors(self.elements[index].parent, |&outer| {
-            self.elements[outer].parent
+    /// What an element is known by; of a text without an id the element that it is in.
+    fn as_meant(&self, index: usize) -> Option<Meant> {
+        let holder = std::iter::once(index)
+            .chain(self.ancestors(index))
+            .find(|&outer| !self.elements[outer].id.is_empty())?;
+        Some(Meant {
+            id: self.elements[holder].id.clone(),
+            words: self.in_words(index),
         })
     }
 
@@ -146,8 +438,12 @@ impl Snapshot {
 }
 
 /// Whether a line is more than the page itself or a piece of a line of text.
-fn is_element(element: &Element) -> bool {
-    !element.name.is_empty() && !matches!(element.role.as_str(), "RootWebArea" | "InlineTextBox")
+fn is_part_of_page(element: &Element) -> bool {
+    !matches!(element.role.as_str(), "RootWebArea" | LINE_OF_TEXT)
+}
+
+fn is_named(element: &Element) -> bool {
+    !element.name.is_empty() && is_part_of_page(element)
 }
 
 impl std::fmt::Display for Element {
@@ -156,81 +452,12 @@ impl std::fmt::Display for Element {
             "" => "text",
             role => role,
         };
-        write!(formatter, "{role} \"{}\"", cut(&self.name, 60))
+        match self.name.as_str() {
+            "" => write!(formatter, "{role}"),
+            name => write!(formatter, "{role} \"{}\"", cut(name, 60)),
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn snapshot(lines: &str) -> Snapshot {
-        Snapshot::read(lines).expect("it is small")
-    }
-
-    #[track_caller]
-    fn found(lines: &str, text: &str) -> String {
-        let snapshot = snapshot(lines);
-        snapshot.by_text(text).expect("one fits").uid.clone()
-    }
-
-    #[test]
-    fn the_element_that_people_act_on_is_meant() {
-        let page = include_str!("snapshots/newer.txt");
-        for (text, uid) in [
-            // The heading has the same name.
-            ("Log in", "1_5"),
-            // The label is text.
-            ("Name", "1_4"),
-            // The heading is inside the link.
-            ("Home", "1_6"),
-            ("  Plain \n words ", "1_2"),
-            ("One", "1_13"),
-        ] {
-            assert_eq!(found(page, text), uid, "{text}");
-        }
-    }
-
-    #[test]
-    fn what_gives_an_element_its_name_is_not_another_one() {
-        let nested = "uid=0 RootWebArea \"Buy\"\n  uid=1 row \"Buy\"\n    uid=2 button \"Buy\"\n      uid=3 StaticText \"Buy\"\n        uid=4 InlineTextBox \"Buy\"";
-        assert_eq!(found(nested, "Buy"), "2");
-        let heading = "uid=1 listitem \"Tea\"\n  uid=2 heading \"Tea\"\n    uid=3 \"Tea\"";
-        assert_eq!(found(heading, "Tea"), "2");
-    }
-
-    #[test]
-    fn several_are_listed_with_what_they_are_in() {
-        let rows = "uid=0 RootWebArea \"Delete\"\n  uid=1 dialog \"Delete\"\n    uid=2 row \"Milk\"\n      uid=3 button \"Delete\"\n    uid=4 row \"Tea\"\n      uid=5 button \"Delete\"";
-        let error = snapshot(rows).by_text("Delete").expect_err("two fit");
-        assert_eq!(error.count, 2);
-        assert_eq!(
-            error.candidates,
-            [
-                "button \"Delete\" in row \"Milk\"",
-                "button \"Delete\" in row \"Tea\""
-            ]
-        );
-        let many = "uid=1 button \"x\"\n".repeat(50);
-        let error = snapshot(&many).by_text("x").expect_err("fifty fit");
-        assert_eq!((error.count, error.candidates.len()), (50, SHOWN));
-    }
-
-    #[test]
-    fn what_comes_near_is_said() {
-        let page =
-            "uid=1 button \"Sign in\"\nuid=2 \"Sign in to read on\"\nuid=3 link \"Registre\"";
-        let near = |text: &str| {
-            snapshot(page)
-                .by_text(text)
-                .expect_err("none fits")
-                .candidates
-        };
-        assert_eq!(
-            near("sign In"),
-            ["button \"Sign in\"", "text \"Sign in to read on\""]
-        );
-        assert_eq!(near("Register"), ["link \"Registre\""]);
-        assert_eq!(near("Zebra"), [] as [&str; 0]);
-    }
-}
+mod tests;

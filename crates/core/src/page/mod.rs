@@ -11,9 +11,11 @@ pub mod rules;
 pub mod selector;
 mod snapshot;
 pub mod text;
+mod wanted;
 mod words;
 
-pub use find::NotOne;
+pub use find::{Meant, NotOne};
 pub use holds::Seen;
 pub use references::{with_references, without_references};
 pub use snapshot::{Element, Snapshot, TooLarge};
+pub use wanted::{Around, Wanted};

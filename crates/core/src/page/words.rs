@@ -7,6 +7,61 @@ pub(crate) fn fold(text: &str) -> String {
     single_spaces(text).to_lowercase()
 }
 
+/// How like a name must be what is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Likeness {
+    /// The same signs.
+    Exact,
+    /// The same but for capital letters.
+    Folded,
+    /// All words are in it.
+    Words,
+}
+
+impl Likeness {
+    /// For words that a person says once: the first under which anything fits decides.
+    pub(crate) const SAID: [Self; 3] = [Self::Exact, Self::Folded, Self::Words];
+    /// For names that are kept, and must not lead to something else later.
+    pub(crate) const KEPT: [Self; 2] = [Self::Exact, Self::Folded];
+}
+
+/// A name that is looked for.
+#[derive(Debug, Clone)]
+pub(crate) struct SoughtName {
+    exact: String,
+    folded: String,
+    words: Vec<String>,
+}
+
+impl SoughtName {
+    /// Of a name as it is written.
+    pub(crate) fn new(name: &str) -> Self {
+        Self {
+            exact: single_spaces(name),
+            folded: fold(name),
+            words: tokens(name),
+        }
+    }
+
+    /// Whether a text with single spaces is like it.
+    pub(crate) fn fits(&self, text: &str, likeness: Likeness) -> bool {
+        match likeness {
+            Likeness::Exact => text == self.exact,
+            Likeness::Folded => fold(text) == self.folded,
+            Likeness::Words => holds_tokens(text, &self.words),
+        }
+    }
+
+    /// How many of its words are in a text.
+    pub(crate) fn common_words(&self, text: &str) -> usize {
+        let found = tokens(text);
+        self.words
+            .iter()
+            .filter(|word| found.contains(word))
+            .count()
+    }
+}
+
 /// The words of a text, folded: runs of letters and digits.
 pub(crate) fn tokens(text: &str) -> Vec<String> {
     text.to_lowercase()

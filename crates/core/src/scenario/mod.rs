@@ -4,6 +4,8 @@ mod answers;
 mod assertion;
 pub mod browser;
 mod condition;
+mod roles;
+mod target;
 mod template;
 mod test_case;
 pub mod timeline;
@@ -16,6 +18,8 @@ pub use assertion::{
     TextPattern, TrajectoryMode, ValueTest, Which,
 };
 pub use condition::{Comparison, Condition, Operand};
+pub use roles::{is_role, roles};
+pub use target::{ParamTarget, Target, TargetPlace};
 pub use template::{MemberRef, PathSegment, Placeholder, Reference, Template, TextPart};
 pub use test_case::{
     DEFAULT_CASE_TIMEOUT, ExpectedOutcome, Fixture, TestCase, TestContext, TestTools, ToolPattern,
@@ -23,6 +27,6 @@ pub use test_case::{
 };
 pub use tool_call::{
     Backoff, Expectation, ExpectedTest, OnError, OutputRule, Parse, RetryRule, RetryThen, Step,
-    Target, ToolCallScenario, Variable,
+    ToolCallScenario, Variable,
 };
 pub use tools::{BuiltinTool, ParamKind, ParamSpec, ToolName};

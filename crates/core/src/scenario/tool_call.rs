@@ -6,7 +6,7 @@ use std::time::Duration;
 use regex::Regex;
 use serde_json_path::JsonPath;
 
-use super::{Answers, Condition, Placeholder, Template, ToolName};
+use super::{Answers, Condition, ParamTarget, Placeholder, Target, Template, ToolName};
 use crate::source::{SourceFile, Span};
 use crate::value::Json;
 
@@ -87,6 +87,8 @@ pub struct Step {
     pub params_span: Span,
     /// `target`: which element of a page the call is about.
     pub target: Option<Target>,
+    /// `targets`: the same for parameters anywhere, in the order of the file.
+    pub targets: Vec<ParamTarget>,
     /// `output`, in order.
     pub outputs: Vec<OutputRule>,
     /// `output_optional`: an output that matches nothing is absent, not an error.
@@ -120,6 +122,12 @@ impl Step {
         }
     }
 
+    /// Its `target` and those of its `targets`.
+    pub fn all_targets(&self) -> impl Iterator<Item = &Target> {
+        let named = self.targets.iter().map(|named| &named.target);
+        self.target.iter().chain(named)
+    }
+
     /// Calls `visit` with every reference of the step.
     pub fn for_each_placeholder<'a>(&'a self, visit: &mut impl FnMut(&'a Placeholder)) {
         if let Some((condition, _)) = &self.condition {
@@ -127,10 +135,10 @@ impl Step {
         }
         self.params.for_each_placeholder(visit);
         let retry = &self.retry;
-        let target = self.target.as_ref();
+        for target in self.all_targets() {
+            target.for_each_placeholder(visit);
+        }
         let templates = [
-            target.and_then(|target| target.selector.as_ref()),
-            target.and_then(|target| target.text.as_ref()),
             self.description.as_ref(),
             self.wait_after.as_ref(),
             Some(&retry.count),
@@ -148,17 +156,6 @@ impl Step {
             test.for_each_placeholder(visit);
         }
     }
-}
-
-/// `target`: an element of a page, to be found when its step is played. What is given must hold for exactly one.
-#[derive(Debug, Clone)]
-pub struct Target {
-    /// `selector`: a CSS selector.
-    pub selector: Option<Template>,
-    /// `text`: its whole name or text.
-    pub text: Option<Template>,
-    /// Where the target stands.
-    pub span: Span,
 }
 
 /// One entry of `output`.

@@ -153,15 +153,11 @@ impl Failure {
         step: &crate::scenario::Step,
         source: &crate::source::SourceFile,
     ) -> Diagnostic {
-        let place = match (self.kind, &step.target) {
-            (FailureKind::Target, Some(target)) => target.span,
-            _ => step.tool_span,
-        };
         let mut diagnostic = Diagnostic::error(
             self.kind.code(),
             format!("{} failed: {}", step.label(), self.message),
         )
-        .at(source, self.span.unwrap_or(place));
+        .at(source, self.span.unwrap_or(step.tool_span));
         diagnostic.notes.clone_from(&self.notes);
         diagnostic.help.clone_from(&self.help);
         diagnostic

@@ -8,9 +8,12 @@ use std::time::Duration;
 use super::resolve::{Left, Resolver};
 use super::{Bindings, Failure, FailureKind, ReadyAnswers, results};
 use crate::diagnostic::Diagnostic;
+use crate::page::{Around, Wanted};
 use crate::scenario::{
-    Backoff, OnError, Parse, RetryThen, Step, Template, ToolCallScenario, ToolName,
+    Backoff, OnError, Parse, PathSegment, RetryThen, Step, Target, Template, ToolCallScenario,
+    ToolName,
 };
+use crate::source::Span;
 use crate::trace::{Attempt, EventData, StepError, StepFinished, StepStarted, StepStatus};
 use crate::value::{Json, Value, cut};
 
@@ -64,8 +67,8 @@ pub struct CallRequest {
     pub tool: ToolName,
     /// Its parameters: an object. Shared with the step, which may call again.
     pub params: Arc<Value>,
-    /// The element of a page that the call is about, to be found before it.
-    pub target: Option<Arc<ElementTarget>>,
+    /// The elements of a page that the call is about, to be found before it.
+    pub targets: Arc<[ElementTarget]>,
     /// The step's own timeout, which caps every other.
     pub timeout: Option<Duration>,
     /// How the answer's text becomes a value.
@@ -77,10 +80,23 @@ pub struct CallRequest {
 /// An element of a page: what is given must hold for exactly one. All of it is data, wherever it came from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ElementTarget {
+    /// The parameter that gets what the server knows it by; the tool's own if absent.
+    pub param: Option<TargetParam>,
     /// A CSS selector.
     pub selector: Option<String>,
-    /// Its whole name or text.
-    pub text: Option<String>,
+    /// What else it is.
+    pub wanted: Wanted,
+    /// Where the target stands.
+    pub span: Span,
+}
+
+/// A parameter anywhere in those of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetParam {
+    /// As written: `elements[0].uid`.
+    pub written: String,
+    /// The way to it.
+    pub path: Vec<PathSegment>,
 }
 
 /// `call_STEP_ATTEMPT`; every call needs one.
@@ -169,7 +185,7 @@ struct Current {
     idx: usize,
     description: Option<String>,
     params: Arc<Value>,
-    target: Option<Arc<ElementTarget>>,
+    targets: Arc<[ElementTarget]>,
     started: Duration,
     call_started: Duration,
     attempts: Vec<Attempt>,
@@ -333,7 +349,7 @@ impl Script {
                 .as_ref()
                 .and_then(|template| self.describe(template)),
             params: Arc::default(),
-            target: None,
+            targets: Arc::default(),
             started: now,
             call_started: now,
             attempts: Vec::new(),
@@ -350,7 +366,7 @@ impl Script {
             Some(Ok(false)) => self.skipped(now, current, step),
             Some(Err(failure)) => self.failed(now, current, step, failure),
             None | Some(Ok(true)) => match self.arguments(step) {
-                Ok((params, target)) => {
+                Ok((params, targets)) => {
                     self.effects
                         .push_back(Effect::Record(EventData::StepStarted(StepStarted {
                             step: step.number,
@@ -362,7 +378,7 @@ impl Script {
                         now,
                         Current {
                             params: Arc::new(params),
-                            target: target.map(Arc::new),
+                            targets,
                             ..current
                         },
                     );
@@ -373,22 +389,56 @@ impl Script {
     }
 
     /// What a step calls its tool with.
-    fn arguments(&self, step: &Step) -> Result<(Value, Option<ElementTarget>), Failure> {
+    fn arguments(&self, step: &Step) -> Result<(Value, Arc<[ElementTarget]>), Failure> {
         let params = self.resolver.value(&step.params)?;
-        let Some(target) = &step.target else {
-            return Ok((params, None));
-        };
-        let text = |template: &Option<Template>| {
+        if step.target.is_none() && step.targets.is_empty() {
+            return Ok((params, Arc::default()));
+        }
+        let own = step.target.as_ref().map(|target| (None, target));
+        let named = step.targets.iter().map(|named| {
+            let param = TargetParam {
+                written: named.written.clone(),
+                path: named.path.clone(),
+            };
+            (Some(param), &named.target)
+        });
+        let targets = own
+            .into_iter()
+            .chain(named)
+            .map(|(param, target)| self.element(param, target))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok((params, targets.into()))
+    }
+
+    fn element(
+        &self,
+        param: Option<TargetParam>,
+        target: &Target,
+    ) -> Result<ElementTarget, Failure> {
+        let text = |template: Option<&Template>| {
             template
-                .as_ref()
                 .map(|template| self.resolver.text(template))
                 .transpose()
         };
-        let target = ElementTarget {
-            selector: text(&target.selector)?,
-            text: text(&target.text)?,
+        let within = match &target.within {
+            Some(place) => Some(Around {
+                role: text(place.role.as_ref())?,
+                name: text(place.name.as_ref())?,
+            }),
+            None => None,
         };
-        Ok((params, Some(target)))
+        Ok(ElementTarget {
+            param,
+            selector: text(target.selector.as_ref())?,
+            wanted: Wanted {
+                role: text(target.role.as_ref())?,
+                name: text(target.name.as_ref())?,
+                text: text(target.text.as_ref())?,
+                within,
+                nth: target.nth,
+            },
+            span: target.span,
+        })
     }
 
     /// A description is for people: one that can't be filled in is shown as far as it goes.
@@ -414,7 +464,7 @@ impl Script {
             attempt,
             tool: step.tool.clone(),
             params: current.params.clone(),
-            target: current.target.clone(),
+            targets: current.targets.clone(),
             timeout: step.timeout,
             parse: step.parse,
             answers,
@@ -462,12 +512,7 @@ impl Script {
             };
         failure.notes.extend(self.why_not_retried(step, &failure));
         failure.notes.extend(self.resolver.explain(&step.params, 5));
-        let target = step.target.as_ref();
-        for template in target
-            .into_iter()
-            .flat_map(|target| [&target.selector, &target.text])
-            .flatten()
-        {
+        for template in step.all_targets().flat_map(Target::templates) {
             failure.notes.extend(self.resolver.explain(template, 5));
         }
         let status = if tolerated {

@@ -15,7 +15,7 @@ mod tests;
 pub use answers::{Answered, ReadyAnswers, Unanswered};
 pub use failure::{Failure, FailureKind};
 pub use machine::{
-    CallOutcome, CallRequest, Effect, ElementTarget, Options, Script, Summary, Verdict,
+    CallOutcome, CallRequest, Effect, ElementTarget, Options, Script, Summary, TargetParam, Verdict,
 };
 pub use resolve::Bindings;
 pub use variables::{Given, bind_variables};

@@ -99,10 +99,12 @@ pub fn hidden_failure(text: &str) -> Option<String> {
         .lines()
         .map(str::trim)
         .find(|line| !line.is_empty() && !line.starts_with("# "))?;
+    // Some versions have two spaces where others have one.
+    let words = first.split_whitespace().collect::<Vec<_>>().join(" ");
     HIDDEN_FAILURES
         .iter()
-        .any(|beginning| first.starts_with(beginning))
-        .then(|| first.to_owned())
+        .any(|beginning| words.starts_with(beginning))
+        .then_some(words)
 }
 
 /// How the first line of a hidden failure begins. All are chrome-devtools-mcp's; @playwright/mcp sets
@@ -117,6 +119,43 @@ const HIDDEN_FAILURES: &[&str] = &[
     "Error: a screencast recording is already in progress.",
     "Error: no active screencast recording to stop.",
 ];
+
+/// How chrome-devtools-mcp says that a call led to the browser's own page about a failure.
+const LED_TO_ERROR: &str = "Page navigated to chrome-error:";
+
+/// How @playwright/mcp says that such a page is the current one, whatever led there.
+const IS_AT_ERROR: &str = "- Page URL: chrome-error:";
+
+/// Parts of the names of tools that only look at a page: where it is says nothing of what they did.
+const LOOKING: &[&str] = &[
+    "snapshot",
+    "screenshot",
+    "console",
+    "network",
+    "tabs",
+    "wait",
+    "find",
+    "dialog",
+];
+
+/// The line in which the answer to `tool` says that a navigation failed, though no error is reported.
+pub fn failed_navigation<'a>(tool: &str, text: &'a str) -> Option<&'a str> {
+    let only_looks = LOOKING.iter().any(|word| tool.contains(word));
+    // What the page itself says stands in a part of its own.
+    text.lines()
+        .take_while(|line| !line.starts_with("### Snapshot") && !line.starts_with("uid="))
+        .map(str::trim)
+        .find(|line| {
+            line.starts_with(LED_TO_ERROR) || (!only_looks && line.starts_with(IS_AT_ERROR))
+        })
+}
+
+/// The JSON in the section `### Result` of an answer of @playwright/mcp: what a script returned.
+pub fn result_section(text: &str) -> Option<Value> {
+    let (_, section) = text.split_once("### Result\n")?;
+    let body = section.split("\n### ").next().unwrap_or(section);
+    script_value(body)
+}
 
 fn as_text(block: &ContentBlock) -> Option<&str> {
     match block {
@@ -317,6 +356,36 @@ mod tests {
         value_of(&texts(&[text]), Parse::Auto)
             .expect("auto never fails")
             .value
+    }
+
+    #[test]
+    fn a_navigation_that_failed_is_known_by_where_it_led() {
+        let clicked =
+            "Successfully clicked on the element\nPage navigated to chrome-error://chromewebdata/.";
+        let found = failed_navigation("click", clicked);
+        assert_eq!(
+            found,
+            Some("Page navigated to chrome-error://chromewebdata/.")
+        );
+        let page = "### Page\n- Page URL: chrome-error://chromewebdata/\n### Snapshot\n";
+        assert!(failed_navigation("browser_click", page).is_some());
+        assert_eq!(failed_navigation("browser_snapshot", page), None);
+        let said = "### Snapshot\n```yaml\n- Page URL: chrome-error://x\n";
+        assert_eq!(failed_navigation("browser_click", said), None);
+        assert_eq!(
+            hidden_failure(
+                "# navigate_page response\nUnable to navigate in the  selected page: net::ERR_X."
+            ),
+            Some("Unable to navigate in the selected page: net::ERR_X.".to_owned())
+        );
+    }
+
+    #[test]
+    fn what_a_script_returned_stands_in_a_section() {
+        let text = "### Result\n{\n  \"a\": [1]\n}\n### Ran Playwright code\n```js\n```";
+        assert_eq!(result_section(text), Some(json!({"a": [1]})));
+        assert_eq!(result_section("### Result\nundefined"), Some(Value::Null));
+        assert_eq!(result_section("### Error\nx"), None);
     }
 
     #[test]

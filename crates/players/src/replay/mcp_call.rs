@@ -47,7 +47,7 @@ pub(super) async fn call(
     if toolbox.last_server.as_deref() != Some(server) {
         toolbox.last_server = Some(server.to_owned());
     }
-    if request.target.is_some() || page::is_browser(&session) {
+    if !request.targets.is_empty() || page::is_browser(&session) {
         // The server is asked more than the call, which may take its time.
         recorder.settle();
     }
@@ -69,7 +69,7 @@ pub(super) async fn call(
             }
             None => arguments,
         };
-        if let Some(wanted) = &request.target {
+        if !request.targets.is_empty() {
             let place = target::Place {
                 server,
                 session: &session,
@@ -81,11 +81,12 @@ pub(super) async fn call(
                 place,
                 tool,
                 &request.call_id,
-                wanted,
+                &request.targets,
                 &mut arguments,
             );
-            let element = Box::pin(aim).await?;
-            recorder.record(log("debug", format!("the target is {element}")));
+            for element in Box::pin(aim).await? {
+                recorder.record(log("debug", format!("the target is {element}")));
+            }
         }
         Ok(arguments)
     };
@@ -333,7 +334,10 @@ async fn value_of(
             text.clone()
         })
     } else {
-        result::hidden_failure(&text)
+        result::hidden_failure(&text).or_else(|| {
+            let line = result::failed_navigation(tool, &text)?;
+            Some(format!("the navigation failed: {line}"))
+        })
     };
     let value = match extracted {
         Ok(extracted) => Some(save_files(toolbox, request, extracted)?),

@@ -88,9 +88,17 @@ pub(super) async fn resize(
     });
 }
 
+/// How an answer begins to list the pages that the call opened.
+const OPENED_PAGES: &str = "## Opened pages";
+
 /// Forgets the selected page after calls that may have changed it.
 pub(super) fn follow(toolbox: &mut Toolbox, server: &str, tool: &str, reply: &ToolReply) {
-    if matches!(tool, "new_page" | "select_page" | "close_page") || reply.is_error {
+    if !toolbox.pages.contains_key(server) {
+        return;
+    }
+    let may_have_changed =
+        matches!(tool, "new_page" | "select_page" | "close_page") || reply.is_error;
+    if may_have_changed || text_of(reply).lines().any(|line| line == OPENED_PAGES) {
         toolbox.pages.remove(server);
     }
 }

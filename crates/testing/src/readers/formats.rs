@@ -5,6 +5,7 @@ use std::fs;
 
 use cuecard_core::diagnostic::any_error;
 use cuecard_core::formats;
+use cuecard_core::formats::browser::export::{ToolCallServer, to_playwright, to_tool_call};
 use cuecard_core::page::dom::{DomKind, DomProcessor, DomState};
 use cuecard_core::page::rules::understand;
 use cuecard_core::page::selector::{Finder, Selector};
@@ -57,7 +58,8 @@ pub fn browser(text: &str) {
     }
 }
 
-/// A file of steps is read or refused; what is read is written and read back the same.
+/// A file of steps is read or refused; what is read is written and read back the same, and becomes scenarios that can be
+/// read, and a test.
 ///
 /// # Panics
 /// See [`tool_call`].
@@ -69,6 +71,14 @@ pub fn steps(text: &str) {
             let written = SourceFile::new("again.json", steps.to_text());
             let again = formats::browser::read_steps(&written);
             assert_eq!(again.steps.as_ref(), Some(steps), "{:?}", again.diagnostics);
+            for server in [ToolCallServer::ChromeDevtools, ToolCallServer::Playwright] {
+                let exported = to_tool_call(steps, &written, server);
+                assert_can_be_shown(&exported.warnings);
+                let scenario = SourceFile::new("scenario.json", exported.text);
+                let reading = formats::tool_call::read(&scenario);
+                assert!(reading.scenario.is_some(), "{:?}", reading.diagnostics);
+            }
+            to_playwright(steps, &written);
         }
     }
 }

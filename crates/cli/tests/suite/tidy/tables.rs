@@ -43,6 +43,8 @@ pub(super) const CORE_SIBLINGS: &[(&str, &str)] = &[
     ("diagnostic", "source"),
     ("value", "source"),
     ("value", "diagnostic"),
+    // Exports write the selectors of steps in other notations, and lints propose targets from snapshots.
+    ("formats", "page"),
 ];
 
 /// What the layers would allow and the architecture doesn't: the first never uses the second.
@@ -132,6 +134,8 @@ fn the_core_edges_are_those_of_the_architecture() {
         ("formats", "matching", true),
         ("formats", "trace", false),
         ("profiles", "formats", false),
+        ("formats", "page", true),
+        ("page", "formats", false),
         ("script", "formats", true),
         ("assertions", "trace", true),
         ("reports", "assertions", true),

@@ -1,5 +1,6 @@
 //! Browser scenarios (JSON or YAML): a URL with plain-language actions; and the steps that they become.
 
+pub mod export;
 mod fields;
 mod heal;
 mod options;

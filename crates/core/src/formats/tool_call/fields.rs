@@ -120,7 +120,12 @@ pub(super) const STEP: &[Field] = &[
     field(
         "target",
         "{\"$ref\": \"#/$defs/target\"}",
-        "Which element of a page the call is about: the player finds its `uid`.",
+        "Which element of a page the call is about: the player finds what the server knows it by.",
+    ),
+    field(
+        "targets",
+        "{\"type\": \"object\", \"minProperties\": 1, \"additionalProperties\": {\"$ref\": \"#/$defs/target\"}}",
+        "The same for a call about several elements, by the parameters that name them: \"elements[0].uid\".",
     ),
     field(
         "parse",
@@ -130,8 +135,33 @@ pub(super) const STEP: &[Field] = &[
 ];
 
 pub(super) const TARGET: &[Field] = &[
-    field("selector", TEXT, "A CSS selector that one element matches."),
+    field("role", TEXT, "The element's role, such as \"button\"."),
+    field("name", TEXT, "The element's accessible name."),
     field("text", TEXT, "The element's whole name or text."),
+    field(
+        "within",
+        "{\"$ref\": \"#/$defs/place\"}",
+        "What the element is in.",
+    ),
+    field(
+        "nth",
+        r#"{"type": "integer", "minimum": 1}"#,
+        "Which of several elements it is, in the order of the page, from 1.",
+    ),
+    field("selector", TEXT, "A CSS selector that matches the element."),
+];
+
+pub(super) const PLACE: &[Field] = &[
+    field(
+        "role",
+        TEXT,
+        "Its role, such as \"row\", \"dialog\" or \"form\".",
+    ),
+    field(
+        "name",
+        TEXT,
+        "Its accessible name; of a row also the text of its first cell or heading.",
+    ),
 ];
 
 pub(super) const RETRY: &[Field] = &[
@@ -224,7 +254,6 @@ pub(super) const MATCH: &[Field] = &[
 
 /// Keys of the format that this release does not play. Ignoring them would change what a scenario means.
 pub(super) const LATER_ANSWERS: &[&str] = &["roots", "sampling"];
-pub(super) const LATER_STEP: &[&str] = &["targets", "for_each", "as", "group"];
-pub(super) const LATER_TARGET: &[&str] = &["role", "name", "within", "nth"];
+pub(super) const LATER_STEP: &[&str] = &["for_each", "as", "group"];
 /// Known, and without effect in this release: the journal of finished steps comes later.
 pub(super) const INERT_STEP: &[&str] = &["effect"];

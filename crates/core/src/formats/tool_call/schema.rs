@@ -22,6 +22,7 @@ pub fn schema() -> Json {
         "retry": object(fields::RETRY),
         "expect": object(fields::EXPECT),
         "target": object(fields::TARGET),
+        "place": object(fields::PLACE),
     });
     root["properties"]["environment"] = object(fields::ENVIRONMENT);
     schema_document(

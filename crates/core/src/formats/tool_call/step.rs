@@ -54,6 +54,7 @@ pub(super) fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Optio
     );
     let retry = retry(reader, object, on_error.unwrap_or_default());
     let target = super::target::target(reader, object, tool.as_ref().map(|(tool, _)| tool));
+    let targets = super::target::targets(reader, object, tool.as_ref().map(|(tool, _)| tool));
     let step = Step {
         number: number.map_or(0, |(number, _)| number),
         id,
@@ -80,6 +81,7 @@ pub(super) fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Optio
             .flag(object, "output_optional", "`output_optional`")
             .unwrap_or_default(),
         target,
+        targets,
         outputs: rules,
         span: node.span,
         tool_span: tool.as_ref().map_or(node.span, |(_, span)| *span),

@@ -259,20 +259,7 @@ fn placeholder(text: &str, start: usize) -> Result<(Inner, usize), String> {
     }
     let reference_start = cursor.at;
     let name = cursor.name()?;
-    let mut path = Vec::new();
-    loop {
-        match cursor.peek() {
-            Some('.') => {
-                cursor.at += 1;
-                path.push(PathSegment::Key(cursor.name()?));
-            }
-            Some('[') => {
-                cursor.at += 1;
-                path.push(cursor.index()?);
-            }
-            _ => break,
-        }
-    }
+    let path = cursor.segments()?;
     let reference = Reference {
         name,
         path,
@@ -301,6 +288,20 @@ fn placeholder(text: &str, start: usize) -> Result<(Inner, usize), String> {
     cursor
         .close()
         .map(|end| (Inner::Reference(reference, default), end))
+}
+
+/// The way to a parameter: `elements[0].uid`.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn way(text: &str) -> Result<Vec<PathSegment>, String> {
+    let mut cursor = Cursor { text, at: 0 };
+    let mut way = vec![PathSegment::Key(cursor.name()?)];
+    way.extend(cursor.segments()?);
+    match cursor.peek() {
+        None => Ok(way),
+        Some(found) => Err(format!("expected `.` or `[`, found `{found}`")),
+    }
 }
 
 struct Cursor<'a> {
@@ -353,6 +354,24 @@ impl Cursor<'_> {
         let name = rest[..length].to_owned();
         self.at += length;
         Ok(name)
+    }
+
+    /// Steps into a value, as far as there are any.
+    fn segments(&mut self) -> Result<Vec<PathSegment>, String> {
+        let mut path = Vec::new();
+        loop {
+            match self.peek() {
+                Some('.') => {
+                    self.at += 1;
+                    path.push(PathSegment::Key(self.name()?));
+                }
+                Some('[') => {
+                    self.at += 1;
+                    path.push(self.index()?);
+                }
+                _ => return Ok(path),
+            }
+        }
     }
 
     fn index(&mut self) -> Result<PathSegment, String> {

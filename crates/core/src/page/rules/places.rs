@@ -7,7 +7,7 @@ use crate::page::describe::is_frame;
 use crate::page::dom::{DomElement, NodeId};
 use crate::page::selector::{Finder, is_row};
 use crate::page::snapshot::single_spaces;
-use crate::page::words::{fold, holds_tokens, tokens};
+use crate::page::words::{Likeness, SoughtName};
 
 /// A part of a page, as a range of nodes.
 pub(super) type Place = Range<u32>;
@@ -49,7 +49,7 @@ impl Finder<'_> {
         let Some(name) = &within.name else {
             return elements.iter().map(|(id, _)| self.range(*id)).collect();
         };
-        let (exact, folded, words) = (single_spaces(name), fold(name), tokens(name));
+        let sought = SoughtName::new(name);
         let mut sections = Vec::new();
         if within.kind == PlaceKind::Section {
             sections = self.headed();
@@ -72,16 +72,14 @@ impl Finder<'_> {
                 .map(|(_, place)| place.clone());
             by_name.chain(by_heading).collect()
         };
-        let is_same = |text: &str| fold(text) == folded;
-        let holds = |text: &str| holds_tokens(text, &words);
-        let levels: [&dyn Fn(&str) -> bool; 3] = [&|text| text == exact, &is_same, &holds];
-        for level in levels {
-            let found = named(level);
+        for likeness in Likeness::SAID {
+            let found = named(&|text| sought.fits(text, likeness));
             if !found.is_empty() {
                 return found;
             }
         }
         // The words may stand anywhere in a row.
+        let holds = |text: &str| sought.fits(text, Likeness::Words);
         elements
             .iter()
             .filter(|(_, element)| is_row(&element.role) || element.tag_name == "tr")

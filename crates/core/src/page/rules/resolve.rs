@@ -8,7 +8,7 @@ use crate::page::carriers::carriers;
 use crate::page::dom::{DomElement, NodeId};
 use crate::page::selector::Finder;
 use crate::page::snapshot::single_spaces;
-use crate::page::words::{fold, holds_tokens, tokens};
+use crate::page::words::{Likeness, SoughtName};
 
 /// How many elements a message lists.
 const SHOWN: usize = 5;
@@ -138,14 +138,9 @@ impl Finder<'_> {
 
     /// Of these elements those whose name fits best.
     fn fitting_name(&self, elements: &[NodeId], phrase: &Phrase, pool: Pool) -> Vec<NodeId> {
-        let exact = single_spaces(&phrase.name);
-        let (folded, words) = (fold(&exact), tokens(&exact));
-        let levels: [&dyn Fn(&str) -> bool; 3] = [
-            &|name| name == exact,
-            &|name| fold(name) == folded,
-            &|name| holds_tokens(name, &words),
-        ];
-        for level in levels {
+        let sought = SoughtName::new(&phrase.name);
+        for likeness in Likeness::SAID {
+            let level = |text: &str| sought.fits(text, likeness);
             for source in [name, label, placeholder] {
                 let found: Vec<NodeId> = elements
                     .iter()
@@ -162,7 +157,7 @@ impl Finder<'_> {
                 }
             }
             if pool == Pool::Anything && phrase.role.is_none() {
-                let found = self.with_text(elements, level);
+                let found = self.with_text(elements, &level);
                 if !found.is_empty() {
                     return found;
                 }
@@ -207,7 +202,7 @@ impl Finder<'_> {
 
     /// What comes near: names with some of the words, then what the name may be a slip of.
     fn nearest(&self, phrase: &Phrase, pool: Pool) -> Vec<String> {
-        let wanted = tokens(&phrase.name);
+        let sought = SoughtName::new(&phrase.name);
         let candidates: Vec<(NodeId, &str)> = self
             .state
             .elements()
@@ -217,11 +212,7 @@ impl Finder<'_> {
             .collect();
         let mut found: Vec<(usize, NodeId)> = candidates
             .iter()
-            .map(|(id, name)| {
-                let words = tokens(name);
-                let common = wanted.iter().filter(|word| words.contains(word)).count();
-                (common, *id)
-            })
+            .map(|(id, name)| (sought.common_words(name), *id))
             .filter(|(common, _)| *common > 0)
             .collect();
         found.sort_by_key(|(common, id)| (usize::MAX - common, *id));

@@ -2,13 +2,14 @@
 
 use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_core::scenario::{Step, Template, TextPart, ToolCallScenario};
-use cuecard_core::script::Bindings;
+use cuecard_core::script::{Bindings, TargetParam};
 use cuecard_core::value::push_pointer;
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::super::mcp_call::fit;
+use super::super::target;
 use super::places::Places;
 use crate::mcp::ToolInfo;
 use crate::runtime::tap::Recorder;
@@ -24,14 +25,12 @@ pub(super) fn check(
 ) -> Vec<Diagnostic> {
     let mut unknown = Vec::new();
     let arguments = known_part(&step.params, bindings, &mut String::new(), &mut unknown);
-    let Json::Object(arguments) = arguments else {
+    let Json::Object(mut arguments) = arguments else {
         return Vec::new();
     };
     let mut schema = tool.input_schema.clone();
     forget_page(&mut schema, &arguments);
-    if step.target.is_some() {
-        forget(&mut schema, "uid");
-    }
+    let aimless = aim(&mut arguments, scenario, step, tool);
     let arguments = Json::Object(fit(arguments, &schema, recorder));
     let validator = match jsonschema::validator_for(&schema) {
         Ok(validator) => validator,
@@ -39,7 +38,8 @@ pub(super) fn check(
     };
     let misnamed = Misnamed::find(&schema, &arguments);
     let places = Places::of(scenario, step);
-    let mut diagnostics: Vec<Diagnostic> = validator
+    let mut diagnostics: Vec<Diagnostic> = aimless;
+    let misfits = validator
         .iter_errors(&arguments)
         .filter(|error| {
             let place = error.instance_path().to_string();
@@ -51,8 +51,8 @@ pub(super) fn check(
         .map(|error| {
             let found = told(&error, step, &tool.name);
             places.put(found, &error.instance_path().to_string(), None)
-        })
-        .collect();
+        });
+    diagnostics.extend(misfits);
     for name in &misnamed.names {
         let message = |verb| {
             format!(
@@ -69,6 +69,47 @@ pub(super) fn check(
             .meant(name)
             .map(|name| format!("did you mean `{name}`?"));
         diagnostics.push(places.put(diagnostic, "", Some(name)));
+    }
+    diagnostics
+}
+
+/// Puts something where the targets of a step will put what the server knows their elements by, and says which have
+/// nowhere to put it.
+fn aim(
+    arguments: &mut Map<String, Json>,
+    scenario: &ToolCallScenario,
+    step: &Step,
+    tool: &ToolInfo,
+) -> Vec<Diagnostic> {
+    let mut diagnostics = Vec::new();
+    if let Some(target) = &step.target {
+        match target::any_own_param(tool) {
+            Some(param) => {
+                param.put(arguments, String::new());
+                // Older servers want it in words too, which the target gives.
+                if target::wants_words(tool) {
+                    arguments.entry("element").or_insert_with(|| Json::from(""));
+                }
+            }
+            None => {
+                let message = format!(
+                    "the tool `{}` acts on no element that a target could name",
+                    tool.name
+                );
+                let diagnostic = Diagnostic::error(codes::TARGET_INVALID, message)
+                    .at(&scenario.source, target.span)
+                    .with_help(target::NO_OWN_PARAM);
+                diagnostics.push(diagnostic);
+            }
+        }
+    }
+    for named in &step.targets {
+        let param = TargetParam {
+            written: named.written.clone(),
+            path: named.path.clone(),
+        };
+        // What a reference stands for may have the place.
+        let _ = target::put(arguments, &param, String::new());
     }
     diagnostics
 }
@@ -336,6 +377,30 @@ mod tests {
         assert_eq!(findings_of(schema.clone(), &step).len(), 1);
         step["target"] = json!({"text": "Sign in"});
         assert_eq!(findings_of(schema, &step), []);
+    }
+
+    #[test]
+    fn targets_give_their_parameters_and_need_a_tool_that_has_them() {
+        let schema = json!({
+            "properties": {"elements": {"type": "array", "items": {
+                "type": "object", "properties": {"uid": {"type": "string"}, "value": {"type": "string"}},
+                "required": ["uid", "value"]
+            }}},
+            "required": ["elements"],
+        });
+        let mut step = json!({
+            "step": 1, "tool": "mcp__s__t", "params": {"elements": [{"value": "a"}]},
+            "targets": {"elements[0].uid": {"role": "textbox", "name": "E-mail"}}
+        });
+        assert_eq!(findings_of(schema.clone(), &step), []);
+        step["target"] = json!({"text": "Sign in"});
+        let found = findings_of(schema, &step);
+        let message = "the tool `t` acts on no element that a target could name";
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].0, found[0].1.as_str()),
+            (Severity::Error, message)
+        );
     }
 
     #[test]

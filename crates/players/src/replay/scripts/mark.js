@@ -1,4 +1,4 @@
-(selector, text, attribute, token) => {
+(selector, text, one, nth, attribute, token) => {
   const squeeze = value => String(value ?? '').trim().replace(/\s+/g, ' ');
   const names = element => [
     element.getAttribute('aria-label'), element.innerText, element.value, element.title, element.alt,
@@ -21,10 +21,16 @@
     const wanted = squeeze(text);
     found = fitting.filter(element => names(element).includes(wanted));
   }
-  if (found.length !== 1) {
-    return { count: found.length, candidates: (found.length ? found : fitting).slice(0, 8).map(describe) };
+  const isOne = nth !== null || found.length === 1;
+  const chosen = !one ? found.slice(0, 1000) : !isOne ? [] : nth === null ? found : found.slice(nth - 1, nth);
+  if (chosen.length === 0) {
+    return { count: found.length, chosen: 0, candidates: (found.length ? found : fitting).slice(0, 8).map(describe) };
   }
-  const before = found[0].getAttribute(attribute);
-  found[0].setAttribute(attribute, token);
-  return { count: 1, before };
+  if (attribute !== null) {
+    for (const element of chosen) {
+      const before = element.getAttribute(attribute);
+      element.setAttribute(attribute, before ? before + ' ' + token : token);
+    }
+  }
+  return { count: found.length, chosen: chosen.length, index: fitting.indexOf(chosen[0]) };
 }

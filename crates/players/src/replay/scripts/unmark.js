@@ -1,8 +1,9 @@
-(attribute, token, before) => {
+(attribute, tokens) => {
   for (const element of document.querySelectorAll('[' + attribute + ']')) {
-    if (element.getAttribute(attribute) === token) {
-      if (before === null) element.removeAttribute(attribute);
-      else element.setAttribute(attribute, before);
-    }
+    const words = element.getAttribute(attribute).split(' ');
+    const left = words.filter(word => !tokens.includes(word));
+    if (left.length === words.length) continue;
+    if (left.length === 0) element.removeAttribute(attribute);
+    else element.setAttribute(attribute, left.join(' '));
   }
 }

@@ -1,0 +1,72 @@
+//! Steps in other notations: a tool-call scenario for the MCP server of a browser, and a test for Playwright's own
+//! runner. What a notation can't say is a warning at its step.
+
+mod checks;
+mod elements;
+mod locators;
+mod playwright;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod texts;
+mod tool_call;
+
+pub use playwright::to_playwright;
+pub use tool_call::{ToolCallServer, to_tool_call};
+
+use crate::diagnostic::{Diagnostic, codes};
+use crate::formats::document::read_document;
+use crate::scenario::browser::TestStep;
+use crate::source::json::Node;
+use crate::source::{SourceFile, Span};
+use crate::value::cut;
+
+/// Steps in another notation.
+#[derive(Debug)]
+pub struct Exported {
+    /// The file.
+    pub text: String,
+    /// What it can't say, at its step.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Collects what an export can't say.
+struct Warnings<'a> {
+    source: &'a SourceFile,
+    root: Option<Node>,
+    found: Vec<Diagnostic>,
+}
+
+impl<'a> Warnings<'a> {
+    fn new(source: &'a SourceFile) -> Self {
+        Self {
+            source,
+            root: read_document(source).root,
+            found: Vec::new(),
+        }
+    }
+
+    /// Says what the export of the step at `place`, from 0, lacks.
+    fn warn(&mut self, place: usize, step: &TestStep, what: &str, help: &str) {
+        let message = format!(
+            "step {} ({}): {what}",
+            place + 1,
+            cut(&step.description, 60)
+        );
+        let mut diagnostic =
+            Diagnostic::warning(codes::BROWSER_EXPORT, message).with_help(help.to_owned());
+        if let Some(span) = self.span(place) {
+            diagnostic = diagnostic
+                .at(self.source, span)
+                .with_pointer(format!("/testSteps/{place}"));
+        }
+        self.found.push(diagnostic);
+    }
+
+    /// Where a step begins to say what it does.
+    fn span(&self, place: usize) -> Option<Span> {
+        let steps = self.root.as_ref()?.get("testSteps")?.as_array()?;
+        let step = steps.get(place)?;
+        Some(step.get("description").unwrap_or(step).span)
+    }
+}

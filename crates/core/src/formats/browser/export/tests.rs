@@ -1,0 +1,294 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::texts::{Names, Part, escaped, quoted};
+use super::*;
+use crate::formats::browser::read_steps;
+use crate::formats::tool_call;
+use crate::scenario::browser::StepsFile;
+use crate::value::Json;
+
+fn file(steps: Json) -> (SourceFile, StepsFile) {
+    let text = json!({
+        "version": "cuecard-steps/1", "url": "https://shop.example/login?x=1", "testSteps": steps,
+        "variables": {"USER": "ana", "EMPTY": null}, "secrets": ["PIN"],
+    });
+    let source = SourceFile::new("login.steps.json", format!("{text:#}"));
+    let reading = read_steps(&source);
+    let steps = reading
+        .steps
+        .unwrap_or_else(|| panic!("{:#?}", reading.diagnostics));
+    (source, steps)
+}
+
+fn step(members: Json) -> Json {
+    let mut step = json!({"id": "st-1", "description": "do it", "action": "click"});
+    if let (Some(step), Json::Object(members)) = (step.as_object_mut(), members) {
+        step.extend(members);
+    }
+    step
+}
+
+fn on(selector: &str, more: Json) -> Json {
+    let mut step = step(more);
+    step["selectors"] = json!([selector]);
+    step
+}
+
+fn tool_call(step: Json, server: ToolCallServer) -> (Json, Vec<String>) {
+    let (source, steps) = file(json!([step]));
+    let exported = to_tool_call(&steps, &source, server);
+    let read = tool_call::read(&SourceFile::new("x.json", exported.text.as_str()));
+    assert!(read.scenario.is_some(), "{:#?}", read.diagnostics);
+    let scenario: Json = serde_json::from_str(&exported.text).expect("JSON");
+    let warnings = exported.warnings.into_iter();
+    (
+        scenario["steps"][1].clone(),
+        warnings.map(|warning| warning.message).collect(),
+    )
+}
+
+#[test]
+fn selectors_become_targets() {
+    for (selector, target) in [
+        ("testid=go", json!({"selector": "[data-testid=\"go\"]"})),
+        (
+            "role=button[name=\"Log in\"]",
+            json!({"role": "button", "name": "Log in"}),
+        ),
+        (
+            "within=role=row[name=\"{{USER}}\"] >> role=button[name=\"Delete\"]",
+            json!({"role": "button", "name": "Delete", "within": {"role": "row", "name": "{{USER}}"}}),
+        ),
+        (
+            "role=button[name=\"Delete\"] >> nth=0",
+            json!({"role": "button", "name": "Delete", "nth": 1}),
+        ),
+        (
+            "text=\"Read {{more}}\"",
+            json!({"text": "Read {{\"{{\"}}more}}"}),
+        ),
+        ("css=#go", json!({"selector": "#go"})),
+    ] {
+        for server in [ToolCallServer::ChromeDevtools, ToolCallServer::Playwright] {
+            let (call, _) = tool_call(on(selector, json!({})), server);
+            assert_eq!(call["target"], target, "{selector}");
+        }
+    }
+}
+
+#[test]
+fn what_a_target_can_not_say_is_said_by_the_fingerprint_or_not_at_all() {
+    let mut framed = on("frame=css=#pay >> css=#go", json!({}));
+    framed["fingerprint"] =
+        json!({"role": "button", "name": "Pay", "tag": "button", "ordinal": 2, "of": 3});
+    let (call, warnings) = tool_call(framed, ToolCallServer::ChromeDevtools);
+    assert_eq!(
+        call["target"],
+        json!({"role": "button", "name": "Pay", "nth": 2})
+    );
+    assert_eq!(
+        warnings,
+        ["step 1 (do it): only its place among others says which element it is"]
+    );
+    let unsaid = on("xpath=/html/body/div[3]", json!({}));
+    let (call, warnings) = tool_call(unsaid, ToolCallServer::ChromeDevtools);
+    assert_eq!(call, Json::Null);
+    assert_eq!(
+        warnings,
+        ["step 1 (do it): no target can say its element, so it is left out"]
+    );
+}
+
+#[test]
+fn actions_become_the_calls_of_each_server() {
+    let field = "role=textbox[name=\"E-mail\"]";
+    let [devtools, playwright] = [ToolCallServer::ChromeDevtools, ToolCallServer::Playwright];
+    for (step, server, tool, params) in [
+        (
+            on(field, json!({"action": "input", "value": "{{USER}}"})),
+            devtools,
+            "fill",
+            json!({"value": "{{USER}}"}),
+        ),
+        (
+            on(field, json!({"action": "input", "value": 5})),
+            playwright,
+            "browser_type",
+            json!({"text": "5"}),
+        ),
+        (
+            on(field, json!({"action": "doubleClick"})),
+            devtools,
+            "click",
+            json!({"dblClick": true}),
+        ),
+        (
+            on(field, json!({"action": "select", "value": "A"})),
+            playwright,
+            "browser_select_option",
+            json!({"values": ["A"]}),
+        ),
+        (
+            on(field, json!({"action": "upload", "value": "a.png"})),
+            devtools,
+            "upload_file",
+            json!({"filePaths": ["a.png"]}),
+        ),
+        (
+            step(json!({"action": "press", "key": "Enter"})),
+            playwright,
+            "browser_press_key",
+            json!({"key": "Enter"}),
+        ),
+        (
+            step(json!({"action": "navigate", "url": "back"})),
+            devtools,
+            "navigate_page",
+            json!({"type": "back"}),
+        ),
+        (
+            on(field, json!({"action": "input", "value": true})),
+            playwright,
+            "browser_fill_form",
+            json!({"fields": [{"name": "do it", "type": "checkbox", "value": "true"}]}),
+        ),
+    ] {
+        let (call, _) = tool_call(step, server);
+        assert_eq!(call["tool"], format!("mcp__{}__{tool}", server.word()));
+        assert_eq!(call["params"], params, "{tool}");
+    }
+    let (call, _) = tool_call(
+        step(json!({"action": "wait", "durationMs": 1500})),
+        devtools,
+    );
+    assert_eq!(call["tool"], "sandy__wait");
+    let (call, _) = tool_call(
+        on(field, json!({"action": "input", "value": true})),
+        playwright,
+    );
+    assert_eq!(
+        call["targets"],
+        json!({"fields[0].target": {"role": "textbox", "name": "E-mail"}})
+    );
+}
+
+#[test]
+fn secrets_that_nothing_marks_are_pointed_out() {
+    let typed = on("css=#pin", json!({"action": "input", "value": "{{PIN}}"}));
+    let (_, warnings) = tool_call(typed, ToolCallServer::ChromeDevtools);
+    assert_eq!(
+        warnings,
+        ["step 1 (do it): `PIN` is a secret, which a scenario can't say"]
+    );
+}
+
+/// The lines of the test that a step becomes.
+fn spec(step: Json) -> String {
+    let (source, steps) = file(json!([step]));
+    let exported = to_playwright(&steps, &source);
+    let (_, body) = exported.text.split_once("test.step(").expect("a step");
+    body.lines().nth(1).expect("a line").trim().to_owned()
+}
+
+#[test]
+fn steps_become_statements_of_playwright() {
+    let locator = "page.getByRole(\"button\", { name: \"Go\", exact: true })";
+    let go = "role=button[name=\"Go\"]";
+    for (step, line) in [
+        (on(go, json!({})), format!("await {locator}.click();")),
+        (on(go, json!({"timeout": 300})), format!("await {locator}.click({{ timeout: 300 }});")),
+        (
+            on("testid=a", json!({"action": "input", "value": "`{{USER}}`"})),
+            "await page.getByTestId(\"a\").fill(`\\`${variables.USER}\\``);".to_owned(),
+        ),
+        (
+            on("placeholder=\"x\"", json!({"action": "input", "value": true})),
+            "await page.getByPlaceholder(\"x\", { exact: true }).setChecked(true);".to_owned(),
+        ),
+        (
+            on("frame=css=#f >> shadow=css=x-a >> label=\"L\"", json!({"action": "hover"})),
+            "await page.locator(\"css=#f\").contentFrame().locator(\"css=x-a\").getByLabel(\"L\", { exact: true }).hover();".to_owned(),
+        ),
+        (
+            on("within=role=row[name=\"A\"] >> role=button[name=\"Go\"] >> nth=1", json!({})),
+            "await called(page, \"row\", \"A\").getByRole(\"button\", { name: \"Go\", exact: true }).nth(1).click();".to_owned(),
+        ),
+        (
+            step(json!({"action": "navigate", "url": "https://shop.example/cart#a"})),
+            "await page.goto(\"/cart#a\");".to_owned(),
+        ),
+        (
+            step(json!({"action": "assert", "value": "Hi", "assertion": {"kind": "text"}})),
+            "await expect(page.locator(\"body\")).toContainText(\"Hi\", { useInnerText: true, ignoreCase: true });".to_owned(),
+        ),
+        (
+            on(go, json!({"action": "assert", "assertion": {"kind": "visible", "negate": true}})),
+            format!("await expect({locator}).not.toBeVisible();"),
+        ),
+        (
+            on(go, json!({"action": "assert", "value": 2, "assertion": {"kind": "count", "compare": ">="}})),
+            format!("await expect.poll(() => {locator}.filter({{ visible: true }}).count()).toBeGreaterThanOrEqual(2);"),
+        ),
+        (
+            step(json!({"action": "assert", "value": "a.b", "assertion": {"kind": "url", "match": "contains"}})),
+            "await expect(page).toHaveURL(new RegExp(\"a\\\\.b\"));".to_owned(),
+        ),
+        (
+            step(json!({"action": "assert", "value": "/home", "assertion": {"kind": "url", "match": "equals"}})),
+            "await expect(page).toHaveURL((url) => url.pathname + url.search + url.hash === \"/home\");".to_owned(),
+        ),
+    ] {
+        assert_eq!(spec(step), line);
+    }
+}
+
+#[test]
+fn variables_come_from_the_environment_and_secrets_have_no_default() {
+    let (source, steps) = file(json!([]));
+    let text = to_playwright(&steps, &source).text;
+    for line in [
+        "  USER: variable(\"USER\", \"ana\"),",
+        "  EMPTY: variable(\"EMPTY\"),",
+        "  PIN: variable(\"PIN\"),",
+        "  baseURL: process.env.BASE_URL ?? \"https://shop.example\",",
+        "  await page.goto(\"/login?x=1\");",
+        "test(\"login.steps\", async ({ page }) => {",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}
+
+proptest! {
+    /// Whatever people write: the scenario can be read, and says the same words.
+    #[test]
+    fn every_text_survives_in_a_scenario(text in "[{}a-zUSER\"\\\\ ]{0,20}") {
+        let described = step(json!({"action": "wait", "durationMs": 1, "description": format!("x{text}")}));
+        let (source, steps) = file(json!([described]));
+        let exported = to_tool_call(&steps, &source, ToolCallServer::Playwright);
+        let read = tool_call::read(&SourceFile::new("x.json", exported.text.as_str()));
+        prop_assert!(read.scenario.is_some(), "{:#?}", read.diagnostics);
+    }
+
+    #[test]
+    fn the_parts_of_a_text_are_the_text(text in "[{}a-zUSER ]{0,30}") {
+        let (_, steps) = file(json!([]));
+        let names = Names::of(&steps);
+        let mut again = String::new();
+        for part in names.parts(&text) {
+            match part {
+                Part::Literal(literal) => again.push_str(literal),
+                Part::Variable(name) => again.push_str(&format!("{{{{{name}}}}}")),
+            }
+        }
+        // Spaces inside of braces do no harm.
+        prop_assert_eq!(again.replace(' ', ""), text.replace(' ', ""));
+    }
+
+    #[test]
+    fn a_pattern_of_a_text_matches_it(text in "\\PC{0,12}") {
+        let pattern = regex::Regex::new(&format!("^{}$", escaped(&text))).expect("a pattern");
+        prop_assert!(pattern.is_match(&text));
+        prop_assert_eq!(serde_json::from_str::<String>(&quoted(&text)).expect("JSON"), text);
+    }
+}

@@ -1,0 +1,137 @@
+//! Texts with references to variables, in other languages.
+
+use std::fmt::Write as _;
+
+use crate::scenario::browser::StepsFile;
+use crate::value::Json;
+
+/// A part of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part<'a> {
+    /// Signs as they are.
+    Literal(&'a str),
+    /// The name of a variable.
+    Variable(&'a str),
+}
+
+/// The names that texts may refer to.
+#[derive(Debug)]
+pub(super) struct Names<'a>(Vec<&'a str>);
+
+impl<'a> Names<'a> {
+    pub(super) fn of(file: &'a StepsFile) -> Self {
+        let mut names: Vec<&str> = file.variables.keys().map(String::as_str).collect();
+        let secrets = file.secrets.iter().map(String::as_str);
+        names.extend(secrets.filter(|name| !file.variables.contains_key(*name)));
+        names.retain(|name| is_name(name));
+        Self(names)
+    }
+
+    /// In the order of the file.
+    pub(super) fn all(&self) -> &[&'a str] {
+        &self.0
+    }
+
+    /// A text apart from its references; braces around anything else are signs like others.
+    pub(super) fn parts<'t>(&self, text: &'t str) -> Vec<Part<'t>> {
+        let mut parts = Vec::new();
+        let (mut start, mut at) = (0, 0);
+        while let Some(open) = text[at..].find("{{").map(|open| at + open) {
+            let name = text[open + 2..]
+                .find("}}")
+                .map(|end| &text[open + 2..open + 2 + end]);
+            match name.filter(|name| self.0.contains(&name.trim())) {
+                Some(name) => {
+                    if start < open {
+                        parts.push(Part::Literal(&text[start..open]));
+                    }
+                    parts.push(Part::Variable(name.trim()));
+                    start = open + name.len() + 4;
+                    at = start;
+                }
+                None => at = open + 2,
+            }
+        }
+        if start < text.len() {
+            parts.push(Part::Literal(&text[start..]));
+        }
+        parts
+    }
+
+    pub(super) fn has_references(&self, text: &str) -> bool {
+        let parts = self.parts(text);
+        parts.iter().any(|part| matches!(part, Part::Variable(_)))
+    }
+
+    /// As tool-call scenarios write it: references stay, and other double braces are marked as text.
+    pub(super) fn template(&self, text: &str) -> String {
+        let mut written = String::with_capacity(text.len());
+        for part in self.parts(text) {
+            match part {
+                Part::Literal(literal) => {
+                    written.push_str(&literal.replace("{{", "{{\"{{\"}}"));
+                }
+                Part::Variable(name) => {
+                    let _ = write!(written, "{{{{{name}}}}}");
+                }
+            }
+        }
+        written
+    }
+
+    /// As an expression of JavaScript.
+    pub(super) fn script(&self, text: &str) -> String {
+        let parts = self.parts(text);
+        match parts.as_slice() {
+            [] => "\"\"".to_owned(),
+            [Part::Literal(literal)] => quoted(literal),
+            [Part::Variable(name)] => format!("variables.{name}"),
+            parts => {
+                let mut written = "`".to_owned();
+                for part in parts {
+                    match part {
+                        Part::Literal(literal) => written.push_str(
+                            &literal
+                                .replace('\\', "\\\\")
+                                .replace('`', "\\`")
+                                .replace("${", "\\${"),
+                        ),
+                        Part::Variable(name) => {
+                            let _ = write!(written, "${{variables.{name}}}");
+                        }
+                    }
+                }
+                written.push('`');
+                written
+            }
+        }
+    }
+}
+
+/// Whether a name is one that every language has for a variable.
+fn is_name(name: &str) -> bool {
+    name.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_')
+        && name
+            .chars()
+            .all(|sign| sign.is_ascii_alphanumeric() || sign == '_')
+}
+
+/// A text as a literal of JavaScript of every age, and of JSON.
+pub(super) fn quoted(text: &str) -> String {
+    Json::from(text)
+        .to_string()
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}
+
+/// A text as a part of a pattern that matches just that.
+pub(super) fn escaped(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    for sign in text.chars() {
+        if "\\^$.*+?()[]{}|/-".contains(sign) {
+            written.push('\\');
+        }
+        written.push(sign);
+    }
+    written
+}
