@@ -115,6 +115,25 @@ fn what_was_parsed_replays() {
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
 }
 
+/// In the next release of the market the apples are gone, and the pears stand where they stood.
+#[test]
+fn what_is_gone_is_not_taken_for_its_neighbour() {
+    let (Some(steps), Some(place)) = (steps(), Place::new()) else {
+        return;
+    };
+    let (_, text) = whole(steps)
+        .find(|(name, _)| *name == "10-market")
+        .expect("it is parsed");
+    let next = text.replace("{{BASE}}/market.html", "{{BASE}}/next/market.html");
+    let file = place.write("market.json", &next);
+    let played = program::run(&place.scratch, &["play", &file]);
+    assert_eq!(played.code(), Some(1), "{}", told(&played));
+    for fruit in ["pears", "plums"] {
+        let count = place.site.count(&format!("more-{fruit}"));
+        assert_eq!(count, 0, "{fruit}\n{}", told(&played));
+    }
+}
+
 #[test]
 fn exports_play_through_chrome_devtools() {
     exports_run(Form::DevTools, &["17-invoices"]);
