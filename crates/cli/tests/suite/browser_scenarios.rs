@@ -125,7 +125,11 @@ fn what_is_gone_is_not_taken_for_its_neighbour() {
         .find(|(name, _)| *name == "10-market")
         .expect("it is parsed");
     let next = text.replace("{{BASE}}/market.html", "{{BASE}}/next/market.html");
-    let file = place.write("market.json", &next);
+    let mut next: Value = serde_json::from_str(&next).expect("steps are JSON");
+    // Without the assertions, which would stop it before.
+    let steps = next["testSteps"].as_array_mut().expect("a list");
+    steps.retain(|step| step["action"] == "click");
+    let file = place.write("market.json", &next.to_string());
     let played = program::run(&place.scratch, &["play", &file]);
     assert_eq!(played.code(), Some(1), "{}", told(&played));
     for fruit in ["pears", "plums"] {
