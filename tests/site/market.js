@@ -21,6 +21,7 @@ customElements.define('x-stepper', class extends HTMLElement {
       basket.set(name.toLowerCase(), pieces);
       root.querySelector('output').textContent = String(pieces);
       less.disabled = pieces === 0;
+      fetch(`/api/count/${by > 0 ? 'more' : 'less'}-${name.toLowerCase()}`, { method: 'POST' });
       show();
     };
     less.addEventListener('click', () => change(-1));
