@@ -47,12 +47,6 @@ pub(crate) fn check(source: &SourceFile) -> Option<Checked> {
     }
 }
 
-/// Whether a text is a file of steps.
-pub(crate) fn is_steps(source: &SourceFile) -> bool {
-    let kind = read_document(source).root.as_ref().and_then(detect);
-    kind == Some(FileKind::BrowserSteps)
-}
-
 /// What a file would do, in a few words.
 pub(crate) fn line(effects: &BrowserEffects) -> String {
     let count = effects.actions.len();
