@@ -84,6 +84,7 @@ pub(super) async fn aim(
     let found = browser.find(targets, call_id).await?;
     let mut told = Vec::with_capacity(found.len());
     for (target, (id, words)) in targets.iter().zip(found) {
+        let words = format!("{words}, {} {id}", kind.params()[0]);
         told.push(match target.param.as_ref() {
             Some(param) => format!("{} is {words}", param.written),
             None => words,
