@@ -139,11 +139,15 @@ impl Finder<'_> {
             return Verdict::Same(id);
         }
         let scored = self.scored(remembered.fingerprint);
-        let best = scored.first().map_or(0.0, |scored| scored.score);
-        let next = scored.get(1).map_or(0.0, |scored| scored.score);
+        let possible: Vec<&Scored> = scored
+            .iter()
+            .filter(|scored| self.is_in_its_place(scored.id, remembered.fingerprint))
+            .collect();
+        let best = possible.first().map_or(0.0, |scored| scored.score);
+        let next = possible.get(1).map_or(0.0, |scored| scored.score);
         if best + ROUNDING >= ENOUGH {
             if best - next + ROUNDING >= MARGIN {
-                let target = scored[0].id;
+                let target = possible[0].id;
                 return Verdict::Healed(Healing {
                     target,
                     score: best,
@@ -151,10 +155,11 @@ impl Finder<'_> {
                     reason: self.reason(target, found, remembered),
                 });
             }
-            let candidates = scored
+            let candidates = possible
                 .into_iter()
                 .filter(|scored| best - scored.score + ROUNDING < MARGIN)
                 .take(SHOWN)
+                .cloned()
                 .collect();
             return Verdict::Ambiguous { candidates };
         }
@@ -199,6 +204,23 @@ impl Finder<'_> {
         fingerprint.of <= 1
             || (same_path(&self.path(id), &fingerprint.path)
                 && fold(&self.near(id, element)) == fold(&fingerprint.near))
+    }
+
+    /// Whether an element can be what was remembered although something about it changed. What had twins is only where
+    /// it was told apart from them: in the named place around it, or next to the same text if nothing around it has a
+    /// name. When it is gone, its neighbour in the same order and with the same price is still its neighbour.
+    fn is_in_its_place(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+        if fingerprint.of <= 1 {
+            return true;
+        }
+        let Some(element) = self.state.element(id) else {
+            return false;
+        };
+        let path = self.path(id);
+        match (named(&path), named(&fingerprint.path)) {
+            (None, None) => fold(&self.near(id, element)) == fold(&fingerprint.near),
+            (now, then) => now.map(fold) == then.map(fold),
+        }
     }
 
     /// Every visible element of the same role and type with what it scores, best first.
@@ -371,6 +393,13 @@ fn has_name(element: &DomElement, fingerprint: &Fingerprint) -> bool {
     // A long name was cut when it was remembered.
     let name = cut(&element.name, 120);
     fold(&name) == fold(&fingerprint.name)
+}
+
+/// The innermost entry of a path that has a name.
+fn named(path: &[String]) -> Option<&str> {
+    path.iter()
+        .map(String::as_str)
+        .find(|entry| entry.contains('"'))
 }
 
 fn same_path(one: &[String], other: &[String]) -> bool {

@@ -8,7 +8,7 @@ use cuecard_core::page::rules::{
 use cuecard_core::page::selector::Finder;
 use cuecard_core::scenario::browser::{ActionKind, AssertKind};
 
-use crate::browser::stage::{Failure, Values, ambiguous};
+use crate::browser::stage::{Failure, Values, ambiguous, with_values};
 
 /// What the rules make of a sentence.
 #[derive(Debug)]
@@ -38,12 +38,7 @@ pub(super) enum Meaning {
 /// Reads a sentence. The names in what comes of it have values in the place of references.
 pub(super) fn reading(sentence: &str, values: &Values) -> Reading {
     match understand(sentence) {
-        Understanding::Understood(mut intent) => {
-            intent.phrase = intent
-                .phrase
-                .map(|phrase| phrase.with_texts(&mut |text| values.in_words(text)));
-            Reading::Read(intent)
-        }
+        Understanding::Understood(intent) => Reading::Read(Box::new(with_values(*intent, values))),
         Understanding::NotUnderstood { reason } => {
             let failure = Failure::new(codes::BROWSER_NOT_UNDERSTOOD, reason);
             Reading::NotRead(match nearest_form(sentence) {

@@ -4,10 +4,10 @@ use cuecard_core::diagnostic::codes;
 use cuecard_core::formats::browser::HealedStep;
 use cuecard_core::page::identity::Verdict;
 use cuecard_core::page::selector::Finder;
-use cuecard_core::scenario::browser::{AssertKind, BrowserAssertion, TestStep};
+use cuecard_core::scenario::browser::{AssertKind, BrowserAssertion, TestStep, Translator};
 
 use super::memory::{Judged, Memory};
-use crate::browser::stage::{Failure, Sought, Targets, Values};
+use crate::browser::stage::{ByPhrase, Failure, Sought, Targets, Values};
 
 /// The element of a step that is looked for while the step goes on.
 pub(super) struct Remembering<'a> {
@@ -18,6 +18,8 @@ pub(super) struct Remembering<'a> {
     /// Whether an element that is not as it was may be taken: never for an assertion, since healing could hide the
     /// defect that it looks for.
     pub(super) may_heal: bool,
+    /// The words that the rules read, of what has no single element: what is counted, or was not there.
+    words_of_many: Option<ByPhrase>,
     /// What the last state said.
     pub(super) judged: Option<Judged>,
     /// What the element is now, if it was healed.
@@ -34,19 +36,28 @@ impl<'a> Remembering<'a> {
         values: &'a Values,
         may_heal: bool,
     ) -> Self {
+        let is_many = memory.is_some_and(|memory| memory.fingerprint.is_none())
+            || step
+                .assertion
+                .as_ref()
+                .is_some_and(|assertion| assertion.kind == AssertKind::Count);
+        let is_by_rules = step.translator == Some(Translator::Rules);
         Self {
             memory,
             step,
             place,
             values,
             may_heal,
+            words_of_many: (is_many && is_by_rules)
+                .then(|| ByPhrase::of(&step.description, values))
+                .flatten(),
             judged: None,
             healed: None,
             words: None,
         }
     }
 
-    /// What is meant when nothing is known but selectors: what is counted, or was not there.
+    /// The same when nothing is known but selectors.
     fn by_selector(&self, memory: &Memory, finder: Finder<'_>) -> Sought {
         let is_count = self.assertion_kind() == Some(AssertKind::Count);
         let elements = memory
@@ -90,7 +101,10 @@ impl Targets for Remembering<'_> {
         };
         let is_count = self.assertion_kind() == Some(AssertKind::Count);
         let Some(judged) = memory.judge(finder).filter(|_| !is_count) else {
-            return self.by_selector(memory, finder);
+            return match &mut self.words_of_many {
+                Some(words) => words.find(finder),
+                None => self.by_selector(memory, finder),
+            };
         };
         let mut sought = Sought {
             nearest: judged.candidates.clone(),

@@ -16,7 +16,7 @@ mod values;
 pub use deed::{Aim, Deed, Limits};
 pub use live::{LiveStage, StageSettings};
 pub use outcome::{DialogTold, DownloadTold, Failure, Outcome, Performed, Scene};
-pub use targets::{ByIdentity, ByPhrase, ambiguous};
+pub use targets::{ByIdentity, ByPhrase, ambiguous, with_values};
 pub use values::Values;
 
 use std::sync::Arc;

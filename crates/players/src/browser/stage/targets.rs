@@ -2,11 +2,11 @@
 
 use cuecard_core::diagnostic::codes;
 use cuecard_core::page::identity::{Remembered, Verdict};
-use cuecard_core::page::rules::{Intent, Translation};
+use cuecard_core::page::rules::{Intent, Translation, Understanding, understand};
 use cuecard_core::page::selector::{Finder, Selector};
 use cuecard_core::scenario::browser::Fingerprint;
 
-use super::{Failure, Sought, Targets};
+use super::{Failure, Sought, Targets, Values};
 
 /// Finds elements by the words of a sentence.
 #[derive(Debug, Clone)]
@@ -18,6 +18,14 @@ impl ByPhrase {
     /// By the words of a sentence that was read. Its names have values in the place of references.
     pub fn new(intent: Intent) -> Self {
         Self { intent }
+    }
+
+    /// By the words of a sentence, if the rules can read it.
+    pub fn of(sentence: &str, values: &Values) -> Option<Self> {
+        match understand(sentence) {
+            Understanding::Understood(intent) => Some(Self::new(with_values(*intent, values))),
+            Understanding::NotUnderstood { .. } | Understanding::Compound { .. } => None,
+        }
     }
 }
 
@@ -56,6 +64,14 @@ impl Targets for ByPhrase {
                 && name.to_lowercase().contains(&phrase.name.to_lowercase())
         })
     }
+}
+
+/// An intent whose names have values in the place of references.
+pub fn with_values(mut intent: Intent, values: &Values) -> Intent {
+    intent.phrase = intent
+        .phrase
+        .map(|phrase| phrase.with_texts(&mut |text| values.in_words(text)));
+    intent
 }
 
 /// Several elements could be meant. `say` are words that would mean the first of them.
