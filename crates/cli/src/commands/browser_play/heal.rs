@@ -32,7 +32,7 @@ pub(crate) enum Kept {
     /// The steps were written.
     Accepted(PathBuf),
     /// Something was healed, and is not kept: the run was of a part only, or its steps came from nowhere.
-    NotKept(&'static str),
+    Left(&'static str),
 }
 
 impl Healer {
@@ -92,10 +92,10 @@ impl Healer {
             return Ok(Kept::Nothing);
         }
         if self.is_stdin() {
-            return Ok(Kept::NotKept("the steps came from standard input"));
+            return Ok(Kept::Left("the steps came from standard input"));
         }
         if !run.is_whole {
-            return Ok(Kept::NotKept("not all steps were played"));
+            return Ok(Kept::Left("not all steps were played"));
         }
         let patch = heal(played, &run.healed)?;
         match self.mode {
@@ -140,7 +140,7 @@ impl Kept {
                 path.display()
             )),
             Self::Accepted(path) => Some(format!("healed: {}", path.display())),
-            Self::NotKept(why) => Some(format!("what was healed is not kept: {why}")),
+            Self::Left(why) => Some(format!("what was healed is not kept: {why}")),
         }
     }
 
@@ -148,7 +148,7 @@ impl Kept {
     pub(crate) fn file(&self) -> Option<String> {
         match self {
             Self::Proposed(path) | Self::Accepted(path) => Some(path.display().to_string()),
-            Self::Nothing | Self::NotKept(_) => None,
+            Self::Nothing | Self::Left(_) => None,
         }
     }
 }

@@ -72,7 +72,7 @@ fn place() -> Option<(Scratch, Site)> {
 fn run_files(scratch: &Scratch) -> Vec<PathBuf> {
     let runs = program::run_dirs(scratch);
     let last = runs.last().expect("a run");
-    let files = std::fs::read_dir(last.join("files")).map_or_else(
+    std::fs::read_dir(last.join("files")).map_or_else(
         |_| Vec::new(),
         |entries| {
             entries
@@ -80,6 +80,5 @@ fn run_files(scratch: &Scratch) -> Vec<PathBuf> {
                 .map(|entry| entry.path())
                 .collect()
         },
-    );
-    files
+    )
 }
