@@ -159,5 +159,5 @@ fn options(source: &SourceFile) -> Json {
         .root
         .as_ref()
         .and_then(|root| root.get("options"))
-        .map_or_else(|| json!({}), |node| node.to_value())
+        .map_or_else(|| json!({}), cuecard_core::source::json::Node::to_value)
 }
