@@ -222,7 +222,7 @@ for (const width of [1280, 400]) {
   await open(hostileFile, { width, hash: link(hostile.test_case_id) }, async (page) => {
     await openAll(page);
     assert.equal(await page.evaluate(() => window.stolen), undefined);
-    assert.equal(await page.locator("script").count(), 3, "its data twice, and its script");
+    assert.equal(await page.locator("script").count(), 4, "its data twice, and its two scripts");
     assert.equal(await page.locator("img, iframe, object, embed, link, svg script, [onerror], [onclick], base, meta[http-equiv=refresh]").count(), 0);
     assert.equal(await page.locator(".test").getAttribute("data-test"), hostile.test_case_id);
     const said = await page.locator("body").evaluate((body) => body.innerText);

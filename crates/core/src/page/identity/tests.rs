@@ -248,6 +248,22 @@ fn doubled_elements_are_ambiguous() {
     assert_eq!(verdict.target(), None);
 }
 
+fn cards(fruits: &[&str]) -> String {
+    let card = |fruit: &&str| format!("section \"{fruit}\"\n  p | 10 €\n  button \"Buy\"");
+    fruits.iter().map(card).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_neighbour_is_not_taken_for_what_is_gone() {
+    let before = cards(&["Apples", "Pears", "Plums"]);
+    // The pears are where the apples were, with the same price and in the same order.
+    let (gone, _) = between(&before, "Buy", 0, &cards(&["Pears", "Plums", "Figs"]));
+    assert!(gone.target().is_none(), "{gone:?}");
+    // The apples are where the plums were.
+    let (moved, new) = between(&before, "Buy", 0, &cards(&["Pears", "Plums", "Apples"]));
+    assert_eq!(moved.target(), Some(id_of(&new, "Buy", 2)), "{moved:?}");
+}
+
 #[test]
 fn what_moved_into_a_frame_is_another_ones() {
     assert_eq!(
