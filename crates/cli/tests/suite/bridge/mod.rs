@@ -172,6 +172,12 @@ impl Lab {
             .contains(words)
     }
 
+    /// Whether the words can be seen in time, in the tab that is current then.
+    pub(crate) async fn comes(&mut self, words: &str) -> bool {
+        let come = async { while !self.shows(words).await {} };
+        tokio::time::timeout(PATIENCE, come).await.is_ok()
+    }
+
     #[track_caller]
     pub(crate) fn downloads_folder(&self) -> PathBuf {
         self.folder.path().join("downloads")
