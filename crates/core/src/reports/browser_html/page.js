@@ -3,14 +3,11 @@
 
 // What tests of this page may count on: ids without a number, classes `test` and `shot`, and the `data-…` attributes.
 
-const FILTERS = [["all", "All"], ["fail", "Failed"], ["healed", "Healed"], ["warn", "Warned"], ["pass", "Passed"], ["skipped", "Skipped"]];
 const MANY = 12; // steps named on the first screen
 
 const run = read("run-data");
 const steps = read("step-data").slice(1);
 
-const view = { filter: "all", words: [] };
-const rows = new Map(); // step → its article
 const needsLook = (item) => item.status === "fail" || item.status === "healed" || item.status === "warn";
 
 for (const item of steps) {
@@ -49,23 +46,6 @@ function showFailures() {
 
 // The list of steps.
 
-const fits = (item) => (view.filter === "all" || item.status === view.filter) && view.words.every((word) => item.said.includes(word));
-
-function showFilters() {
-  for (const [filter, name] of FILTERS) {
-    const count = filter === "all" ? steps.length : steps.filter((item) => item.status === filter).length;
-    if (!count && filter !== "all") continue;
-    by("filters").append(make("button", { type: "button", "data-filter": filter, "aria-pressed": filter === view.filter, onclick: () => choose(filter) },
-      name, " ", make("b", String(count))));
-  }
-}
-
-function choose(filter) {
-  view.filter = filter;
-  for (const button of by("filters").children) button.setAttribute("aria-pressed", button.dataset.filter === filter);
-  showSteps();
-}
-
 function showSteps() {
   const wanted = steps.filter(fits);
   by("steps").replaceChildren(...wanted.map(rowOf));
@@ -84,17 +64,6 @@ function rowOf(item) {
   row = make("article.test", { id: "step-" + item.number, "data-step": String(item.number), "data-status": item.status, "data-verdict": verdict },
     make("h3", head), make("div.test-body", { id: bodyId, hidden: "" }));
   rows.set(item, row);
-  return row;
-}
-
-function toggle(item, open) {
-  const row = rowOf(item);
-  const body = row.querySelector(".test-body");
-  const opens = open ?? body.hidden;
-  if (opens && !body.firstChild) fill(item, body);
-  body.hidden = !opens;
-  row.querySelector(".test-head").setAttribute("aria-expanded", opens);
-  if (open === undefined) remember(opens ? address(item) : "");
   return row;
 }
 
@@ -159,11 +128,7 @@ function* listOf(title, lines) {
 const address = (item) => "s=" + item.number;
 
 function go(item) {
-  if (!fits(item)) {
-    by("search").value = "";
-    view.words = [];
-    choose("all");
-  }
+  unhide(item);
   const row = toggle(item, true);
   row.querySelector(".test-head").focus({ preventScroll: true });
   row.scrollIntoView({ block: "start" });
@@ -175,48 +140,20 @@ function follow() {
   if (item) go(item);
 }
 
-// Keyboard.
-
-function escape() {
-  const search = by("search");
-  const focused = document.activeElement;
-  if (focused === search) {
-    if (search.value) setSearch("");
-    else search.blur();
-    return;
-  }
-  const row = focused?.closest?.(".test");
-  const item = row && steps.find((one) => String(one.number) === row.dataset.step);
-  if (item && !row.querySelector(".test-body").hidden) {
-    toggle(item);
-    row.querySelector(".test-head").focus();
-  } else if (search.value) setSearch("");
-}
-
-function setSearch(text) {
-  by("search").value = text;
-  view.words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  showSteps();
-}
-
-document.addEventListener("keydown", (key) => {
-  if (key.ctrlKey || key.metaKey || key.altKey) return;
-  if (key.key === "Escape") return escape();
-  if (document.activeElement === by("search")) return;
-  const action = { j: () => step(1), k: () => step(-1), "/": () => by("search").focus() }[key.key];
-  if (!action) return;
-  key.preventDefault();
-  action();
-});
-
 // On paper every step is listed, and what needs a look is open.
 addEventListener("beforeprint", () => {
   choose("all");
   for (const item of steps.filter(needsLook)) toggle(item, true);
 });
 
-by("search").addEventListener("input", () => setSearch(by("search").value));
 addEventListener("hashchange", follow);
+
+const having = (status) => (item) => item.status === status;
+list = {
+  items: steps,
+  filters: [["all", "All", () => true], ["fail", "Failed", having("fail")], ["healed", "Healed", having("healed")], ["warn", "Warned", having("warn")], ["pass", "Passed", having("pass")], ["skipped", "Skipped", having("skipped")]],
+  show: showSteps, rowOf, fill, address,
+};
 
 showVerdict();
 showFailures();

@@ -87,6 +87,58 @@ function say(words, button) {
   button.textContent = words;
 }
 
+// The list: rows that open, filters and search. What is in it, a report says by `list`.
+
+const view = { filter: "all", words: [] };
+const rows = new Map(); // item → its article, once shown
+let list; // { items, filters: [[word, name, which items]], show, rowOf, fill, address, closeInner }
+
+function fits(item) {
+  const [, , fitting] = list.filters.find(([filter]) => filter === view.filter);
+  return fitting(item) && view.words.every((word) => item.said.includes(word));
+}
+
+function showFilters() {
+  for (const [filter, name, fitting] of list.filters) {
+    const count = list.items.filter(fitting).length;
+    if (!count && filter !== "all") continue;
+    by("filters").append(make("button", { type: "button", "data-filter": filter, "aria-pressed": filter === view.filter, onclick: () => choose(filter) },
+      name, " ", make("b", String(count))));
+  }
+}
+
+function choose(filter) {
+  view.filter = filter;
+  for (const button of by("filters").children) button.setAttribute("aria-pressed", button.dataset.filter === filter);
+  list.show();
+}
+
+function setSearch(text) {
+  by("search").value = text;
+  view.words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  list.show();
+}
+
+/** Opens or closes the row of an item; the address names what a reader opened. */
+function toggle(item, open) {
+  const row = list.rowOf(item);
+  const body = row.querySelector(".test-body");
+  const opens = open ?? body.hidden;
+  if (opens && !body.firstChild) list.fill(item, body);
+  body.hidden = !opens;
+  row.querySelector(".test-head").setAttribute("aria-expanded", opens);
+  if (open === undefined) remember(opens ? list.address(item) : "");
+  return row;
+}
+
+/** Makes sure that an item is in the list. */
+function unhide(item) {
+  if (fits(item)) return;
+  by("search").value = "";
+  view.words = [];
+  choose("all");
+}
+
 // Keyboard.
 
 function step(by_) {
@@ -97,6 +149,35 @@ function step(by_) {
   next.focus({ preventScroll: true });
   next.scrollIntoView({ block: "nearest" });
 }
+
+function escape() {
+  const search = by("search");
+  const focused = document.activeElement;
+  if (focused === search) {
+    if (search.value) setSearch("");
+    else search.blur();
+    return;
+  }
+  const row = focused?.closest?.(".test");
+  const item = row && [...rows].find(([, shown]) => shown === row)[0];
+  if (item && list.closeInner?.(item, focused)) return;
+  if (item && !row.querySelector(".test-body").hidden) {
+    toggle(item);
+    row.querySelector(".test-head").focus();
+  } else if (search.value) setSearch("");
+}
+
+document.addEventListener("keydown", (key) => {
+  if (key.ctrlKey || key.metaKey || key.altKey) return;
+  if (key.key === "Escape") return escape();
+  if (document.activeElement === by("search")) return;
+  const action = { j: () => step(1), k: () => step(-1), "/": () => by("search").focus() }[key.key];
+  if (!action) return;
+  key.preventDefault();
+  action();
+});
+
+by("search").addEventListener("input", () => setSearch(by("search").value));
 
 // Light and dark: as the system says, until somebody chooses.
 

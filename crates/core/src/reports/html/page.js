@@ -4,7 +4,6 @@
 // What tests of this page may count on: ids without a number, classes `test`, `assertion` and `event` with their
 // `data-…` attributes, and `lit` and `open` on them.
 
-const FILTERS = [["all", "All"], ["fail", "Failed"], ["error", "Errors"], ["warn", "Warned"], ["vacuous", "Vacuous"], ["pass", "Passed"], ["skipped", "Skipped"]];
 const AT_ONCE = 200; // tests in the list before "show more"
 const MANY_FAILURES = 12; // failed tests named on the first screen
 
@@ -17,9 +16,7 @@ function after(ms) {
   return "+" + duration(ms);
 }
 
-// What is open, filtered and searched.
-const view = { filter: "all", words: [], limit: AT_ONCE };
-const rows = new Map(); // test → its article, once shown
+let limit = AT_ONCE;
 const isBad = (test) => test.status === "fail" || test.status === "error";
 
 tests.forEach((test, index) => {
@@ -81,40 +78,13 @@ function showFailures() {
 
 // The list of tests.
 
-const FITS = {
-  all: () => true,
-  fail: (test) => test.status === "fail",
-  error: (test) => test.status === "error",
-  pass: (test) => test.status === "pass",
-  skipped: (test) => test.status === "skipped",
-  warn: (test) => test.warned,
-  vacuous: (test) => test.vacuous.length > 0,
-};
-const fits = (test) => FITS[view.filter](test) && view.words.every((word) => test.said.includes(word));
-
-function showFilters() {
-  for (const [filter, name] of FILTERS) {
-    const count = tests.filter(FITS[filter]).length;
-    if (!count && filter !== "all") continue;
-    by("filters").append(make("button", { type: "button", "data-filter": filter, "aria-pressed": filter === view.filter, onclick: () => choose(filter) },
-      name, " ", make("b", String(count))));
-  }
-}
-
-function choose(filter) {
-  view.filter = filter;
-  view.limit = AT_ONCE;
-  for (const button of by("filters").children) button.setAttribute("aria-pressed", button.dataset.filter === filter);
-  showTests();
-}
-
 function showTests() {
   // What failed stands first; the rest keeps its order.
   const order = { fail: 0, error: 0, skipped: 1, pass: 1 };
   const wanted = tests.filter(fits).sort((a, b) => order[a.status] - order[b.status] || a.index - b.index);
-  by("tests").replaceChildren(...wanted.slice(0, view.limit).map(rowOf));
-  by("more").hidden = wanted.length <= view.limit;
-  by("more").textContent = `Show ${Math.min(AT_ONCE, wanted.length - view.limit)} more`;
+  by("tests").replaceChildren(...wanted.slice(0, limit).map(rowOf));
+  by("more").hidden = wanted.length <= limit;
+  by("more").textContent = `Show ${Math.min(AT_ONCE, wanted.length - limit)} more`;
   by("count").textContent = wanted.length === tests.length ? "" : wanted.length ? `${wanted.length} of ${plural(tests.length, "test")}` : "No test fits.";
 }
 
@@ -130,17 +100,6 @@ function rowOf(test) {
   row = make("article.test", { id: "test-" + test.index, "data-test": test.id, "data-status": test.status },
     make("h3", head), make("div.test-body", { id: bodyId, hidden: "" }));
   rows.set(test, row);
-  return row;
-}
-
-function toggle(test, open) {
-  const row = rowOf(test);
-  const body = row.querySelector(".test-body");
-  const opens = open ?? body.hidden;
-  if (opens && !body.firstChild) fill(test, body);
-  body.hidden = !opens;
-  row.querySelector(".test-head").setAttribute("aria-expanded", opens);
-  if (open === undefined) remember(opens ? address(test) : "");
   return row;
 }
 
@@ -310,14 +269,9 @@ function address(test, event) {
 }
 
 function go(test, event) {
-  // A filter must not hide what a link means.
-  if (!fits(test)) {
-    by("search").value = "";
-    view.words = [];
-    choose("all");
-  }
+  unhide(test);
   while (!rowOf(test).isConnected) {
-    view.limit += AT_ONCE;
+    limit += AT_ONCE;
     showTests();
   }
   const row = toggle(test, true);
@@ -348,55 +302,40 @@ function follow() {
   if (test) go(test, test.trace?.events.find((event) => event.id === wanted.get("e")));
 }
 
-// Keyboard.
-
-function escape() {
-  const search = by("search");
-  const focused = document.activeElement;
-  if (focused === search) {
-    if (search.value) setSearch("");
-    else search.blur();
-    return;
-  }
-  const item = focused?.closest?.(".event.open");
-  const row = focused?.closest?.(".test");
-  const test = row && tests[Number(row.id.slice("test-".length))];
-  if (item) {
-    openEvent(test, test.trace.events.find((event) => event.id === item.dataset.event), false);
-    item.querySelector(".chip").focus();
-  } else if (row && !row.querySelector(".test-body").hidden) {
-    toggle(test);
-    row.querySelector(".test-head").focus();
-  } else if (search.value) setSearch("");
-}
-
-function setSearch(text) {
-  by("search").value = text;
-  view.words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  view.limit = AT_ONCE;
-  showTests();
-}
-
-document.addEventListener("keydown", (key) => {
-  if (key.ctrlKey || key.metaKey || key.altKey) return;
-  if (key.key === "Escape") return escape();
-  if (document.activeElement === by("search")) return;
-  const action = { j: () => step(1), k: () => step(-1), "/": () => by("search").focus() }[key.key];
-  if (!action) return;
-  key.preventDefault();
-  action();
-});
-
 // On paper all tests are listed, and what failed is open.
 addEventListener("beforeprint", () => {
-  view.limit = tests.length;
+  limit = tests.length;
   showTests();
   for (const test of tests.filter((test) => fits(test) && isBad(test)).slice(0, AT_ONCE)) toggle(test, true);
 });
 
-by("search").addEventListener("input", () => setSearch(by("search").value));
-by("more").addEventListener("click", () => { view.limit += AT_ONCE; showTests(); });
+by("more").addEventListener("click", () => { limit += AT_ONCE; showTests(); });
 addEventListener("hashchange", follow);
+
+list = {
+  items: tests,
+  filters: [
+    ["all", "All", () => true],
+    ["fail", "Failed", (test) => test.status === "fail"],
+    ["error", "Errors", (test) => test.status === "error"],
+    ["warn", "Warned", (test) => test.warned],
+    ["vacuous", "Vacuous", (test) => test.vacuous.length > 0],
+    ["pass", "Passed", (test) => test.status === "pass"],
+    ["skipped", "Skipped", (test) => test.status === "skipped"],
+  ],
+  show() {
+    limit = AT_ONCE;
+    showTests();
+  },
+  rowOf, fill, address,
+  closeInner(test, focused) {
+    const item = focused.closest(".event.open");
+    if (!item) return false;
+    openEvent(test, test.trace.events.find((event) => event.id === item.dataset.event), false);
+    item.querySelector(".chip").focus();
+    return true;
+  },
+};
 
 showVerdict();
 showFailures();
