@@ -9,7 +9,7 @@ mod serve;
 
 use std::ffi::OsString;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -232,6 +232,16 @@ pub(crate) struct PlayArgs {
         help_heading = "Output"
     )]
     pub screenshot_dir: PathBuf,
+    #[command(flatten)]
+    pub runs: RunsArgs,
+
+    #[command(flatten)]
+    pub safety: SafetyArgs,
+}
+
+/// Where runs are kept.
+#[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
     /// The folder that keeps the last 20 runs
     #[arg(
         long,
@@ -240,9 +250,6 @@ pub(crate) struct PlayArgs {
         help_heading = "Output"
     )]
     pub run_dir: PathBuf,
-
-    #[command(flatten)]
-    pub safety: SafetyArgs,
 }
 
 /// Arguments of `test`.
@@ -410,6 +417,16 @@ pub(crate) struct SafetyArgs {
     /// Allow these commands only (repeatable, or comma-separated)
     #[arg(long = "only-commands", value_name = "NAME", value_delimiter = ',')]
     pub only_commands: Vec<String>,
+}
+
+impl SafetyArgs {
+    /// The root, seen from the working directory.
+    pub(crate) fn root_in(&self, working_directory: &Path) -> PathBuf {
+        match &self.root {
+            Some(root) => working_directory.join(root),
+            None => working_directory.to_owned(),
+        }
+    }
 }
 
 /// `--include-results`.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
@@ -30,6 +30,14 @@ pub(crate) fn read_source(path: &Path) -> Result<SourceFile, Diagnostic> {
         true => text_file::read_from(io::stdin().lock(), "<standard input>", "-"),
         false => text_file::read(path, &path.display().to_string()),
     }
+}
+
+/// The folder that relative paths of the command line start in.
+pub(crate) fn working_directory() -> Result<PathBuf, Diagnostic> {
+    std::env::current_dir().map_err(|error| {
+        let message = format!("the working directory can't be read: {}", io_reason(&error));
+        Diagnostic::error(codes::FILE_READ, message)
+    })
 }
 
 /// The values that the user gave for variables, weakest first, and what is wrong with them.

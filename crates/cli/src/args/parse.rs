@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum};
 
-use super::{ModelArgs, SafetyArgs, VariableArgs};
+use super::{ModelArgs, RunsArgs, SafetyArgs, VariableArgs};
 
 /// Arguments of `parse`.
 #[derive(Debug, Args)]
@@ -39,14 +39,8 @@ pub(crate) struct ParseArgs {
     /// Say more in errors, such as every reply of a model
     #[arg(short, long, action = ArgAction::Count, help_heading = "Output")]
     pub verbose: u8,
-    /// The folder that keeps the last 20 runs
-    #[arg(
-        long,
-        value_name = "DIR",
-        default_value = ".cuecard/runs",
-        help_heading = "Output"
-    )]
-    pub run_dir: PathBuf,
+    #[command(flatten)]
+    pub runs: RunsArgs,
 
     #[command(flatten)]
     pub safety: SafetyArgs,

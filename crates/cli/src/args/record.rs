@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::RunsArgs;
 use crate::exit_code;
 
 /// Arguments of `record`.
@@ -96,12 +97,6 @@ pub(crate) struct RecordLlmArgs {
         help_heading = "Output"
     )]
     pub exchanges_max: usize,
-    /// The folder that keeps the last 20 runs
-    #[arg(
-        long,
-        value_name = "DIR",
-        default_value = ".cuecard/runs",
-        help_heading = "Output"
-    )]
-    pub run_dir: PathBuf,
+    #[command(flatten)]
+    pub runs: RunsArgs,
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::SymbolArgs;
+use super::{RunsArgs, SymbolArgs};
 use crate::exit_code;
 
 /// Arguments of `serve`.
@@ -173,14 +173,8 @@ pub(crate) struct ServeLlmArgs {
         help_heading = "Output"
     )]
     pub exchanges_max: usize,
-    /// The folder that keeps the last 20 runs
-    #[arg(
-        long,
-        value_name = "DIR",
-        default_value = ".cuecard/runs",
-        help_heading = "Output"
-    )]
-    pub run_dir: PathBuf,
+    #[command(flatten)]
+    pub runs: RunsArgs,
 }
 
 /// What a request gets that the script does not expect.

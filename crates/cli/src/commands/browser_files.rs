@@ -2,8 +2,7 @@
 
 use cuecard_core::diagnostic::Diagnostic;
 use cuecard_core::formats::browser::{self, BrowserEffects, check_variables};
-use cuecard_core::formats::detect::{FileKind, detect};
-use cuecard_core::formats::document::read_document;
+use cuecard_core::formats::detect::{FileKind, kind_of};
 use cuecard_core::source::SourceFile;
 use serde_json::{Value as Json, json};
 
@@ -16,14 +15,9 @@ pub(crate) struct Checked {
     pub(crate) effects: Option<BrowserEffects>,
 }
 
-/// Whether a text is a file of steps.
-pub(crate) fn is_steps(source: &SourceFile) -> bool {
-    read_document(source).root.as_ref().and_then(detect) == Some(FileKind::BrowserSteps)
-}
-
 /// Checks a text, if it is a browser scenario or a file of steps.
 pub(crate) fn check(source: &SourceFile) -> Option<Checked> {
-    match read_document(source).root.as_ref().and_then(detect)? {
+    match kind_of(source)? {
         FileKind::Browser => {
             let reading = browser::read(source);
             let mut diagnostics = reading.diagnostics;

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use cuecard_core::diagnostic::{Code, Diagnostic, Severity, any_error, codes};
 use cuecard_core::formats::browser;
 use cuecard_core::formats::browser::export::{ToolCallServer, to_playwright, to_tool_call};
+use cuecard_core::formats::detect::{FileKind, kind_of};
 use cuecard_core::formats::timeline::{self, ReadOptions, Symbols};
 use cuecard_core::formats::tool_call;
 use cuecard_core::reports::diagnostics::list_to_json;
@@ -14,7 +15,7 @@ use cuecard_core::value::Redactor;
 use cuecard_players::workspace::files;
 use serde_json::json;
 
-use super::{browser_files, timelines};
+use super::timelines;
 use crate::args::{ConvertArgs, ExportForm, ExportServer};
 use crate::exit_code::ExitCode;
 use crate::inputs::read_source;
@@ -80,7 +81,7 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
     if timelines::is_timeline(&source) {
         return convert_timeline(&source, args);
     }
-    if browser_files::is_steps(&source) {
+    if kind_of(&source) == Some(FileKind::BrowserSteps) {
         let diagnostic = Diagnostic::error(codes::FILE_KIND, "these are browser steps already")
             .with_help("say what they are to become: --to tool-call --server chrome-devtools, or --to playwright");
         return Err((vec![diagnostic], ExitCode::Invalid));

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cuecard_core::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_core::diagnostic::{Diagnostic, any_error};
 use cuecard_core::value::Redactor;
 use cuecard_players::doctor::{self, Finding, Machine, Outcome};
 use cuecard_players::mcp::config::{Config, ConfigSearch};
@@ -13,11 +13,12 @@ use cuecard_players::mcp::{ServerSpec, TransportSpec};
 use cuecard_players::replay::{Pool, known_servers, unknown_server};
 use tokio_util::sync::CancellationToken;
 
+use super::stop::Stop;
 use super::{connect, doctor_output};
 use crate::args::{DoctorArgs, VariableArgs};
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
-use crate::inputs::{self, io_reason};
+use crate::inputs;
 use crate::output::{Output, stdout};
 use crate::waiting::Waiting;
 
@@ -67,7 +68,7 @@ pub(crate) fn run(
 ) -> ExitCode {
     let prepared = match prepare(args, environment) {
         Ok(prepared) => prepared,
-        Err((diagnostics, exit)) => {
+        Err(Stop(diagnostics, exit)) => {
             output.diagnostics(&diagnostics, args.json, &Redactor::default());
             return exit;
         }
@@ -111,34 +112,26 @@ struct Prepared {
     working_directory: PathBuf,
 }
 
-fn prepare(
-    args: &DoctorArgs,
-    environment: &[(OsString, OsString)],
-) -> Result<Prepared, (Vec<Diagnostic>, ExitCode)> {
-    let invalid = |diagnostic| (vec![diagnostic], ExitCode::Invalid);
+fn prepare(args: &DoctorArgs, environment: &[(OsString, OsString)]) -> Result<Prepared, Stop> {
     let given = VariableArgs {
         env_file: args.env_file.clone(),
         ..VariableArgs::default()
     };
     let variables = inputs::variables_of(&given, environment);
     if any_error(&variables.diagnostics) {
-        return Err((variables.diagnostics, ExitCode::Invalid));
+        return Err(Stop(variables.diagnostics, ExitCode::Invalid));
     }
     let mut warnings = variables.diagnostics;
-    let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(invalid)?;
+    let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
     warnings.extend(warning);
-    let working_directory = std::env::current_dir().map_err(|error| {
-        let message = format!("the working directory can't be read: {}", io_reason(&error));
-        let diagnostic = Diagnostic::error(codes::FILE_READ, message);
-        (vec![diagnostic], ExitCode::CouldNotRun)
-    })?;
+    let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let (mut config, diagnostics) = Config::survey(&ConfigSearch {
         explicit: args.config.as_deref(),
         working_directory: &working_directory,
         environment: &variables.environment,
     });
     if args.config.is_some() && any_error(&diagnostics) {
-        return Err((diagnostics, ExitCode::CouldNotRun));
+        return Err(Stop(diagnostics, ExitCode::CouldNotRun));
     }
     let is_known = known_servers(&config);
     let (known, unknown): (Vec<&String>, Vec<&String>) =
@@ -149,7 +142,7 @@ fn prepare(
         .collect();
     if !unknown.is_empty() {
         unknown.extend(diagnostics);
-        return Err((unknown, ExitCode::Invalid));
+        return Err(Stop(unknown, ExitCode::Invalid));
     }
     let mut names: Vec<String> = config
         .names()

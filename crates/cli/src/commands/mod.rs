@@ -24,6 +24,7 @@ pub(crate) mod profile;
 pub(crate) mod record;
 pub(crate) mod schema;
 pub(crate) mod serve;
+mod stop;
 mod teller;
 pub(crate) mod test;
 mod timelines;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
+use cuecard_core::formats::detect::{FileKind, kind_of};
 use cuecard_core::formats::tool_call::{self, Effects, Scope};
 use cuecard_core::reports::diagnostics::list_to_json;
 use cuecard_core::scenario::ToolCallScenario;
@@ -24,25 +25,13 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::play_output::{self, Report, Reports, Subject};
-use super::{browser_files, browser_play, dry_run};
+use super::stop::Stop;
+use super::{browser_play, dry_run};
 use crate::args::{PlayArgs, SafetyArgs};
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
 use crate::inputs::{self, io_reason};
 use crate::output::{Output, stdout};
-
-/// Why nothing was played: findings to show, and how to exit.
-pub(super) struct Stop(pub Vec<Diagnostic>, pub ExitCode);
-
-impl Stop {
-    pub(super) fn invalid(diagnostic: Diagnostic) -> Self {
-        Self(vec![diagnostic], ExitCode::Invalid)
-    }
-
-    pub(super) fn could_not_run(diagnostic: Diagnostic) -> Self {
-        Self(vec![diagnostic], ExitCode::CouldNotRun)
-    }
-}
 
 /// Everything that is known before anything runs.
 pub(super) struct Prepared {
@@ -68,7 +57,7 @@ pub(crate) fn run(
         Ok(source) => source,
         Err(diagnostic) => return refused(args, Stop::invalid(diagnostic), output, &redactor),
     };
-    if browser_files::is_steps(&source) {
+    if kind_of(&source) == Some(FileKind::BrowserSteps) {
         return browser_play::run(args, source, environment, output);
     }
     let prepared = match prepared(args, &source, environment, output, &mut redactor) {
@@ -189,13 +178,8 @@ fn prepared(
             Err(diagnostic) => take(vec![diagnostic]),
         }
     }
-    let working_directory = std::env::current_dir().map_err(|error| {
-        Stop::could_not_run(Diagnostic::error(
-            codes::FILE_READ,
-            format!("the working directory can't be read: {}", io_reason(&error)),
-        ))
-    })?;
-    let policy = policy(&args.safety, Some(&args.run_dir), &working_directory);
+    let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
+    let policy = policy(&args.safety, Some(&args.runs.run_dir), &working_directory);
     if let Err(diagnostic) = &policy {
         take(vec![diagnostic.clone()]);
     }
@@ -332,7 +316,7 @@ async fn play(
             return ExitCode::CouldNotRun;
         }
     };
-    let shown_run_dir = args.run_dir.join(run_dir.id());
+    let shown_run_dir = args.runs.run_dir.join(run_dir.id());
     let total = scenario.steps_in(&prepared.range).len();
     let subject = Subject::of(args, &scenario, total);
     let include = play_output::included(args);
@@ -441,12 +425,12 @@ pub(super) fn run_dir(
     clock: &Clock,
 ) -> Result<RunDir, Diagnostic> {
     let started = clock.timestamp(Duration::ZERO);
-    RunDir::create(&working_directory.join(&args.run_dir), started).map_err(|error| {
+    RunDir::create(&working_directory.join(&args.runs.run_dir), started).map_err(|error| {
         Diagnostic::error(
             codes::FILE_WRITE,
             format!(
                 "the run directory `{}` can't be made: {}",
-                args.run_dir.display(),
+                args.runs.run_dir.display(),
                 io_reason(&error)
             ),
         )
@@ -471,13 +455,7 @@ pub(super) fn description(
     started: impl std::fmt::Display,
     played: Option<&Played>,
 ) -> serde_json::Value {
-    let status = match played.map(|played| played.verdict) {
-        None => "running",
-        Some(Verdict::Passed) => "passed",
-        Some(Verdict::Failed) => "failed",
-        Some(Verdict::Blocked) => "blocked",
-        Some(Verdict::Interrupted) => "interrupted",
-    };
+    let status = played.map_or("running", |played| played.verdict.word());
     json!({
         "id": id,
         "kind": "play",

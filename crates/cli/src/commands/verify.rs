@@ -16,7 +16,8 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::browser_play::{Asked, Kept, Prepared, prepare};
-use super::play::{self, Stop};
+use super::play;
+use super::stop::Stop;
 use crate::args::VerifyArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
@@ -181,16 +182,10 @@ fn document(
     failure: Option<&Diagnostic>,
 ) -> serde_json::Value {
     let replayed = &verified.replayed;
-    let status = match replayed.verdict {
-        Verdict::Passed => "passed",
-        Verdict::Failed => "failed",
-        Verdict::Blocked => "blocked",
-        Verdict::Interrupted => "interrupted",
-    };
     let seconds = |time: Duration| time.as_micros() as f64 / 1_000_000.0;
     json!({
         "success": replayed.verdict == Verdict::Passed,
-        "status": status,
+        "status": replayed.verdict.word(),
         "steps": browser_verdicts::entries(steps),
         "healed_steps": replayed.healed.len(),
         "heal_file": kept.file(),

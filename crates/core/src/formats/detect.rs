@@ -1,5 +1,7 @@
 //! Tells what kind of file a text is by its top keys.
 
+use crate::formats::document::read_document;
+use crate::source::SourceFile;
 use crate::source::json::Node;
 
 /// The kinds of files the project knows.
@@ -43,6 +45,11 @@ impl FileKind {
             Self::Config => "an MCP config",
         }
     }
+}
+
+/// The kind of a text, JSON or YAML, or `None` if it is neither, or looks like none of them.
+pub fn kind_of(source: &SourceFile) -> Option<FileKind> {
+    read_document(source).root.as_ref().and_then(detect)
 }
 
 /// The kind of a document, JSON or YAML, or `None` if it looks like none of them.

@@ -187,15 +187,7 @@ impl<W: Write> PlayJson<W> {
         };
         let fields = [
             ("success", Json::from(totals.verdict == Verdict::Passed)),
-            (
-                "status",
-                Json::from(match totals.verdict {
-                    Verdict::Passed => "passed",
-                    Verdict::Failed => "failed",
-                    Verdict::Blocked => "blocked",
-                    Verdict::Interrupted => "interrupted",
-                }),
-            ),
+            ("status", Json::from(totals.verdict.word())),
             ("passed_steps", Json::from(summary.passed)),
             (
                 "completed_steps",

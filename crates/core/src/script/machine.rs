@@ -128,6 +128,18 @@ pub enum Verdict {
     Interrupted,
 }
 
+impl Verdict {
+    /// The word for it in files and JSON output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Blocked => "blocked",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 /// Counts of a run, so far or at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {

@@ -8,8 +8,6 @@ use std::sync::Arc;
 
 use cuecard_core::diagnostic::{Diagnostic, any_error, codes, find_code};
 use cuecard_core::formats::browser::{check_steps_variables, read_steps};
-use cuecard_core::formats::detect::{FileKind, detect};
-use cuecard_core::formats::document::read_document;
 use cuecard_core::reports::browser_html::BrowserStep;
 use cuecard_core::scenario::TestCase;
 use cuecard_core::scenario::browser::{BrowserOptions, ParseStatus, StepsFile};
@@ -32,11 +30,7 @@ use crate::browser::storage_state::StorageFile;
 use crate::replay::{Played, prepare};
 use crate::runtime::clock::Clock;
 use crate::runtime::tap::Recorder;
-
-/// Whether a text is a file of browser steps.
-pub(super) fn is_steps(source: &SourceFile) -> bool {
-    read_document(source).root.as_ref().and_then(detect) == Some(FileKind::BrowserSteps)
-}
+use crate::runtime::text_file;
 
 /// Everything that is known before a browser starts.
 struct Ready {
@@ -87,7 +81,7 @@ fn ready(source: SourceFile, variables: &Map<String, Json>, setup: &Setup) -> Re
         secrets: &steps.secrets,
     };
     let values = bind(declared, &given);
-    let folder = super::case::folder_of(Path::new(source.name())).to_owned();
+    let folder = text_file::folder_of(Path::new(source.name())).to_owned();
     let storage = reading.options.storage_state.as_ref();
     let storage = match storage.map(|file| StorageFile::read(&folder, file)) {
         Some(Ok(storage)) => Some(storage),

@@ -1,7 +1,5 @@
 //! One case, from its file to its result.
 
-use std::path::Path;
-
 use cuecard_core::assertions::mutate::mutate;
 use cuecard_core::assertions::{Outcome, OutcomeStatus, Run, TestResult};
 use cuecard_core::diagnostic::{Diagnostic, Severity};
@@ -17,7 +15,7 @@ use super::selection::Selection;
 use super::sources::{self, Recorded};
 use super::{Judged, Problem, Setup, Stop, played, snapshots};
 use crate::runtime::clock::Clock;
-use crate::runtime::text_file;
+use crate::runtime::text_file::{self, folder_of};
 
 /// A file after reading.
 #[derive(Debug)]
@@ -158,14 +156,6 @@ fn judge_case(
         problem: None,
         updated: snapshots.updated,
         mutations,
-    }
-}
-
-/// Where the paths in a test file start.
-pub(super) fn folder_of(file: &Path) -> &Path {
-    match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use cuecard_core::assertions::{Outcome, OutcomeStatus};
 use cuecard_core::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_core::formats::detect::{FileKind, kind_of};
 use cuecard_core::formats::tool_call::{self, Scope};
 use cuecard_core::scenario::{TestCase, TestContext, TestTools, ToolCallScenario, TraceInput};
 use cuecard_core::script::{self, Bindings, Given, Verdict, bind_variables};
@@ -37,7 +38,7 @@ pub(super) fn play(
     setup: &Setup,
     stop: &CancellationToken,
 ) -> Result<Recorded, Stop> {
-    if browser::is_steps(&source) {
+    if kind_of(&source) == Some(FileKind::BrowserSteps) {
         return browser::play(source, variables, case, setup, stop);
     }
     let mut ready = ready(&source, variables, setup)?;

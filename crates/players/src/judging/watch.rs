@@ -13,10 +13,10 @@ use cuecard_core::assertions::snapshot_files;
 use cuecard_core::diagnostic::Diagnostic;
 use cuecard_core::scenario::{TestCase, TraceInput};
 
-use super::case::folder_of;
 use super::sources::joined;
 use super::{CaseFile, TestFile, collect, read_case};
 use crate::runtime::clock::{Clock, Stopwatch};
+use crate::runtime::text_file::folder_of;
 
 /// The time between two looks; what changed counts once it stayed the same for one of them.
 const INTERVAL: Duration = Duration::from_millis(150);

@@ -13,6 +13,14 @@ pub const MAX_FILE: u64 = 256 << 20;
 /// Most files are smaller, in bytes: one look at such a file is enough.
 const USUAL: usize = 8 << 10;
 
+/// The folder that a file is in, which relative paths in it start in.
+pub fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
 /// Reads the file at `path`, which messages call `name`.
 ///
 /// # Errors

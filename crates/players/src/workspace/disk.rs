@@ -14,6 +14,7 @@ use tempfile::TempPath;
 
 use super::missing_path::{blocking_part, missing_path_hint};
 use super::{FOLDER, WorkspaceError};
+use crate::runtime::text_file::folder_of;
 
 /// As many links as Linux follows in one path.
 const MOST_LINKS: usize = 40;
@@ -181,14 +182,6 @@ pub(super) fn target_of(path: &Path, action: &'static str) -> Result<PathBuf, Wo
         }
     }
     Err(io_failure(path, action, Errno::LOOP.into()))
-}
-
-/// The folder that holds `path`.
-pub(super) fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
 }
 
 /// Creates `folder` and what is missing above it, durably.

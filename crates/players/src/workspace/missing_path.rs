@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use cuecard_core::diagnostic::did_you_mean;
 
 use super::FOLDER;
-use super::disk::{folder_of, kind_of};
+use super::disk::kind_of;
+use crate::runtime::text_file::folder_of;
 
 /// A folder or notebook with more entries than this is only searched so far.
 const MOST_NAMES: usize = 10_000;

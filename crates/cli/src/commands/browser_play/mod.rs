@@ -29,8 +29,9 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use heal::Kept;
 pub(crate) use prepared::{Asked, Prepared, prepare};
 
-use super::play::{self, Stop};
+use super::play;
 use super::play_output::{self, Report, Reports, Subject};
+use super::stop::Stop;
 use super::{browser_files, play_output::unwritable};
 use crate::args::PlayArgs;
 use crate::asynchronous::asynchronously;
@@ -57,7 +58,7 @@ pub(super) fn run(
             timeout,
             strict: args.strict,
             json: args.json,
-            run_dir: Some(&args.run_dir),
+            run_dir: Some(&args.runs.run_dir),
         };
         Ok((prepare(&asked, source, environment, output)?, reports))
     });
@@ -296,7 +297,7 @@ fn finish(finishing: Finishing<'_, '_>) -> ExitCode {
     let description = play::description(args, name, run_dir.id(), started, Some(&played));
     let _ = run_dir.describe(&description);
     let mut exit = play::exit_code(played.verdict);
-    let shown_run_dir = args.run_dir.join(run_dir.id());
+    let shown_run_dir = args.runs.run_dir.join(run_dir.id());
     if let Some(failure) = &played.failure {
         play_output::failure(output, failure, &shown_run_dir, args.json, redactor);
     }

@@ -15,13 +15,15 @@ use cuecard_players::browser::stage::{LiveStage, Values};
 use cuecard_players::browser::storage_state::StorageFile;
 use cuecard_players::runtime::policy::Policy;
 use cuecard_players::runtime::run_dir::RunDir;
+use cuecard_players::runtime::text_file::folder_of;
 
 use super::heal::Healer;
 use crate::args::{BrowserFlags, HealArgs, HealMode, SafetyArgs, VariableArgs};
 use crate::commands::browser_stage::{self, Wanted};
 use crate::commands::browser_values::{self, Declared};
-use crate::commands::play::{Stop, policy};
-use crate::inputs::io_reason;
+use crate::commands::play::policy;
+use crate::commands::stop::Stop;
+use crate::inputs;
 use crate::output::Output;
 
 /// What the user asked for.
@@ -96,10 +98,7 @@ pub(crate) fn prepare(
     };
     found.take(partial(asked, &steps));
     found.take(empty_range(asked, &steps));
-    let working_directory = std::env::current_dir().map_err(|error| {
-        let message = format!("the working directory can't be read: {}", io_reason(&error));
-        Stop::could_not_run(Diagnostic::error(codes::FILE_READ, message))
-    })?;
+    let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let policy = match policy(asked.safety, asked.run_dir, &working_directory) {
         Ok(policy) => Some(policy),
         Err(error) => {
@@ -118,12 +117,8 @@ pub(crate) fn prepare(
         return Err(found.stop());
     };
     output.diagnostics(&found.warnings, asked.json, values.redactor());
-    let root = asked.safety.root.as_ref();
     Ok(Prepared {
-        root: root.map_or_else(
-            || working_directory.clone(),
-            |root| working_directory.join(root),
-        ),
+        root: asked.safety.root_in(&working_directory),
         steps,
         source,
         options,
@@ -277,12 +272,4 @@ fn empty_range(asked: &Asked<'_>, steps: &StepsFile) -> Vec<Diagnostic> {
         Diagnostic::error(codes::STEP_RANGE, message)
             .with_help(format!("the file has {count} steps, from 1")),
     ]
-}
-
-/// The folder that paths in a file are seen from.
-fn folder_of(file: &Path) -> &Path {
-    match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
 }

@@ -26,6 +26,7 @@ use self::model::{Sources, sources};
 use self::prepared::{Prepared, prepared};
 use self::telling::Terminal;
 use super::browser_stage::{self, Wanted};
+use super::stop::Stop;
 use crate::args::ParseArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
@@ -34,9 +35,6 @@ use crate::output::{Output, stderr, stdout};
 
 /// How long a picture of what failed may take.
 const LAST_LOOK: Duration = Duration::from_secs(10);
-
-/// Why nothing was parsed: findings to show, and how to exit.
-struct Stop(Vec<Diagnostic>, ExitCode);
 
 pub(crate) fn run(
     args: &ParseArgs,
@@ -71,7 +69,6 @@ async fn parse_all(
     output: &Output,
     stop: &CancellationToken,
 ) -> Result<ExitCode, Stop> {
-    let could_not_run = |diagnostic| Stop(vec![diagnostic], ExitCode::CouldNotRun);
     let Sources {
         interpreter,
         cassette,
@@ -85,7 +82,7 @@ async fn parse_all(
     )?;
     let redactor = prepared.hidden();
     output.diagnostics(&warnings, args.json, &redactor);
-    let run_dir = run_dir(args, &prepared).map_err(could_not_run)?;
+    let run_dir = run_dir(args, &prepared).map_err(Stop::could_not_run)?;
     let scenario = &prepared.scenario;
     let audience = RecordedAudience::new(Terminal::new(args, output, scenario), cassette.clone());
     let mut run = Run {
@@ -125,7 +122,7 @@ async fn parse_all(
             let mut stage = tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ok(ExitCode::Interrupted),
-                started = starting => started.map_err(could_not_run)?,
+                started = starting => started.map_err(Stop::could_not_run)?,
             };
             // With what the storage state holds.
             run.request.values = stage.values().clone();
@@ -163,11 +160,11 @@ async fn parse_all(
     terminal.end(
         &file,
         args.output.as_deref(),
-        &args.run_dir.join(run_dir.id()),
+        &args.runs.run_dir.join(run_dir.id()),
     );
     let text = file.to_text();
     if let Some(path) = &args.output {
-        write(path, &text).map_err(could_not_run)?;
+        write(path, &text).map_err(Stop::could_not_run)?;
     }
     if args.output.is_none() || args.json {
         stdout(&text);
@@ -177,7 +174,7 @@ async fn parse_all(
             stderr(&format!("{}\n", line_of(error, scenario)));
         }
     }
-    recorded.map_err(could_not_run)?;
+    recorded.map_err(Stop::could_not_run)?;
     Ok(exit_code(&file))
 }
 
@@ -254,13 +251,13 @@ fn run_dir(args: &ParseArgs, prepared: &Prepared) -> Result<RunDir, Diagnostic> 
     let unwritable = |error: std::io::Error| {
         let message = format!(
             "the run directory `{}` can't be made: {}",
-            args.run_dir.display(),
+            args.runs.run_dir.display(),
             io_reason(&error)
         );
         Diagnostic::error(codes::FILE_WRITE, message)
             .with_help("put runs elsewhere with `--run-dir DIR`")
     };
-    let parent = prepared.working_directory.join(&args.run_dir);
+    let parent = prepared.working_directory.join(&args.runs.run_dir);
     let run_dir = RunDir::create(&parent, started).map_err(unwritable)?;
     run_dir
         .describe(&description(&run_dir, None))

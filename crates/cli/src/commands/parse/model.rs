@@ -10,9 +10,9 @@ use cuecard_players::browser::model::{
 };
 use cuecard_players::runtime::provider;
 
-use super::Stop;
 use crate::args::ModelArgs;
 use crate::commands::browser_stage::diagnostic;
+use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs::text_environment;
 
@@ -47,7 +47,7 @@ pub(super) fn sources(
             settings(args, options, environment)
         }
     };
-    let settings = settings.map_err(|diagnostic| Stop(vec![diagnostic], ExitCode::Invalid))?;
+    let settings = settings.map_err(Stop::invalid)?;
     let mut warnings = Vec::new();
     let mode = args
         .cassette
@@ -87,7 +87,7 @@ pub(super) fn sources(
         None => None,
         Some(settings) => {
             let client = HttpModelClient::new(settings)
-                .map_err(|error| Stop(vec![diagnostic(&error.into())], ExitCode::CouldNotRun))?;
+                .map_err(|error| Stop::could_not_run(diagnostic(&error.into())))?;
             Some(client)
         }
     };

@@ -1,7 +1,7 @@
 //! Everything that is known before a browser starts.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_core::formats::browser::{check_variables, read};
@@ -12,15 +12,16 @@ use cuecard_core::value::Redactor;
 use cuecard_players::browser::stage::Values;
 use cuecard_players::browser::storage_state::StorageFile;
 use cuecard_players::runtime::policy::Policy;
+use cuecard_players::runtime::text_file::folder_of;
 use serde_json::{Value as Json, json};
 
-use super::Stop;
 use crate::args::{ParseArgs, TranslatorArg};
 use crate::commands::browser_stage;
 use crate::commands::browser_values::{self, Declared};
 use crate::commands::play::policy;
+use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
-use crate::inputs::{self, io_reason};
+use crate::inputs;
 
 /// What is to be parsed, and with what.
 pub(super) struct Prepared {
@@ -57,8 +58,7 @@ pub(super) fn prepared(
     args: &ParseArgs,
     environment: &[(OsString, OsString)],
 ) -> Result<Prepared, Stop> {
-    let invalid = |diagnostic: Diagnostic| Stop(vec![diagnostic], ExitCode::Invalid);
-    let source = inputs::read_source(&args.file).map_err(invalid)?;
+    let source = inputs::read_source(&args.file).map_err(Stop::invalid)?;
     let reading = read(&source);
     let mut found = reading.diagnostics;
     let Some(mut scenario) = reading.scenario else {
@@ -90,23 +90,12 @@ pub(super) fn prepared(
                 .with_help("run it on one, or leave it out"),
         );
     }
-    let working_directory = std::env::current_dir().map_err(|error| {
-        let message = format!("the working directory can't be read: {}", io_reason(&error));
-        Stop(
-            vec![Diagnostic::error(codes::FILE_READ, message)],
-            ExitCode::CouldNotRun,
-        )
-    })?;
-    let folder = folder_of(&args.file, &working_directory);
+    let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let storage = match is_live {
-        true => browser_stage::storage_state(&scenario.options, &folder),
+        true => browser_stage::storage_state(&scenario.options, folder_of(&args.file)),
         false => Ok(None),
     };
-    let policy = policy(&args.safety, Some(&args.run_dir), &working_directory);
-    let root = match &args.safety.root {
-        Some(root) => working_directory.join(root),
-        None => working_directory.clone(),
-    };
+    let policy = policy(&args.safety, Some(&args.runs.run_dir), &working_directory);
     let (storage, policy) = match (storage, policy) {
         (Ok(storage), Ok(policy)) if !any_error(&found) => (storage, policy),
         (storage, policy) => {
@@ -121,7 +110,7 @@ pub(super) fn prepared(
         secrets: resolved.secrets,
         storage,
         policy,
-        root,
+        root: args.safety.root_in(&working_directory),
         working_directory,
         warnings: found
             .into_iter()
@@ -142,14 +131,6 @@ fn declared(scenario: &BrowserScenario) -> Declared<'_> {
         texts: std::iter::once(scenario.url.as_str())
             .chain(scenario.actions.iter().map(|action| action.text.as_str()))
             .collect(),
-    }
-}
-
-/// The folder that a file is in.
-fn folder_of(file: &Path, working_directory: &Path) -> PathBuf {
-    match file.parent() {
-        Some(folder) if file.as_os_str() != "-" => working_directory.join(folder),
-        _ => working_directory.to_owned(),
     }
 }
 

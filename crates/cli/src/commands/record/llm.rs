@@ -38,7 +38,7 @@ pub(crate) fn run(
     let described = json!({
         "command": "record llm", "upstream": options.upstream.to_string(), "out": args.out,
     });
-    let files = match RunFiles::create(&args.run_dir, None, described) {
+    let files = match RunFiles::create(&args.runs.run_dir, None, described) {
         Ok(files) => files,
         Err(diagnostic) => {
             output.diagnostic(&diagnostic, args.json, &Redactor::default());

@@ -56,7 +56,7 @@ pub(crate) fn run(
     }
     let scenarios: Vec<_> = args.paths.iter().chain(&args.scenarios).collect();
     let described = json!({"command": "serve llm", "scenarios": scenarios});
-    let files = match RunFiles::create(&args.run_dir, args.exchanges.as_deref(), described) {
+    let files = match RunFiles::create(&args.runs.run_dir, args.exchanges.as_deref(), described) {
         Ok(files) => files,
         Err(diagnostic) => {
             output.diagnostic(&diagnostic, args.json, &Redactor::default());

@@ -21,6 +21,7 @@ use self::setup::Plan;
 use self::telling::Telling;
 use crate::args::TestArgs;
 use crate::asynchronous::asynchronously;
+use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
 use crate::inputs::io_reason;
 use crate::output::Output;
@@ -36,7 +37,7 @@ pub(crate) fn run(
             output.diagnostics(&warnings, args.json, &Redactor::default());
             plan
         }
-        Err((diagnostics, exit)) => {
+        Err(Stop(diagnostics, exit)) => {
             output.diagnostics(&diagnostics, args.json, &Redactor::default());
             return exit;
         }

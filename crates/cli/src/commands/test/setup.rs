@@ -15,8 +15,9 @@ use cuecard_players::runtime::{env_file, run_dir};
 use super::super::play::policy;
 use super::reports;
 use crate::args::TestArgs;
+use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
-use crate::inputs::{self, io_reason};
+use crate::inputs;
 
 /// The most threads that make sense: each may hold a trace.
 const MOST_JOBS: usize = 256;
@@ -34,7 +35,7 @@ pub(super) fn plan(
     args: &TestArgs,
     environment: &[(OsString, OsString)],
     clock: &Clock,
-) -> Result<(Plan, Vec<Diagnostic>), (Vec<Diagnostic>, ExitCode)> {
+) -> Result<(Plan, Vec<Diagnostic>), Stop> {
     let mut found = Vec::new();
     let mut selection = Selection {
         filters: Vec::new(),
@@ -96,16 +97,12 @@ pub(super) fn plan(
     };
     let variables = inputs::variables_of(&args.variables, environment);
     found.extend(variables.diagnostics);
-    let working_directory = std::env::current_dir().map_err(|error| {
-        let message = format!("the working directory can't be read: {}", io_reason(&error));
-        let diagnostic = Diagnostic::error(codes::FILE_READ, message);
-        (vec![diagnostic], ExitCode::CouldNotRun)
-    })?;
+    let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let policy = match policy(&args.safety, args.out.as_deref(), &working_directory) {
         Ok(policy) if !any_error(&found) => policy,
         policy => {
             found.extend(policy.err());
-            return Err((found, ExitCode::Invalid));
+            return Err(Stop(found, ExitCode::Invalid));
         }
     };
     // What the surroundings hold is a default; what was typed is meant.

@@ -23,6 +23,7 @@ use super::setup::{self, Plan};
 use super::telling::{exit_code, refuse_second};
 use crate::args::TestArgs;
 use crate::asynchronous::until_stopped;
+use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, stderr_line, stdout};
 
@@ -113,7 +114,7 @@ impl Watching<'_> {
         let clock = Clock::start();
         match setup::plan(self.args, self.environment, &clock) {
             Ok((plan, _)) => Some(plan),
-            Err((diagnostics, exit)) => {
+            Err(Stop(diagnostics, exit)) => {
                 self.output
                     .diagnostics(&diagnostics, self.args.json, &Redactor::default());
                 self.exit = self.exit.worst(exit);

@@ -8,8 +8,8 @@ use super::reader::{Object, Reader};
 use super::step::{ReadStep, step};
 use super::template::is_name;
 use crate::diagnostic::{Diagnostic, any_error, codes};
-use crate::formats::detect::{FileKind, detect, version_text};
-use crate::formats::document::{Language, read_document};
+use crate::formats::detect::{FileKind, detect, kind_of, version_text};
+use crate::formats::document::Language;
 use crate::formats::document::{is_blank, json_diagnostic};
 use crate::scenario::{Step, ToolCallScenario, Variable};
 use crate::source::json::{self, JsonError, JsonErrorKind, Limits, Node, NodeKind};
@@ -205,7 +205,7 @@ fn is_tool_call(reader: &mut Reader<'_>, root: &Node) -> bool {
 fn kind_of_yaml(source: &SourceFile) -> Option<FileKind> {
     match Language::of(source) {
         Language::Json => None,
-        Language::Yaml => read_document(source).root.as_ref().and_then(detect),
+        Language::Yaml => kind_of(source),
     }
 }
 

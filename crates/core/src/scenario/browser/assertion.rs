@@ -34,6 +34,20 @@ impl BrowserAssertion {
             case_sensitive: false,
         }
     }
+
+    /// Whether it says that its element is not to be seen.
+    pub fn asserts_absence(&self) -> bool {
+        match self.kind {
+            AssertKind::Hidden => !self.negate,
+            AssertKind::Visible => self.negate,
+            _ => false,
+        }
+    }
+
+    /// Whether its element need not be there when it is asked for: it is hidden or not, or is counted.
+    pub fn may_lack_element(&self) -> bool {
+        matches!(self.kind, AssertKind::Hidden | AssertKind::Count) || self.asserts_absence()
+    }
 }
 
 /// What must hold of the page or of an element.

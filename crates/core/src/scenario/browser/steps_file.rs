@@ -224,6 +224,19 @@ pub struct Fingerprint {
     pub scope: Vec<String>,
 }
 
+impl Fingerprint {
+    /// The same with every text of the page changed; what the page is built of stays.
+    pub fn with_texts(&self, change: impl Fn(&str) -> String) -> Self {
+        Self {
+            name: change(&self.name),
+            test_id: self.test_id.as_deref().map(&change),
+            path: self.path.iter().map(|entry| change(entry)).collect(),
+            near: change(&self.near),
+            ..self.clone()
+        }
+    }
+}
+
 /// Why an action gave no step.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ErrorInfo {

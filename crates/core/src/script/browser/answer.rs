@@ -215,10 +215,9 @@ impl Question<'_> {
         grounds: &Grounds<'_>,
     ) -> Result<(), Breach> {
         let kind = assertion.kind.word();
-        // What must not be there has no index.
-        let may_be_absent = matches!(assertion.kind, AssertKind::Visible | AssertKind::Hidden)
-            && (assertion.negate || assertion.kind == AssertKind::Hidden);
-        if assertion.kind.needs_target() && target.is_none() && !may_be_absent {
+        // What must not be there has no index; of what is counted one has.
+        let needs_index = assertion.kind == AssertKind::Count || !assertion.may_lack_element();
+        if assertion.kind.needs_target() && target.is_none() && needs_index {
             return breach(format!("an assertion of `{kind}` needs `targetSelector`"));
         }
         match &assertion.expected {

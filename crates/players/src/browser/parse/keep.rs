@@ -4,8 +4,7 @@ use cuecard_core::page::dom::NodeId;
 use cuecard_core::page::rules::{Intent, Phrase, PlaceKind};
 use cuecard_core::page::selector::{Finder, Pattern, Selector};
 use cuecard_core::scenario::browser::{
-    ActionKind, AssertKind, BrowserAction, Fingerprint, InputValue, IntermediateStep, TestStep,
-    Translator,
+    ActionKind, AssertKind, BrowserAction, InputValue, IntermediateStep, TestStep, Translator,
 };
 use cuecard_core::value::Json;
 
@@ -79,7 +78,7 @@ pub(super) fn step(
                 .collect();
             step.fingerprint = finder
                 .fingerprint(*one)
-                .map(|fingerprint| with_references(fingerprint, values));
+                .map(|fingerprint| fingerprint.with_texts(|text| values.with_references(text)));
             let is_secret = finder
                 .state
                 .element(*one)
@@ -128,17 +127,6 @@ fn is_literal(step: &TestStep, values: &Values) -> bool {
             .as_ref()
             .and_then(Json::as_str)
             .is_some_and(|text| !text.is_empty() && values.fill(text) == text)
-}
-
-fn with_references(fingerprint: Fingerprint, values: &Values) -> Fingerprint {
-    let change = |text: &str| values.with_references(text);
-    Fingerprint {
-        name: change(&fingerprint.name),
-        test_id: fingerprint.test_id.as_deref().map(change),
-        path: fingerprint.path.iter().map(|place| change(place)).collect(),
-        near: change(&fingerprint.near),
-        ..fingerprint
-    }
 }
 
 /// A selector of everything that words mean: by role and name if all of it has one role and one name.

@@ -6,7 +6,7 @@ use cuecard_core::page::rules::{
     Intent, NotFound, Translation, Understanding, nearest_form, understand,
 };
 use cuecard_core::page::selector::Finder;
-use cuecard_core::scenario::browser::{ActionKind, AssertKind};
+use cuecard_core::scenario::browser::{ActionKind, BrowserAssertion};
 
 use crate::browser::stage::{Failure, Values, ambiguous, with_values};
 
@@ -67,13 +67,10 @@ pub(super) fn reading(sentence: &str, values: &Values) -> Reading {
 /// Whether an intent is judged or looked for by the stage itself, on each new state: then it may be about what is not
 /// there now.
 pub(super) fn may_be_absent(intent: &Intent) -> bool {
-    let is_absence = intent.step.assertion.as_ref().is_some_and(|assertion| {
-        assertion.kind == AssertKind::Hidden
-            || assertion.kind == AssertKind::Count
-            || (assertion.kind == AssertKind::Visible && assertion.negate)
-    });
+    let assertion = intent.step.assertion.as_ref();
     // What is scrolled to may not be rendered yet.
-    is_absence || intent.step.action_type == ActionKind::Scroll
+    assertion.is_some_and(BrowserAssertion::may_lack_element)
+        || intent.step.action_type == ActionKind::Scroll
 }
 
 /// What an intent means on a page.

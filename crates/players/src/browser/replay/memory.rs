@@ -6,7 +6,7 @@ use cuecard_core::page::dom::NodeId;
 use cuecard_core::page::identity::{Healing, Remembered, Scored, Verdict};
 use cuecard_core::page::selector::{Finder, Selector};
 use cuecard_core::reports::browser_html::BrowserVerdict;
-use cuecard_core::scenario::browser::{AssertKind, Fingerprint, StepsFile, TestStep};
+use cuecard_core::scenario::browser::{BrowserAssertion, Fingerprint, StepsFile, TestStep};
 use cuecard_core::value::cut;
 
 use crate::browser::stage::{Failure, Values};
@@ -73,7 +73,9 @@ fn memory(step: &TestStep, values: &Values) -> Result<Option<Memory>, (&'static 
     if selectors.is_empty() {
         return Ok(None);
     }
-    if step.fingerprint.is_none() && !may_be_absent(step) {
+    let assertion = step.assertion.as_ref();
+    let may_lack_element = assertion.is_some_and(BrowserAssertion::may_lack_element);
+    if step.fingerprint.is_none() && !may_lack_element {
         let message = "it does not say what its element was, and a selector alone is not enough \
                        to act"
             .to_owned();
@@ -82,35 +84,11 @@ fn memory(step: &TestStep, values: &Values) -> Result<Option<Memory>, (&'static 
     let fingerprint = step
         .fingerprint
         .as_ref()
-        .map(|fingerprint| with_texts(fingerprint, |text| values.in_words(text)));
+        .map(|fingerprint| fingerprint.with_texts(|text| values.in_words(text)));
     Ok(Some(Memory {
         selectors,
         fingerprint,
     }))
-}
-
-/// Whether a step may be about what was not there: what is hidden, or counted.
-fn may_be_absent(step: &TestStep) -> bool {
-    step.assertion
-        .as_ref()
-        .is_some_and(|assertion| match assertion.kind {
-            AssertKind::Hidden | AssertKind::Count => true,
-            AssertKind::Visible => assertion.negate,
-            _ => false,
-        })
-}
-
-/// A fingerprint with its texts changed.
-pub(super) fn with_texts(
-    fingerprint: &Fingerprint,
-    change: impl Fn(&str) -> String,
-) -> Fingerprint {
-    Fingerprint {
-        name: change(&fingerprint.name),
-        path: fingerprint.path.iter().map(|entry| change(entry)).collect(),
-        near: change(&fingerprint.near),
-        ..fingerprint.clone()
-    }
 }
 
 /// What a page says about an element that was meant.
@@ -216,7 +194,7 @@ impl Memory {
                 .iter()
                 .map(|selector| selector.with_texts(&mut |text| refer(text)).to_string())
                 .collect(),
-            fingerprint: with_texts(&finder.fingerprint(healing.target)?, refer),
+            fingerprint: finder.fingerprint(healing.target)?.with_texts(refer),
             index: finder.state.element(healing.target)?.highlight_index,
         })
     }

@@ -85,15 +85,6 @@ impl<'a> Remembering<'a> {
     }
 }
 
-/// Whether an assertion says that something is not to be seen.
-fn is_about_absence(assertion: &BrowserAssertion) -> bool {
-    match assertion.kind {
-        AssertKind::Hidden => !assertion.negate,
-        AssertKind::Visible => assertion.negate,
-        _ => false,
-    }
-}
-
 impl Targets for Remembering<'_> {
     fn find(&mut self, finder: Finder<'_>) -> Sought {
         let Some(memory) = self.memory else {
@@ -117,7 +108,13 @@ impl Targets for Remembering<'_> {
                 Some(healing.target)
             }
             // That it is not there is what is asserted.
-            Verdict::Gone { .. } if self.step.assertion.as_ref().is_some_and(is_about_absence) => {
+            Verdict::Gone { .. }
+                if self
+                    .step
+                    .assertion
+                    .as_ref()
+                    .is_some_and(BrowserAssertion::asserts_absence) =>
+            {
                 None
             }
             // A scroll goes on until it is there.

@@ -93,13 +93,8 @@ impl LiveStage {
         was_found: bool,
         targets: &(dyn Targets + Send),
     ) -> Option<String> {
-        let is_about_absence = match assertion.kind {
-            AssertKind::Hidden => !assertion.negate,
-            AssertKind::Visible => assertion.negate,
-            _ => false,
-        };
         let is_known = was_found
-            || !is_about_absence
+            || !assertion.asserts_absence()
             || self.sightings.any(|role, name| targets.is_like(role, name));
         (!is_known).then(|| {
             "it was never seen in this run: if its name is wrong, this asserts nothing".to_owned()

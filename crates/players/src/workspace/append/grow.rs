@@ -11,8 +11,9 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
 use super::{AppendProblem, LARGEST_RECORD, refused};
+use crate::runtime::text_file::folder_of;
 use crate::workspace::disk::{
-    Disk, create_folders, folder_of, io_failure, never_block, refuse_special, target_of,
+    Disk, create_folders, io_failure, never_block, refuse_special, target_of,
 };
 use crate::workspace::text::Encoding;
 use crate::workspace::{WorkspaceError, shortened};

@@ -8,10 +8,9 @@ use serde_json::Value;
 
 use super::grow::lock;
 use super::{AppendProblem, refused};
+use crate::runtime::text_file::folder_of;
 use crate::workspace::WorkspaceError;
-use crate::workspace::disk::{
-    Disk, create_folders, folder_of, io_failure, read_whole, replace, target_of,
-};
+use crate::workspace::disk::{Disk, create_folders, io_failure, read_whole, replace, target_of};
 use crate::workspace::json_spans;
 use crate::workspace::text::Encoding;
 
