@@ -92,6 +92,8 @@ pub(super) struct Seen {
     pub(super) navigations: usize,
     pub(super) abandoned: usize,
     pub(super) loads: usize,
+    /// Requests that this action made, but for those that may go on for good.
+    pub(super) asked: usize,
     pub(super) dialogs: Vec<DialogSeen>,
     pub(super) dialogs_of_action: usize,
     pub(super) downloads: Vec<Download>,
@@ -232,6 +234,7 @@ impl Happenings {
         seen.navigations = 0;
         seen.abandoned = 0;
         seen.loads = 0;
+        seen.asked = 0;
         seen.dialogs_of_action = 0;
         seen.refused.clear();
         seen.refused_frames.clear();
@@ -377,6 +380,7 @@ impl Happenings {
         if request.is_navigation_request() && request.redirected_from().is_none() && !is_of_frame {
             seen.navigations += 1;
         }
+        seen.asked += usize::from(is_waited_for);
         let underway = Underway {
             began: Stopwatch::start(),
             action: seen.action,

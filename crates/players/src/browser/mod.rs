@@ -33,6 +33,6 @@ pub use error::{BrowserError, BrowserErrorKind};
 pub use events::{DialogSeen, Download};
 pub use install::{Installed, install};
 pub use options::{BrowserOptions, OnDialog, PageDefaults};
-pub use settle::Settled;
+pub use settle::{Settled, Settling};
 pub use tools::{BrowserTools, Looked};
 pub use walk::CaptureOptions;

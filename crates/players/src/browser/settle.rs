@@ -16,22 +16,43 @@ const QUIET: Duration = Duration::from_millis(150);
 const BOUND: Duration = Duration::from_secs(3);
 /// A request that takes longer than this is not waited for.
 const LONG_REQUEST: Duration = Duration::from_secs(2);
+/// What happens within this time after an action happened at once.
+const AT_ONCE: Duration = Duration::from_millis(50);
 /// How often a page is asked whether it is quiet.
 const BETWEEN: Duration = Duration::from_millis(30);
 
 /// How a wait for the page ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settled {
+    /// Whatever the action changed was changed at once, and it asked for nothing.
+    Instant,
     /// Requests were answered, and nothing changed any more.
     Quiet,
     /// The page was still busy when the time was up.
     Bounded,
 }
 
+/// How long a page is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Settling {
+    /// Until it is done.
+    #[default]
+    Whole,
+    /// Until it is done, once its document is there.
+    Document,
+    /// As [`Self::Whole`] if it loads or asks for anything; else not at all. For an action that was [`Settled::Instant`]
+    /// when it was recorded.
+    IfBusy,
+}
+
 impl Settled {
+    /// The word for [`Self::Instant`], which a replay looks for.
+    pub const INSTANT: &str = "instant";
+
     /// The word in results.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Instant => Self::INSTANT,
             Self::Quiet => "quiet",
             Self::Bounded => "bounded",
         }
@@ -44,11 +65,23 @@ impl BrowserBridge {
     ///
     /// # Errors
     /// When the page or the browser is gone.
-    pub async fn settle(&mut self) -> Result<Settled, BrowserError> {
+    pub async fn settle(&mut self, settling: Settling) -> Result<Settled, BrowserError> {
         let happenings = self.happenings();
+        let done = Stopwatch::start();
         let work = async {
-            self.navigation_ends().await;
-            self.quiet().await
+            match settling {
+                Settling::Whole => self.navigation_ends().await,
+                Settling::Document => {}
+                Settling::IfBusy => {
+                    // It answers only after it did what the action made it do.
+                    self.quiet_for().await;
+                    if !self.is_busy() {
+                        return Ok(Settled::Instant);
+                    }
+                    self.navigation_ends().await;
+                }
+            }
+            self.quiet(done).await
         };
         tokio::select! {
             biased;
@@ -57,17 +90,11 @@ impl BrowserBridge {
         }
     }
 
-    /// The same after a navigation whose document is enough.
-    ///
-    /// # Errors
-    /// When the page or the browser is gone.
-    pub async fn settle_document(&mut self) -> Result<Settled, BrowserError> {
+    /// Whether the action made the page load or ask for anything.
+    fn is_busy(&self) -> bool {
         let happenings = self.happenings();
-        tokio::select! {
-            biased;
-            trouble = happenings.trouble() => Err(super::bridge::gone(&trouble)),
-            settled = self.quiet() => settled,
-        }
+        let seen = happenings.seen();
+        seen.navigations > 0 || seen.asked > 0 || seen.downloads_underway > 0
     }
 
     /// Waits for a navigation that the action began, and for downloads.
@@ -98,7 +125,7 @@ impl BrowserBridge {
         }
     }
 
-    async fn quiet(&mut self) -> Result<Settled, BrowserError> {
+    async fn quiet(&mut self, done: Stopwatch) -> Result<Settled, BrowserError> {
         let began = Stopwatch::start();
         loop {
             let is_answered = {
@@ -111,8 +138,16 @@ impl BrowserBridge {
                         && request.began.elapsed() < LONG_REQUEST
                 })
             };
-            if is_answered && self.quiet_for().await >= QUIET {
-                return Ok(Settled::Quiet);
+            let quiet = match is_answered {
+                true => self.quiet_for().await,
+                false => Duration::ZERO,
+            };
+            if quiet >= QUIET {
+                let is_instant = done.elapsed().saturating_sub(quiet) <= AT_ONCE && !self.is_busy();
+                return Ok(match is_instant {
+                    true => Settled::Instant,
+                    false => Settled::Quiet,
+                });
             }
             if began.elapsed() >= BOUND {
                 return Ok(Settled::Bounded);

@@ -1,7 +1,9 @@
 //! Frames, shadow roots, lists and large pages.
 
 use cuecard_core::page::dom::{DomElement, HopKind};
-use cuecard_players::browser::{BrowserErrorKind, CaptureOptions, ElementAddress, Navigation};
+use cuecard_players::browser::{
+    BrowserErrorKind, CaptureOptions, ElementAddress, Navigation, Settling,
+};
 
 use super::{PATIENCE, all, only, with_browser};
 
@@ -51,7 +53,10 @@ fn frames_of_every_kind_are_inline_and_each_is_its_own() {
             let target = ElementAddress::of(all(&state, "button", "Pay")[idx]);
             let clicked = lab.bridge.click(&target, false, PATIENCE).await;
             clicked.unwrap_or_else(|error| panic!("{idx}: {error}"));
-            lab.bridge.settle().await.expect("it settles");
+            lab.bridge
+                .settle(Settling::Whole)
+                .await
+                .expect("it settles");
             let state = lab.state().await;
             let field = ElementAddress::of(all(&state, "textbox", "Card number")[idx - 1]);
             lab.bridge
@@ -90,7 +95,10 @@ fn open_and_closed_shadow_roots_are_read_and_used() {
                 let target = ElementAddress::of(all(&state, "button", "More")[idx]);
                 let clicked = lab.bridge.click(&target, false, PATIENCE).await;
                 clicked.unwrap_or_else(|error| panic!("{idx}: {error}"));
-                lab.bridge.settle().await.expect("it settles");
+                lab.bridge
+                    .settle(Settling::Whole)
+                    .await
+                    .expect("it settles");
             }
         }
         let state = lab.state().await;
@@ -123,7 +131,10 @@ fn a_list_that_renders_what_is_in_view_is_read_as_it_scrolls() {
         lab.click("option", "Person 3").await;
         assert!(lab.shows("1 of 10000 picked").await);
         lab.fill("Filter", "Person 9999").await;
-        lab.bridge.settle().await.expect("it settles");
+        lab.bridge
+            .settle(Settling::Whole)
+            .await
+            .expect("it settles");
         lab.click("option", "Person 9999").await;
         assert!(lab.shows("2 of 1 picked").await);
         let state = lab.state().await;
@@ -148,14 +159,20 @@ fn twenty_look_alikes_are_twenty_addresses_and_states_say_what_is_new() {
             .click(&last, false, PATIENCE)
             .await
             .expect("it is scrolled to and clicked");
-        lab.bridge.settle().await.expect("it settles");
+        lab.bridge
+            .settle(Settling::Whole)
+            .await
+            .expect("it settles");
         assert!(lab.shows("White wool scarf was added.").await);
         let sort = lab.find("combobox", "Sort by").await;
         lab.bridge
             .select(&sort, "Name", PATIENCE)
             .await
             .expect("there is such an option");
-        lab.bridge.settle().await.expect("it settles");
+        lab.bridge
+            .settle(Settling::Whole)
+            .await
+            .expect("it settles");
         let state = lab.state().await;
         let select = only(&state, "combobox", "Sort by");
         assert_eq!(select.attribute("value"), Some("name"));

@@ -64,7 +64,11 @@ fn a_crash_and_a_driver_that_ends_are_errors_and_not_hangs() {
             .navigate(&to, PATIENCE)
             .await
             .expect_err("it crashes");
-        let error = lab.bridge.settle().await.expect_err("it has crashed");
+        let error = lab
+            .bridge
+            .settle(Settling::Whole)
+            .await
+            .expect_err("it has crashed");
         assert_eq!(
             error.kind,
             BrowserErrorKind::PageCrashed,

@@ -12,7 +12,8 @@ use std::time::Duration;
 use cuecard_core::page::dom::{DomElement, DomProcessor, DomState};
 use cuecard_core::value::Redactor;
 use cuecard_players::browser::{
-    BrowserBridge, BrowserOptions, BrowserTools, CaptureOptions, ElementAddress, Looked, Navigation,
+    BrowserBridge, BrowserOptions, BrowserTools, CaptureOptions, ElementAddress, Looked,
+    Navigation, Settling,
 };
 use cuecard_testing::peers;
 use cuecard_testing::site::Site;
@@ -117,7 +118,10 @@ impl Lab {
             .navigate(&to, PATIENCE)
             .await
             .expect("the page is there");
-        self.bridge.settle().await.expect("the page settles");
+        self.bridge
+            .settle(Settling::Whole)
+            .await
+            .expect("the page settles");
     }
 
     /// The capture as it comes.
@@ -151,7 +155,10 @@ impl Lab {
         let target = self.find(role, name).await;
         let clicked = self.bridge.click(&target, false, PATIENCE).await;
         clicked.unwrap_or_else(|error| panic!("{role} {name}: {error}"));
-        self.bridge.settle().await.expect("the page settles");
+        self.bridge
+            .settle(Settling::Whole)
+            .await
+            .expect("the page settles");
     }
 
     /// Fills the field of this name.

@@ -20,6 +20,7 @@ use super::audience::{Audience, Choice, Marked, ParseEvent, Proposal};
 use super::keep::{self, Done};
 use super::understand::{Meaning, Reading, meaning, reading};
 use super::{ParseRequest, Parsed};
+use crate::browser::Settling;
 use crate::browser::model::Interpreter;
 use crate::browser::stage::{
     Aim, ByIdentity, ByPhrase, Deadline, Deed, Failure, Limits, NoTargets, Outcome, Performed,
@@ -322,6 +323,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
             aim,
             limits,
             wait_for: None,
+            settling: Settling::Whole,
         };
         let mut targets = self.targets(&understood);
         let Performed {

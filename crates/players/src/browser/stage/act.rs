@@ -13,7 +13,7 @@ use reqwest::Url;
 use super::live::LiveStage;
 use super::{Aim, Deed, Failure, Outcome, Performed, Targets};
 use crate::browser::error::{BrowserError, BrowserErrorKind};
-use crate::browser::{ElementAddress, Loaded, Navigation};
+use crate::browser::{ElementAddress, Loaded, Navigation, Settling};
 
 /// How many times a scroll in search of an element goes on.
 const MOST_SCROLLS: usize = 50;
@@ -79,7 +79,16 @@ impl LiveStage {
                 return Err(Failure::new(codes::BROWSER_NOT_UNDERSTOOD, message));
             }
         }
-        self.settled(before, false, expects_download).await
+        let outcome = self.settled(before, deed.settling, expects_download).await;
+        // What goes on in frames and shadow roots is not watched.
+        let is_watched = deed
+            .aim
+            .as_ref()
+            .is_none_or(|aim| aim.address.scope.is_empty());
+        outcome.map(|outcome| match is_watched {
+            true => outcome,
+            false => outcome.not_instant(),
+        })
     }
 
     /// Goes somewhere: to an address, which may hold references and be relative to the page, or through the history.
@@ -96,10 +105,9 @@ impl LiveStage {
             "reload" => Navigation::Reload,
             url => Navigation::To(self.address(url)?),
         };
-        let is_document_enough = wait_for == Some(WaitFor::DomContentLoaded);
-        let loaded = match is_document_enough {
-            true => Loaded::Document,
-            false => Loaded::Everything,
+        let (loaded, settling) = match wait_for {
+            Some(WaitFor::DomContentLoaded) => (Loaded::Document, Settling::Document),
+            _ => (Loaded::Everything, Settling::Whole),
         };
         if let Err(error) = self.bridge.navigate_until(&to, loaded, limit).await {
             let failure = match self.bridge.refused() {
@@ -110,7 +118,7 @@ impl LiveStage {
             };
             return Err(self.masked(failure));
         }
-        self.settled(before, is_document_enough, false).await
+        self.settled(before, settling, false).await
     }
 
     /// The whole address, which the policy allows.
@@ -281,7 +289,7 @@ impl LiveStage {
                 let address = ElementAddress::of(element);
                 let scrolled = self.bridge.scroll_to(&address, deed.limits.action).await;
                 scrolled.map_err(|error| self.masked(error.into()))?;
-                let outcome = self.settled(before, false, false).await?;
+                let outcome = self.settled(before, Settling::Whole, false).await?;
                 // Where it is has changed, and what stands around it.
                 let after = self.peek().await?;
                 let is_there = targets.find(self.finder(&after)).elements.len() == 1;
@@ -298,7 +306,7 @@ impl LiveStage {
             if !has_moved {
                 break;
             }
-            self.settled(before, false, false).await?;
+            self.settled(before, Settling::Whole, false).await?;
             scene = self.peek().await?;
         }
         let nearest = targets.find(self.finder(&scene)).nearest;

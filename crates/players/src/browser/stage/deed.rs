@@ -8,7 +8,7 @@ use cuecard_core::scenario::browser::{InputValue, IntermediateStep, WaitFor};
 use cuecard_core::value::Json;
 use serde_json::json;
 
-use crate::browser::ElementAddress;
+use crate::browser::{ElementAddress, Settling};
 
 /// One thing to do. References in it are filled in when it is done; as long as it is a deed, it holds no secret.
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ pub struct Deed<'a> {
     pub limits: Limits,
     /// What a navigation waits for; that it has loaded everything if absent.
     pub wait_for: Option<WaitFor>,
+    /// How long the page is waited for afterwards, but for navigations.
+    pub settling: Settling,
 }
 
 /// How long a deed may take.

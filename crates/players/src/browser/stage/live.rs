@@ -18,7 +18,7 @@ use super::{
     Values,
 };
 use crate::browser::error::BrowserErrorKind;
-use crate::browser::{BrowserBridge, CaptureOptions, ElementAddress, Settled};
+use crate::browser::{BrowserBridge, CaptureOptions, ElementAddress, Settled, Settling};
 use crate::runtime::policy::Policy;
 
 /// How often a page that is just being replaced is captured again.
@@ -230,15 +230,10 @@ impl LiveStage {
     pub(super) async fn settled(
         &mut self,
         before: Before,
-        is_document_enough: bool,
+        settling: Settling,
         expects_download: bool,
     ) -> Result<Outcome, Failure> {
-        let settling = async {
-            match is_document_enough {
-                true => self.bridge.settle_document().await,
-                false => self.bridge.settle().await,
-            }
-        };
+        let settling = self.bridge.settle(settling);
         let Ok(settled) = tokio::time::timeout(SETTLE, settling).await else {
             return Err(hangs());
         };

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::compact::compact;
 use super::*;
+use crate::browser::Settling;
 use crate::browser::model::tests::login;
 use crate::browser::stage::{
     Aim, Deadline, Deed, Failure, Limits, NoTargets, Outcome, Performed, Scene, Sought, Stage,
@@ -136,6 +137,7 @@ async fn ask(stage: &mut impl Stage, question: Question) -> Told {
                     assertion: Duration::from_secs(1),
                 },
                 wait_for: None,
+                settling: Settling::Whole,
             };
             let done = stage.perform(&deed, &mut NoTargets).await;
             done.map(|done| {
@@ -307,6 +309,7 @@ async fn who_finds_targets_sees_the_page_that_counted() {
             assertion: Duration::ZERO,
         },
         wait_for: None,
+        settling: Settling::Whole,
     };
     RecordingStage::new(ScriptedStage(answers), cassette.clone())
         .perform(&deed, &mut NoTargets)
