@@ -1,11 +1,14 @@
 //! Runs that are killed, or that somebody ends: what was told to be done is kept, and nothing is left running.
 
+use std::io::Write as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use cuecard_core::diagnostic::any_error;
 use cuecard_core::source::SourceFile;
 use cuecard_players::browser::model::Cassette;
-use cuecard_testing::scratch::{Ended, Running};
+use cuecard_testing::peers;
+use cuecard_testing::scratch::{Ended, Running, Scratch};
 use serde_json::{Value, json};
 
 use super::SENTENCES;
@@ -122,6 +125,35 @@ fn a_parse_that_somebody_ends_says_where_its_steps_are() {
     let description = std::fs::read_to_string(run_dirs(&lab.scratch)[0].join("run.json"));
     assert!(description.expect("written").contains("\"interrupted\""));
     assert_kept(&lab);
+}
+
+#[test]
+fn a_question_can_be_ended_too() {
+    let Some(lab) = Lab::new() else { return };
+    let Some(script) = peers::require_program("script") else {
+        return;
+    };
+    write_long(&lab, "long.json");
+    // `script` gives the program a terminal, and passes on what is typed.
+    let mut terminal = Scratch::new(&script).expect("a scratch folder");
+    terminal.limit(Duration::from_secs(240));
+    let command = format!(
+        "cd '{}' && exec '{}' parse long.json --interactive",
+        lab.scratch.work().display(),
+        env!("CARGO_BIN_EXE_cuecard")
+    );
+    let mut running = terminal
+        .start(&["-qec", &command, "/dev/null"])
+        .expect("a terminal starts");
+    let is_asked = running.wait_for(|stdout, _| stdout.contains("do it?"));
+    let mut keys = running.stdin.take().expect("it reads");
+    // Ctrl-C, as a terminal sends it.
+    keys.write_all(b"\x03").expect("it reads");
+    let is_over = running.wait_for(|stdout, _| stdout.contains("interrupted before"));
+    let finished = running.finish();
+    assert!(is_asked && is_over, "{}", told(&finished));
+    assert_eq!(finished.code(), Some(INTERRUPTED), "{}", told(&finished));
+    assert_nothing_left(&finished);
 }
 
 #[test]
