@@ -5,6 +5,7 @@ mod asynchronous;
 mod commands;
 mod exit_code;
 mod inputs;
+mod line_queue;
 mod open_files;
 mod output;
 mod signals;

@@ -77,11 +77,11 @@ pub(crate) struct BrowserFlags {
     /// The browser (default: one that is found on this machine)
     #[arg(long, value_name = "PATH", conflicts_with = "cdp")]
     pub browser: Option<PathBuf>,
-    /// Use a browser that runs already, at this address of its DevTools
+    /// Use a browser that runs already, at this address of its DevTools; it stays open, with all of its tabs
     #[arg(long, value_name = "URL")]
     pub cdp: Option<String>,
     /// Show the browser's window
-    #[arg(long)]
+    #[arg(long, conflicts_with = "cdp")]
     pub headed: bool,
     /// Wait so long before each call to the browser, in milliseconds, to watch
     #[arg(long, value_name = "MS")]

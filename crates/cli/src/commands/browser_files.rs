@@ -1,10 +1,16 @@
 //! Browser scenarios and their steps, as `check` looks at them.
 
+use std::collections::BTreeMap;
+
 use cuecard_core::diagnostic::Diagnostic;
 use cuecard_core::formats::browser::{self, BrowserEffects, check_variables};
 use cuecard_core::formats::detect::{FileKind, kind_of};
+use cuecard_core::scenario::browser::{BrowserScenario, TranslatorChoice};
 use cuecard_core::source::SourceFile;
+use cuecard_core::value::printable;
 use serde_json::{Value as Json, json};
+
+use super::browser_model::{self, NamedModel, Place};
 
 /// What a browser file would do.
 #[derive(Default)]
@@ -12,57 +18,180 @@ pub(crate) struct Checked {
     /// What was found in it.
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// What it would do; absent if it can't be read.
-    pub(crate) effects: Option<BrowserEffects>,
+    pub(crate) would_do: Option<WouldDo>,
+}
+
+/// What a browser file would do.
+pub(crate) struct WouldDo {
+    effects: BrowserEffects,
+    model: Model,
+}
+
+/// Who is asked what the rules can't read.
+enum Model {
+    /// Nobody: it is no scenario, or it says so.
+    Unasked,
+    /// Nobody, since none is named.
+    Unnamed,
+    /// This one.
+    Named(Box<NamedModel>),
 }
 
 /// Checks a text, if it is a browser scenario or a file of steps.
-pub(crate) fn check(source: &SourceFile) -> Option<Checked> {
+pub(crate) fn check(
+    source: &SourceFile,
+    environment: &BTreeMap<String, String>,
+) -> Option<Checked> {
     match kind_of(source)? {
         FileKind::Browser => {
             let reading = browser::read(source);
             let mut diagnostics = reading.diagnostics;
-            let scenario = reading.scenario.as_ref();
-            diagnostics.extend(
-                scenario.map_or_else(Vec::new, |scenario| check_variables(scenario, &[], false)),
-            );
+            let would_do = reading.scenario.map(|scenario| {
+                diagnostics.extend(check_variables(&scenario, &[], false));
+                let model = model(&scenario, environment).unwrap_or_else(|found| {
+                    diagnostics.push(found);
+                    Model::Unasked
+                });
+                let effects = browser::effects(&scenario);
+                WouldDo { effects, model }
+            });
             Some(Checked {
                 diagnostics,
-                effects: scenario.map(browser::effects),
+                would_do,
             })
         }
         FileKind::BrowserSteps => {
             let reading = browser::read_steps(source);
             Some(Checked {
                 diagnostics: reading.diagnostics,
-                effects: reading.steps.as_ref().map(browser::steps_effects),
+                would_do: reading.steps.as_ref().map(of_steps),
             })
         }
         _ => None,
     }
 }
 
-/// What a file would do, in a few words.
-pub(crate) fn line(effects: &BrowserEffects) -> String {
-    let count = effects.actions.len();
-    let actions = format!("{count} action{}", if count == 1 { "" } else { "s" });
-    let hosts: Vec<&str> = effects.hosts.iter().map(String::as_str).collect();
-    match hosts.is_empty() {
-        true => format!("{actions} in a browser"),
-        false => format!("{actions} in a browser on {}", hosts.join(", ")),
+/// What steps would do.
+pub(crate) fn of_steps(steps: &cuecard_core::scenario::browser::StepsFile) -> WouldDo {
+    WouldDo {
+        effects: browser::steps_effects(steps),
+        model: Model::Unasked,
     }
 }
 
-/// The actions, one a line.
-pub(crate) fn list(effects: &BrowserEffects) -> String {
-    effects
-        .actions
-        .iter()
-        .enumerate()
-        .map(|(index, action)| format!("  {:>3} {action}\n", index + 1))
-        .collect()
+fn model(
+    scenario: &BrowserScenario,
+    environment: &BTreeMap<String, String>,
+) -> Result<Model, Diagnostic> {
+    if scenario.options.translator == TranslatorChoice::Rules {
+        return Ok(Model::Unasked);
+    }
+    let named = browser_model::named(None, &scenario.options, environment)?;
+    Ok(named.map_or(Model::Unnamed, |named| Model::Named(Box::new(named))))
 }
 
-/// The same as JSON.
-pub(crate) fn document(effects: &BrowserEffects) -> Json {
-    json!({"hosts": effects.hosts, "actions": effects.actions})
+impl WouldDo {
+    /// In a few words.
+    pub(crate) fn line(&self) -> String {
+        let count = self.effects.actions.len();
+        let actions = format!("{count} action{}", if count == 1 { "" } else { "s" });
+        let hosts: Vec<&str> = self.effects.hosts.iter().map(String::as_str).collect();
+        match hosts.is_empty() {
+            true => format!("{actions} in a browser"),
+            false => format!("{actions} in a browser on {}", hosts.join(", ")),
+        }
+    }
+
+    /// The actions, one a line, and what they need.
+    pub(crate) fn list(&self) -> String {
+        let actions = self.effects.actions.iter();
+        let mut list: String = (1..)
+            .zip(actions)
+            .map(|(number, action)| format!("  {number:>3} {}\n", printable(action)))
+            .collect();
+        for file in &self.effects.reads {
+            list.push_str(&format!("  reads   {}\n", printable(file)));
+        }
+        for name in &self.effects.secrets {
+            list.push_str(&format!(
+                "  secret  {name}, from CUECARD_VAR_{name} or asked for on a terminal\n"
+            ));
+        }
+        list.push_str(&self.asks());
+        list
+    }
+
+    /// Who is asked about what the rules can't read, and what decides that.
+    fn asks(&self) -> String {
+        let numbers: Vec<String> = self
+            .effects
+            .for_model
+            .iter()
+            .map(usize::to_string)
+            .collect();
+        let unread = numbers.join(", ");
+        match &self.model {
+            Model::Unasked | Model::Unnamed if unread.is_empty() => String::new(),
+            Model::Unasked => {
+                format!("  asks    nobody about {unread}, which the rules can't read\n")
+            }
+            Model::Unnamed => {
+                format!("  asks    no model about {unread}: --model or `options.llm` names one\n")
+            }
+            Model::Named(model) => {
+                let if_unclear = "if the rules find no element or several";
+                let about = match numbers.len() {
+                    0 => if_unclear.to_owned(),
+                    count if count == self.effects.actions.len() => "about every action".to_owned(),
+                    _ => format!("about {unread}, and {if_unclear}"),
+                };
+                let [what, why] = told(model);
+                format!("  asks    {what}\n          {about}\n          {why}\n")
+            }
+        }
+    }
+
+    /// The same as JSON.
+    pub(crate) fn document(&self) -> Json {
+        let model = match &self.model {
+            Model::Unasked | Model::Unnamed => Json::Null,
+            Model::Named(model) => json!({
+                "provider": model.kind.word(),
+                "model": model.name,
+                "url": model.provider.to_string(),
+                "from": match model.place {
+                    Place::File => "options.llm.baseUrl",
+                    Place::Variable(name) => name,
+                    Place::Usual(_) => "default",
+                },
+                "key_variable": model.key_variable,
+            }),
+        };
+        json!({
+            "hosts": self.effects.hosts,
+            "actions": self.effects.actions,
+            "reads": self.effects.reads,
+            "secrets": self.effects.secrets,
+            "model": model,
+            "for_model": self.effects.for_model,
+        })
+    }
+}
+
+/// Which model is asked and where, and what decides that.
+fn told(model: &NamedModel) -> [String; 2] {
+    let place = match model.place {
+        Place::Usual(variable) => format!("{variable} is not set"),
+        place => format!("the address is that of {}", place.words()),
+    };
+    let key = match &model.key_variable {
+        Some(variable) => format!("the key that of {}", printable(variable)),
+        None => "there is no key, since `options.llm.apiKeyEnv` names none".to_owned(),
+    };
+    let name = printable(&model.name);
+    let (api, url) = (model.kind.word(), &model.provider);
+    [
+        format!("{name} over {api} at {url}"),
+        format!("{place}, {key}"),
+    ]
 }

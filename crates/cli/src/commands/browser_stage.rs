@@ -7,15 +7,22 @@ use std::time::Duration;
 
 use cuecard_core::diagnostic::{Diagnostic, codes, find_code};
 use cuecard_core::scenario::browser as scenario;
+use cuecard_core::value::Redactor;
 use cuecard_players::browser::session::{Program, Session};
 use cuecard_players::browser::stage::{Failure, LiveStage, Values};
 use cuecard_players::browser::storage_state::StorageFile;
 use cuecard_players::runtime::policy::Policy;
 
 use crate::args::BrowserFlags;
+use crate::output::{Output, stderr_line};
 
 /// The longest that a call may be slowed down, in milliseconds.
 const SLOWEST: u64 = 60_000;
+
+/// What the run directory calls the folder of videos.
+const VIDEOS: &str = "videos";
+/// What it calls Playwright's own trace.
+const PLAYWRIGHT_TRACE: &str = "playwright-trace.zip";
 
 /// What a browser is wanted for.
 pub(super) struct Wanted<'a> {
@@ -43,6 +50,21 @@ pub(super) fn check(flags: &BrowserFlags, has_secrets: bool) -> Vec<Diagnostic> 
             format!("`--slow-mo {slow}` is more than a minute for each call"),
         ));
     }
+    if let Some(address) = &flags.cdp
+        && !["http://", "https://", "ws://", "wss://"]
+            .iter()
+            .any(|scheme| address.starts_with(scheme))
+    {
+        found.push(
+            Diagnostic::error(
+                codes::ARGUMENT,
+                format!("`--cdp {address}` is no address of a browser"),
+            )
+            .with_help(
+                "start a browser with --remote-debugging-port=9222, and write --cdp http://127.0.0.1:9222",
+            ),
+        );
+    }
     if flags.playwright_trace && has_secrets {
         found.push(
             Diagnostic::error(
@@ -53,6 +75,29 @@ pub(super) fn check(flags: &BrowserFlags, has_secrets: bool) -> Vec<Diagnostic> 
         );
     }
     found
+}
+
+/// What was typed about a browser where none is started: `why`.
+pub(super) fn unused(flags: &BrowserFlags, why: &str) -> Vec<Diagnostic> {
+    let typed = [
+        ("--browser", flags.browser.is_some()),
+        ("--cdp", flags.cdp.is_some()),
+        ("--headed", flags.headed),
+        ("--slow-mo", flags.slow_mo.is_some()),
+        ("--video", flags.video),
+        ("--playwright-trace", flags.playwright_trace),
+        ("--page-root", flags.page_root.is_some()),
+    ];
+    typed
+        .into_iter()
+        .filter(|(_, is_typed)| *is_typed)
+        .map(|(flag, _)| {
+            Diagnostic::error(
+                codes::ARGUMENT,
+                format!("`{flag}` is about a browser, and {why}"),
+            )
+        })
+        .collect()
 }
 
 /// The storage state that the scenario names.
@@ -89,10 +134,10 @@ pub(super) async fn start(
             is_headed: flags.headed,
             slow_motion: flags.slow_mo.map(Duration::from_millis),
             page_root: flags.page_root.clone(),
-            videos: flags.video.then(|| wanted.run_dir.join("videos")),
+            videos: flags.video.then(|| wanted.run_dir.join(VIDEOS)),
             playwright_trace: flags
                 .playwright_trace
-                .then(|| wanted.run_dir.join("playwright-trace.zip")),
+                .then(|| wanted.run_dir.join(PLAYWRIGHT_TRACE)),
         },
         environment,
         working_directory,
@@ -107,6 +152,35 @@ pub(super) async fn start(
         .start()
         .await
         .map_err(|failure| diagnostic(&failure))
+}
+
+/// Says where a browser that has ended left what it was to record. `shown` is what people call `run_dir`.
+pub(super) fn tell_recorded(flags: &BrowserFlags, run_dir: &Path, shown: &Path, output: &Output) {
+    let wanted = [
+        (flags.video, "video", VIDEOS),
+        (flags.playwright_trace, "Playwright trace", PLAYWRIGHT_TRACE),
+    ];
+    for (_, what, name) in wanted.into_iter().filter(|(is_wanted, ..)| *is_wanted) {
+        if is_filled(&run_dir.join(name)) {
+            let path = shown.join(name);
+            let line = format!("{what}: {}", path.display());
+            stderr_line(&output.stderr.faint(&line));
+            continue;
+        }
+        let found = Diagnostic::warning(
+            codes::FILE_WRITE,
+            format!("the {what} was not written: the browser ended before"),
+        );
+        output.diagnostic(&found, false, &Redactor::default());
+    }
+}
+
+/// Whether there is a folder with something in it, or a file.
+fn is_filled(path: &Path) -> bool {
+    match std::fs::read_dir(path) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(_) => path.is_file(),
+    }
 }
 
 /// A failure as everything else is told that goes wrong.

@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
-use cuecard_core::formats::browser::BrowserEffects;
 use cuecard_core::formats::detect::{FileKind, detect};
 use cuecard_core::formats::document::{Language, read_document};
 use cuecard_core::formats::test_case;
@@ -46,7 +45,7 @@ struct Checked {
     /// Or a timeline.
     timeline: Option<LlmScript>,
     /// Or what a browser file would do.
-    browser: Option<BrowserEffects>,
+    browser: Option<browser_files::WouldDo>,
     /// Files that the timeline refers to.
     beside: Vec<PathBuf>,
     diagnostics: Vec<Diagnostic>,
@@ -130,6 +129,7 @@ pub(crate) fn run(
         config: &config,
         symbols: &symbols,
         snapshots: &snapshots,
+        environment: &variables.environment,
     };
     let mut all = check_all(&files, args, &with);
     all.extend(problems.into_iter().map(|(folder, problem)| Checked {
@@ -177,6 +177,8 @@ struct With<'a> {
     symbols: &'a Symbols,
     /// Pages on which the element ids of scenarios may be known.
     snapshots: &'a [Snapshot],
+    /// What says where a model is.
+    environment: &'a BTreeMap<String, String>,
 }
 
 /// The snapshots in files: what a browser's server answered.
@@ -369,9 +371,9 @@ fn check(path: &Path, args: &CheckArgs, with: &With<'_>) -> Checked {
             ..checked
         };
     }
-    if let Some(browser) = browser_files::check(&source) {
+    if let Some(browser) = browser_files::check(&source, with.environment) {
         return Checked {
-            browser: browser.effects,
+            browser: browser.would_do,
             diagnostics: browser.diagnostics,
             ..checked
         };
@@ -453,9 +455,9 @@ fn line(checked: &Checked, config: &Config, output: &Output) -> String {
         let asserts = count(case.assertions.len(), "assertion");
         return format!("{}: {verdict}{}{asserts}\n", checked.file, style.dot());
     }
-    if let Some(effects) = &checked.browser {
-        let (dot, line) = (style.dot(), browser_files::line(effects));
-        let list = browser_files::list(effects);
+    if let Some(would_do) = &checked.browser {
+        let (dot, line) = (style.dot(), would_do.line());
+        let list = would_do.list();
         return format!("{}: {verdict}{dot}{line}\n{list}", checked.file);
     }
     let verdict = match &checked.timeline {
@@ -506,8 +508,8 @@ fn document(checked: &Checked, config: &Config) -> Json {
     if let Some(case) = &checked.test {
         document["test_case"] = json!({"id": case.id, "assertions": case.assertions.len()});
     }
-    if let Some(effects) = &checked.browser {
-        document["browser"] = browser_files::document(effects);
+    if let Some(would_do) = &checked.browser {
+        document["browser"] = would_do.document();
     }
     if let Some(script) = &checked.timeline {
         document["timeline"] = json!({

@@ -2,6 +2,7 @@
 
 pub(crate) mod browser;
 mod browser_files;
+mod browser_model;
 mod browser_play;
 mod browser_stage;
 mod browser_values;

@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::play_output::{self, Report, Reports, Subject};
 use super::stop::Stop;
-use super::{browser_play, dry_run};
+use super::{browser_play, browser_stage, dry_run};
 use crate::args::{PlayArgs, SafetyArgs};
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
@@ -116,7 +116,10 @@ fn prepared(
     let Some(scenario) = reading.scenario else {
         return Err(Stop(reading.diagnostics, ExitCode::Invalid));
     };
-    let mut errors = Vec::new();
+    let mut errors = browser_stage::unused(
+        &args.browser,
+        "a tool-call scenario starts none but through its servers",
+    );
     let mut take = |found: Vec<Diagnostic>| {
         for diagnostic in found {
             match diagnostic.severity {
@@ -309,7 +312,7 @@ async fn play(
     let clock = Clock::start();
     let started = clock.timestamp(Duration::ZERO);
     let scenario = prepared.scenario.clone();
-    let run_dir = match run_dir(args, &prepared.working_directory, &clock) {
+    let run_dir = match run_dir(&args.runs.run_dir, &prepared.working_directory, &clock) {
         Ok(run_dir) => Arc::new(run_dir),
         Err(diagnostic) => {
             output.diagnostic(&diagnostic, args.json, &prepared.redactor);
@@ -419,18 +422,19 @@ async fn play(
 }
 
 /// The folder of a run that began with the clock.
+/// The folder of a run that begins now, below `parent`.
 pub(super) fn run_dir(
-    args: &PlayArgs,
+    parent: &Path,
     working_directory: &Path,
     clock: &Clock,
 ) -> Result<RunDir, Diagnostic> {
     let started = clock.timestamp(Duration::ZERO);
-    RunDir::create(&working_directory.join(&args.runs.run_dir), started).map_err(|error| {
+    RunDir::create(&working_directory.join(parent), started).map_err(|error| {
         Diagnostic::error(
             codes::FILE_WRITE,
             format!(
                 "the run directory `{}` can't be made: {}",
-                args.runs.run_dir.display(),
+                parent.display(),
                 io_reason(&error)
             ),
         )

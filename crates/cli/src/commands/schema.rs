@@ -6,6 +6,7 @@ use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_core::formats::{browser, test_case, timeline, tool_call};
 use cuecard_core::value::{Json, Redactor};
 use cuecard_core::{reports, trace};
+use cuecard_players::browser::model::cassette_schema;
 use cuecard_players::workspace::files;
 
 use crate::args::SchemaArgs;
@@ -18,8 +19,12 @@ type Schema = (&'static str, fn() -> Json);
 const SCHEMAS: &[Schema] = &[
     ("tool-call", tool_call::schema),
     ("timeline", timeline::schema),
+    ("terminal", timeline::terminal_schema),
+    ("faults", timeline::faults_schema),
     ("browser", browser::schema),
     ("steps", browser::steps_schema),
+    ("heal", browser::heal_schema),
+    ("cassette", cassette_schema),
     ("test-case", test_case::schema),
     ("replay-bundle", trace::import::replay_bundle_schema),
     ("trace", trace::schema),

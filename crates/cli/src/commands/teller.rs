@@ -1,51 +1,98 @@
-//! Tells what happens while something serves: in words, or as lines of JSON.
+//! Tells what happens while something serves: in words, or as lines of JSON. Nothing that is told waits for a reader.
 
 use cuecard_core::diagnostic::{Diagnostic, Severity};
 use cuecard_core::reports::diagnostics;
-use cuecard_core::value::Redactor;
 use serde_json::{Map, Value, json};
 
+use crate::line_queue::LineQueue;
 use crate::output::{Output, stderr, stdout};
 
-/// Where and how it is told.
+/// Where and how it is told. Clones are the same one.
 #[derive(Clone)]
 pub(crate) struct Teller {
     pub(crate) output: Output,
     /// JSON Lines instead of text.
     pub(crate) is_json: bool,
-    /// Standard output belongs to the command.
-    pub(crate) has_command: bool,
+    /// For the result: standard output, or standard error if the other one belongs to the command.
+    result: LineQueue,
+    /// For progress: standard error.
+    progress: LineQueue,
 }
 
 impl Teller {
-    /// A line of the result.
-    pub(crate) fn line(&self, text: &str) {
-        let line = format!("{text}\n");
-        match self.has_command {
-            true => stderr(&line),
-            false => stdout(&line),
+    /// Tells on the streams of the program. With `has_command` standard output belongs to a command.
+    pub(crate) fn new(output: &Output, is_json: bool, has_command: bool) -> Self {
+        let in_words: fn(u64) -> String =
+            |count| format!("… {count} lines are left out here: nobody read them in time\n");
+        let as_event: fn(u64) -> String = |count| {
+            let event = json!({"event": "left_out", "lines": count});
+            format!("{event}\n")
+        };
+        let progress = LineQueue::new(stderr, in_words);
+        let result = match (has_command, is_json) {
+            (true, _) => progress.clone(),
+            (false, true) => LineQueue::new(stdout, as_event),
+            (false, false) => LineQueue::new(stdout, in_words),
+        };
+        Self {
+            output: output.clone(),
+            is_json,
+            result,
+            progress,
         }
     }
 
+    /// A line of the result.
+    pub(crate) fn line(&self, text: &str) {
+        self.result.push(format!("{text}\n"), false);
+    }
+
+    /// The last line of the result, which is told in any case.
+    pub(crate) fn last_line(&self, text: &str) {
+        self.result.push(format!("{text}\n"), true);
+    }
+
     /// A line of the result for machines.
-    pub(crate) fn event(&self, name: &str, mut event: Value) {
-        let mut line = json!({"event": name});
-        if let (Some(line), Some(event)) = (line.as_object_mut(), event.as_object_mut()) {
-            line.append(event);
-        }
-        self.line(&line.to_string());
+    pub(crate) fn event(&self, name: &str, event: Value) {
+        self.line(&event_line(name, event));
+    }
+
+    /// The last line of the result for machines, which is told in any case.
+    pub(crate) fn last_event(&self, name: &str, event: Value) {
+        self.last_line(&event_line(name, event));
+    }
+
+    /// A line of progress.
+    pub(crate) fn progress(&self, text: &str) {
+        self.progress.push(format!("{text}\n"), false);
     }
 
     /// Something was found. For machines it is a part of the result, and errors are told to people too.
     pub(crate) fn finding(&self, found: &Diagnostic) {
-        if !self.is_json {
-            self.output.diagnostic(found, false, &Redactor::default());
-            return;
+        if self.is_json {
+            self.event("finding", diagnostics::to_json(found));
         }
-        self.event("finding", diagnostics::to_json(found));
-        if found.severity == Severity::Error {
-            stderr(&diagnostics::render(found, self.output.stderr));
+        if !self.is_json || found.severity == Severity::Error {
+            self.diagnostic(found);
         }
+    }
+
+    /// A diagnostic for people.
+    pub(crate) fn diagnostic(&self, found: &Diagnostic) {
+        let text = diagnostics::render(found, self.output.stderr);
+        self.progress.push(text, false);
+    }
+
+    /// Waits until everything is told, as long as somebody listens.
+    pub(crate) fn drain(&self) {
+        let unread = self.result.drain();
+        if unread > 0 {
+            let lines = if unread == 1 { "line" } else { "lines" };
+            self.progress(&format!(
+                "warning: nobody read the last {unread} {lines} of the result"
+            ));
+        }
+        self.progress.drain();
     }
 
     /// Whether something went well, as a mark.
@@ -57,6 +104,14 @@ impl Teller {
             (false, false) => "x",
         }
     }
+}
+
+fn event_line(name: &str, mut event: Value) -> String {
+    let mut line = json!({"event": name});
+    if let (Some(line), Some(event)) = (line.as_object_mut(), event.as_object_mut()) {
+        line.append(event);
+    }
+    line.to_string()
 }
 
 /// Variables to be set, for machines.

@@ -1,6 +1,7 @@
 //! `cuecard verify`.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
@@ -11,13 +12,14 @@ use cuecard_core::value::{Redactor, printable};
 use cuecard_players::browser::replay::{self as player, Verified};
 use cuecard_players::browser::session::Scratch;
 use cuecard_players::runtime::clock::Clock;
+use cuecard_players::runtime::run_dir::RunDir;
 use cuecard_players::runtime::tap::Recorder;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::browser_play::{Asked, Kept, Prepared, prepare};
-use super::play;
 use super::stop::Stop;
+use super::{browser_stage, play};
 use crate::args::VerifyArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
@@ -42,7 +44,7 @@ pub(crate) fn run(
                 timeout: None,
                 strict: args.strict,
                 json: args.json,
-                run_dir: None,
+                run_dir: Some(&args.runs.run_dir),
             };
             prepare(&asked, source, environment, output)
         });
@@ -73,17 +75,14 @@ async fn perform(
     stop: &CancellationToken,
 ) -> ExitCode {
     let redactor = prepared.redactor();
-    // What is downloaded on the way is of no use to anybody.
-    let scratch = match Scratch::new() {
-        Ok(scratch) => scratch,
-        Err(error) => {
-            let message = format!("no temporary folder could be made: {}", io_reason(&error));
-            let diagnostic = Diagnostic::error(codes::FILE_WRITE, message);
+    let place = match Place::new(args, prepared) {
+        Ok(place) => place,
+        Err(diagnostic) => {
             output.diagnostic(&diagnostic, args.json, redactor);
             return ExitCode::CouldNotRun;
         }
     };
-    let mut stage = match prepared.start(&args.browser, scratch.path()).await {
+    let mut stage = match prepared.start(&args.browser, place.path()).await {
         Ok(stage) => stage,
         Err(failure) => {
             output.diagnostic(&failure, args.json, redactor);
@@ -104,7 +103,41 @@ async fn perform(
     let replay = prepared.replay(false, None);
     let verified = player::verify(&replay, &mut stage, &mut recorder, stop).await;
     stage.stop().await;
-    finish(args, prepared, output, &verified)
+    let exit = finish(args, prepared, output, &verified);
+    if let Place::Kept(run_dir) = &place {
+        let shown = args.runs.run_dir.join(run_dir.id());
+        browser_stage::tell_recorded(&args.browser, run_dir.path(), &shown, output);
+    }
+    exit
+}
+
+/// Where the browser writes.
+enum Place {
+    /// Nobody wants what is downloaded on the way.
+    Scratch(Scratch),
+    /// What is recorded was asked for.
+    Kept(RunDir),
+}
+
+impl Place {
+    fn new(args: &VerifyArgs, prepared: &Prepared) -> Result<Self, Diagnostic> {
+        if args.browser.video || args.browser.playwright_trace {
+            let clock = Clock::start();
+            return play::run_dir(&args.runs.run_dir, &prepared.working_directory, &clock)
+                .map(Self::Kept);
+        }
+        Scratch::new().map(Self::Scratch).map_err(|error| {
+            let message = format!("no temporary folder could be made: {}", io_reason(&error));
+            Diagnostic::error(codes::FILE_WRITE, message)
+        })
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Scratch(scratch) => scratch.path(),
+            Self::Kept(run_dir) => run_dir.path(),
+        }
+    }
 }
 
 fn finish(

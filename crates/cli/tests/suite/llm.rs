@@ -1,6 +1,7 @@
 //! `serve llm` from outside: by real SDKs, by a command that it runs, by signals.
 
 mod findings;
+mod unread;
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

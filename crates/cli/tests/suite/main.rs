@@ -5,6 +5,7 @@ mod append_kill;
 mod bridge;
 mod browser;
 mod browser_actions;
+mod browser_runs;
 mod browser_scenarios;
 mod dependencies;
 mod documents;

@@ -13,17 +13,22 @@ use cuecard_core::formats::{browser, test_case, timeline, tool_call};
 use cuecard_core::source::SourceFile;
 use cuecard_core::source::json::Node;
 use cuecard_core::trace::{Trace, import};
+use cuecard_players::browser::model::Cassette;
 use cuecard_testing::repository_root;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use crate::program::{only_trace, read, run, scratch, told, trace_lines};
 
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 12] = [
     "browser",
+    "cassette",
+    "faults",
+    "heal",
     "replay-bundle",
     "result",
     "steps",
+    "terminal",
     "test-case",
     "timeline",
     "tool-call",
@@ -35,13 +40,13 @@ fn committed(name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn validator(name: &str) -> Validator {
+pub(crate) fn validator(name: &str) -> Validator {
     let schema: Value = serde_json::from_str(&committed(name)).expect("JSON");
     jsonschema::draft202012::new(&schema).expect("a valid schema")
 }
 
 #[track_caller]
-fn assert_fits(validator: &Validator, value: &Value, what: &str) {
+pub(crate) fn assert_fits(validator: &Validator, value: &Value, what: &str) {
     let errors: Vec<String> = validator
         .iter_errors(value)
         .map(|error| format!("{}: {error}", error.instance_path()))
@@ -203,6 +208,174 @@ fn what_the_readers_take_fits() {
         let count = counts.get(name).copied().unwrap_or_default();
         assert!(count >= least, "{count} files for {name}");
     }
+}
+
+/// A text with what the schema must say of it. The reader agrees.
+type Sample = (&'static str, bool);
+
+/// Whether the reader of a kind of file takes a text.
+fn is_read(schema: &str, text: &str) -> bool {
+    let source = SourceFile::new("sample.yaml", text);
+    match schema {
+        "faults" => timeline::read_faults(&source).is_ok(),
+        "terminal" => timeline::read_terminal(&source).is_ok(),
+        "heal" => browser::read_heal(&source).is_ok(),
+        "cassette" => {
+            let header = r#"{"kind":"cassette","version":"cuecard-cassette/1"}"#;
+            let run = r#"{"kind":"run"}"#;
+            let seen = r#"{"kind":"look","state":{"page":{"url":"https://a/","viewport":[800,600]},"nodes":[{"tagName":"body","xpath":"/html/body","isVisible":true}]}}"#;
+            let lines = match text.contains("\"version\"") {
+                true => text.to_owned(),
+                false => format!("{header}\n{run}\n{seen}\n{text}"),
+            };
+            let source = SourceFile::new("sample.jsonl", format!("{lines}\n"));
+            Cassette::check(&source).is_empty()
+        }
+        other => panic!("no reader for {other}"),
+    }
+}
+
+#[test]
+fn files_beside_scenarios_fit_as_they_are_read() {
+    let all: &[(&str, &[Sample])] = &[
+        (
+            "faults",
+            &[
+                ("- {match: {tool: runCmd}, fault: {kind: wrong_id}}", true),
+                (
+                    "- {match: {event: llmResponse, index: 3}, fault: {kind: cut, at: 20}}",
+                    true,
+                ),
+                ("[]", true),
+                ("- {match: {}, fault: {kind: cut}}", false),
+                ("- {match: {index: -1}, fault: {kind: cut}}", false),
+                ("- {match: {tool: a}, fault: {kind: broken}}", false),
+                ("- {fault: {kind: cut}}", false),
+                ("{match: {tool: a}, fault: {kind: cut}}", false),
+            ],
+        ),
+        (
+            "terminal",
+            &[
+                (
+                    "{name: wide, width: 120, height: 30, theme: high-contrast, env: {A: 1}}",
+                    true,
+                ),
+                (
+                    "{rendering: {unicodeBoxChars: false}, scrollback: 500, settle: 80}",
+                    true,
+                ),
+                ("normalize: [{regex: '[0-9]+', with: N}]", true),
+                ("width: 1001", false),
+                ("height: tall", false),
+                ("theme: dark", false),
+                ("rendering: {unicodeBoxChars: maybe}", false),
+                ("normalize: [{regex: a}]", false),
+            ],
+        ),
+        (
+            "heal",
+            &[
+                (
+                    r#"{"version": "cuecard-heal/1", "base": "00", "changes": [{"stepId": "st-1", "score": 0.9}], "patch": [
+                        {"op": "test", "path": "/testSteps/0/id", "value": "st-1"},
+                        {"op": "remove", "path": "/testSteps/0/fingerprint/testId"},
+                        {"op": "replace", "path": "/testSteps/0/selector", "value": "css=a"}]}"#,
+                    true,
+                ),
+                (
+                    r#"{"version": "cuecard-heal/2", "base": "00", "patch": []}"#,
+                    false,
+                ),
+                (r#"{"version": "cuecard-heal/1", "patch": []}"#, false),
+                (r#"{"version": "cuecard-heal/1", "base": "00"}"#, false),
+                (
+                    r#"{"version": "cuecard-heal/1", "base": "00", "patch": [
+                        {"op": "replace", "path": "/testSteps/0/value", "value": "other"}]}"#,
+                    false,
+                ),
+                (
+                    r#"{"version": "cuecard-heal/1", "base": "00", "patch": [
+                        {"op": "replace", "path": "/testSteps/0/selector"}]}"#,
+                    false,
+                ),
+                (
+                    r#"{"version": "cuecard-heal/1", "base": "00", "patch": [
+                        {"op": "move", "path": "/testSteps/0/selector", "value": "a"}]}"#,
+                    false,
+                ),
+            ],
+        ),
+        (
+            "cassette",
+            &[
+                (
+                    r#"{"kind":"cassette","version":"cuecard-cassette/1"}"#,
+                    true,
+                ),
+                (
+                    r#"{"kind":"cassette","version":"cuecard-cassette/9"}"#,
+                    false,
+                ),
+                (
+                    r#"{"kind":"run","model":{"dialect":"openai","model":"m"}}"#,
+                    true,
+                ),
+                (
+                    r#"{"kind":"open","url":"https://a/","outcome":{"url":"https://a/","tab":0}}"#,
+                    true,
+                ),
+                (r#"{"kind":"lookAgain","sameState":true}"#, true),
+                (
+                    r#"{"kind":"perform","deed":{"action":"click"},"failure":{"code":"B-timeout","message":"m"}}"#,
+                    true,
+                ),
+                (
+                    r#"{"kind":"reply","key":"k","model":{"dialect":"openai","model":"m"},"prompt":{"action":"a","previous":"p","page":"q"},"earlier":["x"],"reply":{"calls":[{"name":"f","arguments":{"a":1}}]}}"#,
+                    true,
+                ),
+                (
+                    r#"{"kind":"person","key":"k","action":"a","shown":["b"],"decided":{"pick":0}}"#,
+                    true,
+                ),
+                (
+                    r#"{"kind":"person","key":"k","action":"a","shown":["b"],"decided":"skip"}"#,
+                    true,
+                ),
+                (r#"{"kind":"end","complete":true}"#, true),
+                (r#"{"kind":"end"}"#, false),
+                (r#"{"kind":"reply","key":"k"}"#, false),
+                (
+                    r#"{"kind":"person","key":"k","action":"a","shown":[],"decided":"maybe"}"#,
+                    false,
+                ),
+                (r#"{"kind":"open"}"#, false),
+                (r#"{"kind":"sing"}"#, false),
+            ],
+        ),
+    ];
+    for (schema, samples) in all {
+        let validator = validator(schema);
+        for (text, fits) in *samples {
+            assert_eq!(
+                is_read(schema, text),
+                *fits,
+                "the reader of {schema}: {text}"
+            );
+            let root = read_document(&SourceFile::new("sample.yaml", *text)).root;
+            let value = root.expect(text).to_value();
+            assert_eq!(
+                validator.is_valid(&value),
+                *fits,
+                "the schema of {schema}: {text}"
+            );
+        }
+    }
+    let config =
+        repository_root().join("tests/timelines/seed/configs/terminal/default-100x30.json");
+    let config: Value =
+        serde_json::from_str(&fs::read_to_string(config).expect("it is there")).expect("JSON");
+    assert_fits(&validator("terminal"), &config, "a terminal config");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use playwright_rs::server::channel_owner::ChannelOwner as _;
 use super::address::{ENGINE, ElementAddress};
 use super::devtools::{World, engine};
 use super::driver::Driver;
-use super::error::{BrowserError, BrowserErrorKind, first_line};
+use super::error::{BrowserError, BrowserErrorKind, first_line, no_display};
 use super::events::{DialogSeen, Download, Happenings, Trouble};
 use super::options::BrowserOptions;
 use super::walk::{self, CaptureOptions, Known};
@@ -408,6 +408,9 @@ async fn open(
             .browser
             .as_deref()
             .unwrap_or_else(|| "".as_ref());
+        if options.is_headed && is_about_display(error) {
+            return no_display("its display doesn't answer");
+        }
         let message = format!(
             "the browser `{}` doesn't start: {}",
             path.display(),
@@ -420,12 +423,14 @@ async fn open(
     let browser = match &options.devtools_address {
         Some(address) => {
             let connected = chromium
-                .connect_over_cdp(address, ConnectOverCdpOptions::default())
+                .connect_over_cdp(address, connect_options(options))
                 .await;
             connected.map_err(|error| {
                 let reason = first_line(&error.to_string());
                 let message = format!("no browser answers at `{address}`: {reason}");
-                BrowserError::new(BrowserErrorKind::Unavailable, message)
+                BrowserError::new(BrowserErrorKind::Unavailable, message).help(
+                    "start it with --remote-debugging-port=9222, and give http://127.0.0.1:9222",
+                )
             })?
         }
         None => {
@@ -473,6 +478,19 @@ fn is_about_videos(error: &playwright_rs::Error) -> bool {
     text.contains("is not installed") || text.contains("ffmpeg")
 }
 
+/// Whether the browser found nowhere to show its window.
+fn is_about_display(error: &playwright_rs::Error) -> bool {
+    let text = error.to_string();
+    [
+        "XServer",
+        "Missing X server",
+        "cannot open display",
+        "Ozone",
+    ]
+    .iter()
+    .any(|words| text.contains(words))
+}
+
 async fn begin_trace(context: &BrowserContext) -> playwright_rs::Result<()> {
     let options = TracingStartOptions::default()
         .screenshots(true)
@@ -503,6 +521,17 @@ fn launch_options(options: &BrowserOptions) -> LaunchOptions {
         launch = launch.slow_mo(time.as_secs_f64() * 1000.0);
     }
     launch
+}
+
+/// How a browser is used that is not ours: its own tabs stay as they are.
+fn connect_options(options: &BrowserOptions) -> ConnectOverCdpOptions {
+    let connect = ConnectOverCdpOptions::new()
+        .no_defaults(true)
+        .timeout(PROMPT.as_secs_f64() * 1000.0);
+    match options.slow_motion {
+        Some(time) => connect.slow_mo(time.as_secs_f64() * 1000.0),
+        None => connect,
+    }
 }
 
 fn context_options(options: &BrowserOptions) -> Result<BrowserContextOptions, BrowserError> {

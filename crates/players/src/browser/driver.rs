@@ -1,5 +1,7 @@
 //! Playwright's driver: a Node process of ours, and the connection to it over its pipes.
 
+use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +20,9 @@ use crate::runtime::process::{ProcessGroup, ProcessSpec};
 const GRACE: Duration = Duration::from_secs(5);
 /// How long it may take to start.
 const START: Duration = Duration::from_secs(30);
+
+/// Variables of the environment that only a browser needs.
+const PASSED_ON: &[&str] = &["XAUTHORITY", "PLAYWRIGHT_BROWSERS_PATH"];
 
 /// A running driver. When it is dropped the driver is killed, and the browser loses the pipe it lives on.
 pub(super) struct Driver {
@@ -47,10 +52,7 @@ impl Driver {
         let spec = ProcessSpec {
             program: tools.node.clone().into(),
             args: vec![tools.script().into(), "run-driver".into()],
-            env: vec![
-                ("PW_LANG_NAME".into(), "rust".into()),
-                ("TMPDIR".into(), folder.path().into()),
-            ],
+            env: variables(tools, folder.path()),
             ..ProcessSpec::default()
         };
         let mut group = ProcessGroup::spawn(&spec, &tools.environment).map_err(|error| {
@@ -117,6 +119,18 @@ impl Drop for Driver {
     fn drop(&mut self) {
         self.keeper.abort();
     }
+}
+
+/// What the driver and the browser are told beside what every child is: where to put what is theirs, where the driver
+/// has its own programs, and who may open a window on the display.
+fn variables(tools: &BrowserTools, folder: &Path) -> Vec<(OsString, OsString)> {
+    let passed_on = |name: &&(OsString, OsString)| PASSED_ON.iter().any(|known| name.0 == *known);
+    let mut variables = vec![
+        ("PW_LANG_NAME".into(), "rust".into()),
+        ("TMPDIR".into(), folder.into()),
+    ];
+    variables.extend(tools.environment.iter().filter(passed_on).cloned());
+    variables
 }
 
 async fn greet(connection: &Arc<Connection>) -> playwright_rs::Result<Playwright> {

@@ -116,6 +116,14 @@ fn is_closed(text: &str) -> bool {
     text.contains("has been closed") || text.contains("Target closed")
 }
 
+/// There is no place for a window: `why`.
+pub(super) fn no_display(why: &str) -> BrowserError {
+    let message = format!("the browser has no place for its window: {why}");
+    BrowserError::new(BrowserErrorKind::Unavailable, message).help(
+        "leave out --headed; or use a display that nobody sees: xvfb-run -a cuecard … (apt-get install xvfb xauth)",
+    )
+}
+
 /// What an error of the driver says before its log and its stack.
 pub(super) fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or("").trim();

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::formats::browser::steps_effects;
 use cuecard_core::reports::browser_html::{BrowserEnd, BrowserHtml, BrowserStep};
 use cuecard_core::reports::junit::JunitReport;
 use cuecard_core::reports::play_json::IncludeResults;
@@ -32,7 +31,7 @@ pub(crate) use prepared::{Asked, Prepared, prepare};
 use super::play;
 use super::play_output::{self, Report, Reports, Subject};
 use super::stop::Stop;
-use super::{browser_files, play_output::unwritable};
+use super::{browser_files, browser_stage, play_output::unwritable};
 use crate::args::PlayArgs;
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
@@ -67,9 +66,9 @@ pub(super) fn run(
         Err(stopped) => return play::refused(args, stopped, output, &nothing),
     };
     if args.dry_run {
-        let effects = steps_effects(&prepared.steps);
-        stderr(&browser_files::list(&effects));
-        stdout(&format!("it would do {}\n", browser_files::line(&effects)));
+        let would_do = browser_files::of_steps(&prepared.steps);
+        stderr(&would_do.list());
+        stdout(&format!("it would do {}\n", would_do.line()));
         return ExitCode::Passed;
     }
     let exit = asynchronously(async |stop| perform(args, &prepared, &reports, output, &stop).await);
@@ -101,7 +100,7 @@ async fn perform(
         output.diagnostic(diagnostic, args.json, redactor);
         ExitCode::CouldNotRun
     };
-    let run_dir = match play::run_dir(args, &prepared.working_directory, &clock) {
+    let run_dir = match play::run_dir(&args.runs.run_dir, &prepared.working_directory, &clock) {
         Ok(run_dir) => Arc::new(run_dir),
         Err(diagnostic) => return fail(&diagnostic),
     };
@@ -139,6 +138,8 @@ async fn perform(
             let replayed = player::play(&replay, &mut stage, &mut recorder, &mut told, stop).await;
             recorder.settle();
             stage.stop().await;
+            let shown = args.runs.run_dir.join(run_dir.id());
+            browser_stage::tell_recorded(&args.browser, run_dir.path(), &shown, output);
             replayed
         }
         Err(failure) => not_played(&recorder, failure, prepared),

@@ -1,5 +1,6 @@
 //! `cuecard parse`.
 
+mod kept;
 mod model;
 mod prepared;
 mod telling;
@@ -19,13 +20,16 @@ use cuecard_players::browser::parse::{ParseRequest, Parsed, parse};
 use cuecard_players::browser::stage::{LiveStage, Stage};
 use cuecard_players::runtime::clock::Clock;
 use cuecard_players::runtime::run_dir::RunDir;
+use cuecard_players::workspace::files;
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
+use self::kept::Kept;
 use self::model::{Sources, sources};
 use self::prepared::{Prepared, prepared};
 use self::telling::Terminal;
 use super::browser_stage::{self, Wanted};
+use super::play;
 use super::stop::Stop;
 use crate::args::ParseArgs;
 use crate::asynchronous::asynchronously;
@@ -83,8 +87,10 @@ async fn parse_all(
     let redactor = prepared.hidden();
     output.diagnostics(&warnings, args.json, &redactor);
     let run_dir = run_dir(args, &prepared).map_err(Stop::could_not_run)?;
+    let shown_run_dir = args.runs.run_dir.join(run_dir.id());
     let scenario = &prepared.scenario;
-    let audience = RecordedAudience::new(Terminal::new(args, output, scenario), cassette.clone());
+    let terminal = Terminal::new(args, output, scenario, Kept::new(run_dir.path()));
+    let audience = RecordedAudience::new(terminal, cassette.clone());
     let mut run = Run {
         request: ParseRequest {
             scenario,
@@ -143,12 +149,14 @@ async fn parse_all(
                 keep_failure(&mut stage, &run_dir).await;
             }
             stage.stop().await;
+            browser_stage::tell_recorded(&args.browser, run_dir.path(), &shown_run_dir, output);
             parsed
         }
     };
     let terminal = run.audience.into_inner();
     let Some(Parsed { file, .. }) = parsed else {
-        drop(terminal);
+        terminal.interrupted(&shown_run_dir);
+        let _ = run_dir.describe(&description(&run_dir, &scenario.url, Some("interrupted")));
         return Ok(ExitCode::Interrupted);
     };
     let recorded = match &cassette {
@@ -156,12 +164,9 @@ async fn parse_all(
         None => Ok(()),
     };
     // The run is over; a description that can't be written is not worth its result.
-    let _ = run_dir.describe(&description(&run_dir, Some(&file)));
-    terminal.end(
-        &file,
-        args.output.as_deref(),
-        &args.runs.run_dir.join(run_dir.id()),
-    );
+    let status = Some(file.status.word());
+    let _ = run_dir.describe(&description(&run_dir, &file.url, status));
+    terminal.end(&file, args.output.as_deref(), &shown_run_dir);
     let text = file.to_text();
     if let Some(path) = &args.output {
         write(path, &text).map_err(Stop::could_not_run)?;
@@ -247,31 +252,22 @@ fn exit_code(file: &StepsFile) -> ExitCode {
 }
 
 fn run_dir(args: &ParseArgs, prepared: &Prepared) -> Result<RunDir, Diagnostic> {
-    let started = Clock::start().timestamp(Duration::ZERO);
-    let unwritable = |error: std::io::Error| {
-        let message = format!(
-            "the run directory `{}` can't be made: {}",
-            args.runs.run_dir.display(),
-            io_reason(&error)
-        );
-        Diagnostic::error(codes::FILE_WRITE, message)
-            .with_help("put runs elsewhere with `--run-dir DIR`")
-    };
-    let parent = prepared.working_directory.join(&args.runs.run_dir);
-    let run_dir = RunDir::create(&parent, started).map_err(unwritable)?;
+    let run_dir = play::run_dir(
+        &args.runs.run_dir,
+        &prepared.working_directory,
+        &Clock::start(),
+    )?;
     run_dir
-        .describe(&description(&run_dir, None))
-        .map_err(unwritable)?;
+        .describe(&description(&run_dir, &prepared.scenario.url, None))
+        .map_err(|error| {
+            let message = format!("the run directory can't be written: {}", io_reason(&error));
+            Diagnostic::error(codes::FILE_WRITE, message)
+        })?;
     Ok(run_dir)
 }
 
-fn description(run_dir: &RunDir, file: Option<&StepsFile>) -> Json {
-    json!({
-        "id": run_dir.id(),
-        "kind": "parse",
-        "url": file.map(|file| file.url.clone()),
-        "status": file.map(|file| file.status.word()),
-    })
+fn description(run_dir: &RunDir, url: &str, status: Option<&str>) -> Json {
+    json!({"id": run_dir.id(), "kind": "parse", "url": url, "status": status})
 }
 
 /// What a failure looked like: a picture, the page as text, and the console.
@@ -292,16 +288,21 @@ async fn keep_failure(stage: &mut LiveStage, run_dir: &RunDir) {
     }
 }
 
-/// Writes the steps, and makes the folder that they go into.
+/// Writes the steps: a file is replaced as a whole or not at all; a pipe or a device takes them as they come.
 fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
     use std::io::Write as _;
-    let mut file = super::play::create(path)?;
-    file.write_all(text.as_bytes()).map_err(|error| {
-        let message = format!(
-            "`{}` can't be written: {}",
-            path.display(),
-            io_reason(&error)
-        );
-        Diagnostic::error(codes::FILE_WRITE, message)
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return play::create(path)?
+            .write_all(text.as_bytes())
+            .map_err(|error| {
+                let reason = io_reason(&error);
+                let message = format!("`{}` can't be written: {reason}", path.display());
+                Diagnostic::error(codes::FILE_WRITE, message)
+            });
+    }
+    files::write(path, text).map(|_| ()).map_err(|error| {
+        let mut diagnostic = Diagnostic::error(codes::FILE_WRITE, error.to_string());
+        diagnostic.help = error.help();
+        diagnostic
     })
 }

@@ -3,14 +3,14 @@
 use std::ffi::OsString;
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::scenario::browser::{BrowserOptions, Provider, ProviderKind, TranslatorChoice};
+use cuecard_core::scenario::browser::{BrowserOptions, TranslatorChoice};
 use cuecard_core::value::Redactor;
 use cuecard_players::browser::model::{
     Cassette, CassetteMode, HttpModelClient, ModelInterpreter, ModelSettings,
 };
-use cuecard_players::runtime::provider;
 
 use crate::args::ModelArgs;
+use crate::commands::browser_model::{self, value};
 use crate::commands::browser_stage::diagnostic;
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
@@ -103,87 +103,30 @@ pub(super) fn sources(
     })
 }
 
-/// The model that the command line or the scenario names. There is no default.
+/// How the model is asked that the command line or the scenario names.
 fn settings(
     args: &ModelArgs,
     options: &BrowserOptions,
     environment: &[(OsString, OsString)],
 ) -> Result<Option<ModelSettings>, Diagnostic> {
-    let of_file = options.llm.as_ref();
-    let (kind, name) = match (&args.model, of_file) {
-        (Some(text), _) => named(text, of_file)?,
-        (None, Some(provider)) => (provider.kind, provider.model.clone()),
-        (None, None) => return Ok(None),
-    };
-    // What the file says of another API says nothing of this one.
-    let of_file = of_file.filter(|provider| provider.kind == kind);
     let environment = text_environment(environment);
-    let value = |name: &str| {
-        environment
-            .get(name)
-            .filter(|value| !value.is_empty())
-            .cloned()
+    let Some(named) = browser_model::named(args.model.as_deref(), options, &environment)? else {
+        return Ok(None);
     };
-    let (base_variable, key_variable, usual) = match kind {
-        ProviderKind::OpenAi => (
-            "OPENAI_BASE_URL",
-            "OPENAI_API_KEY",
-            "https://api.openai.com/v1",
-        ),
-        ProviderKind::Anthropic => (
-            "ANTHROPIC_BASE_URL",
-            "ANTHROPIC_API_KEY",
-            "https://api.anthropic.com",
-        ),
-    };
-    let file_url = of_file.and_then(|provider| provider.base_url.clone());
-    let environment_url = value(base_variable);
-    let (url, place) = match (&file_url, &environment_url) {
-        (Some(url), _) => (url.as_str(), "`options.llm.baseUrl`"),
-        (None, Some(url)) => (url.as_str(), base_variable),
-        (None, None) => (usual, "the usual address"),
-    };
-    let provider = provider::Provider::parse(url).map_err(|reason| {
-        Diagnostic::error(
-            codes::BROWSER_OPTION,
-            format!("{place} names no server: {reason}"),
-        )
-    })?;
-    let variable = of_file.and_then(|provider| provider.api_key_env.clone());
-    let key_variable = match (variable, &file_url) {
-        (Some(name), _) => Some(name),
-        // A key is not sent to whatever server a file names.
-        (None, Some(_)) => None,
-        (None, None) => Some(key_variable.to_owned()),
-    };
-    let mut settings = ModelSettings::new(kind, name, provider);
-    settings.key = key_variable.as_deref().and_then(value);
-    settings.key_variable = key_variable;
+    let mut settings = ModelSettings::new(named.kind, named.name, named.provider);
+    settings.key = named
+        .key_variable
+        .as_deref()
+        .and_then(|name| value(&environment, name))
+        .map(str::to_owned);
+    settings.key_variable = named.key_variable;
     Ok(Some(settings))
-}
-
-/// What `--model` names: with the API before it, or over that of the scenario.
-fn named(text: &str, of_file: Option<&Provider>) -> Result<(ProviderKind, String), Diagnostic> {
-    for kind in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
-        let name = text
-            .strip_prefix(kind.word())
-            .and_then(|rest| rest.strip_prefix('/'));
-        if let Some(name) = name.filter(|name| !name.trim().is_empty()) {
-            return Ok((kind, name.to_owned()));
-        }
-    }
-    match of_file {
-        Some(provider) if !text.trim().is_empty() => Ok((provider.kind, text.to_owned())),
-        _ => Err(Diagnostic::error(
-            codes::ARGUMENT,
-            format!("`--model {text}` does not say over which API"),
-        )
-        .with_help("write `--model openai/NAME` or `--model anthropic/NAME`")),
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use cuecard_core::scenario::browser::{Provider, ProviderKind};
+
     use super::*;
 
     fn provider(kind: ProviderKind, base_url: Option<&str>, api_key_env: Option<&str>) -> Provider {

@@ -84,6 +84,12 @@ pub(super) fn prepared(
         &args.browser,
         !resolved.secrets.is_empty(),
     ));
+    if !is_live {
+        found.extend(browser_stage::unused(
+            &args.browser,
+            "--offline starts none",
+        ));
+    }
     if args.reading.interactive && !browser_values::is_interactive() {
         found.push(
             Diagnostic::error(codes::ARGUMENT, "`--interactive` asks on a terminal")

@@ -12,6 +12,7 @@ use cuecard_players::browser::parse::{Audience, Choice, Marked, ParseEvent, Prop
 use cuecard_players::browser::stage::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::kept::{Kept, STEPS};
 use crate::args::ParseArgs;
 use crate::output::{Output, stderr, stderr_line};
 
@@ -29,10 +30,16 @@ pub(super) struct Terminal {
     /// What the action that is on means.
     understood: Option<(Translator, String)>,
     asks: bool,
+    kept: Kept,
 }
 
 impl Terminal {
-    pub(super) fn new(args: &ParseArgs, output: &Output, scenario: &BrowserScenario) -> Self {
+    pub(super) fn new(
+        args: &ParseArgs,
+        output: &Output,
+        scenario: &BrowserScenario,
+        kept: Kept,
+    ) -> Self {
         let sentences: Vec<String> = scenario
             .actions
             .iter()
@@ -60,11 +67,14 @@ impl Terminal {
             sentences,
             understood: None,
             asks: args.reading.interactive,
+            kept,
         }
     }
 
     /// The last lines: how many sentences became steps, and where they are.
     pub(super) fn end(mut self, file: &StepsFile, output: Option<&Path>, run_dir: &Path) {
+        // What can't be kept was said, and the result itself comes now.
+        let _ = self.kept.keep(file);
         if let Some(bar) = self.live.take() {
             bar.finish_and_clear();
         }
@@ -97,6 +107,22 @@ impl Terminal {
             )));
         }
         stderr(&text);
+    }
+
+    /// What is said of a parse that somebody broke off. `run_dir` is what people call the run directory.
+    pub(super) fn interrupted(mut self, run_dir: &Path) {
+        if let Some(bar) = self.live.take() {
+            bar.finish_and_clear();
+        }
+        let total = self.sentences.len();
+        let text = match self.kept.n_steps() {
+            0 => "interrupted before an action gave a step".to_owned(),
+            count => format!(
+                "interrupted: {count} of {total} steps are in {}",
+                run_dir.join(STEPS).display()
+            ),
+        };
+        stderr_line(&text);
     }
 
     fn print(&self, line: &str) {
@@ -229,6 +255,11 @@ impl Audience for Terminal {
             ParseEvent::Understood {
                 translator, words, ..
             } => self.understood = Some((*translator, (*words).to_owned())),
+            ParseEvent::Kept { file } => {
+                if let Err(error) = self.kept.keep(file) {
+                    self.indented(&self.style.doubtful("warning:"), &error);
+                }
+            }
             ParseEvent::Ended {
                 ordinal,
                 marked,
@@ -265,12 +296,16 @@ impl Audience for Terminal {
         };
         loop {
             stderr(&format!("        {question}"));
-            let mut line = String::new();
-            let read = std::io::stdin().lock().read_line(&mut line);
-            // Nobody is there any more.
-            if !matches!(read, Ok(count) if count > 0) {
+            // Somebody may press Ctrl-C instead.
+            let answer = tokio::task::spawn_blocking(|| {
+                let mut line = String::new();
+                let read = std::io::stdin().lock().read_line(&mut line);
+                read.ok().filter(|count| *count > 0).map(|_| line)
+            });
+            let Ok(Some(line)) = answer.await else {
+                // Nobody is there any more.
                 return Choice::Quit;
-            }
+            };
             if let Some(choice) = choice(line.trim(), proposal) {
                 return choice;
             }

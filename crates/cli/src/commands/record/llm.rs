@@ -45,11 +45,7 @@ pub(crate) fn run(
             return ExitCode::CouldNotRun;
         }
     };
-    let teller = Teller {
-        output: output.clone(),
-        is_json: args.json,
-        has_command: !args.command.is_empty(),
-    };
+    let teller = Teller::new(output, args.json, !args.command.is_empty());
     let log = ExchangeLog::new(files.exchanges);
     let mut watching = Watching::new(teller.clone(), log);
     let upstream = options.upstream.to_string();
@@ -60,11 +56,12 @@ pub(crate) fn run(
         })
         .watch(Box::new(move |notice| watching.see(notice)));
     let open_files = OpenFiles::raise();
-    until_stopped(async |stop| {
+    let code = until_stopped(async |stop| {
         let running = (args, &teller, environment);
         record(running, recording, &upstream, &open_files, &stop).await
-    })
-    .unwrap_or_else(|code| code)
+    });
+    teller.drain();
+    code.unwrap_or_else(|code| code)
 }
 
 async fn record(
@@ -89,6 +86,8 @@ async fn record(
         }
         false => {
             let variables = set(args.token.as_deref());
+            // Before anything that the command says.
+            teller.drain();
             match child::run(&args.command, &variables, environment, open_files, stop).await {
                 Ok(code) => code,
                 Err(error) => {
@@ -106,17 +105,16 @@ async fn record(
     let recording = running.stop().await;
     telling::recorded(teller, &recording);
     match code {
-        ExitCode::Passed if !is_whole(&recording, &teller.output) => ExitCode::CouldNotRun,
+        ExitCode::Passed if !is_whole(&recording, teller) => ExitCode::CouldNotRun,
         code => code,
     }
 }
 
 /// Whether everything could be written.
-fn is_whole(recording: &Recording, output: &Output) -> bool {
+fn is_whole(recording: &Recording, teller: &Teller) -> bool {
     if let Some(reason) = &recording.trace_error {
         let message = format!("the trace is not whole: {reason}");
-        let found = Diagnostic::error(codes::FILE_WRITE, message);
-        output.diagnostic(&found, false, &Redactor::default());
+        teller.diagnostic(&Diagnostic::error(codes::FILE_WRITE, message));
     }
     recording.trace_error.is_none() && recording.write_error.is_none()
 }

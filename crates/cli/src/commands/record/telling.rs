@@ -7,7 +7,6 @@ use serde_json::json;
 
 use super::super::serve::exchange_log::ExchangeLog;
 use crate::commands::teller::{Teller, environment};
-use crate::output::stderr;
 
 /// It listens.
 pub(super) fn ready(
@@ -35,7 +34,7 @@ pub(super) fn ready(
 /// What was written, last.
 pub(super) fn recorded(teller: &Teller, recording: &Recording) {
     if teller.is_json {
-        teller.event(
+        teller.last_event(
             "recorded",
             json!({
                 "files": recording.files,
@@ -53,11 +52,11 @@ pub(super) fn recorded(teller: &Teller, recording: &Recording) {
             0 => "no request came; was the client started with the variables above?",
             _ => "no request for an answer of a model got one",
         };
-        teller.line(&format!("recorded  nothing: {why}"));
+        teller.last_line(&format!("recorded  nothing: {why}"));
         return;
     }
     for file in &recording.files {
-        teller.line(&format!(
+        teller.last_line(&format!(
             "recorded  {}   {}",
             file.path.display(),
             said(file)
@@ -68,7 +67,7 @@ pub(super) fn recorded(teller: &Teller, recording: &Recording) {
         .iter()
         .map(|file| file.path.display().to_string())
         .collect();
-    teller.line(&format!(
+    teller.last_line(&format!(
         "play it with  cuecard serve llm {}",
         paths.join(" ")
     ));
@@ -102,7 +101,7 @@ impl Watching {
         match notice {
             Notice::Finding(found) => self.teller.finding(found),
             Notice::Exchange(exchange) => {
-                self.exchanges.keep(exchange);
+                self.exchanges.keep(exchange, &self.teller);
                 match self.teller.is_json {
                     true => self.exchange_line(exchange),
                     false => self.exchange(exchange),
@@ -156,6 +155,6 @@ impl Watching {
             exchange.due_ms,
             exchange.place.as_deref().unwrap_or_default(),
         );
-        stderr(&format!("{}\n", line.trim_end()));
+        self.teller.progress(line.trim_end());
     }
 }

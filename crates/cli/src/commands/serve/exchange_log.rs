@@ -5,8 +5,8 @@ use std::io::Write as _;
 
 use cuecard_players::llm::Exchange;
 
+use crate::commands::teller::Teller;
 use crate::inputs::io_reason;
-use crate::output::stderr;
 
 /// The log.
 pub(crate) struct ExchangeLog {
@@ -21,7 +21,7 @@ impl ExchangeLog {
     }
 
     /// Keeps an exchange.
-    pub(crate) fn keep(&mut self, exchange: &Exchange) {
+    pub(crate) fn keep(&mut self, exchange: &Exchange, teller: &Teller) {
         if let Some(file) = &mut self.file
             && let Ok(mut line) = serde_json::to_vec(exchange)
         {
@@ -29,8 +29,8 @@ impl ExchangeLog {
             // A full disk is no reason to stop serving.
             if let Err(error) = file.write_all(&line) {
                 let reason = io_reason(&error);
-                stderr(&format!(
-                    "warning: exchanges are no longer written: {reason}\n"
+                teller.progress(&format!(
+                    "warning: exchanges are no longer written: {reason}"
                 ));
                 self.file = None;
             }

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::telling::{self, Watching};
 use super::{child, llm_options};
 use crate::args::ServeLlmArgs;
-use crate::asynchronous::asynchronously;
+use crate::asynchronous::until_stopped;
 use crate::commands::teller::Teller;
 use crate::exit_code::ExitCode;
 use crate::inputs::io_reason;
@@ -63,11 +63,7 @@ pub(crate) fn run(
             return ExitCode::CouldNotRun;
         }
     };
-    let teller = Teller {
-        output: output.clone(),
-        is_json: args.json,
-        has_command: !args.command.is_empty(),
-    };
+    let teller = Teller::new(output, args.json, !args.command.is_empty());
     let mut watching = Watching::new(teller.clone(), files.exchanges, files.run_dir.clone());
     stand_in = stand_in
         .trace(TraceOutput {
@@ -76,10 +72,11 @@ pub(crate) fn run(
         })
         .watch(Box::new(move |notice| watching.see(notice)));
     let open_files = OpenFiles::raise();
-    asynchronously(async |stop| {
+    let code = until_stopped(async |stop| {
         serve(args, stand_in, &teller, environment, &open_files, &stop).await
-    })
-    .unwrap_or_else(|code| code)
+    });
+    teller.drain();
+    code.unwrap_or_else(|code| code)
 }
 
 async fn serve(
@@ -106,6 +103,8 @@ async fn serve(
         }
         false => {
             let variables = variables(&url, args.token.as_deref());
+            // Before anything that the command says.
+            teller.drain();
             match child::run(&args.command, &variables, environment, open_files, stop).await {
                 Ok(code) => code,
                 Err(error) => {
@@ -124,8 +123,7 @@ async fn serve(
         None => code,
         Some(reason) => {
             let message = format!("the trace is not whole: {reason}");
-            let found = Diagnostic::error(codes::FILE_WRITE, message);
-            output.diagnostic(&found, false, &Redactor::default());
+            teller.diagnostic(&Diagnostic::error(codes::FILE_WRITE, message));
             match code {
                 ExitCode::Passed => ExitCode::CouldNotRun,
                 code => code,

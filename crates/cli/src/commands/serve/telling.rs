@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::exchange_log::ExchangeLog;
 use crate::commands::teller::{Teller, environment};
-use crate::output::{stderr, stdout};
+use crate::output::stdout;
 
 /// More sessions are not numbered, so that the table stays small.
 const MAX_NUMBERED: usize = 10_000;
@@ -52,7 +52,7 @@ pub(super) fn ready(teller: &Teller, running: &RunningLlm, variables: &[(&str, S
 /// The verdict, last.
 pub(super) fn verdict(teller: &Teller, verdict: &Verdict) {
     if teller.is_json {
-        teller.event("verdict", verdict.to_json());
+        teller.last_event("verdict", verdict.to_json());
         return;
     }
     let word = if verdict.passed { "passed" } else { "failed" };
@@ -80,7 +80,7 @@ pub(super) fn verdict(teller: &Teller, verdict: &Verdict) {
         _ => format!("{n_unplayed} of {} turns not played", verdict.n_turns),
     });
     let mark = teller.mark(verdict.passed);
-    teller.line(&format!("verdict  {mark} {word}: {}", parts.join(", ")));
+    teller.last_line(&format!("verdict  {mark} {word}: {}", parts.join(", ")));
 }
 
 /// What faults would hit.
@@ -106,11 +106,6 @@ pub(super) fn planned_faults(planned: &[PlannedFault], is_json: bool) {
         more => format!("{more} faults"),
     };
     stdout(&format!("{text}{count}\n"));
-}
-
-/// What happens while it serves is progress, and goes to standard error; for machines it is the result.
-fn progress(text: &str) {
-    stderr(&format!("{text}\n"));
 }
 
 /// Told of everything that happens, on the thread of the trace.
@@ -153,7 +148,7 @@ impl Watching {
     /// Keeps the exchange in its file. A request whose calls were refused is kept by itself too: its tools are what a
     /// profile is made of.
     fn keep(&mut self, exchange: &Exchange) {
-        self.exchanges.keep(exchange);
+        self.exchanges.keep(exchange, &self.teller);
         if exchange.outcome == "refused" && exchange.turn.is_some() && self.n_saved < MAX_SAVED {
             self.n_saved += 1;
             let name = format!("request-{}.json", exchange.number);
@@ -186,6 +181,7 @@ impl Watching {
         );
     }
 
+    /// What happens while it serves is progress; for machines it is the result.
     fn exchange(&mut self, exchange: &Exchange) {
         if let Some(session) = &exchange.session
             && self.current.as_ref() != Some(session)
@@ -198,7 +194,7 @@ impl Watching {
             let selection = exchange.selection.as_deref().unwrap_or_default();
             let scenario = exchange.scenario.as_deref().unwrap_or_default();
             let client = exchange.headers["user-agent"].as_str().unwrap_or_default();
-            progress(&format!(
+            self.teller.progress(&format!(
                 "session {number}  {scenario}  ({selection})   {}",
                 cut(client, 40)
             ));
@@ -228,7 +224,7 @@ impl Watching {
             true => what,
             false => format!("{what}, but {}", exchange.faults.join(", ")),
         };
-        progress(&format!(
+        self.teller.progress(&format!(
             "  {turn:<7} {} {what:<46} {:<9} {form:<6} {} ms",
             self.teller.mark(is_good),
             exchange.dialect,

@@ -104,32 +104,6 @@ fn a_trace_by_playwright_is_refused_where_there_are_secrets() {
 }
 
 #[test]
-fn a_video_is_written_or_what_it_lacks_is_named() {
-    let Some(lab) = Lab::new() else { return };
-    let scenario = json!({"url": lab.site.url("login.html"), "actions": ["click 'Show password'"]});
-    lab.scratch
-        .write("s.json", scenario.to_string())
-        .expect("writable");
-    let finished = crate::program::run(&lab.scratch, &["parse", "s.json", "--video"]);
-    // Playwright's ffmpeg is no package, so a machine may be without.
-    if finished.code() == Some(2) {
-        assert!(
-            finished.stderr.contains("install ffmpeg"),
-            "{}",
-            finished.stderr
-        );
-        return;
-    }
-    assert_eq!(finished.code(), Some(0), "{}", finished.stderr);
-    let files = lab.run_files();
-    assert!(
-        files
-            .iter()
-            .any(|(path, content)| path.ends_with(".webm") && !content.is_empty())
-    );
-}
-
-#[test]
 fn a_storage_state_is_used_and_never_told() {
     let Some(lab) = Lab::new() else { return };
     let host = lab.site.url("").trim_end_matches('/').to_owned();

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::maker::Maker;
 use super::{place, run_files, with_stage};
 use crate::program::{self, run, told};
+use crate::schemas::{assert_fits, validator};
 
 /// Who may sign in.
 const USER: &str = "ana@example.org";
@@ -163,6 +164,7 @@ fn what_is_healed_is_proposed_and_can_be_taken_in() {
     assert_eq!(program::read(&scratch, "steps.json"), before);
     let patch: Value =
         serde_json::from_str(&program::read(&scratch, "steps.heal.json")).expect("JSON");
+    assert_fits(&validator("heal"), &patch, "the patch");
     assert_eq!(patch["changes"][0]["description"], "click 'Open settings'");
     assert_eq!(patch["patch"][0]["op"], "test");
 

@@ -5,6 +5,7 @@ use crate::formats::fields::{Field, OBJECT, TEXT, field, needed};
 const FLAG: &str = r#"{"type": "boolean"}"#;
 const MILLISECONDS: &str = r#"{"type": "integer", "minimum": 1}"#;
 const TEXTS: &str = r#"{"type": "array", "items": {"type": "string"}}"#;
+const SCORE: &str = r#"{"type": "number", "minimum": 0, "maximum": 1}"#;
 const VALUE: &str = r#"{"type": ["string", "number", "boolean"]}"#;
 
 pub(super) const ROOT: &[Field] = &[
@@ -331,6 +332,56 @@ pub(super) const OBSERVED: &[Field] = &[
         "Files that came.",
     ),
     field("warnings", TEXTS, "What deserves a look."),
+];
+
+/// A patch that heals steps.
+pub(super) const HEAL: &[Field] = &[
+    needed(
+        "version",
+        r#"{"const": "cuecard-heal/1"}"#,
+        "Version of the format.",
+    ),
+    needed(
+        "base",
+        TEXT,
+        "The SHA-256 of the text of the steps that it fits, in hexadecimal.",
+    ),
+    field(
+        "changes",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/change\"}}",
+        "What is healed, for people.",
+    ),
+    needed(
+        "patch",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/operation\"}}",
+        "What is changed: a JSON Patch (RFC 6902).",
+    ),
+];
+
+pub(super) const HEAL_CHANGE: &[Field] = &[
+    field("stepId", TEXT, "The id of the step."),
+    field("description", TEXT, "Its sentence."),
+    field(
+        "reason",
+        TEXT,
+        "Why the element is taken for the one that was meant.",
+    ),
+    field("score", SCORE, "What the element scores."),
+    field("next", SCORE, "What the next best scores."),
+];
+
+pub(super) const HEAL_OPERATION: &[Field] = &[
+    needed(
+        "op",
+        r#"{"enum": ["test", "add", "remove", "replace"]}"#,
+        "What is done.",
+    ),
+    needed(
+        "path",
+        r#"{"type": "string", "pattern": "^/testSteps/[0-9]+/(id$|(selector|selectors|fingerprint|index)(/|$))"}"#,
+        "Where: what a step's element is known by, and nothing else.",
+    ),
+    field("value", "true", "The value."),
 ];
 
 pub(super) const DIALOG: &[Field] = &[

@@ -1,5 +1,6 @@
 //! Browser scenarios (JSON or YAML): a URL with plain-language actions; and the steps that they become.
 
+mod effects;
 pub mod export;
 mod fields;
 mod heal;
@@ -13,13 +14,12 @@ mod tests;
 mod url;
 mod variables;
 
+pub use effects::{BrowserEffects, effects, steps_effects};
 pub use heal::{HEAL_VERSION, HealPatch, HealedStep, heal, read_heal};
 pub use read::{Reading, read};
-pub use schema::{schema, steps_schema};
+pub use schema::{heal_schema, schema, steps_schema};
 pub use steps_read::{StepsReading, read_steps, step_span};
-pub use variables::{
-    BrowserEffects, check_steps_variables, check_variables, effects, steps_effects,
-};
+pub use variables::{check_steps_variables, check_variables};
 
 use super::reader::Format;
 use crate::diagnostic::codes;

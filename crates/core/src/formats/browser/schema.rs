@@ -46,3 +46,19 @@ pub fn steps_schema() -> Json {
         root,
     )
 }
+
+/// The schema of a patch that heals steps.
+pub fn heal_schema() -> Json {
+    let mut operation = object(fields::HEAL_OPERATION);
+    operation["if"] = json!({"properties": {"op": {"const": "remove"}}});
+    operation["else"] = json!({"required": ["value"]});
+    let mut root = object(fields::HEAL);
+    root["$defs"] = json!({"change": object(fields::HEAL_CHANGE), "operation": operation});
+    schema_document(
+        "heal",
+        "1",
+        "Healing patch",
+        "What a run learned of elements that are not as they were (version cuecard-heal/1).",
+        root,
+    )
+}

@@ -1,10 +1,7 @@
-//! Variables, secrets and references; what a scenario would do.
-
-use std::collections::BTreeSet;
+//! Variables, secrets and references.
 
 use super::options::object_at;
 use super::steps_read::step_span;
-use super::url::host_of;
 use crate::diagnostic::{Diagnostic, codes, did_you_mean};
 use crate::formats::reader::{Object, Reader, found};
 use crate::scenario::browser::{BrowserScenario, StepsFile};
@@ -222,49 +219,4 @@ fn missing(
         .at(&scenario.source, span)
         .with_pointer(pointer)
         .with_help(help)
-}
-
-/// What a scenario would do.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct BrowserEffects {
-    /// The hosts that it names.
-    pub hosts: BTreeSet<String>,
-    /// Its sentences.
-    pub actions: Vec<String>,
-}
-
-/// The hosts and actions of a scenario, as far as they are known before it runs.
-pub fn effects(scenario: &BrowserScenario) -> BrowserEffects {
-    let actions = scenario.actions.iter().map(|action| action.text.as_str());
-    of_actions(&scenario.url, actions)
-}
-
-/// The same of steps.
-pub fn steps_effects(steps: &StepsFile) -> BrowserEffects {
-    let addresses = steps
-        .test_steps
-        .iter()
-        .filter_map(|step| step.url.as_deref())
-        .filter_map(host_of);
-    let actions = steps
-        .test_steps
-        .iter()
-        .map(|step| step.description.as_str());
-    let mut effects = of_actions(&steps.url, actions);
-    effects.hosts.extend(addresses.map(str::to_owned));
-    effects
-}
-
-fn of_actions<'a>(url: &'a str, actions: impl Iterator<Item = &'a str> + Clone) -> BrowserEffects {
-    let words = actions.clone().flat_map(|action| {
-        action.split(|sign: char| sign.is_whitespace() || matches!(sign, '\'' | '"' | '`'))
-    });
-    BrowserEffects {
-        hosts: std::iter::once(url)
-            .chain(words)
-            .filter_map(host_of)
-            .map(str::to_owned)
-            .collect(),
-        actions: actions.map(str::to_owned).collect(),
-    }
 }

@@ -2,17 +2,20 @@
 
 use std::collections::HashMap;
 
+use serde_json::json;
+
 use super::event_table::EVENTS;
-use super::fields::COUNT;
+use super::fields::{COUNT, FAULT};
 use super::loader::Loader;
 use super::{events, parse};
 use crate::diagnostic::{Diagnostic, any_error};
-use crate::formats::fields::{Field, TEXT, field, needed};
+use crate::formats::fields::{Field, TEXT, field, needed, object, schema_document};
 use crate::formats::reader::Object;
 use crate::scenario::timeline::vocabulary::AbstractTool;
 use crate::scenario::timeline::{FaultMatch, FaultRule, FaultRules};
 use crate::source::SourceFile;
 use crate::source::json::Node;
+use crate::value::Json;
 
 /// The most rules of one file.
 const MAX_RULES: usize = 10_000;
@@ -33,6 +36,30 @@ const MATCH: &[Field] = &[
     field("tool", TEXT, "The tool of a call."),
     field("index", COUNT, "The item of `timeline`, counted from 0."),
 ];
+
+/// The schema (JSON Schema 2020-12) of a file of faults.
+pub fn faults_schema() -> Json {
+    let mut fits = object(MATCH);
+    fits["minProperties"] = json!(1);
+    let definitions = json!({
+        "rule": object(RULE),
+        "fault_match": fits,
+        "fault": object(FAULT),
+        "time": {"type": "integer", "minimum": 0},
+    });
+    schema_document(
+        "faults",
+        "1",
+        "Faults",
+        "What goes wrong in timelines, and where.",
+        json!({
+            "type": "array",
+            "maxItems": MAX_RULES,
+            "items": {"$ref": "#/$defs/rule"},
+            "$defs": definitions,
+        }),
+    )
+}
 
 /// Reads a file of faults, with what is doubtful about it.
 ///

@@ -36,14 +36,14 @@ mod tool;
 mod user;
 
 pub use convert_items::extract_terminal;
-pub use faults::read_faults;
+pub use faults::{faults_schema, read_faults};
 pub use included::{Included, check_included, check_names};
 pub use layout::layout;
 pub use read::{Read, ReadOptions, read};
 pub use rules::SymbolUse;
 pub use schema::schema;
 pub use symbols::{Symbol, SymbolValue, Symbols};
-pub use terminal::read_terminal;
+pub use terminal::{read_terminal, terminal_schema};
 
 use super::reader::Format;
 use crate::diagnostic::codes;

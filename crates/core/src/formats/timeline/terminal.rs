@@ -2,16 +2,19 @@
 
 use std::collections::HashMap;
 
+use serde_json::json;
+
 use super::fields::COUNT;
 use super::loader::{Loader, child};
 use super::{parse, tool};
 use crate::diagnostic::{Diagnostic, any_error, codes};
 use crate::formats::document::{place_of, read_document};
-use crate::formats::fields::{Field, OBJECT, TEXT, field, needed};
+use crate::formats::fields::{Field, OBJECT, TEXT, field, needed, object, schema_document};
 use crate::formats::reader::{Format, Object};
 use crate::scenario::timeline::{Replacement, TerminalConfig, TerminalTheme};
 use crate::source::json::Node;
 use crate::source::{SourceFile, toml};
+use crate::value::Json;
 
 /// The most columns or rows.
 const MAX_SIZE: u64 = 1_000;
@@ -33,17 +36,24 @@ const FORMAT: Format = Format {
     null_is_absent: true,
 };
 
+/// Columns or rows.
+const SIZE: &str = r#"{"type": "integer", "minimum": 1, "maximum": 1000}"#;
+
 /// A terminal config.
 const CONFIG: &[Field] = &[
     field("name", TEXT, "What names it in paths (default: its size)."),
-    field("width", COUNT, "Columns (default: 80)."),
-    field("height", COUNT, "Rows (default: 24)."),
+    field("width", SIZE, "Columns (default: 80)."),
+    field("height", SIZE, "Rows (default: 24)."),
     field(
         "theme",
         r#"{"enum": ["default", "high-contrast"]}"#,
         "How it looks.",
     ),
-    field("rendering", OBJECT, "How the screen becomes text."),
+    field(
+        "rendering",
+        "{\"$ref\": \"#/$defs/rendering\"}",
+        "How the screen becomes text.",
+    ),
     field("term", TEXT, "What programs are told in TERM."),
     field("env", OBJECT, "Further variables."),
     field("scrollback", COUNT, "Lines that are kept above the screen."),
@@ -54,7 +64,7 @@ const CONFIG: &[Field] = &[
     ),
     field(
         "normalize",
-        r#"{"type": "array"}"#,
+        "{\"type\": \"array\", \"maxItems\": 100, \"items\": {\"$ref\": \"#/$defs/replacement\"}}",
         "What is replaced before texts are compared.",
     ),
 ];
@@ -76,6 +86,19 @@ const NORMALIZE: &[Field] = &[
     needed("regex", TEXT, "What is replaced."),
     needed("with", TEXT, "What comes in its place."),
 ];
+
+/// The schema (JSON Schema 2020-12) of a terminal config.
+pub fn terminal_schema() -> Json {
+    let mut root = object(CONFIG);
+    root["$defs"] = json!({"rendering": object(RENDERING), "replacement": object(NORMALIZE)});
+    schema_document(
+        "terminal",
+        "1",
+        "Terminal config",
+        "The terminal in which an agent of a timeline runs.",
+        root,
+    )
+}
 
 /// Reads a terminal config: TOML if its name ends so, else JSON or YAML.
 ///

@@ -20,6 +20,7 @@ use cuecard_core::script::browser::{Answer, Prompt, Question};
 
 pub use cassette::{
     Cassette, CassetteMode, ModelIdentity, RecordedAudience, RecordedStage, RecordingStage,
+    cassette_schema,
 };
 pub use client::HttpModelClient;
 pub use error::{InterpretError, InterpretErrorKind};

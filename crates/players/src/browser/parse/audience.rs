@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cuecard_core::scenario::browser::Translator;
+use cuecard_core::scenario::browser::{StepsFile, Translator};
 
 use crate::browser::stage::{Failure, Outcome};
 
@@ -34,6 +34,12 @@ pub enum ParseEvent<'a> {
         translator: Translator,
         /// What is done, in words: `textbox "E-mail"`.
         words: &'a str,
+    },
+    /// Something was learned that is worth keeping, should the parse not come to its end. It is told before the action
+    /// that gave it is said to have ended.
+    Kept {
+        /// What the parse would give if it ended here: its status is partial.
+        file: &'a StepsFile,
     },
     /// An action ended.
     Ended {

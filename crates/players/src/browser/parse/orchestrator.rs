@@ -74,7 +74,8 @@ pub async fn parse<S: Stage, I: Interpreter, A: Audience>(
         previous: None,
         file: StepsFile {
             test_steps: Vec::new(),
-            status: ParseStatus::Success,
+            // Until its end.
+            status: ParseStatus::Partial,
             errors: Vec::new(),
             extracted_content: None,
             execution_time_ms: None,
@@ -148,12 +149,12 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
             });
             let ended = match self.action(ordinal, action).await {
                 Ok((step, outcome)) => {
+                    self.keep(action, *step, &outcome);
                     self.audience.hear(&ParseEvent::Ended {
                         ordinal,
                         marked: Marked::Done(&outcome),
                         took: began.elapsed(),
                     });
-                    self.keep(action, *step, &outcome);
                     continue;
                 }
                 Err(ended) => ended,
@@ -201,6 +202,9 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
             (false, true) => Marked::Warned(&failure),
             (_, false) => Marked::Failed(&failure),
         };
+        let info = self.info(Some(ordinal), &action.text, &failure, is_warning);
+        self.file.errors.push(info);
+        self.audience.hear(&ParseEvent::Kept { file: &self.file });
         self.audience.hear(&ParseEvent::Ended {
             ordinal,
             marked,
@@ -214,8 +218,6 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
                 |step| step.url.clone(),
             ),
         });
-        let info = self.info(Some(ordinal), &action.text, &failure, is_warning);
-        self.file.errors.push(info);
         is_over.then_some(failure)
     }
 
@@ -247,6 +249,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
             self.file.extracted_content = Some(text.clone());
         }
         self.file.test_steps.push(step);
+        self.audience.hear(&ParseEvent::Kept { file: &self.file });
     }
 
     fn info(

@@ -11,6 +11,7 @@ use cuecard_core::scenario::browser as file;
 
 pub use values::{Declared, bind};
 
+use super::error::no_display;
 use super::stage::{Failure, LiveStage, StageSettings, Values};
 use super::storage_state::StorageFile;
 use super::{
@@ -89,6 +90,9 @@ impl Session<'_> {
     /// When a program is missing or doesn't start: what was looked for, and the command that brings it.
     pub async fn start(self) -> Result<LiveStage, Failure> {
         let program = self.program;
+        if program.is_headed && !has_display(self.environment) {
+            return Err(no_display("neither DISPLAY nor WAYLAND_DISPLAY is set").into());
+        }
         let tools = BrowserTools::find(&Looked {
             environment: self.environment,
             working_directory: self.working_directory,
@@ -129,5 +133,34 @@ impl Session<'_> {
             },
         };
         Ok(LiveStage::new(bridge, settings))
+    }
+}
+
+/// Whether a window could be shown. Only systems with the X Window System or Wayland say so in the environment.
+fn has_display(environment: &[(OsString, OsString)]) -> bool {
+    let is_display = |name: &OsString| {
+        ["DISPLAY", "WAYLAND_DISPLAY"]
+            .iter()
+            .any(|known| name == known)
+    };
+    let is_told = environment
+        .iter()
+        .any(|(name, value)| is_display(name) && !value.is_empty());
+    is_told || cfg!(not(any(target_os = "linux", target_os = "freebsd")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_needs_a_display() {
+        let with = |name: &str, value: &str| vec![(OsString::from(name), OsString::from(value))];
+        assert!(has_display(&with("DISPLAY", ":99")));
+        assert!(has_display(&with("WAYLAND_DISPLAY", "wayland-0")));
+        if cfg!(target_os = "linux") {
+            assert!(!has_display(&with("DISPLAY", "")));
+            assert!(!has_display(&with("HOME", "/")));
+        }
     }
 }

@@ -10,6 +10,7 @@ mod miss;
 mod person;
 mod playing;
 mod recording;
+mod schema;
 mod tape;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,7 @@ pub use line::ModelIdentity;
 pub use person::RecordedAudience;
 pub use playing::RecordedStage;
 pub use recording::RecordingStage;
+pub use schema::cassette_schema;
 
 /// The largest cassette that is written, in bytes; it is the largest text file that is read.
 const MAX_CASSETTE: u64 = text_file::MAX_FILE;
