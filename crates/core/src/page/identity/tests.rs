@@ -265,6 +265,75 @@ fn a_neighbour_is_not_taken_for_what_is_gone() {
 }
 
 #[test]
+fn what_is_in_another_place_of_its_kind_is_another_ones() {
+    let row =
+        |thing: &str| format!("table\n  tr\n    td | {thing}\n    td\n      button \"Remove\"");
+    let dialog = |name: &str| format!("dialog \"{name}\"\n  button \"Yes\"");
+    let panel = |name: &str| format!("div \"{name}\" role=tabpanel\n  button \"Save\"");
+    let frame = |name: &str| {
+        format!("iframe title=\"{name}\"\n  #frame http://x.example/\n    button \"Pay\"")
+    };
+    let host = |text: &str| format!("x-card\n  #shadow\n    button \"More\"\n    slot | {text}");
+    let places: [(&str, &dyn Fn(&str) -> String); 5] = [
+        ("Remove", &row),
+        ("Yes", &dialog),
+        ("Save", &panel),
+        ("Pay", &frame),
+        ("More", &host),
+    ];
+    for (name, place) in places {
+        assert_eq!(word(&place("Tea"), name, &place("Tea")), "same");
+        assert_eq!(word(&place("Tea"), name, &place("Milk")), "wrong target");
+    }
+}
+
+#[test]
+fn what_was_alone_is_not_looked_for_beside_the_place_in_which_it_was() {
+    let before = "section \"Draft\"\n  button \"Delete\"";
+    // The section may be called something else, but it is not left for another one.
+    let renamed = "section \"Sketch\"\n  button \"Delete\"";
+    let left = "section \"Draft\"\n  p | empty\nsection \"Account\"\n  button \"Delete\"";
+    assert_eq!(word(before, "Delete", renamed), "same");
+    assert_eq!(word(before, "Delete", left), "wrong target");
+    let below = "h2 \"Old\"\nbutton \"Empty\"\nh2 \"New\"";
+    let below_another = "h2 \"Old\"\nh2 \"New\"\nbutton \"Empty\"";
+    assert_eq!(word(below, "Empty", below_another), "wrong target");
+}
+
+#[test]
+fn twins_in_one_place_are_told_apart_by_what_is_near() {
+    let form = |rows: &[(&str, bool)]| {
+        let rows = rows.iter().map(|(name, has_button)| match has_button {
+            true => format!("\n  h3 \"{name}\"\n  button \"Edit\""),
+            false => format!("\n  h3 \"{name}\""),
+        });
+        format!("form \"Names\"{}", rows.collect::<String>())
+    };
+    let before = form(&[("First", true), ("Last", true)]);
+    let (first, _) = between(
+        &before,
+        "Edit",
+        0,
+        &form(&[("First", false), ("Last", true)]),
+    );
+    assert_eq!(first.word(), "wrong target");
+    let (last, _) = between(
+        &before,
+        "Edit",
+        1,
+        &form(&[("First", true), ("Last", false)]),
+    );
+    assert_eq!(last.target(), None, "{last:?}");
+}
+
+#[test]
+fn an_id_that_was_given_to_a_neighbour_renames_nothing() {
+    let before = "p | Answer:\nbutton \"Accept\" data-testid=answer\nbutton \"Decline\"";
+    let after = "p | Please answer:\nbutton \"Accept\"\nbutton \"Decline\" data-testid=answer";
+    assert_eq!(word(before, "Accept", after), "wrong target");
+}
+
+#[test]
 fn what_moved_into_a_frame_is_another_ones() {
     assert_eq!(
         word(
