@@ -1,5 +1,6 @@
 // Tells the site what was done on a page: `click` or `fill`, tag and words, and what it is in: a row, an item, a dialog,
 // a section, a component, a frame. A page that was opened with `?load=N` says N before it.
+(() => {
 const load = new URLSearchParams(location.search).get('load');
 const PLACES = 'li, tr, dialog, [role=dialog], section, form[aria-label], nav[aria-label], fieldset';
 const OWN = 'a, button, input, select, textarea, [role]';
@@ -58,3 +59,4 @@ Element.prototype.attachShadow = function (options) {
   return root;
 };
 watch(document);
+})();

@@ -112,12 +112,22 @@ impl Finder<'_> {
             if !CONTAINERS.contains(&outer.kind()) {
                 return None;
             }
-            let name = match outer.name.is_empty() {
-                true => self.row_name(place)?,
-                false => outer.name.clone(),
-            };
-            Some((outer.kind().to_owned(), name))
+            let name = self.place_name(place, outer);
+            (!name.is_empty()).then(|| (outer.kind().to_owned(), name))
         })
+    }
+
+    /// What a part of a page is called. A row that nobody named is called by its first cell: its name would be all that
+    /// is in it.
+    pub(super) fn place_name(&self, id: NodeId, element: &DomElement) -> String {
+        let is_named = ["aria-label", "aria-labelledby"]
+            .iter()
+            .any(|name| element.attribute(name).is_some());
+        let by_cell = match is_named && !element.name.is_empty() {
+            true => None,
+            false => self.row_name(id),
+        };
+        by_cell.unwrap_or_else(|| element.name.clone())
     }
 }
 

@@ -38,6 +38,9 @@ const LANDMARKS: &[&str] = &[
 /// Roles whose name is all that is in them, and says nothing about where an element is.
 pub(super) const NAMELESS: &[&str] = &["generic", "none", "presentation", ""];
 
+/// Parts of rows, whose names are all that is in them.
+const CELLS: &[&str] = &["cell", "gridcell", "columnheader", "rowheader"];
+
 impl Finder<'_> {
     /// What an element is, to know it again.
     pub fn fingerprint(&self, id: NodeId) -> Option<Fingerprint> {
@@ -69,14 +72,15 @@ impl Finder<'_> {
     /// An element as one that others are in, if it counts as that.
     pub(super) fn entry(&self, id: NodeId, element: &DomElement) -> Option<String> {
         let role = element.role.as_str();
+        if CELLS.contains(&role) {
+            return None;
+        }
         let (word, name) = if is_frame(&element.tag_name) {
             ("frame", self.frame_name(id).unwrap_or_default())
         } else if NAMELESS.contains(&role) {
             (element.tag_name.as_str(), self.host_name(id)?)
-        } else if element.name.is_empty() {
-            (role, self.row_name(id).unwrap_or_default())
         } else {
-            (role, element.name.clone())
+            (role, self.place_name(id, element))
         };
         if name.is_empty() && !LANDMARKS.contains(&word) {
             return None;

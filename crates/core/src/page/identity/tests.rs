@@ -248,6 +248,17 @@ fn doubled_elements_are_ambiguous() {
     assert_eq!(verdict.target(), None);
 }
 
+#[test]
+fn which_of_its_like_it_is_decides_nothing_alone() {
+    let before = "form \"Account\"\n  p | Welcome\n  a \"Help\" href=/help";
+    let after = "form \"Account\"\n  p | Hello\n  a \"Help\" href=/help\n  p | Bye\n  a \"Help\" href=/help";
+    let (verdict, _) = between(before, "Help", 0, after);
+    let Verdict::Ambiguous { candidates } = &verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(candidates.len(), 2);
+}
+
 fn cards(fruits: &[&str]) -> String {
     let card = |fruit: &&str| format!("section \"{fruit}\"\n  p | 10 €\n  button \"Buy\"");
     fruits.iter().map(card).collect::<Vec<_>>().join("\n")

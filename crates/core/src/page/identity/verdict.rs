@@ -20,6 +20,9 @@ const NEAR: f64 = 0.15;
 const TEST_ID: f64 = 0.15;
 const ORDINAL: f64 = 0.15;
 
+/// The place among its like of nothing: it is counted from 1.
+const NO_ORDINAL: usize = 0;
+
 /// Sums of these weights are off by less than this.
 const ROUNDING: f64 = 1e-9;
 
@@ -146,7 +149,15 @@ impl Finder<'_> {
         let best = possible.first().map_or(0.0, |scored| scored.score);
         let next = possible.get(1).map_or(0.0, |scored| scored.score);
         if best + ROUNDING >= ENOUGH {
-            if best - next + ROUNDING >= MARGIN {
+            // Which of its like it is changes with every one that comes or goes: that alone decides nothing.
+            let apart_from_order =
+                |scored: &Scored| self.score(scored.id, remembered.fingerprint, Some(NO_ORDINAL));
+            let plain = apart_from_order(possible[0]);
+            let is_like_the_best = |scored: &Scored| {
+                best - scored.score + ROUNDING < MARGIN || apart_from_order(scored) >= plain
+            };
+            let others = possible[1..].iter().any(|other| is_like_the_best(other));
+            if !others {
                 let target = possible[0].id;
                 return Verdict::Healed(Healing {
                     target,
@@ -157,7 +168,7 @@ impl Finder<'_> {
             }
             let candidates = possible
                 .into_iter()
-                .filter(|scored| best - scored.score + ROUNDING < MARGIN)
+                .filter(|scored| is_like_the_best(scored))
                 .take(SHOWN)
                 .cloned()
                 .collect();

@@ -611,10 +611,7 @@ fn words_mean_the_one_element_that_fits() {
             "click 'Delete' in the 'Invoice 2' item",
             "button \"Delete\" in row \"Invoice 2\"",
         ),
-        (
-            "click 'Pear' in the 'Fruit' list",
-            "option \"Pear\"",
-        ),
+        ("click 'Pear' in the 'Fruit' list", "option \"Pear\""),
         // What can be seen is pointed at; headings and images are clicked if the sentence says so.
         ("hover the Milk heading", "heading \"Milk\""),
         ("hover 'Three left'", "p"),
