@@ -119,8 +119,7 @@ impl Finder<'_> {
     /// fields doesn't count.
     fn text_holds(&self, assertion: &BrowserAssertion, expected: &str, targets: &[NodeId]) -> Seen {
         if targets.is_empty() {
-            let text = self.text_of(NodeId(0));
-            let mut seen = compared(assertion, &text, expected);
+            let mut seen = in_blocks(assertion, &self.blocks(NodeId(0)), expected);
             seen.observed = match seen.holds {
                 true => "the text is on the page".to_owned(),
                 false => "the text is not on the page".to_owned(),
@@ -129,23 +128,39 @@ impl Finder<'_> {
             return seen;
         }
         match self.one_of(targets) {
-            Ok(_) => compared(assertion, &self.text_of(targets[0]), expected),
+            Ok(_) => in_blocks(assertion, &self.blocks(targets[0]), expected),
             Err(seen) => seen,
         }
     }
 
-    /// The visible text inside a node with single spaces; blocks are apart from each other.
-    pub fn text_of(&self, id: NodeId) -> String {
-        let mut text = String::new();
+    /// The visible texts inside a node with single spaces: one for each stretch that no block begins or ends in.
+    fn blocks(&self, id: NodeId) -> Vec<String> {
+        let mut blocks = vec![String::new()];
+        let mut ends: Vec<usize> = Vec::new();
         let end = self.state.node(id).end as usize;
-        for node in &self.state.nodes[id.index()..end] {
+        for (place, node) in self.state.nodes[..end].iter().enumerate().skip(id.index()) {
+            while ends.last().is_some_and(|end| *end <= place) {
+                ends.pop();
+                blocks.push(String::new());
+            }
             match &node.kind {
-                DomKind::Text(run) if run.is_visible => text.push_str(&run.text),
-                DomKind::Element(element) if !is_inline(element) => text.push(' '),
+                DomKind::Text(run) if run.is_visible => {
+                    if let Some(block) = blocks.last_mut() {
+                        block.push_str(&run.text);
+                    }
+                }
+                DomKind::Element(element) if !is_inline(element) => {
+                    ends.push(node.end as usize);
+                    blocks.push(String::new());
+                }
                 _ => {}
             }
         }
-        single_spaces(&text)
+        blocks
+            .iter()
+            .map(|block| single_spaces(block))
+            .filter(|block| !block.is_empty())
+            .collect()
     }
 
     /// The text on the page that has the most words of what is expected.
@@ -174,6 +189,7 @@ impl Finder<'_> {
 /// Whether text goes on across an element.
 fn is_inline(element: &DomElement) -> bool {
     super::text::is_inline(&element.tag_name)
+        || matches!(element.tag_name.as_str(), "label" | "output" | "slot")
 }
 
 fn said(holds: bool, observed: String) -> Seen {
@@ -182,6 +198,25 @@ fn said(holds: bool, observed: String) -> Seen {
         observed,
         nearest: None,
         problem: None,
+    }
+}
+
+/// The blocks of a text against what is expected: all of them together equal it, or one of them has it.
+fn in_blocks(assertion: &BrowserAssertion, blocks: &[String], expected: &str) -> Seen {
+    let whole = blocks.join(" ");
+    if assertion.matching == TextMatch::Equals {
+        return compared(assertion, &whole, expected);
+    }
+    let one = blocks
+        .iter()
+        .map(|block| compared(assertion, block, expected))
+        .find(|seen| seen.holds || seen.problem.is_some());
+    match one {
+        Some(seen) => seen,
+        None => Seen {
+            holds: false,
+            ..compared(assertion, &whole, expected)
+        },
     }
 }
 
@@ -375,6 +410,10 @@ iframe \"Pay\"
             ("'welcome  BACK' is visible", true),
             ("'Three attempts left' is visible", true),
             ("'Inside the frame' is visible", true),
+            // A text ends with its block.
+            ("'Save Delete' is visible", false),
+            ("'Welcome back Three attempts' is visible", false),
+            ("'left Save' is not visible", true),
             ("'never seen' is visible", false),
             ("'never seen' is not visible", true),
             // What is typed is no text of the page.

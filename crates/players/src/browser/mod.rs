@@ -33,6 +33,7 @@ pub use error::{BrowserError, BrowserErrorKind};
 pub use events::{DialogSeen, Download};
 pub use install::{Installed, install};
 pub use options::{BrowserOptions, OnDialog, PageDefaults};
+pub use scroll::SearchMove;
 pub use settle::{Settled, Settling};
 pub use tools::{BrowserTools, Looked};
 pub use walk::CaptureOptions;

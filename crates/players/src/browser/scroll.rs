@@ -3,24 +3,34 @@
 use super::bridge::BrowserBridge;
 use super::error::BrowserError;
 
+/// A move in search of an element: of everything on the page that scrolls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchMove {
+    /// Remembers where all of it is, and moves nothing.
+    Mark,
+    /// On by most of what it shows.
+    Down,
+    /// The other way.
+    Up,
+    /// To where it was when that was remembered.
+    ToMark,
+    /// To the beginning.
+    ToTop,
+}
+
 impl BrowserBridge {
-    /// Scrolls everything that scrolls on by most of what it shows. False when all of it was at its end.
+    /// Scrolls in search of an element. False when nothing moved.
     ///
     /// # Errors
     /// When the page is gone.
-    pub async fn advance(&mut self) -> Result<bool, BrowserError> {
-        self.scrolled("cuecard.advance()").await
-    }
-
-    /// Scrolls everything that scrolls back to its beginning. False when all of it was there.
-    ///
-    /// # Errors
-    /// When the page is gone.
-    pub async fn rewind(&mut self) -> Result<bool, BrowserError> {
-        self.scrolled("cuecard.rewind()").await
-    }
-
-    async fn scrolled(&mut self, ask: &str) -> Result<bool, BrowserError> {
+    pub async fn search(&mut self, way: SearchMove) -> Result<bool, BrowserError> {
+        let ask = match way {
+            SearchMove::Mark => "cuecard.markBegin()",
+            SearchMove::Down => "cuecard.advance(1)",
+            SearchMove::Up => "cuecard.advance(-1)",
+            SearchMove::ToMark => "cuecard.goBackToBegin()",
+            SearchMove::ToTop => "cuecard.rewind()",
+        };
         self.happenings().begin();
         let world = self.world().await?;
         Ok(world.value(ask).await?.as_bool().unwrap_or(false))

@@ -1,6 +1,8 @@
 //! Frames, shadow roots, lists and large pages.
 
 use cuecard_core::page::dom::{DomElement, HopKind};
+use cuecard_core::page::selector::Finder;
+use cuecard_core::page::text::TextOptions;
 use cuecard_players::browser::{
     BrowserErrorKind, CaptureOptions, ElementAddress, Navigation, Settling,
 };
@@ -104,6 +106,14 @@ fn open_and_closed_shadow_roots_are_read_and_used() {
         let state = lab.state().await;
         let root = state.elements().next().expect("a root").0;
         assert_eq!(state.visible_text(root).matches('2').count(), 3);
+        // What is put into a host is seen where its root shows it.
+        for fruit in ["Apples", "Pears", "Plums"] {
+            assert_eq!(
+                state.visible_text(root).matches(fruit).count(),
+                1,
+                "{fruit}"
+            );
+        }
 
         let voucher = lab.find("textbox", "Voucher").await;
         lab.bridge
@@ -183,6 +193,43 @@ fn twenty_look_alikes_are_twenty_addresses_and_states_say_what_is_new() {
                 .iter()
                 .all(|button| button.is_new == Some(false))
         );
+    });
+}
+
+#[test]
+fn the_text_of_a_page_of_a_thousand_elements_fits_with_all_that_is_in_view() {
+    with_browser(async |lab| {
+        lab.open("states/big.html?n=1000").await;
+        for _ in 0..2 {
+            lab.bridge.scroll(true).await.expect("it scrolls");
+            let state = lab.state().await;
+            assert!(
+                state.elements().count() >= 1000,
+                "{}",
+                state.elements().count()
+            );
+            let finder = Finder::new(&state, "data-testid");
+            let options = TextOptions {
+                action: "click 'Delete row 2'",
+                ..TextOptions::default()
+            };
+            let text = finder.text_for_model(&options).expect("it fits").text;
+            assert!(text.chars().count() < 24_000, "{}", text.chars().count());
+            let in_view: Vec<u32> = state
+                .elements()
+                .filter(|(_, element)| element.is_in_viewport)
+                .filter_map(|(_, element)| element.highlight_index)
+                .collect();
+            assert!(in_view.len() >= 5, "{in_view:?}");
+            for index in in_view {
+                let is_there = text.lines().any(|line| {
+                    line.trim_start()
+                        .trim_start_matches('*')
+                        .starts_with(&format!("[{index}] "))
+                });
+                assert!(is_there, "[{index}] is in view, and not in\n{text}");
+            }
+        }
     });
 }
 

@@ -168,6 +168,25 @@ fn frames_and_shadow_roots_are_parts_of_the_page() {
 }
 
 #[test]
+fn what_is_above_is_scrolled_to_and_what_is_no_button_is_pointed_at() {
+    let Some(lab) = Lab::new() else { return };
+    let actions = [
+        "press End in 'People'",
+        "verify 'Person 10000' is visible",
+        "verify 'Person 9900' is not visible",
+        "scroll to 'Person 9900'",
+        "verify 'Person 9900' is visible",
+        "hover the People heading",
+        "click the People heading",
+        // A text ends with its block.
+        "verify 'People Filter' is not visible",
+        "click 'Person 9901' in the 'People' list",
+        "verify '1 of 10000 picked' is visible",
+    ];
+    lab.parse("list.html", &actions, 0);
+}
+
+#[test]
 fn tabs_that_open_are_followed() {
     let Some(lab) = Lab::new() else { return };
     let actions = [

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::place::keeps_its_own;
+use crate::page::describe::is_frame;
 use crate::page::dom::{DomElement, DomKind, DomState, NodeId};
 use crate::page::selector::Finder;
 use crate::page::snapshot::single_spaces;
@@ -26,6 +28,7 @@ const LANDMARKS: &[&str] = &[
     "dialog",
     "alertdialog",
     "form",
+    "frame",
     "main",
     "navigation",
     "region",
@@ -33,7 +36,10 @@ const LANDMARKS: &[&str] = &[
 ];
 
 /// Roles whose name is all that is in them, and says nothing about where an element is.
-const NOT_AROUND: &[&str] = &["generic", "none", "presentation", ""];
+pub(super) const NAMELESS: &[&str] = &["generic", "none", "presentation", ""];
+
+/// Parts of rows, whose names are all that is in them.
+const CELLS: &[&str] = &["cell", "gridcell", "columnheader", "rowheader"];
 
 impl Finder<'_> {
     /// What an element is, to know it again.
@@ -54,39 +60,50 @@ impl Finder<'_> {
         })
     }
 
-    /// The named and landmark elements around one, innermost first.
+    /// The named and landmark elements around one, innermost first, with the frames and shadow hosts that it is in.
     pub(super) fn path(&self, id: NodeId) -> Vec<String> {
         self.state
             .ancestor_elements(id)
-            .filter_map(|(place, outer)| {
-                let role = outer.role.as_str();
-                if NOT_AROUND.contains(&role) {
-                    return None;
-                }
-                let name = match outer.name.is_empty() {
-                    true => self.row_name(place).unwrap_or_default(),
-                    false => outer.name.clone(),
-                };
-                if name.is_empty() && !LANDMARKS.contains(&role) {
-                    return None;
-                }
-                let name = cut(&name, LONGEST_TEXT);
-                Some(match name.is_empty() {
-                    true => role.to_owned(),
-                    false => format!("{role} \"{name}\""),
-                })
-            })
+            .filter_map(|(place, outer)| self.entry(place, outer))
             .take(LONGEST_PATH)
             .collect()
     }
 
-    /// The label of an element, or the heading or text before it.
+    /// An element as one that others are in, if it counts as that.
+    pub(super) fn entry(&self, id: NodeId, element: &DomElement) -> Option<String> {
+        let role = element.role.as_str();
+        if CELLS.contains(&role) {
+            return None;
+        }
+        let (word, name) = if is_frame(&element.tag_name) {
+            ("frame", self.frame_name(id).unwrap_or_default())
+        } else if NAMELESS.contains(&role) {
+            (element.tag_name.as_str(), self.host_name(id)?)
+        } else {
+            (role, self.place_name(id, element))
+        };
+        if name.is_empty() && !LANDMARKS.contains(&word) {
+            return None;
+        }
+        let name = cut(&name, LONGEST_TEXT);
+        Some(match name.is_empty() {
+            true => word.to_owned(),
+            false => format!("{word} \"{name}\""),
+        })
+    }
+
+    /// The label of an element, or the heading or text before it in the row, dialog or component that it is in.
     pub(super) fn near(&self, id: NodeId, element: &DomElement) -> String {
         let own = single_spaces(&element.label);
         if !own.is_empty() {
             return cut(&own, LONGEST_TEXT).into_owned();
         }
-        let start = id.index().saturating_sub(FARTHEST);
+        let around = self
+            .state
+            .ancestor_elements(id)
+            .find(|(_, outer)| keeps_its_own(outer))
+            .map_or(0, |(outer, _)| outer.index());
+        let start = id.index().saturating_sub(FARTHEST).max(around);
         let before = self.state.nodes[start..id.index()].iter().rev();
         for node in before {
             let text = match &node.kind {

@@ -1,6 +1,7 @@
 //! Whether an element is still the one that was meant.
 
 mod fingerprint;
+mod place;
 #[cfg(test)]
 mod tests;
 mod verdict;

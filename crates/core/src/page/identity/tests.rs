@@ -248,6 +248,17 @@ fn doubled_elements_are_ambiguous() {
     assert_eq!(verdict.target(), None);
 }
 
+#[test]
+fn which_of_its_like_it_is_decides_nothing_alone() {
+    let before = "form \"Account\"\n  p | Welcome\n  a \"Help\" href=/help";
+    let after = "form \"Account\"\n  p | Hello\n  a \"Help\" href=/help\n  p | Bye\n  a \"Help\" href=/help";
+    let (verdict, _) = between(before, "Help", 0, after);
+    let Verdict::Ambiguous { candidates } = &verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(candidates.len(), 2);
+}
+
 fn cards(fruits: &[&str]) -> String {
     let card = |fruit: &&str| format!("section \"{fruit}\"\n  p | 10 €\n  button \"Buy\"");
     fruits.iter().map(card).collect::<Vec<_>>().join("\n")
@@ -262,6 +273,75 @@ fn a_neighbour_is_not_taken_for_what_is_gone() {
     // The apples are where the plums were.
     let (moved, new) = between(&before, "Buy", 0, &cards(&["Pears", "Plums", "Apples"]));
     assert_eq!(moved.target(), Some(id_of(&new, "Buy", 2)), "{moved:?}");
+}
+
+#[test]
+fn what_is_in_another_place_of_its_kind_is_another_ones() {
+    let row =
+        |thing: &str| format!("table\n  tr\n    td | {thing}\n    td\n      button \"Remove\"");
+    let dialog = |name: &str| format!("dialog \"{name}\"\n  button \"Yes\"");
+    let panel = |name: &str| format!("div \"{name}\" role=tabpanel\n  button \"Save\"");
+    let frame = |name: &str| {
+        format!("iframe title=\"{name}\"\n  #frame http://x.example/\n    button \"Pay\"")
+    };
+    let host = |text: &str| format!("x-card\n  #shadow\n    button \"More\"\n    slot | {text}");
+    let places: [(&str, &dyn Fn(&str) -> String); 5] = [
+        ("Remove", &row),
+        ("Yes", &dialog),
+        ("Save", &panel),
+        ("Pay", &frame),
+        ("More", &host),
+    ];
+    for (name, place) in places {
+        assert_eq!(word(&place("Tea"), name, &place("Tea")), "same");
+        assert_eq!(word(&place("Tea"), name, &place("Milk")), "wrong target");
+    }
+}
+
+#[test]
+fn what_was_alone_is_not_looked_for_beside_the_place_in_which_it_was() {
+    let before = "section \"Draft\"\n  button \"Delete\"";
+    // The section may be called something else, but it is not left for another one.
+    let renamed = "section \"Sketch\"\n  button \"Delete\"";
+    let left = "section \"Draft\"\n  p | empty\nsection \"Account\"\n  button \"Delete\"";
+    assert_eq!(word(before, "Delete", renamed), "same");
+    assert_eq!(word(before, "Delete", left), "wrong target");
+    let below = "h2 \"Old\"\nbutton \"Empty\"\nh2 \"New\"";
+    let below_another = "h2 \"Old\"\nh2 \"New\"\nbutton \"Empty\"";
+    assert_eq!(word(below, "Empty", below_another), "wrong target");
+}
+
+#[test]
+fn twins_in_one_place_are_told_apart_by_what_is_near() {
+    let form = |rows: &[(&str, bool)]| {
+        let rows = rows.iter().map(|(name, has_button)| match has_button {
+            true => format!("\n  h3 \"{name}\"\n  button \"Edit\""),
+            false => format!("\n  h3 \"{name}\""),
+        });
+        format!("form \"Names\"{}", rows.collect::<String>())
+    };
+    let before = form(&[("First", true), ("Last", true)]);
+    let (first, _) = between(
+        &before,
+        "Edit",
+        0,
+        &form(&[("First", false), ("Last", true)]),
+    );
+    assert_eq!(first.word(), "wrong target");
+    let (last, _) = between(
+        &before,
+        "Edit",
+        1,
+        &form(&[("First", true), ("Last", false)]),
+    );
+    assert_eq!(last.target(), None, "{last:?}");
+}
+
+#[test]
+fn an_id_that_was_given_to_a_neighbour_renames_nothing() {
+    let before = "p | Answer:\nbutton \"Accept\" data-testid=answer\nbutton \"Decline\"";
+    let after = "p | Please answer:\nbutton \"Accept\"\nbutton \"Decline\" data-testid=answer";
+    assert_eq!(word(before, "Accept", after), "wrong target");
 }
 
 #[test]

@@ -20,6 +20,9 @@ const NEAR: f64 = 0.15;
 const TEST_ID: f64 = 0.15;
 const ORDINAL: f64 = 0.15;
 
+/// The place among its like of nothing: it is counted from 1.
+const NO_ORDINAL: usize = 0;
+
 /// Sums of these weights are off by less than this.
 const ROUNDING: f64 = 1e-9;
 
@@ -134,19 +137,27 @@ impl Finder<'_> {
             .first()
             .and_then(|selector| self.one(selector));
         if let Some(id) = found
-            && self.is_same(id, remembered.fingerprint)
+            && self.is_same(id, remembered)
         {
             return Verdict::Same(id);
         }
         let scored = self.scored(remembered.fingerprint);
         let possible: Vec<&Scored> = scored
             .iter()
-            .filter(|scored| self.is_in_its_place(scored.id, remembered.fingerprint))
+            .filter(|scored| self.is_in_its_place(scored.id, remembered))
             .collect();
         let best = possible.first().map_or(0.0, |scored| scored.score);
         let next = possible.get(1).map_or(0.0, |scored| scored.score);
         if best + ROUNDING >= ENOUGH {
-            if best - next + ROUNDING >= MARGIN {
+            // Which of its like it is changes with every one that comes or goes: that alone decides nothing.
+            let apart_from_order =
+                |scored: &Scored| self.score(scored.id, remembered.fingerprint, Some(NO_ORDINAL));
+            let plain = apart_from_order(possible[0]);
+            let is_like_the_best = |scored: &Scored| {
+                best - scored.score + ROUNDING < MARGIN || apart_from_order(scored) >= plain
+            };
+            let others = possible[1..].iter().any(|other| is_like_the_best(other));
+            if !others {
                 let target = possible[0].id;
                 return Verdict::Healed(Healing {
                     target,
@@ -157,7 +168,7 @@ impl Finder<'_> {
             }
             let candidates = possible
                 .into_iter()
-                .filter(|scored| best - scored.score + ROUNDING < MARGIN)
+                .filter(|scored| is_like_the_best(scored))
                 .take(SHOWN)
                 .cloned()
                 .collect();
@@ -192,34 +203,22 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether an element is what was remembered: role, type and name, and if there were others like it, also where
-    /// it is.
-    fn is_same(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+    /// Whether an element is what was remembered: role, type and name, and where it is. If there were others like it,
+    /// everything around it must be as it was; else it must not be in the place of another one.
+    fn is_same(&self, id: NodeId, remembered: Remembered<'_>) -> bool {
+        let fingerprint = remembered.fingerprint;
         let Some(element) = self.state.element(id) else {
             return false;
         };
         if !is_kind(element, fingerprint) || !has_name(element, fingerprint) {
             return false;
         }
-        fingerprint.of <= 1
-            || (same_path(&self.path(id), &fingerprint.path)
-                && fold(&self.near(id, element)) == fold(&fingerprint.near))
-    }
-
-    /// Whether an element can be what was remembered although something about it changed. What had twins is only where
-    /// it was told apart from them: in the named place around it, or next to the same text if nothing around it has a
-    /// name. When it is gone, its neighbour in the same order and with the same price is still its neighbour.
-    fn is_in_its_place(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
-        if fingerprint.of <= 1 {
-            return true;
-        }
-        let Some(element) = self.state.element(id) else {
-            return false;
-        };
-        let path = self.path(id);
-        match (named(&path), named(&fingerprint.path)) {
-            (None, None) => fold(&self.near(id, element)) == fold(&fingerprint.near),
-            (now, then) => now.map(fold) == then.map(fold),
+        match fingerprint.of > 1 {
+            true => {
+                same_path(&self.path(id), &fingerprint.path)
+                    && fold(&self.near(id, element)) == fold(&fingerprint.near)
+            }
+            false => self.is_in_its_place(id, remembered),
         }
     }
 
@@ -275,9 +274,20 @@ impl Finder<'_> {
         score.clamp(0.0, 1.0)
     }
 
-    /// The elements that are where it was and carry its test id or plain id, but another name.
+    /// The elements that are where it was and carry its test id or plain id, but another name. None if its name is
+    /// still there: then its id was given to something else.
     fn renamed(&self, remembered: Remembered<'_>) -> Vec<(NodeId, String)> {
         let fingerprint = remembered.fingerprint;
+        let has_its_name = |element: &DomElement| {
+            element.is_visible && is_kind(element, fingerprint) && has_name(element, fingerprint)
+        };
+        if self
+            .state
+            .elements()
+            .any(|(_, element)| has_its_name(element))
+        {
+            return Vec::new();
+        }
         // A test id that several had is not a name: no selector was made of it.
         let had_test_id = remembered
             .selectors
@@ -393,13 +403,6 @@ fn has_name(element: &DomElement, fingerprint: &Fingerprint) -> bool {
     // A long name was cut when it was remembered.
     let name = cut(&element.name, 120);
     fold(&name) == fold(&fingerprint.name)
-}
-
-/// The innermost entry of a path that has a name.
-fn named(path: &[String]) -> Option<&str> {
-    path.iter()
-        .map(String::as_str)
-        .find(|entry| entry.contains('"'))
 }
 
 fn same_path(one: &[String], other: &[String]) -> bool {

@@ -33,7 +33,7 @@ pub enum PlaceKind {
     Section,
     /// A dialog.
     Dialog,
-    /// A row of a table, or an item of a list.
+    /// A row of a table, an item of a list, or a card.
     Row,
     /// A form.
     Form,
@@ -46,6 +46,10 @@ impl PlaceKind {
         ("section", Self::Section),
         ("dialog", Self::Dialog),
         ("row", Self::Row),
+        ("item", Self::Row),
+        ("card", Self::Row),
+        ("list", Self::Section),
+        ("table", Self::Section),
         ("form", Self::Form),
         ("frame", Self::Frame),
     ];

@@ -29,7 +29,11 @@ const SECTION_ROLES: &[&str] = &[
     "contentinfo",
     "search",
     "table",
+    "grid",
+    "treegrid",
     "list",
+    "listbox",
+    "tree",
     "tabpanel",
     "toolbar",
     "menu",
@@ -44,7 +48,10 @@ impl Finder<'_> {
         let elements: Vec<(NodeId, &DomElement)> = self
             .state
             .elements()
-            .filter(|(_, element)| element.is_visible && is_place(element, within.kind))
+            .filter(|(_, element)| {
+                let is_host = within.kind == PlaceKind::Section && element.shadow_root;
+                element.is_visible && (is_host || is_place(element, within.kind))
+            })
             .collect();
         let Some(name) = &within.name else {
             return elements.iter().map(|(id, _)| self.range(*id)).collect();
@@ -61,7 +68,10 @@ impl Finder<'_> {
                     test(&element.name)
                         || (within.kind == PlaceKind::Frame
                             && self.frame_name(*id).is_some_and(|name| test(&name)))
-                        || (is_row(&element.role) && self.parts(*id).iter().any(|part| test(part)))
+                        || (element.shadow_root
+                            && self.host_name(*id).is_some_and(|name| test(&name)))
+                        || (within.kind == PlaceKind::Row
+                            && self.parts(*id).iter().any(|part| test(part)))
                         || (within.kind == PlaceKind::Dialog
                             && self.heading_in(*id).is_some_and(|heading| test(&heading)))
                 })
@@ -157,7 +167,9 @@ fn is_place(element: &DomElement, kind: PlaceKind) -> bool {
     match kind {
         PlaceKind::Section => SECTION_ROLES.contains(&role) || SECTION_TAGS.contains(&tag),
         PlaceKind::Dialog => matches!(role, "dialog" | "alertdialog") || tag == "dialog",
-        PlaceKind::Row => is_row(role) || matches!(tag, "tr" | "li"),
+        PlaceKind::Row => {
+            is_row(role) || matches!(role, "option" | "article") || matches!(tag, "tr" | "li")
+        }
         PlaceKind::Form => role == "form" || tag == "form",
         PlaceKind::Frame => is_frame(tag),
     }

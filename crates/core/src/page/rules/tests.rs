@@ -521,6 +521,10 @@ button \"SAVE  all\"
 button \"Save all as\"
 p | Three left
 img \"Logo\"
+ul \"Fruit\" role=listbox
+  li \"Pear\" role=option
+nav \"Fruit basket\"
+  a \"Pear\" href=/pear
 button \"Off\" disabled
 button \"Gone\" ~hidden";
 
@@ -602,6 +606,22 @@ fn words_mean_the_one_element_that_fits() {
             "click 'Add to cart' in the 'Milk' section",
             "button \"Add to cart\"",
         ),
+        // An item, a card, a list and a table are places too.
+        (
+            "click 'Delete' in the 'Invoice 2' item",
+            "button \"Delete\" in row \"Invoice 2\"",
+        ),
+        ("click 'Pear' in the 'Fruit' list", "option \"Pear\""),
+        // What can be seen is pointed at; headings and images are clicked if the sentence says so.
+        ("hover the Milk heading", "heading \"Milk\""),
+        ("hover 'Three left'", "p"),
+        (
+            "hover 'Search'",
+            "searchbox \"Search\" in form \"Search\", button \"Search\" in form \"Search\"; say ",
+        ),
+        ("click the Milk heading", "heading \"Milk\""),
+        ("click the Logo image", "img \"Logo\""),
+        ("click 'Three left'", "none, near "),
         (
             "click 'Delete' in the dialog",
             "none, near button \"Delete\" in row \"Invoice 1\", button \"Delete\" in row \"Invoice 2\"",
@@ -648,6 +668,26 @@ fn a_level_is_never_used_to_break_a_tie() {
         panic!("two fit");
     };
     assert_eq!(candidates.len(), 2);
+}
+
+#[test]
+fn a_host_of_a_shadow_root_is_a_section_by_the_text_that_is_put_into_it() {
+    let state = page(
+        "x-card\n  #shadow\n    button \"More\"\n    slot | Apples\nx-card\n  #shadow\n    button \"More\"\n    slot | Pears",
+    );
+    let finder = Finder::new(&state, "data-testid");
+    let Translation::Step { target, .. } = finder.translate("click 'More' in the 'Pears' section")
+    else {
+        panic!("one is meant");
+    };
+    assert_eq!(
+        target.map(|id| finder.in_words(id)).as_deref(),
+        Some("button \"More\" in x-card \"Pears\"")
+    );
+    let Translation::Ambiguous { say, .. } = finder.translate("click 'More'") else {
+        panic!("two are meant");
+    };
+    assert_eq!(say.as_deref(), Some("'More' in the 'Apples' section"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::assertion::{claim, is_claim};
 use super::keys::{key, milliseconds};
-use super::phrase::{Phrase, without_ignored, written};
+use super::phrase::{Phrase, RoleWord, without_ignored, written};
 use super::sentence::{Sentence, Token, TokenKind};
 use super::{Intent, Pool, Understanding};
 use crate::scenario::browser::{ActionKind, Direction, InputValue, IntermediateStep};
@@ -153,7 +153,13 @@ impl Reader<'_> {
 
     fn on_element(&self, action: ActionKind, tokens: &[Token]) -> Read {
         let phrase = Phrase::read(tokens)?;
-        Ok(self.intent(self.step(action), Some(phrase), Pool::Interactive))
+        let pool = match (action, phrase.role) {
+            // Menus open below what is no button, too.
+            (ActionKind::Hover, _) => Pool::Anything,
+            (_, Some(RoleWord::Heading | RoleWord::Image)) => Pool::Anything,
+            _ => Pool::Interactive,
+        };
+        Ok(self.intent(self.step(action), Some(phrase), pool))
     }
 
     fn with_value(

@@ -2,7 +2,7 @@
 
 use super::css::{Css, is_identifier, parent};
 use super::generated::{is_hashed_class, looks_generated};
-use super::matches::{Finder, is_row};
+use super::matches::Finder;
 use super::{Hop, Pattern, Selector};
 use crate::page::dom::{DomElement, NodeId, ScopeHop};
 use crate::value::Json;
@@ -156,14 +156,12 @@ impl Finder<'_> {
             .filter(|(_, outer)| {
                 outer.scope == element.scope && CONTAINERS.contains(&outer.role.as_str())
             })
-            .filter_map(|(place, outer)| {
-                let name = match usable(&outer.name) {
-                    Some(name) => Some(name.to_owned()),
-                    None if is_row(&outer.role) => self.row_name(place),
-                    None => None,
-                };
-                let name = name.filter(|name| usable(name).is_some())?;
-                Some(Pattern::Role {
+            .flat_map(|(place, outer)| {
+                // All that is in a row may be its name; its first cell changes less.
+                let mut names = vec![self.place_name(place, outer), outer.name.clone()];
+                names.dedup();
+                let names = names.into_iter().filter(|name| usable(name).is_some());
+                names.map(|name| Pattern::Role {
                     role: outer.role.clone(),
                     name: Some(name),
                 })

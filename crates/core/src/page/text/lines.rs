@@ -169,7 +169,7 @@ impl<'a> Maker<'a> {
         }
         head.push_str(&word);
         let name = match (word.as_str(), element.name.as_str()) {
-            ("frame", "") => self.frame_title(id),
+            ("frame", "") => self.finder.frame_name(id).unwrap_or_default(),
             (_, name) => single_spaces(name),
         };
         if !name.is_empty() {
@@ -200,12 +200,6 @@ impl<'a> Maker<'a> {
             head,
             attributes,
         })
-    }
-
-    fn frame_title(&self, id: NodeId) -> String {
-        let frames = &self.finder.state.page.frames;
-        let frame = frames.iter().find(|frame| frame.owner == id);
-        frame.map_or_else(String::new, |frame| single_spaces(&frame.title))
     }
 
     /// Above the viewport, or below it.

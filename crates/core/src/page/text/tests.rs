@@ -138,6 +138,11 @@ fn frames_stand_at_their_owners() {
         ),
         "frame \"Pay\" src=/pay\n  [0] button \"Pay\"\n[1] button \"Back\""
     );
+    // By the name that sentences know them by.
+    assert_eq!(
+        body("iframe title=Bank role=none\n  #frame https://shop.example/pay\n    button \"Pay\""),
+        "frame \"Bank\"\n  [0] button \"Pay\""
+    );
 }
 
 #[test]

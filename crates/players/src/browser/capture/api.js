@@ -120,7 +120,7 @@ function trees() {
 }
 
 const api = Object.freeze({
-  capture, finish, reaches, suspects, trees, look, aim, holds, isClosedAway, enter, advance, rewind,
+  capture, finish, reaches, suspects, trees, look, aim, holds, isClosedAway, enter, advance, rewind, markBegin, goBackToBegin,
   own: (owner, key) => { owners.set(owner, key); },
   open: (root) => { if (root.host && root.mode === 'closed') closedRoots.set(root.host, root); },
   listen: (node) => { listening.add(node); },

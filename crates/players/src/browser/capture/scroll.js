@@ -16,24 +16,44 @@ function scrollers() {
   return [...found.slice(0, 50), page];
 }
 
-/** Scrolls each of them down by most of what it shows. Answers whether any moved. */
-function advance() {
-  let hasMoved = false;
-  for (const element of scrollers()) {
-    const before = element.scrollTop;
+/** Scrolls each of them by most of what it shows: 1 is down, -1 up. Answers whether any moved. */
+function advance(direction) {
+  return scrolled((element) => {
     const height = element === document.scrollingElement ? innerHeight : element.clientHeight;
-    element.scrollBy({ top: height * 0.8, behavior: 'instant' });
-    hasMoved = hasMoved || element.scrollTop !== before;
-  }
-  return hasMoved;
+    element.scrollBy({ top: direction * height * 0.8, behavior: 'instant' });
+  });
 }
 
 /** Scrolls all of them back to their beginnings. Answers whether any moved. */
 function rewind() {
+  return scrolled((element) => element.scrollTo({ top: 0, behavior: 'instant' }));
+}
+
+/** Where each of them was when a search began. */
+let began = [];
+
+/** Keeps where each of them is. */
+function markBegin() {
+  began = scrollers().map((element) => [element, element.scrollTop]);
+  return false;
+}
+
+/** Scrolls those that are still there back to where the search began. Answers whether any moved. */
+function goBackToBegin() {
+  let hasMoved = false;
+  for (const [element, top] of began) {
+    hasMoved = hasMoved || element.scrollTop !== top;
+    element.scrollTo({ top, behavior: 'instant' });
+  }
+  return hasMoved;
+}
+
+function scrolled(scroll) {
   let hasMoved = false;
   for (const element of scrollers()) {
-    hasMoved = hasMoved || element.scrollTop > 0;
-    element.scrollTo({ top: 0, behavior: 'instant' });
+    const before = element.scrollTop;
+    scroll(element);
+    hasMoved = hasMoved || element.scrollTop !== before;
   }
   return hasMoved;
 }

@@ -94,7 +94,8 @@ class Walk {
       if (element.options.length > node.options.length) node.optionCount = element.options.length;
     }
     this.display = display;
-    if (!element.firstChild && !shadowOf(element)) {
+    // What a slot shows is not in it.
+    if (!element.firstChild && element.localName !== 'slot' && !shadowOf(element)) {
       if (rect.height && !asked.has(element) && this.maySecretlyHost(element, rect)) this.suspects.push(element);
       return;
     }

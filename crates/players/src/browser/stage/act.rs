@@ -10,13 +10,20 @@ use cuecard_core::scenario::browser::{ActionKind, Direction, InputValue, WaitFor
 use cuecard_core::value::{Text, as_text};
 use reqwest::Url;
 
-use super::live::LiveStage;
-use super::{Aim, Deed, Failure, Outcome, Performed, Targets};
+use super::live::{Before, LiveStage};
+use super::{Aim, Deadline, Deed, Failure, Outcome, Performed, Scene, Targets};
 use crate::browser::error::{BrowserError, BrowserErrorKind};
-use crate::browser::{ElementAddress, Loaded, Navigation, Settling};
+use crate::browser::{ElementAddress, Loaded, Navigation, SearchMove, Settling};
 
-/// How many times a scroll in search of an element goes on.
+/// How many times a scroll in search of an element goes on, each way.
 const MOST_SCROLLS: usize = 50;
+
+/// The ways of a search: how each begins, and how it goes on.
+const SEARCH: [(SearchMove, SearchMove); 3] = [
+    (SearchMove::Mark, SearchMove::Down),
+    (SearchMove::ToMark, SearchMove::Up),
+    (SearchMove::ToTop, SearchMove::Down),
+];
 
 impl LiveStage {
     /// Performs an action, and waits until the page is done with it.
@@ -268,51 +275,67 @@ impl LiveStage {
         Ok(outcome)
     }
 
-    /// Scrolls to an element. One that is not rendered yet is looked for by scrolling on, step by step.
+    /// Scrolls to an element. One that is not rendered yet is looked for by scrolling on, step by step: down from where
+    /// the page is, then up from there, then down from the top.
     pub(super) async fn scroll_to(
         &mut self,
         deed: &Deed<'_>,
         targets: &mut (dyn Targets + Send),
     ) -> Result<Performed, Failure> {
         let before = self.before();
-        let mut has_rewound = false;
+        let deadline = Deadline::after(deed.limits.action);
         let mut scene = self.peek().await?;
-        for _ in 0..=MOST_SCROLLS {
-            let sought = targets.find(self.finder(&scene));
-            if let Some(problem) = sought.problem {
-                return Err(self.masked(*problem));
-            }
-            if let Some(&id) = sought.elements.first() {
-                let Some(element) = scene.state.element(id) else {
+        if let Some(performed) = self.arrive(deed, targets, &scene, before).await? {
+            return Ok(performed);
+        }
+        for (place, (begin, go_on)) in SEARCH.iter().enumerate() {
+            let mut has_moved = self.bridge.search(*begin).await?;
+            for _ in 0..MOST_SCROLLS {
+                has_moved = has_moved || self.bridge.search(*go_on).await?;
+                if !has_moved || (place > 0 && deadline.is_over()) {
                     break;
-                };
-                let address = ElementAddress::of(element);
-                let scrolled = self.bridge.scroll_to(&address, deed.limits.action).await;
-                scrolled.map_err(|error| self.masked(error.into()))?;
-                let outcome = self.settled(before, Settling::Whole, false).await?;
-                // Where it is has changed, and what stands around it.
-                let after = self.peek().await?;
-                let is_there = targets.find(self.finder(&after)).elements.len() == 1;
-                return Ok(Performed {
-                    outcome,
-                    scene: Some(if is_there { after } else { scene }),
-                });
+                }
+                self.settled(before, Settling::Whole, false).await?;
+                scene = self.peek().await?;
+                if let Some(performed) = self.arrive(deed, targets, &scene, before).await? {
+                    return Ok(performed);
+                }
+                has_moved = false;
             }
-            let mut has_moved = self.bridge.advance().await?;
-            if !has_moved && !has_rewound {
-                has_rewound = true;
-                has_moved = self.bridge.rewind().await?;
-            }
-            if !has_moved {
-                break;
-            }
-            self.settled(before, Settling::Whole, false).await?;
-            scene = self.peek().await?;
         }
         let nearest = targets.find(self.finder(&scene)).nearest;
         let message = "there is no such element, not even after scrolling through the page";
         let failure = Failure::new(codes::BROWSER_NOT_FOUND, message).among(nearest);
         Err(self.masked(failure))
+    }
+
+    /// Brings the element into view, if it is on the page.
+    async fn arrive(
+        &mut self,
+        deed: &Deed<'_>,
+        targets: &mut (dyn Targets + Send),
+        scene: &Arc<Scene>,
+        before: Before,
+    ) -> Result<Option<Performed>, Failure> {
+        let sought = targets.find(self.finder(scene));
+        if let Some(problem) = sought.problem {
+            return Err(self.masked(*problem));
+        }
+        let found = sought.elements.first();
+        let Some(element) = found.and_then(|&id| scene.state.element(id)) else {
+            return Ok(None);
+        };
+        let address = ElementAddress::of(element);
+        let scrolled = self.bridge.scroll_to(&address, deed.limits.action).await;
+        scrolled.map_err(|error| self.masked(error.into()))?;
+        let outcome = self.settled(before, Settling::Whole, false).await?;
+        // Where it is has changed, and what stands around it.
+        let after = self.peek().await?;
+        let is_there = targets.find(self.finder(&after)).elements.len() == 1;
+        Ok(Some(Performed {
+            outcome,
+            scene: Some(if is_there { after } else { Arc::clone(scene) }),
+        }))
     }
 
     /// The file that may be uploaded.
