@@ -22,9 +22,9 @@ use place::{Place, SECRETS};
 /// How many scenarios there are.
 const COUNT: usize = 20;
 
-/// Scenarios that are replayed three times, the others once, and so their exports: forms and secrets, twins, frames of
-/// other sites.
-const THRICE: [&str; 3] = ["01-sign-in", "03-cart", "09-frames"];
+/// Scenarios that are replayed three times, the others once, and so their exports: forms and secrets, twins, closed
+/// roots.
+const THRICE: [&str; 3] = ["01-sign-in", "03-cart", "10-market"];
 
 /// How many browsers work at a time.
 const WORKERS: usize = 2;

@@ -1,6 +1,5 @@
 //! A place to run the scenarios in: a running site, the scenarios, and Playwright's driver.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use cuecard_testing::peers;
@@ -24,7 +23,6 @@ pub(super) const LIMIT: Duration = Duration::from_secs(300);
 pub(super) struct Place {
     pub(super) site: Site,
     pub(super) scratch: Scratch,
-    pub(super) modules: PathBuf,
 }
 
 impl Place {
@@ -33,7 +31,7 @@ impl Place {
         let driver = peers::require("npm/node_modules/playwright-core")?;
         peers::require_program("node")?;
         peers::require_program("chromium")?;
-        let modules = driver.parent()?.to_owned();
+        let modules = driver.parent()?;
         let mut scratch = program::scratch();
         scratch.limit(LIMIT);
         let site = Site::start().expect("the site starts");
@@ -42,13 +40,9 @@ impl Place {
             scratch.set(format!("CUECARD_VAR_{name}"), value);
         }
         scratch.copy_tree(&folder()).expect("readable");
-        std::os::unix::fs::symlink(&modules, scratch.work().join("node_modules"))
+        std::os::unix::fs::symlink(modules, scratch.work().join("node_modules"))
             .expect("a link can be made");
-        Some(Self {
-            site,
-            scratch,
-            modules,
-        })
+        Some(Self { site, scratch })
     }
 
     pub(super) fn write(&self, name: &str, text: &str) -> String {

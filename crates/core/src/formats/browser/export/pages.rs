@@ -46,6 +46,41 @@ pub(super) fn has_frames(step: &TestStep) -> bool {
         .any(|line| line.trim_start().starts_with("frame "))
 }
 
+/// Whether the element of a step is in a frame of another host that is in a frame itself, as far as is known.
+pub(super) fn is_in_foreign_inner_frame(step: &TestStep) -> bool {
+    let hops = first_selector(step).map_or(Vec::new(), |selector| selector.hops);
+    let n_frames = hops
+        .iter()
+        .filter(|hop| hop.kind == HopKind::Frame)
+        .count();
+    let page = &step.dom_structure_snapshot;
+    let own = page
+        .lines()
+        .next()
+        .and_then(|line| host(line.strip_prefix("url: ")?));
+    // The frames that the next line may be in, by their indentation.
+    let mut open: Vec<usize> = Vec::new();
+    n_frames > 1
+        && page.lines().any(|line| {
+            let text = line.trim_start();
+            let indentation = line.len() - text.len();
+            open.retain(|outer| *outer < indentation);
+            if !text.starts_with("frame ") {
+                return false;
+            }
+            let is_inner = !open.is_empty();
+            open.push(indentation);
+            let source = text.rsplit_once(" src=").and_then(|(_, url)| host(url));
+            is_inner && source.is_some() && source != own
+        })
+}
+
+/// The host of a whole address, without its port.
+fn host(url: &str) -> Option<&str> {
+    let (_, rest) = url.trim_matches('"').split_once("://")?;
+    rest.split([':', '/', '?', '#']).next()
+}
+
 /// Whether an element on the page of a step is called just so, as far as is known. If none is, those count that have
 /// all of its words.
 pub(super) fn has_name(step: &TestStep) -> bool {

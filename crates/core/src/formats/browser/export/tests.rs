@@ -287,6 +287,37 @@ fn what_is_scrolled_to_is_searched_for_unless_it_is_in_a_part_of_the_page() {
 }
 
 #[test]
+fn a_foreign_frame_in_a_frame_can_not_be_said_for_devtools() {
+    let page = |source: &str| {
+        format!("url: http://a.example/\nframe \"Outer\" src=outer\n  frame \"Inner\" src={source}\n")
+    };
+    let left_out = |source: &str, server| {
+        let mut inner = on(
+            "frame=css=#o >> frame=css=#i >> role=button[name=\"Pay\"]",
+            json!({"context": {"domStructureSnapshot": page(source)}}),
+        );
+        inner["fingerprint"] =
+            json!({"role": "button", "name": "Pay", "tag": "button", "ordinal": 1, "of": 1});
+        tool_call(inner, server).0 == Json::Null
+    };
+    let [devtools, playwright] = [ToolCallServer::ChromeDevtools, ToolCallServer::Playwright];
+    assert!(left_out("https://pay.example/x", devtools));
+    assert!(!left_out("https://pay.example/x", playwright));
+    assert!(!left_out("http://a.example:8080/x", devtools));
+    assert!(!left_out("inner.html", devtools));
+}
+
+#[test]
+fn a_field_is_emptied_by_a_key() {
+    let cleared = on("css=#name", json!({"action": "input", "value": ""}));
+    let (source, steps) = file(json!([cleared]));
+    let exported = to_tool_call(&steps, &source, ToolCallServer::ChromeDevtools);
+    let scenario: Json = serde_json::from_str(&exported.text).expect("JSON");
+    assert_eq!(scenario["steps"][1]["target"], json!({"selector": "#name"}));
+    assert_eq!(scenario["steps"][2]["params"], json!({"key": "Backspace"}));
+}
+
+#[test]
 fn shadow_roots_are_opened_for_playwright() {
     let mut inside = on("shadow=css=x-a >> role=button[name=\"Go\"]", json!({}));
     inside["fingerprint"] =

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, json};
 
-use super::super::pages::is_in_part;
+use super::super::pages::{is_in_foreign_inner_frame, is_in_part};
 use super::elements::Element;
 use super::retries::{common, retry};
 use super::search::search;
@@ -13,6 +13,15 @@ use crate::value::{Json, as_text};
 impl Writer<'_> {
     /// The element of a step; what can't be said is.
     pub(super) fn element(&mut self, place: usize, step: &TestStep) -> Option<Element> {
+        if self.is_devtools() && is_in_foreign_inner_frame(step) {
+            self.warnings.leave_out(
+                place,
+                step,
+                "chrome-devtools-mcp does not see into a frame of another site that is in a frame",
+                "export it for @playwright/mcp: --server playwright",
+            );
+            return None;
+        }
         let element = Element::of(step, &self.settings.test_id_attribute);
         match &element {
             None => self.warnings.leave_out(
@@ -54,6 +63,9 @@ impl Writer<'_> {
                 ("click", json!({"dblClick": true}))
             }
             (ToolCallServer::ChromeDevtools, ActionKind::Hover) => ("hover", json!({})),
+            (ToolCallServer::ChromeDevtools, ActionKind::Input) if value.is_empty() => {
+                return self.clear(step, more);
+            }
             (ToolCallServer::ChromeDevtools, ActionKind::Input | ActionKind::Select) => {
                 ("fill", json!({"value": value}))
             }
@@ -127,6 +139,15 @@ impl Writer<'_> {
             &step.description,
             more,
         );
+    }
+
+    /// Takes out what is in a field by a key. What chrome-devtools-mcp fills with nothing is emptied, but the page is not
+    /// told of it.
+    fn clear(&mut self, step: &TestStep, more: Map<String, Json>) {
+        let select = "(element) => { element.focus(); if (element.select) element.select(); else getSelection().selectAllChildren(element); }";
+        self.evaluate(step, select, more);
+        let params = json!({"key": "Backspace"});
+        self.call("press_key", params, &step.description, common(step, None));
     }
 
     /// Scrolls until the element is there, if a script can tell; else to where it is.
