@@ -82,6 +82,7 @@ catalogue! {
     BROWSER_DISABLED = "B-element_disabled", "an element is disabled";
     BROWSER_NOT_FOUND = "B-element_not_found", "no element is meant";
     BROWSER_EXPORT = "B-export_incomplete", "an export can't say all of a step";
+    BROWSER_LEFT_OUT = "B-export_left_out", "an export has nothing for a step";
     BROWSER_FILE = "B-file_refused", "a file can't be uploaded";
     BROWSER_HEAL = "B-heal_refused", "a patch can't heal these steps";
     BROWSER_HOST = "B-host_refused", "an address is not allowed";

@@ -157,6 +157,16 @@ impl Snapshot {
 
     /// The elements that fit, apart from which of them is wanted.
     fn fitting(&self, wanted: &Wanted, is_among: &dyn Fn(usize) -> bool) -> Vec<usize> {
+        self.fitting_like(wanted, is_among, &Likeness::KEPT)
+    }
+
+    /// The elements that fit, with names that are like the wanted one in the first of these ways that any is.
+    pub(super) fn fitting_like(
+        &self,
+        wanted: &Wanted,
+        is_among: &dyn Fn(usize) -> bool,
+        likenesses: &[Likeness],
+    ) -> Vec<usize> {
         let role = wanted.role.as_deref().map(plain_role);
         let places = wanted.within.as_ref().map(|around| self.places(around));
         let mut found: Vec<usize> = (0..self.elements.len())
@@ -172,10 +182,10 @@ impl Snapshot {
             })
             .collect();
         if let Some(name) = &wanted.name {
-            found = self.with_name(found, name);
+            found = self.with_name(found, name, likenesses);
         }
         if let Some(text) = &wanted.text {
-            found = self.with_text(found, text, role.is_none());
+            found = self.with_text(found, text, role.is_none(), likenesses);
         }
         match role {
             None if wanted.name.is_some() || wanted.text.is_some() => carriers(
@@ -188,9 +198,9 @@ impl Snapshot {
         }
     }
 
-    fn with_name(&self, among: Vec<usize>, name: &str) -> Vec<usize> {
+    fn with_name(&self, among: Vec<usize>, name: &str, likenesses: &[Likeness]) -> Vec<usize> {
         let sought = SoughtName::new(name);
-        for likeness in Likeness::KEPT {
+        for &likeness in likenesses {
             let found: Vec<usize> = among
                 .iter()
                 .copied()
@@ -208,8 +218,14 @@ impl Snapshot {
 
     /// Those with this name or, if there are none, those that hold this text and nothing else: with `innermost` only
     /// the innermost of them.
-    fn with_text(&self, among: Vec<usize>, text: &str, innermost: bool) -> Vec<usize> {
-        let named = self.with_name(among.clone(), text);
+    fn with_text(
+        &self,
+        among: Vec<usize>,
+        text: &str,
+        innermost: bool,
+        likenesses: &[Likeness],
+    ) -> Vec<usize> {
+        let named = self.with_name(among.clone(), text, likenesses);
         if !named.is_empty() {
             return named;
         }
@@ -255,8 +271,8 @@ impl Snapshot {
                     let own = &self.elements[index].name;
                     (!own.is_empty() && sought.fits(own, likeness))
                         || self
-                            .row_name(index)
-                            .is_some_and(|name| sought.fits(&name, likeness))
+                            .row_names(index)
+                            .any(|name| sought.fits(&name, likeness))
                 })
                 .collect();
             if !found.is_empty() {
@@ -283,6 +299,14 @@ impl Snapshot {
                 "" => self.text(part),
                 name => Some(name.to_owned()),
             })
+    }
+
+    /// What a row or an item of a list may be called: its first cell, or all that is in it.
+    fn row_names(&self, index: usize) -> impl Iterator<Item = String> {
+        let whole = is_row(&self.elements[index].role)
+            .then(|| self.text(index))
+            .flatten();
+        self.row_name(index).into_iter().chain(whole)
     }
 
     /// What an element can be said to be in, innermost first.

@@ -9,6 +9,7 @@ pub mod identity;
 mod references;
 pub mod rules;
 pub mod selector;
+mod shown;
 mod snapshot;
 pub mod text;
 mod wanted;

@@ -26,7 +26,7 @@ pub use test_case::{
     TraceInput, TranscriptFormat, Trigger,
 };
 pub use tool_call::{
-    Backoff, Expectation, ExpectedTest, OnError, OutputRule, Parse, RetryRule, RetryThen, Step,
-    ToolCallScenario, Variable,
+    Backoff, Expectation, ExpectedElements, ExpectedTest, OnError, OutputRule, Parse, RetryRule,
+    RetryThen, Step, ToolCallScenario, Variable,
 };
 pub use tools::{BuiltinTool, ParamKind, ParamSpec, ToolName};

@@ -268,13 +268,35 @@ pub enum ExpectedTest {
     JsonSchema(Json),
     /// `max_ms`: the longest the call may have taken.
     MaxMilliseconds(f64),
+    /// `shows`: the result is a snapshot of a page, which shows this text.
+    Shows(Template),
+    /// `lacks`: the result is a snapshot of a page, which does not show this text.
+    Lacks(Template),
+    /// `elements`: the result is a snapshot of a page, of whose elements so many fit.
+    Elements(Box<ExpectedElements>),
+}
+
+/// `elements`: which elements of a page there must be, and how many.
+#[derive(Debug, Clone)]
+pub struct ExpectedElements {
+    /// What each of them is. It has no `selector` and no `nth`.
+    pub target: Target,
+    /// How many there must be at least.
+    pub least: usize,
+    /// How many there may be at most; any number if absent.
+    pub most: Option<usize>,
 }
 
 impl ExpectedTest {
     /// Calls `visit` with every reference of the check.
     pub fn for_each_placeholder<'a>(&'a self, visit: &mut impl FnMut(&'a Placeholder)) {
-        if let Self::Equals(template) | Self::Contains(template) = self {
-            template.for_each_placeholder(visit);
+        match self {
+            Self::Equals(template)
+            | Self::Contains(template)
+            | Self::Shows(template)
+            | Self::Lacks(template) => template.for_each_placeholder(visit),
+            Self::Elements(elements) => elements.target.for_each_placeholder(visit),
+            Self::Matches(_) | Self::JsonSchema(_) | Self::MaxMilliseconds(_) => {}
         }
     }
 }

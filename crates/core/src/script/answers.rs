@@ -119,7 +119,11 @@ impl Answer {
                 ExpectedTest::Contains(template) => Test::Contains(value(template)?),
                 ExpectedTest::Matches(regex) => Test::Matches(regex.clone()),
                 // The reader lets no other check through.
-                ExpectedTest::JsonSchema(_) | ExpectedTest::MaxMilliseconds(_) => {
+                ExpectedTest::JsonSchema(_)
+                | ExpectedTest::MaxMilliseconds(_)
+                | ExpectedTest::Shows(_)
+                | ExpectedTest::Lacks(_)
+                | ExpectedTest::Elements(_) => {
                     return Err("`match` can't check that".to_owned());
                 }
             })

@@ -5,10 +5,11 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::page_check::wanted;
 use super::resolve::{Left, Resolver};
 use super::{Bindings, Failure, FailureKind, ReadyAnswers, results};
 use crate::diagnostic::Diagnostic;
-use crate::page::{Around, Wanted};
+use crate::page::Wanted;
 use crate::scenario::{
     Backoff, OnError, Parse, PathSegment, RetryThen, Step, Target, Template, ToolCallScenario,
     ToolName,
@@ -427,28 +428,13 @@ impl Script {
         param: Option<TargetParam>,
         target: &Target,
     ) -> Result<ElementTarget, Failure> {
-        let text = |template: Option<&Template>| {
-            template
-                .map(|template| self.resolver.text(template))
-                .transpose()
-        };
-        let within = match &target.within {
-            Some(place) => Some(Around {
-                role: text(place.role.as_ref())?,
-                name: text(place.name.as_ref())?,
-            }),
-            None => None,
-        };
+        let selector = target.selector.as_ref();
         Ok(ElementTarget {
             param,
-            selector: text(target.selector.as_ref())?,
-            wanted: Wanted {
-                role: text(target.role.as_ref())?,
-                name: text(target.name.as_ref())?,
-                text: text(target.text.as_ref())?,
-                within,
-                nth: target.nth,
-            },
+            selector: selector
+                .map(|template| self.resolver.text(template))
+                .transpose()?,
+            wanted: wanted(target, &self.resolver)?,
             span: target.span,
         })
     }

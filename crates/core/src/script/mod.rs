@@ -4,6 +4,7 @@ mod answers;
 pub mod browser;
 mod failure;
 mod machine;
+mod page_check;
 mod resolve;
 mod results;
 pub mod timeline;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use super::page_check::PageCheck;
 use super::resolve::Resolver;
 use super::{Failure, FailureKind};
 use crate::matching::Predicate;
@@ -171,6 +172,17 @@ impl<'a> Subject<'a> {
             Some(rule) => format!(" at `{}`, at `{inside}` of its matches", rule.name.trim()),
         }
     }
+
+    /// That there is nothing to look at.
+    fn absent(&self, name: &'static str) -> Checked {
+        let path = self.rule.map_or("", |rule| rule.name.trim());
+        Checked {
+            name,
+            observed: Json::Null,
+            misses: vec![format!("`{path}` matched nothing")],
+            hides_result: true,
+        }
+    }
 }
 
 /// What came of one check.
@@ -200,6 +212,21 @@ fn check(
         ExpectedTest::Matches(regex) => Predicate::Matches(regex),
         ExpectedTest::JsonSchema(schema) => Predicate::JsonSchema(schema),
         ExpectedTest::MaxMilliseconds(limit) => Predicate::MaxMilliseconds(*limit),
+        ExpectedTest::Shows(text) => {
+            return Ok(page_check(&PageCheck::text(text, true, resolver)?, subject));
+        }
+        ExpectedTest::Lacks(text) => {
+            return Ok(page_check(
+                &PageCheck::text(text, false, resolver)?,
+                subject,
+            ));
+        }
+        ExpectedTest::Elements(elements) => {
+            return Ok(page_check(
+                &PageCheck::elements(elements, resolver)?,
+                subject,
+            ));
+        }
     };
     let name = predicate.name();
     if let Predicate::MaxMilliseconds(_) = predicate {
@@ -216,13 +243,7 @@ fn check(
         });
     }
     let Some(value) = subject.value.as_deref() else {
-        let path = subject.rule.map_or("", |rule| rule.name.trim());
-        return Ok(Checked {
-            name,
-            observed: Json::Null,
-            misses: vec![format!("`{path}` matched nothing")],
-            hides_result: true,
-        });
+        return Ok(subject.absent(name));
     };
     let misfits = predicate.misfits(value);
     let shows_result = subject.rule.is_none()
@@ -244,4 +265,23 @@ fn check(
             })
             .collect(),
     })
+}
+
+/// A check of a snapshot of a page.
+fn page_check(check: &PageCheck, subject: &Subject<'_>) -> Checked {
+    let name = check.name();
+    let Some(value) = subject.value.as_deref() else {
+        return subject.absent(name);
+    };
+    let (observed, miss) = check.judge(value);
+    let misses: Vec<String> = miss
+        .map(|miss| format!("`{name}`{}: {miss}", subject.place("")))
+        .into_iter()
+        .collect();
+    Checked {
+        name,
+        observed,
+        hides_result: !misses.is_empty(),
+        misses,
+    }
 }

@@ -56,6 +56,8 @@ pub struct DialogSeen {
     pub message: String,
     /// Whether it was answered with yes.
     pub accepted: bool,
+    /// What a prompt suggests as the answer.
+    pub default_value: Option<String>,
 }
 
 /// A file that a page gave.
@@ -413,6 +415,7 @@ impl Happenings {
     async fn answer(&self, dialog: &Dialog) -> playwright_rs::Result<()> {
         // Leaving a page must not hang on its question.
         let accepted = self.on_dialog == OnDialog::Accept || dialog.type_() == "beforeunload";
+        let suggested = (dialog.type_() == "prompt").then(|| dialog.default_value());
         let is_flood = {
             let mut seen = self.seen();
             seen.dialogs_of_action += 1;
@@ -421,6 +424,7 @@ impl Happenings {
                     kind: dialog.type_().to_owned(),
                     message: dialog.message().to_owned(),
                     accepted,
+                    default_value: suggested.map(str::to_owned),
                 });
             }
             seen.dialogs_of_action > MOST_DIALOGS
@@ -430,8 +434,7 @@ impl Happenings {
             self.report(Trouble::Dialogs(text));
         }
         let answered = match accepted {
-            true if dialog.type_() == "prompt" => dialog.accept(Some(dialog.default_value())).await,
-            true => dialog.accept(None).await,
+            true => dialog.accept(suggested).await,
             false => dialog.dismiss().await,
         };
         self.changed.notify_waiters();

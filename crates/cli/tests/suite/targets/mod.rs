@@ -1,7 +1,5 @@
-//! Targets on the pages of the test site, with the real servers of browsers; and exports of steps, played by what they
-//! were made for.
+//! Targets on the pages of the test site, with the real servers of browsers.
 
-mod exports;
 mod kinds;
 mod recorded;
 

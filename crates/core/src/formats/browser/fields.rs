@@ -388,6 +388,11 @@ pub(super) const DIALOG: &[Field] = &[
     needed("kind", TEXT, "alert, confirm, prompt or beforeunload."),
     field("message", TEXT, "What it said."),
     field("accepted", FLAG, "Whether it was answered with yes."),
+    field(
+        "defaultValue",
+        TEXT,
+        "What a prompt suggests as the answer.",
+    ),
 ];
 
 pub(super) const DOWNLOAD: &[Field] = &[

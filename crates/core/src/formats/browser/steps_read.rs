@@ -452,6 +452,7 @@ fn observed(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Observed {
                     accepted: reader
                         .flag(object, "accepted", "`accepted`")
                         .unwrap_or(false),
+                    default_value: text(reader, object, "defaultValue"),
                 })
             },
         ),

@@ -313,9 +313,10 @@ fn sample() -> StepsFile {
     click.index = Some(0);
     click.observed.settle = Some("quiet".into());
     click.observed.dialogs = vec![ObservedDialog {
-        kind: "confirm".into(),
-        message: "Sure?".into(),
+        kind: "prompt".into(),
+        message: "Your name?".into(),
         accepted: true,
+        default_value: Some(String::new()),
     }];
     click.observed.downloads = vec![ObservedDownload {
         name: "a.csv".into(),

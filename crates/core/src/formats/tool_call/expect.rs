@@ -1,11 +1,12 @@
 //! Reads `output`, JSONPaths and `expect`.
 
+use super::elements::elements;
 use super::fields;
 use super::reader::{Object, Reader};
-use super::template::{from_node, is_name};
+use super::template::{from_node, from_string, is_name};
 use crate::diagnostic::codes;
 use crate::formats::values::{json_path, pattern, schema};
-use crate::scenario::{Expectation, ExpectedTest, OutputRule};
+use crate::scenario::{Expectation, ExpectedTest, OutputRule, Template};
 use crate::source::json::{Member, Node, NodeKind};
 use crate::value::cut;
 
@@ -135,6 +136,15 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
                     );
                 }
             },
+            "shows" | "lacks" => match shown_text(reader, object, &member.key) {
+                Some(text) if member.key == "shows" => tests.push(ExpectedTest::Shows(text)),
+                Some(text) => tests.push(ExpectedTest::Lacks(text)),
+                None => is_broken = true,
+            },
+            "elements" => match elements(reader, &member.value, &below) {
+                Some(elements) => tests.push(ExpectedTest::Elements(Box::new(elements))),
+                None => is_broken = true,
+            },
             _ => {}
         }
     }
@@ -148,8 +158,10 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
             "this expectation checks nothing",
         );
         diagnostic.pointer = Some(pointer.to_owned());
-        diagnostic.help =
-            Some("give one of equals, contains, matches, json_schema, max_ms".to_owned());
+        diagnostic.help = Some(
+            "give one of equals, contains, matches, json_schema, max_ms, shows, lacks, elements"
+                .to_owned(),
+        );
         return None;
     }
     Some(Expectation {
@@ -157,6 +169,20 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
         tests,
         span: node.span,
     })
+}
+
+/// A text that a page must show, or must not.
+fn shown_text(reader: &mut Reader<'_>, object: Object<'_>, key: &str) -> Option<Template> {
+    let what = format!("`{key}`");
+    let (text, node) = reader.text(object, key, &what)?;
+    let pointer = object.child_pointer(key);
+    if text.trim().is_empty() {
+        let diagnostic = reader.error(codes::EXPECT_INVALID, node.span, format!("{what} is empty"));
+        diagnostic.pointer = Some(pointer);
+        diagnostic.help = Some("give a text of the page: \"shows\": \"Saved\"".to_owned());
+        return None;
+    }
+    Some(from_string(reader, text, node.span, &pointer))
 }
 
 #[cfg(test)]

@@ -215,6 +215,46 @@ pub(super) const EXPECT: &[Field] = &[
         r#"{"type": "number", "minimum": 0}"#,
         "The longest the call may have taken, in milliseconds.",
     ),
+    field(
+        "shows",
+        TEXT,
+        "A text that the page must show, if the result is a snapshot of one.",
+    ),
+    field(
+        "lacks",
+        TEXT,
+        "A text that the page must not show, if the result is a snapshot of one.",
+    ),
+    field(
+        "elements",
+        "{\"$ref\": \"#/$defs/elements\"}",
+        "Elements that the page must have, if the result is a snapshot of one.",
+    ),
+];
+
+pub(super) const ELEMENTS: &[Field] = &[
+    field("role", TEXT, "The role of each, such as \"button\"."),
+    field(
+        "name",
+        TEXT,
+        "The accessible name of each; if none is called just so, all of its words.",
+    ),
+    field("text", TEXT, "The whole name or text of each."),
+    field(
+        "within",
+        "{\"$ref\": \"#/$defs/place\"}",
+        "What each of them is in.",
+    ),
+    field(
+        "count",
+        r##"{"anyOf": [{"type": "integer", "minimum": 0}, {"$ref": "#/$defs/count"}]}"##,
+        "How many there must be (default: at least one).",
+    ),
+];
+
+pub(super) const COUNT: &[Field] = &[
+    field("min", r#"{"type": "integer", "minimum": 0}"#, "The least."),
+    field("max", r#"{"type": "integer", "minimum": 0}"#, "The most."),
 ];
 
 pub(super) const ANSWERS: &[Field] = &[field(

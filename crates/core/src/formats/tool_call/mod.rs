@@ -3,6 +3,7 @@
 mod answers;
 mod condition;
 mod effects;
+mod elements;
 mod expect;
 mod fields;
 mod legacy;

@@ -23,6 +23,8 @@ pub fn schema() -> Json {
         "expect": object(fields::EXPECT),
         "target": object(fields::TARGET),
         "place": object(fields::PLACE),
+        "elements": object(fields::ELEMENTS),
+        "count": object(fields::COUNT),
     });
     root["properties"]["environment"] = object(fields::ENVIRONMENT);
     schema_document(

@@ -259,7 +259,7 @@ fn one(reader: &mut Reader<'_>, node: &Node, pointer: &str, what: &str) -> Optio
     })
 }
 
-fn within(reader: &mut Reader<'_>, object: Object<'_>) -> Option<TargetPlace> {
+pub(super) fn within(reader: &mut Reader<'_>, object: Object<'_>) -> Option<TargetPlace> {
     let node = object.get("within")?;
     let pointer = object.child_pointer("within");
     if !matches!(node.kind, NodeKind::Object(_)) {
@@ -313,7 +313,7 @@ fn nth(reader: &mut Reader<'_>, object: Object<'_>) -> Option<usize> {
 }
 
 /// A role: if it is known before the run, it must be one.
-fn role(reader: &mut Reader<'_>, object: Object<'_>, whose: &str) -> Option<Template> {
+pub(super) fn role(reader: &mut Reader<'_>, object: Object<'_>, whose: &str) -> Option<Template> {
     let template = part(reader, object, whose, "role")?;
     if let (Template::Literal(Json::String(role)), Some(node)) = (&template, object.get("role"))
         && !is_role(role)
@@ -331,7 +331,12 @@ fn role(reader: &mut Reader<'_>, object: Object<'_>, whose: &str) -> Option<Temp
     Some(template)
 }
 
-fn part(reader: &mut Reader<'_>, object: Object<'_>, whose: &str, key: &str) -> Option<Template> {
+pub(super) fn part(
+    reader: &mut Reader<'_>,
+    object: Object<'_>,
+    whose: &str,
+    key: &str,
+) -> Option<Template> {
     let what = format!("`{whose}.{key}`");
     let (text, node) = reader.text(object, key, &what)?;
     let pointer = object.child_pointer(key);

@@ -35,6 +35,8 @@ pub struct ObservedDialog {
     pub message: String,
     /// `accepted`: whether it was answered with yes.
     pub accepted: bool,
+    /// `defaultValue`: what a prompt suggests as the answer.
+    pub default_value: Option<String>,
 }
 
 /// A file that the page gave.
@@ -64,7 +66,11 @@ impl Observed {
             }
         }
         let dialogs = self.dialogs.iter().map(|dialog| {
-            json!({"kind": dialog.kind, "message": dialog.message, "accepted": dialog.accepted})
+            let mut members = json!({"kind": dialog.kind, "message": dialog.message, "accepted": dialog.accepted});
+            if let Some(text) = &dialog.default_value {
+                members["defaultValue"] = text.as_str().into();
+            }
+            members
         });
         let downloads = self.downloads.iter().map(|download| {
             json!({"name": download.name, "size": download.size, "sha256": download.sha256})

@@ -129,7 +129,8 @@ fn is_literal(step: &TestStep, values: &Values) -> bool {
             .is_some_and(|text| !text.is_empty() && values.fill(text) == text)
 }
 
-/// A selector of everything that words mean: by role and name if all of it has one role and one name.
+/// A selector of everything that words mean: by role and name if all of it has one role and one name. What has no name
+/// is meant by its text.
 fn describing(phrase: &Phrase, finder: Finder<'_>, elements: &[NodeId]) -> Selector {
     let mut all = elements
         .iter()
@@ -137,7 +138,8 @@ fn describing(phrase: &Phrase, finder: Finder<'_>, elements: &[NodeId]) -> Selec
         .map(|element| (element.role.as_str(), element.name.as_str()));
     let common = all
         .next()
-        .filter(|first| !first.0.is_empty() && all.all(|other| other == *first));
+        .filter(|first| !first.0.is_empty() && all.all(|other| other == *first))
+        .filter(|first| !first.1.is_empty() || phrase.name.is_empty());
     let role = phrase.role.and_then(|word| word.roles().first().copied());
     let pattern = match (common, role) {
         (Some((role, name)), _) => Pattern::Role {

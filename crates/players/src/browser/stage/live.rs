@@ -294,6 +294,10 @@ impl LiveStage {
                     kind: dialog.kind,
                     message: values.mask(&dialog.message),
                     accepted: dialog.accepted,
+                    default_value: dialog
+                        .default_value
+                        .as_deref()
+                        .map(|text| values.mask(text)),
                 })
                 .collect(),
             downloads,

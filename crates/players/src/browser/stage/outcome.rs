@@ -66,6 +66,9 @@ pub struct DialogTold {
     pub message: String,
     /// Whether it was answered with yes.
     pub accepted: bool,
+    /// What a prompt suggests as the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_value: Option<String>,
 }
 
 /// A file that the page gave; it is in the folder for downloads.
@@ -105,6 +108,7 @@ impl Outcome {
                     kind: dialog.kind.clone(),
                     message: dialog.message.clone(),
                     accepted: dialog.accepted,
+                    default_value: dialog.default_value.clone(),
                 })
                 .collect(),
             downloads: self

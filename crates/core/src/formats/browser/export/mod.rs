@@ -1,9 +1,7 @@
 //! Steps in other notations: a tool-call scenario for the MCP server of a browser, and a test for Playwright's own
 //! runner. What a notation can't say is a warning at its step.
 
-mod checks;
-mod elements;
-mod locators;
+mod pages;
 mod playwright;
 mod settings;
 #[cfg(test)]
@@ -14,7 +12,7 @@ mod tool_call;
 pub use playwright::to_playwright;
 pub use tool_call::{ToolCallServer, to_tool_call};
 
-use crate::diagnostic::{Diagnostic, codes};
+use crate::diagnostic::{Code, Diagnostic, codes};
 use crate::formats::document::read_document;
 use crate::scenario::browser::TestStep;
 use crate::source::json::Node;
@@ -48,13 +46,22 @@ impl<'a> Warnings<'a> {
 
     /// Says what the export of the step at `place`, from 0, lacks.
     fn warn(&mut self, place: usize, step: &TestStep, what: &str, help: &str) {
+        self.add(codes::BROWSER_EXPORT, place, step, what, help);
+    }
+
+    /// Says why the export has nothing for the step at `place`, from 0.
+    fn leave_out(&mut self, place: usize, step: &TestStep, why: &str, help: &str) {
+        let what = format!("{why}, so it is left out");
+        self.add(codes::BROWSER_LEFT_OUT, place, step, &what, help);
+    }
+
+    fn add(&mut self, code: Code, place: usize, step: &TestStep, what: &str, help: &str) {
         let message = format!(
             "step {} ({}): {what}",
             place + 1,
             cut(&step.description, 60)
         );
-        let mut diagnostic =
-            Diagnostic::warning(codes::BROWSER_EXPORT, message).with_help(help.to_owned());
+        let mut diagnostic = Diagnostic::warning(code, message).with_help(help.to_owned());
         if let Some(span) = self.span(place) {
             diagnostic = diagnostic
                 .at(self.source, span)

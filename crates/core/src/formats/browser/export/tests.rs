@@ -173,6 +173,172 @@ fn actions_become_the_calls_of_each_server() {
     );
 }
 
+/// A step that asserts something of the page, whose text is `page`.
+fn assertion(kind: &str, selector: &str, value: Json, page: &str) -> Json {
+    let mut step = step(json!({
+        "action": "assert", "value": value, "assertion": {"kind": kind},
+        "context": {"domStructureSnapshot": page},
+    }));
+    if !selector.is_empty() {
+        step["selectors"] = json!([selector]);
+    }
+    step
+}
+
+#[test]
+fn what_scripts_do_not_see_is_asserted_of_a_snapshot() {
+    let frames = "url: x\nframe \"Pay\" src=https://pay.example/\n  [0] button \"Pay\"\n";
+    let in_row = "within=role=row[name=\"A\"] >> role=button[name=\"Go\"]";
+    let mut absent = assertion("text", "", json!("{{USER}} is gone"), "url: x\n");
+    absent["assertion"]["negate"] = true.into();
+    let mut many = assertion("count", "role=button[name=\"Go\"]", json!(20), "");
+    many["assertion"]["compare"] = ">=".into();
+    let mut hidden = assertion("visible", in_row, Json::Null, "");
+    hidden["assertion"]["negate"] = true.into();
+    for (step, expect) in [
+        (
+            assertion("text", "", json!("Paid"), frames),
+            json!({"shows": "Paid"}),
+        ),
+        (absent, json!({"lacks": "{{USER}} is gone"})),
+        (
+            assertion("count", in_row, json!(2), ""),
+            json!({"elements": {"role": "button", "name": "Go", "within": {"role": "row", "name": "A"}, "count": 2}}),
+        ),
+        (
+            many,
+            json!({"elements": {"role": "button", "name": "Go", "count": {"min": 20}}}),
+        ),
+        (
+            hidden,
+            json!({"elements": {"role": "button", "name": "Go", "within": {"role": "row", "name": "A"}, "count": 0}}),
+        ),
+    ] {
+        let (call, warnings) = tool_call(step, ToolCallServer::ChromeDevtools);
+        assert_eq!(call["tool"], "mcp__chrome-devtools__take_snapshot");
+        assert_eq!(call["expect"], expect);
+        assert!(warnings.is_empty(), "{warnings:?}");
+    }
+    let plain = assertion("text", "", json!("Paid"), "url: x\n| Paid\n");
+    let (call, _) = tool_call(plain, ToolCallServer::ChromeDevtools);
+    assert_eq!(call["tool"], "mcp__chrome-devtools__evaluate_script");
+}
+
+#[test]
+fn addresses_from_a_path_on_are_left_to_the_page() {
+    let [devtools, playwright] = [ToolCallServer::ChromeDevtools, ToolCallServer::Playwright];
+    let to = |url: &str| step(json!({"action": "navigate", "url": url}));
+    let (call, _) = tool_call(to("./home?x=1"), devtools);
+    assert_eq!(
+        call["params"]["function"],
+        "() => { location.assign(\"./home?x=1\"); }"
+    );
+    let (call, _) = tool_call(to("{{USER}}/home"), playwright);
+    assert_eq!(call["params"], json!({"url": "{{USER}}/home"}));
+    let (call, warnings) = tool_call(to("/{{USER}}"), playwright);
+    assert_eq!(call, Json::Null);
+    assert!(warnings[0].ends_with("so it is left out"), "{warnings:?}");
+}
+
+#[test]
+fn prompts_are_answered_with_what_they_suggest() {
+    let dialog = |more: Json| {
+        let mut dialog = json!({"kind": "prompt", "message": "Who?", "accepted": true});
+        if let (Some(dialog), Json::Object(more)) = (dialog.as_object_mut(), more) {
+            dialog.extend(more);
+        }
+        let steps = json!([on("css=#go", json!({"observed": {"dialogs": [dialog]}}))]);
+        let (source, steps) = file(steps);
+        let exported = to_tool_call(&steps, &source, ToolCallServer::ChromeDevtools);
+        let scenario: Json = serde_json::from_str(&exported.text).expect("JSON");
+        (
+            scenario["steps"][2]["params"].clone(),
+            exported.warnings.len(),
+        )
+    };
+    assert_eq!(
+        dialog(json!({"defaultValue": "Ana"})),
+        (json!({"action": "accept", "promptText": "Ana"}), 0)
+    );
+    // Older steps don't tell.
+    assert_eq!(dialog(json!({})), (json!({"action": "accept"}), 1));
+    assert_eq!(
+        dialog(json!({"accepted": false})),
+        (json!({"action": "dismiss"}), 0)
+    );
+}
+
+#[test]
+fn what_is_scrolled_to_is_searched_for_unless_it_is_in_a_part_of_the_page() {
+    let scroll = |selector: &str| {
+        let mut step = on(selector, json!({"action": "scroll"}));
+        step["fingerprint"] =
+            json!({"role": "heading", "name": "End", "tag": "h2", "ordinal": 1, "of": 1});
+        tool_call(step, ToolCallServer::Playwright).0
+    };
+    let searched = scroll("role=heading[name=\"End\"]");
+    let function = searched["params"]["function"].as_str().expect("a script");
+    for part in ["wanted = \"End\"", "querySelectorAll(\"h1, h2, "] {
+        assert!(function.contains(part), "{function}");
+    }
+    assert_eq!(searched["target"], Json::Null);
+    let framed = scroll("frame=css=#f >> role=heading[name=\"End\"]");
+    assert_eq!(framed["target"], json!({"role": "heading", "name": "End"}));
+}
+
+#[test]
+fn a_foreign_frame_in_a_frame_can_not_be_said_for_devtools() {
+    let page = |source: &str| {
+        format!(
+            "url: http://a.example/\nframe \"Outer\" src=outer\n  frame \"Inner\" src={source}\n"
+        )
+    };
+    let left_out = |source: &str, server| {
+        let mut inner = on(
+            "frame=css=#o >> frame=css=#i >> role=button[name=\"Pay\"]",
+            json!({"context": {"domStructureSnapshot": page(source)}}),
+        );
+        inner["fingerprint"] =
+            json!({"role": "button", "name": "Pay", "tag": "button", "ordinal": 1, "of": 1});
+        tool_call(inner, server).0 == Json::Null
+    };
+    let [devtools, playwright] = [ToolCallServer::ChromeDevtools, ToolCallServer::Playwright];
+    assert!(left_out("https://pay.example/x", devtools));
+    assert!(!left_out("https://pay.example/x", playwright));
+    assert!(!left_out("http://a.example:8080/x", devtools));
+    assert!(!left_out("inner.html", devtools));
+}
+
+#[test]
+fn a_field_is_emptied_by_a_key() {
+    let cleared = on("css=#name", json!({"action": "input", "value": ""}));
+    let (source, steps) = file(json!([cleared]));
+    let exported = to_tool_call(&steps, &source, ToolCallServer::ChromeDevtools);
+    let scenario: Json = serde_json::from_str(&exported.text).expect("JSON");
+    assert_eq!(scenario["steps"][1]["target"], json!({"selector": "#name"}));
+    assert_eq!(scenario["steps"][2]["params"], json!({"key": "Backspace"}));
+}
+
+#[test]
+fn shadow_roots_are_opened_for_playwright() {
+    let mut inside = on("shadow=css=x-a >> role=button[name=\"Go\"]", json!({}));
+    inside["fingerprint"] =
+        json!({"role": "button", "name": "Go", "tag": "button", "ordinal": 1, "of": 1});
+    let (source, steps) = file(json!([inside]));
+    let exported = to_tool_call(&steps, &source, ToolCallServer::Playwright);
+    let scenario: Json = serde_json::from_str(&exported.text).expect("JSON");
+    assert_eq!(
+        scenario["steps"][0]["tool"],
+        "mcp__playwright__browser_run_code_unsafe"
+    );
+    assert_eq!(exported.warnings.len(), 1);
+    let exported = to_playwright(&steps, &source);
+    assert!(exported.text.contains("mode: 'open'"), "{}", exported.text);
+    assert_eq!(exported.warnings.len(), 1);
+    let exported = to_tool_call(&steps, &source, ToolCallServer::ChromeDevtools);
+    assert!(exported.warnings.is_empty(), "{:?}", exported.warnings);
+}
+
 #[test]
 fn secrets_that_nothing_marks_are_pointed_out() {
     let typed = on("css=#pin", json!({"action": "input", "value": "{{PIN}}"}));
@@ -217,6 +383,26 @@ fn steps_become_statements_of_playwright() {
         (
             step(json!({"action": "navigate", "url": "https://shop.example/cart#a"})),
             "await page.goto(\"/cart#a\");".to_owned(),
+        ),
+        (
+            step(json!({"action": "navigate", "url": "./cart"})),
+            "await page.goto(new URL(\"./cart\", page.url()).href);".to_owned(),
+        ),
+        (
+            on(go, json!({"action": "scroll"})),
+            format!("await scrollTo(page, {locator}, 30000);"),
+        ),
+        (
+            assertion("count", go, json!(2), "frame \"Pay\"\n"),
+            "await expect.poll(() => count(page, (frame, exact) => frame.getByRole(\"button\", { name: \"Go\", exact }))).toBe(2);".to_owned(),
+        ),
+        (
+            assertion("count", go, json!(2), "[0] button \"Go\"\n"),
+            format!("await expect({locator}.filter({{ visible: true }})).toHaveCount(2);"),
+        ),
+        (
+            assertion("text", "", json!("Hi"), "frame \"Pay\"\n"),
+            "await expect.poll(async () => (await shown(page)).toLowerCase()).toContain(\"hi\");".to_owned(),
         ),
         (
             step(json!({"action": "assert", "value": "Hi", "assertion": {"kind": "text"}})),

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use super::super::texts::{Names, quoted};
 use super::elements::Element;
-use super::texts::{Names, escaped, quoted};
 use crate::scenario::browser::{AssertKind, BrowserAssertion, Compare, TextMatch};
 use crate::value::{Json, as_text};
 
@@ -19,14 +19,14 @@ pub(super) enum Check {
         expected: String,
         matching: TextMatch,
     },
-    /// What the text of a snapshot must satisfy, as a JSON Schema.
+    /// What a snapshot must satisfy, as `expect` says it.
     Snapshot(Json),
 }
 
 /// The text of a page with that of its frames, as far as they are of the same origin.
 const PAGE_TEXT: &str = "(function text(view) { try { return [view.document.body.innerText, ...Array.from({ length: view.length }, (_, index) => text(view[index]))].join(' '); } catch { return ''; } })(window)";
 
-/// How an assertion is checked.
+/// How an assertion is checked; of a page that is in several parts if `has_parts`.
 ///
 /// # Errors
 /// With what can't be said, in words.
@@ -34,9 +34,13 @@ pub(super) fn check(
     assertion: &BrowserAssertion,
     element: Option<&Element>,
     names: &Names<'_>,
+    has_parts: bool,
 ) -> Result<Check, &'static str> {
     use AssertKind as Kind;
     match assertion.kind {
+        Kind::Text if element.is_none() && is_for_snapshot(assertion, names, has_parts) => {
+            Ok(shown(assertion, names))
+        }
         Kind::Text => text(
             assertion,
             match element {
@@ -51,19 +55,22 @@ pub(super) fn check(
         Kind::Value => text(assertion, "element.value", true, names),
         Kind::Visible if !assertion.negate => Ok(holds("element.checkVisibility()", true)),
         Kind::Hidden if assertion.negate => Ok(holds("element.checkVisibility()", true)),
-        Kind::Visible | Kind::Hidden => count(element, Compare::AtMost, 0, names),
+        Kind::Visible | Kind::Hidden => count(element, 0, Some(0), names),
         Kind::Count => {
-            if assertion.negate {
-                return Err("that there are not so many can't be said");
-            }
             let wanted = assertion.expected.as_ref().map(as_text);
-            let wanted = wanted.and_then(|wanted| wanted.parse().ok());
-            count(
-                element,
-                assertion.compare,
-                wanted.ok_or("the number is not known")?,
-                names,
-            )
+            let wanted = wanted.and_then(|wanted| wanted.parse::<u32>().ok());
+            let wanted = wanted.ok_or("the number is not known")?;
+            let (least, most) = match (assertion.compare, assertion.negate) {
+                (Compare::Equal, false) => (wanted, Some(wanted)),
+                (Compare::AtLeast, false) => (wanted, None),
+                (Compare::AtMost, false) => (0, Some(wanted)),
+                (Compare::AtMost, true) => (wanted.saturating_add(1), None),
+                (Compare::AtLeast, true) if wanted > 0 => (0, Some(wanted - 1)),
+                (Compare::AtLeast | Compare::Equal, true) => {
+                    return Err("that there are not so many can't be said");
+                }
+            };
+            count(element, least, most, names)
         }
         kind => {
             let state = state(kind);
@@ -202,11 +209,32 @@ fn url(assertion: &BrowserAssertion, names: &Names<'_>) -> Result<Check, &'stati
     text(&exact, source, false, names)
 }
 
+/// Whether a snapshot says best if a page shows a text: scripts don't see all parts of a page, and hold no references.
+fn is_for_snapshot(assertion: &BrowserAssertion, names: &Names<'_>, has_parts: bool) -> bool {
+    let has_references = assertion
+        .expected
+        .as_ref()
+        .is_some_and(|expected| names.has_references(&as_text(expected)));
+    assertion.matching == TextMatch::Contains
+        && !assertion.case_sensitive
+        && (has_parts || has_references)
+}
+
+/// Whether the page shows a text.
+fn shown(assertion: &BrowserAssertion, names: &Names<'_>) -> Check {
+    let key = match assertion.negate {
+        true => "lacks",
+        false => "shows",
+    };
+    let expected = assertion.expected.as_ref().map(as_text).unwrap_or_default();
+    Check::Snapshot(json!({key: names.template(&expected)}))
+}
+
 /// How many elements there are that people can see.
 fn count(
     element: Option<&Element>,
-    compare: Compare,
-    wanted: u32,
+    least: u32,
+    most: Option<u32>,
     names: &Names<'_>,
 ) -> Result<Check, &'static str> {
     let element = element.ok_or("how many there are can't be counted")?;
@@ -214,41 +242,25 @@ fn count(
         if names.has_references(selector) {
             return Err("elements whose selector has a variable can't be counted");
         }
-        let sign = match compare {
-            Compare::Equal => "===",
-            Compare::AtLeast => ">=",
-            Compare::AtMost => "<=",
+        let visible = format!(
+            "Array.from(document.querySelectorAll({})).filter(element => element.checkVisibility()).length",
+            quoted(selector)
+        );
+        let test = match most {
+            Some(most) if most == least => format!("{visible} === {most}"),
+            Some(most) => format!("{visible} <= {most}"),
+            None => format!("{visible} >= {least}"),
         };
-        return Ok(holds(
-            &format!(
-                "Array.from(document.querySelectorAll({})).filter(element => element.checkVisibility()).length {sign} {wanted}",
-                quoted(selector)
-            ),
-            false,
-        ));
+        return Ok(holds(&test, false));
     }
-    let known = &element.wanted;
-    if known.within.is_some() || known.nth.is_some() {
-        return Err("elements within others can't be counted");
+    if element.wanted.nth.is_some() {
+        return Err("an element that only its place tells apart can't be counted");
     }
-    let name = known.name.as_ref().or(known.text.as_ref());
-    if name.is_some_and(|name| names.has_references(name)) {
-        return Err("elements whose name has a variable can't be counted");
-    }
-    // As a line of a snapshot begins.
-    let role = known.role.as_deref().unwrap_or_default();
-    let line = match (role, name) {
-        ("", Some(name)) => escaped(&quoted(name)),
-        (role, Some(name)) => format!("\\b{role} {}", escaped(&quoted(name))),
-        (role, None) => format!("(?:uid=\\S+|-) '?{role}\\b"),
+    let mut elements = element.target(names);
+    elements["count"] = match most {
+        Some(most) if most == least => most.into(),
+        Some(most) => json!({"max": most}),
+        None => json!({"min": least}),
     };
-    let at_least = |count: u32| json!({"pattern": format!("(?:{line}[\\s\\S]*?){{{count}}}")});
-    let more = json!({"not": at_least(wanted + 1)});
-    let schema = match compare {
-        Compare::AtLeast => at_least(wanted),
-        Compare::AtMost => more,
-        Compare::Equal if wanted == 0 => more,
-        Compare::Equal => json!({"allOf": [at_least(wanted), more]}),
-    };
-    Ok(Check::Snapshot(schema))
+    Ok(Check::Snapshot(json!({"elements": elements})))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::texts::{Names, quoted};
+use super::super::texts::{Names, quoted};
 use crate::page::dom::HopKind;
 use crate::page::selector::{Pattern, Selector};
 use crate::scenario::browser::TestStep;
@@ -10,7 +10,7 @@ use crate::scenario::browser::TestStep;
 /// An element as an expression, and the name of the helper that it needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Locator {
-    /// From `page` on: `getByRole("button", { name: "Log in", exact: true })`.
+    /// As in `page.getByRole("button", { name: "Log in", exact: true })`.
     pub expression: String,
     /// Whether it uses `called`.
     pub needs_called: bool,
@@ -21,17 +21,44 @@ pub(super) struct Locator {
 impl Locator {
     /// The most lasting way that Playwright can say, from the variable `page` on.
     pub(super) fn of(step: &TestStep, names: &Names<'_>) -> Option<Self> {
+        Self::from(step, &Style::ALONE, names)
+    }
+
+    /// The same from the variable `frame` on, where the variable `exact` says how names are compared.
+    pub(super) fn in_frame(step: &TestStep, names: &Names<'_>) -> Option<Self> {
+        Self::from(step, &Style::IN_FRAME, names)
+    }
+
+    fn from(step: &TestStep, style: &Style, names: &Names<'_>) -> Option<Self> {
         step.selectors
             .iter()
             .filter_map(|selector| selector.parse::<Selector>().ok())
-            .find_map(|selector| by_selector(&selector, names))
+            .find_map(|selector| by_selector(&selector, style, names))
     }
 }
 
-fn by_selector(selector: &Selector, names: &Names<'_>) -> Option<Locator> {
-    let mut scope = "page".to_owned();
+/// What a locator begins with, and how it compares names.
+struct Style {
+    scope: &'static str,
+    exact: &'static str,
+}
+
+impl Style {
+    const ALONE: Self = Self {
+        scope: "page",
+        exact: "exact: true",
+    };
+    const IN_FRAME: Self = Self {
+        scope: "frame",
+        exact: "exact",
+    };
+}
+
+fn by_selector(selector: &Selector, style: &Style, names: &Names<'_>) -> Option<Locator> {
+    let mut scope = style.scope.to_owned();
+    let plain = |pattern: &Pattern| plain(pattern, style, names);
     for hop in &selector.hops {
-        let owner = plain(&hop.pattern, names);
+        let owner = plain(&hop.pattern);
         let _ = match hop.kind {
             HopKind::Frame => write!(scope, ".{owner}.contentFrame()"),
             // Playwright looks into open shadow roots by itself.
@@ -56,11 +83,11 @@ fn by_selector(selector: &Selector, names: &Names<'_>) -> Option<Locator> {
                 scope = format!("called({scope}, {}, {})", quoted(role), names.script(name));
             }
             pattern => {
-                let _ = write!(scope, ".{}", plain(pattern, names));
+                let _ = write!(scope, ".{}", plain(pattern));
             }
         }
     }
-    let mut expression = format!("{scope}.{}", plain(&selector.pattern, names));
+    let mut expression = format!("{scope}.{}", plain(&selector.pattern));
     if let Some(nth) = selector.nth {
         let _ = write!(expression, ".nth({nth})");
     }
@@ -77,8 +104,8 @@ fn is_row(role: &str) -> bool {
 }
 
 /// A pattern as a call.
-fn plain(pattern: &Pattern, names: &Names<'_>) -> String {
-    let exact = "{ exact: true }";
+fn plain(pattern: &Pattern, style: &Style, names: &Names<'_>) -> String {
+    let exact = style.exact;
     match pattern {
         Pattern::TestId(id) => format!("getByTestId({})", names.script(id)),
         Pattern::Role { role, name: None } => format!("getByRole({})", quoted(role)),
@@ -86,15 +113,15 @@ fn plain(pattern: &Pattern, names: &Names<'_>) -> String {
             role,
             name: Some(name),
         } => format!(
-            "getByRole({}, {{ name: {}, exact: true }})",
+            "getByRole({}, {{ name: {}, {exact} }})",
             quoted(role),
             names.script(name)
         ),
-        Pattern::Label(text) => format!("getByLabel({}, {exact})", names.script(text)),
+        Pattern::Label(text) => format!("getByLabel({}, {{ {exact} }})", names.script(text)),
         Pattern::Placeholder(text) => {
-            format!("getByPlaceholder({}, {exact})", names.script(text))
+            format!("getByPlaceholder({}, {{ {exact} }})", names.script(text))
         }
-        Pattern::Text(text) => format!("getByText({}, {exact})", names.script(text)),
+        Pattern::Text(text) => format!("getByText({}, {{ {exact} }})", names.script(text)),
         Pattern::Css(css) => format!("locator({})", quoted(&format!("css={css}"))),
         Pattern::XPath(xpath) => format!("locator({})", quoted(&format!("xpath={xpath}"))),
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Map;
 
-use super::texts::{Names, quoted};
+use super::super::texts::{Names, quoted};
 use crate::page::selector::{Pattern, Selector};
 use crate::page::{Around, Wanted};
 use crate::scenario::browser::{Fingerprint, TestStep};

@@ -1,0 +1,92 @@
+//! Steps that assert something, as calls whose result must be as expected.
+
+use serde_json::{Map, json};
+
+use super::Writer;
+use super::checks::{Check, check};
+use super::retries::retry;
+use crate::scenario::browser::{ActionKind, TestStep, TextMatch};
+use crate::value::Json;
+
+impl Writer<'_> {
+    pub(super) fn assertion(&mut self, place: usize, step: &TestStep) {
+        let Some(assertion) = &step.assertion else {
+            return;
+        };
+        let element = match step.selectors.is_empty() {
+            true => None,
+            false => match self.element(place, step) {
+                None => return,
+                element => element,
+            },
+        };
+        let has_parts = self.parts.are_several(step);
+        let check = match check(assertion, element.as_ref(), &self.names, has_parts) {
+            Ok(check) => check,
+            Err(what) => {
+                let help = "judge it in a test case, or in the steps themselves";
+                return self.warnings.leave_out(place, step, what, help);
+            }
+        };
+        let limit = step.timeout_ms.unwrap_or(match step.action {
+            ActionKind::Wait => self.settings.action_timeout_ms,
+            _ => self.settings.assert_timeout_ms,
+        });
+        let mut more = Map::new();
+        let (function, on_element) = match &check {
+            Check::Holds {
+                function,
+                on_element,
+            }
+            | Check::Text {
+                function,
+                on_element,
+                ..
+            } => (Some(function.clone()), *on_element),
+            Check::Snapshot(_) => (None, false),
+        };
+        if let (Some(element), true) = (&element, on_element) {
+            more.insert("target".to_owned(), element.target(&self.names));
+        }
+        more.insert("expect".to_owned(), self.expectation(check));
+        more.extend(retry(limit, None, step.optional));
+        match function {
+            Some(function) => self.evaluate(step, &function, more),
+            None => {
+                let tool = match self.is_devtools() {
+                    true => "take_snapshot",
+                    false => "browser_snapshot",
+                };
+                self.call(tool, json!({}), &step.description, more);
+            }
+        }
+    }
+
+    /// What must hold of the result of a call. @playwright/mcp writes it into a section of its answer.
+    fn expectation(&self, check: Check) -> Json {
+        match (check, self.is_devtools()) {
+            (Check::Snapshot(expect), _) => expect,
+            (Check::Holds { .. }, _) => self.returns_true(),
+            (
+                Check::Text {
+                    expected, matching, ..
+                },
+                is_devtools,
+            ) => match (matching, is_devtools) {
+                (TextMatch::Equals, true) => json!({"equals": expected}),
+                (TextMatch::Equals, false) => {
+                    json!({"contains": format!("### Result\n\"{expected}\"")})
+                }
+                _ => json!({"contains": expected}),
+            },
+        }
+    }
+
+    /// That a script returned true. @playwright/mcp writes it into a section of its answer.
+    pub(super) fn returns_true(&self) -> Json {
+        match self.is_devtools() {
+            true => json!({"equals": true}),
+            false => json!({"matches": "^### Result\\s+true\\b"}),
+        }
+    }
+}

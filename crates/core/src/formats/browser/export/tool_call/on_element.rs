@@ -1,0 +1,173 @@
+//! Steps that are about an element, as calls with a target.
+
+use serde_json::{Map, json};
+
+use super::super::pages::{is_in_foreign_inner_frame, is_in_part};
+use super::elements::Element;
+use super::retries::{common, retry};
+use super::search::search;
+use super::{ToolCallServer, Writer};
+use crate::scenario::browser::{ActionKind, InputValue, TestStep};
+use crate::value::{Json, as_text};
+
+impl Writer<'_> {
+    /// The element of a step; what can't be said is.
+    pub(super) fn element(&mut self, place: usize, step: &TestStep) -> Option<Element> {
+        if self.is_devtools() && is_in_foreign_inner_frame(step) {
+            self.warnings.leave_out(
+                place,
+                step,
+                "chrome-devtools-mcp does not see into a frame of another site that is in a frame",
+                "export it for @playwright/mcp: --server playwright",
+            );
+            return None;
+        }
+        let element = Element::of(step, &self.settings.test_id_attribute);
+        match &element {
+            None => self.warnings.leave_out(
+                place,
+                step,
+                "no target can say its element",
+                "the element has no role with a name, no text and no CSS selector outside of frames",
+            ),
+            Some(element) if element.is_by_position => self.warnings.warn(
+                place,
+                step,
+                "only its place among others says which element it is",
+                "it may lead to another one as soon as the page changes",
+            ),
+            Some(_) => {}
+        }
+        element
+    }
+
+    pub(super) fn on_element(&mut self, place: usize, step: &TestStep) {
+        let Some(element) = self.element(place, step) else {
+            return;
+        };
+        let target = element.target(&self.names);
+        let limit = step.timeout_ms.unwrap_or(self.settings.action_timeout_ms);
+        let mut more = Map::new();
+        more.insert("target".to_owned(), target);
+        more.extend(common(step, Some(limit)));
+        let value = match step.input_value() {
+            Some(InputValue::Text(text)) => self.names.template(&text),
+            Some(value) => as_text(&value.to_json()).into_owned(),
+            None => String::new(),
+        };
+        let is_flag = matches!(step.input_value(), Some(InputValue::Flag(_)));
+        let words = step.description.as_str();
+        let (tool, params) = match (self.server, step.action) {
+            (ToolCallServer::ChromeDevtools, ActionKind::Click) => ("click", json!({})),
+            (ToolCallServer::ChromeDevtools, ActionKind::DoubleClick) => {
+                ("click", json!({"dblClick": true}))
+            }
+            (ToolCallServer::ChromeDevtools, ActionKind::Hover) => ("hover", json!({})),
+            (ToolCallServer::ChromeDevtools, ActionKind::Input) if value.is_empty() => {
+                return self.clear(step, more);
+            }
+            (ToolCallServer::ChromeDevtools, ActionKind::Input | ActionKind::Select) => {
+                ("fill", json!({"value": value}))
+            }
+            (ToolCallServer::ChromeDevtools, ActionKind::Upload) => {
+                ("upload_file", json!({"filePaths": [value]}))
+            }
+            (ToolCallServer::Playwright, ActionKind::Click) => ("browser_click", json!({})),
+            (ToolCallServer::Playwright, ActionKind::DoubleClick) => {
+                ("browser_click", json!({"doubleClick": true}))
+            }
+            (ToolCallServer::Playwright, ActionKind::Hover) => ("browser_hover", json!({})),
+            (ToolCallServer::Playwright, ActionKind::Input) if is_flag => {
+                return self.check_box(step, &element, &value, more);
+            }
+            (ToolCallServer::Playwright, ActionKind::Input) => {
+                ("browser_type", json!({"text": value}))
+            }
+            (ToolCallServer::Playwright, ActionKind::Select) => {
+                ("browser_select_option", json!({"values": [value]}))
+            }
+            (ToolCallServer::Playwright, ActionKind::Upload) => {
+                // The click opens the dialog that the next call answers.
+                self.call("browser_click", json!({}), words, more);
+                let params = json!({"paths": [value]});
+                return self.call("browser_file_upload", params, words, Map::new());
+            }
+            (_, ActionKind::Press) => {
+                self.evaluate(step, "(element) => { element.focus(); }", more);
+                return self.press(step);
+            }
+            (_, ActionKind::Scroll) => return self.scroll_to(step, &element, limit, more),
+            (_, ActionKind::Extract) => {
+                more.insert("id".to_owned(), format!("extract_{}", place + 1).into());
+                more.insert("output".to_owned(), json!({"text": "$"}));
+                let function = "(element) => (element.value ?? element.innerText).replace(/\\s+/g, ' ').trim()";
+                return self.evaluate(step, function, more);
+            }
+            // What has no element was said before.
+            _ => return,
+        };
+        self.call(tool, params, words, more);
+    }
+
+    /// @playwright/mcp ticks boxes as fields of a form, so the form's field is what has the target.
+    fn check_box(
+        &mut self,
+        step: &TestStep,
+        element: &Element,
+        value: &str,
+        mut more: Map<String, Json>,
+    ) {
+        let is_radio = element.wanted.role.as_deref() == Some("radio")
+            || step
+                .fingerprint
+                .as_ref()
+                .is_some_and(|known| known.role == "radio");
+        let field = json!({
+            "name": step.description,
+            "type": if is_radio { "radio" } else { "checkbox" },
+            "value": value,
+        });
+        if let Some(target) = more.remove("target") {
+            let targets = json!({"fields[0].target": target});
+            let rest = std::mem::take(&mut more);
+            more.insert("targets".to_owned(), targets);
+            more.extend(rest);
+        }
+        self.call(
+            "browser_fill_form",
+            json!({"fields": [field]}),
+            &step.description,
+            more,
+        );
+    }
+
+    /// Takes out what is in a field by a key. What chrome-devtools-mcp fills with nothing is emptied, but the page is not
+    /// told of it.
+    fn clear(&mut self, step: &TestStep, more: Map<String, Json>) {
+        let select = "(element) => { element.focus(); if (element.select) element.select(); else getSelection().selectAllChildren(element); }";
+        self.evaluate(step, select, more);
+        let params = json!({"key": "Backspace"});
+        self.call("press_key", params, &step.description, common(step, None));
+    }
+
+    /// Scrolls until the element is there, if a script can tell; else to where it is.
+    fn scroll_to(
+        &mut self,
+        step: &TestStep,
+        element: &Element,
+        limit: u64,
+        more: Map<String, Json>,
+    ) {
+        match search(element, &self.names).filter(|_| !is_in_part(step)) {
+            Some(function) => {
+                let mut more = retry(limit, None, step.optional);
+                more.insert("expect".to_owned(), self.returns_true());
+                self.evaluate(step, &function, more);
+            }
+            None => {
+                let function = "(element) => { element.scrollIntoView({ block: 'center' }); }";
+                self.evaluate(step, function, more);
+            }
+        }
+    }
+}
