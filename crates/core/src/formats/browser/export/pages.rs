@@ -49,10 +49,7 @@ pub(super) fn has_frames(step: &TestStep) -> bool {
 /// Whether the element of a step is in a frame of another host that is in a frame itself, as far as is known.
 pub(super) fn is_in_foreign_inner_frame(step: &TestStep) -> bool {
     let hops = first_selector(step).map_or(Vec::new(), |selector| selector.hops);
-    let n_frames = hops
-        .iter()
-        .filter(|hop| hop.kind == HopKind::Frame)
-        .count();
+    let n_frames = hops.iter().filter(|hop| hop.kind == HopKind::Frame).count();
     let page = &step.dom_structure_snapshot;
     let own = page
         .lines()

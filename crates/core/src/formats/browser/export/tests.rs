@@ -289,7 +289,9 @@ fn what_is_scrolled_to_is_searched_for_unless_it_is_in_a_part_of_the_page() {
 #[test]
 fn a_foreign_frame_in_a_frame_can_not_be_said_for_devtools() {
     let page = |source: &str| {
-        format!("url: http://a.example/\nframe \"Outer\" src=outer\n  frame \"Inner\" src={source}\n")
+        format!(
+            "url: http://a.example/\nframe \"Outer\" src=outer\n  frame \"Inner\" src={source}\n"
+        )
     };
     let left_out = |source: &str, server| {
         let mut inner = on(
