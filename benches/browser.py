@@ -30,8 +30,8 @@ TIMED = "01-sign-in"
 HIGHEST_RATIO = 1.2
 LONGEST_TEXT = 24_000
 SECRETS = {"PASSWORD": "correct horse", "MISTAKE": "battery staple", "CARD": "4111 1111 1111 1111"}
-# What a warning of an export says when a step is not in it.
-LEFT_OUT = "left out"
+# The code of the warning that an export has nothing for a step.
+LEFT_OUT = "B-export_left_out"
 # The longest that one run may take, in seconds.
 LIMIT = 300
 

@@ -140,3 +140,82 @@ pub(super) fn wanted(target: &Target, resolver: &Resolver) -> Result<Wanted, Fai
         nth: target.nth,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const PAGE: &str = "uid=1_0 RootWebArea \"Invoices\"\n  uid=1_1 heading \"Open invoices\"\n  uid=1_2 button \"Delete\"\n  uid=1_3 button \"Delete\"";
+
+    fn elements(name: &str, least: usize, most: Option<usize>) -> PageCheck {
+        PageCheck::Elements {
+            wanted: Wanted {
+                role: Some("button".to_owned()),
+                name: Some(name.to_owned()),
+                ..Wanted::default()
+            },
+            least,
+            most,
+        }
+    }
+
+    fn text(text: &str, must_show: bool) -> PageCheck {
+        PageCheck::Text {
+            text: text.to_owned(),
+            must_show,
+        }
+    }
+
+    #[test]
+    fn a_check_that_fails_says_what_the_page_has() {
+        for (check, observed, miss) in [
+            (text("open INVOICES", true), json!(true), None),
+            (text("paid", false), json!(false), None),
+            (
+                text("paid", true),
+                json!(false),
+                Some("the page does not show `paid`"),
+            ),
+            (
+                text("Invoices", false),
+                json!(true),
+                Some("the page shows `Invoices`"),
+            ),
+            (elements("Delete", 2, Some(2)), json!(2), None),
+            (elements("Delete", 1, None), json!(2), None),
+            (
+                elements("Delete", 3, None),
+                json!(2),
+                Some("expected 3 or more of `button \"Delete\"`, the page has 2"),
+            ),
+            (
+                elements("Delete", 0, Some(1)),
+                json!(2),
+                Some("expected 0 to 1 of `button \"Delete\"`, the page has 2"),
+            ),
+            (
+                elements("Send", 1, Some(1)),
+                json!(0),
+                Some("expected 1 of `button \"Send\"`, the page has 0"),
+            ),
+        ] {
+            assert_eq!(
+                check.judge(&PAGE.into()),
+                (observed, miss.map(str::to_owned))
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_snapshot_is_said() {
+        let miss = Some("the result is no snapshot of a page".to_owned());
+        for result in [json!("Saved"), json!({"a": 1}), Json::Null] {
+            assert_eq!(text("a", false).judge(&result), (Json::Null, miss.clone()));
+        }
+        // Several texts are one snapshot.
+        let parts = json!(["## Latest page snapshot", PAGE]);
+        assert_eq!(text("Delete", true).judge(&parts), (json!(true), None));
+    }
+}

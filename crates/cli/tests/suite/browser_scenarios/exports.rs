@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::place::{LIMIT, Place, SECRETS, base};
 use super::{COUNT, THRICE, folder, runs, side_by_side, steps, whole};
-use crate::program::{self, told};
+use crate::program;
 
 /// The code of the warning that an export has nothing for a step.
 const LEFT_OUT: &str = "B-export_left_out";
