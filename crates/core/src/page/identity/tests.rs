@@ -285,7 +285,8 @@ fn what_is_in_another_place_of_its_kind_is_another_ones() {
         format!("iframe title=\"{name}\"\n  #frame http://x.example/\n    button \"Pay\"")
     };
     let host = |text: &str| format!("x-card\n  #shadow\n    button \"More\"\n    slot | {text}");
-    let places: [(&str, &dyn Fn(&str) -> String); 5] = [
+    type Page<'a> = &'a dyn Fn(&str) -> String;
+    let places: [(&str, Page<'_>); 5] = [
         ("Remove", &row),
         ("Yes", &dialog),
         ("Save", &panel),
