@@ -29,7 +29,7 @@ pub struct Wanted {
 pub struct Around {
     /// Its role.
     pub role: Option<String>,
-    /// Its accessible name; of a row also the text of its first cell or heading.
+    /// Its accessible name; of a row also the text of its first cell or heading, or of all of it.
     pub name: Option<String>,
 }
 

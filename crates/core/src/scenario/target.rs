@@ -27,7 +27,7 @@ pub struct Target {
 pub struct TargetPlace {
     /// `role`.
     pub role: Option<Template>,
-    /// `name`: its accessible name, or the text of a row's first cell or heading.
+    /// `name`: its accessible name, or the text of a row's first cell or heading, or of all of the row.
     pub name: Option<Template>,
 }
 

@@ -160,7 +160,7 @@ pub(super) const PLACE: &[Field] = &[
     field(
         "name",
         TEXT,
-        "Its accessible name; of a row also the text of its first cell or heading.",
+        "Its accessible name; of a row also the text of its first cell or heading, or of all of it.",
     ),
 ];
 

@@ -50,6 +50,11 @@ pub(super) fn has_frames(step: &TestStep) -> bool {
 pub(super) fn is_in_foreign_inner_frame(step: &TestStep) -> bool {
     let hops = first_selector(step).map_or(Vec::new(), |selector| selector.hops);
     let n_frames = hops.iter().filter(|hop| hop.kind == HopKind::Frame).count();
+    n_frames > 1 && has_foreign_inner_frame(step)
+}
+
+/// Whether the page of a step has a frame of another host in a frame.
+pub(super) fn has_foreign_inner_frame(step: &TestStep) -> bool {
     let page = &step.dom_structure_snapshot;
     let own = page
         .lines()
@@ -57,19 +62,18 @@ pub(super) fn is_in_foreign_inner_frame(step: &TestStep) -> bool {
         .and_then(|line| host(line.strip_prefix("url: ")?));
     // The frames that the next line may be in, by their indentation.
     let mut open: Vec<usize> = Vec::new();
-    n_frames > 1
-        && page.lines().any(|line| {
-            let text = line.trim_start();
-            let indentation = line.len() - text.len();
-            open.retain(|outer| *outer < indentation);
-            if !text.starts_with("frame ") {
-                return false;
-            }
-            let is_inner = !open.is_empty();
-            open.push(indentation);
-            let source = text.rsplit_once(" src=").and_then(|(_, url)| host(url));
-            is_inner && source.is_some() && source != own
-        })
+    page.lines().any(|line| {
+        let text = line.trim_start();
+        let indentation = line.len() - text.len();
+        open.retain(|outer| *outer < indentation);
+        if !text.starts_with("frame ") {
+            return false;
+        }
+        let is_inner = !open.is_empty();
+        open.push(indentation);
+        let source = text.rsplit_once(" src=").and_then(|(_, url)| host(url));
+        is_inner && source.is_some() && source != own
+    })
 }
 
 /// The host of a whole address, without its port.

@@ -307,6 +307,9 @@ fn a_foreign_frame_in_a_frame_can_not_be_said_for_devtools() {
     assert!(!left_out("https://pay.example/x", playwright));
     assert!(!left_out("http://a.example:8080/x", devtools));
     assert!(!left_out("inner.html", devtools));
+    let text = assertion("text", "", json!("Paid"), &page("https://pay.example/x"));
+    let (_, warnings) = tool_call(text, devtools);
+    assert!(warnings[0].contains("does not see"), "{warnings:?}");
 }
 
 #[test]

@@ -73,7 +73,8 @@ const COUNT: &str = r#"
 async function count(page: Page, find: (frame: Frame, exact: boolean) => Locator): Promise<number> {
   let found = 0;
   for (const exact of [true, false]) {
-    for (const frame of page.frames()) found += await find(frame, exact).filter({ visible: true }).count();
+    // A frame that is gone has none.
+    for (const frame of page.frames()) found += await find(frame, exact).filter({ visible: true }).count().catch(() => 0);
     if (found > 0) break;
   }
   return found;

@@ -2,10 +2,11 @@
 
 use serde_json::{Map, json};
 
+use super::super::pages::{has_foreign_inner_frame, is_in_part};
 use super::Writer;
 use super::checks::{Check, check};
 use super::retries::retry;
-use crate::scenario::browser::{ActionKind, TestStep, TextMatch};
+use crate::scenario::browser::{ActionKind, AssertKind, TestStep, TextMatch};
 use crate::value::Json;
 
 impl Writer<'_> {
@@ -20,6 +21,15 @@ impl Writer<'_> {
                 element => element,
             },
         };
+        let is_of_all = matches!(assertion.kind, AssertKind::Text | AssertKind::Count);
+        if self.is_devtools() && is_of_all && !is_in_part(step) && has_foreign_inner_frame(step) {
+            self.warnings.warn(
+                place,
+                step,
+                "chrome-devtools-mcp does not see what is in a frame of another site that is in a frame",
+                "what is asserted may be there",
+            );
+        }
         let has_parts = self.parts.are_several(step);
         let check = match check(assertion, element.as_ref(), &self.names, has_parts) {
             Ok(check) => check,
