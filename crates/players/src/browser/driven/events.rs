@@ -10,7 +10,8 @@ use playwright_rs::protocol::{BrowserContext, Dialog, Page, Request, Route};
 use playwright_rs::server::channel_owner::ChannelOwner as _;
 use tokio::sync::{Notify, watch};
 
-use super::options::OnDialog;
+use crate::browser::options::OnDialog;
+use crate::browser::shapes::{DialogSeen, Download};
 use crate::runtime::clock::Stopwatch;
 use crate::runtime::policy::{Policy, Refusal};
 
@@ -45,32 +46,6 @@ impl fmt::Display for Trouble {
             ),
         }
     }
-}
-
-/// A dialog that a page opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DialogSeen {
-    /// `alert`, `confirm`, `prompt` or `beforeunload`.
-    pub kind: String,
-    /// What it said.
-    pub message: String,
-    /// Whether it was answered with yes.
-    pub accepted: bool,
-}
-
-/// A file that a page gave.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Download {
-    /// The name that the page gave it.
-    pub name: String,
-    /// Where it is.
-    pub path: PathBuf,
-    /// Its size in bytes.
-    pub size: u64,
-    /// Its SHA-256, in hexadecimal.
-    pub sha256: String,
-    /// Why it isn't there, should it have failed.
-    pub failure: Option<String>,
 }
 
 /// A request under way.
@@ -465,7 +440,7 @@ impl Happenings {
             .map_err(told)?;
         let path = unused(&self.downloads, name);
         let saved = download.save_as(&path).await;
-        saved.map_err(|error| super::error::first_line(&error.to_string()))?;
+        saved.map_err(|error| super::failure::first_line(&error.to_string()))?;
         let (size, sha256) = measure(&path).await.map_err(told)?;
         Ok(Download {
             name: name.to_owned(),

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::bridge::BrowserBridge;
-use super::error::BrowserError;
+use crate::browser::error::BrowserError;
+use crate::browser::shapes::Settled;
 use crate::runtime::clock::Stopwatch;
 
 /// A navigation that begins within this time after an action belongs to it.
@@ -18,25 +19,6 @@ const BOUND: Duration = Duration::from_secs(3);
 const LONG_REQUEST: Duration = Duration::from_secs(2);
 /// How often a page is asked whether it is quiet.
 const BETWEEN: Duration = Duration::from_millis(30);
-
-/// How a wait for the page ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settled {
-    /// Requests were answered, and nothing changed any more.
-    Quiet,
-    /// The page was still busy when the time was up.
-    Bounded,
-}
-
-impl Settled {
-    /// The word in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Quiet => "quiet",
-            Self::Bounded => "bounded",
-        }
-    }
-}
 
 impl BrowserBridge {
     /// Waits until the page is done with the last action: a navigation that it began is loaded, the requests that it

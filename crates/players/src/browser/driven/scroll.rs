@@ -1,7 +1,7 @@
 //! Scrolling in search of what is not rendered yet.
 
 use super::bridge::BrowserBridge;
-use super::error::BrowserError;
+use crate::browser::error::BrowserError;
 
 impl BrowserBridge {
     /// Scrolls everything that scrolls on by most of what it shows. False when all of it was at its end.

@@ -1,0 +1,88 @@
+//! What the bridge to a browser is told, and what it tells.
+
+use std::path::PathBuf;
+
+/// How much of a page must be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loaded {
+    /// The document.
+    Document,
+    /// Also pictures, styles and frames.
+    Everything,
+}
+
+/// Where a navigation goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Navigation {
+    /// To this address.
+    To(String),
+    /// One page back.
+    Back,
+    /// One page forward.
+    Forward,
+    /// To the same page again.
+    Reload,
+}
+
+/// What to capture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaptureOptions {
+    /// The attribute that holds test ids.
+    pub test_id_attribute: String,
+    /// The CSS selector of the element to begin with, instead of the body.
+    pub root: Option<String>,
+}
+
+impl Default for CaptureOptions {
+    fn default() -> Self {
+        Self {
+            test_id_attribute: "data-testid".to_owned(),
+            root: None,
+        }
+    }
+}
+
+/// How a wait for the page ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// Requests were answered, and nothing changed any more.
+    Quiet,
+    /// The page was still busy when the time was up.
+    Bounded,
+}
+
+impl Settled {
+    /// The word in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quiet => "quiet",
+            Self::Bounded => "bounded",
+        }
+    }
+}
+
+/// A dialog that a page opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DialogSeen {
+    /// `alert`, `confirm`, `prompt` or `beforeunload`.
+    pub kind: String,
+    /// What it said.
+    pub message: String,
+    /// Whether it was answered with yes.
+    pub accepted: bool,
+}
+
+/// A file that a page gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Download {
+    /// The name that the page gave it.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its SHA-256, in hexadecimal.
+    pub sha256: String,
+    /// Why it isn't there, should it have failed.
+    pub failure: Option<String>,
+}
