@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{BrowserFlags, SafetyArgs, VariableArgs};
+use super::{BrowserFlags, RunsArgs, SafetyArgs, VariableArgs};
 use crate::exit_code;
 
 /// Arguments of `browser`.
@@ -68,14 +68,9 @@ pub(crate) struct VerifyArgs {
     /// Treat warnings about the file as errors
     #[arg(long, help_heading = "Output")]
     pub strict: bool,
-    /// The folder that keeps the last 20 runs; one is only made for --video and --playwright-trace
-    #[arg(
-        long,
-        value_name = "DIR",
-        default_value = ".cuecard/runs",
-        help_heading = "Output"
-    )]
-    pub run_dir: PathBuf,
+    /// One is only made for --video and --playwright-trace.
+    #[command(flatten)]
+    pub runs: RunsArgs,
     /// Print the verdicts as one JSON document on standard output
     #[arg(long, help_heading = "Output")]
     pub json: bool,

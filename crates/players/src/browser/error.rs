@@ -90,30 +90,13 @@ impl BrowserError {
         self.selector = Some(selector.to_owned());
         self
     }
-
-    /// From Playwright's error during `call`, without the driver's stack.
-    pub(super) fn from_playwright(error: &playwright_rs::Error, call: &'static str) -> Self {
-        use playwright_rs::Error;
-        let kind = match error {
-            Error::Timeout(_) | Error::NavigationTimeout { .. } | Error::AssertionTimeout(_) => {
-                BrowserErrorKind::Timeout
-            }
-            Error::ChannelClosed | Error::TransportError(_) | Error::TargetClosed { .. } => {
-                BrowserErrorKind::BrowserLost
-            }
-            Error::ElementNotFound(_) => BrowserErrorKind::ElementNotFound,
-            other if is_closed(&other.to_string()) => BrowserErrorKind::BrowserLost,
-            _ => BrowserErrorKind::ElementNotFound,
-        };
-        Self {
-            call: Some(call),
-            ..Self::new(kind, first_line(&error.to_string()))
-        }
-    }
 }
 
-fn is_closed(text: &str) -> bool {
-    text.contains("has been closed") || text.contains("Target closed")
+/// There is no browser in this program.
+pub(super) fn not_built_in() -> BrowserError {
+    let message = "this build of cuecard has no browser";
+    BrowserError::new(BrowserErrorKind::Unavailable, message)
+        .help("take a release, or build it with its default features: cargo build --release")
 }
 
 /// There is no place for a window: `why`.
@@ -124,16 +107,6 @@ pub(super) fn no_display(why: &str) -> BrowserError {
     )
 }
 
-/// What an error of the driver says before its log and its stack.
-pub(super) fn first_line(text: &str) -> String {
-    let line = text.lines().next().unwrap_or("").trim();
-    let mut line = line;
-    for prefix in ["Protocol error: ", "Timeout: ", "Error: ", "TimeoutError: "] {
-        line = line.strip_prefix(prefix).unwrap_or(line);
-    }
-    line.trim_end_matches('.').chars().take(500).collect()
-}
-
 impl fmt::Display for BrowserError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -141,20 +114,3 @@ impl fmt::Display for BrowserError {
 }
 
 impl std::error::Error for BrowserError {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_error_of_the_driver_is_told_without_its_stack() {
-        let text = "Protocol error: page.goto: net::ERR_CONNECTION_REFUSED at http://x/\nCall log:\n  - navigating\n \n at Object.goto (/driver/lib.js:1:1)";
-        assert_eq!(
-            first_line(text),
-            "page.goto: net::ERR_CONNECTION_REFUSED at http://x/"
-        );
-        let error = playwright_rs::Error::ProtocolError("page.click: Target closed".into());
-        let error = BrowserError::from_playwright(&error, "click");
-        assert_eq!(error.kind, BrowserErrorKind::BrowserLost);
-    }
-}

@@ -337,12 +337,13 @@ fn driver_process(source: &Source<'_>) -> Vec<(usize, String)> {
 }
 
 fn playwright(source: &Source<'_>) -> Vec<(usize, String)> {
-    if source.top_module("players") == Some("browser") {
+    let is_driven = |path: &str| path.starts_with("browser/driven/");
+    if source.below("players").is_some_and(is_driven) {
         return Vec::new();
     }
     source.named(|path| {
         path.starts_with(&["playwright_rs"])
-            .then(|| format!("`{path}` outside crates/players/src/browser"))
+            .then(|| format!("`{path}` outside crates/players/src/browser/driven"))
     })
 }
 
@@ -448,7 +449,7 @@ mod tests {
         ),
         (
             "playwright",
-            "crates/players/src/replay/mod.rs",
+            "crates/players/src/browser/session/mod.rs",
             "use playwright_rs::protocol::Page;\n",
             &[1],
             "use crate::browser::BrowserBridge;\n",
@@ -456,7 +457,7 @@ mod tests {
         // It would start the driver by itself, where nothing ends it with us.
         (
             "driver-process",
-            "crates/players/src/browser/driver.rs",
+            "crates/players/src/browser/driven/driver.rs",
             "use playwright_rs::protocol::Playwright;\nuse playwright_rs::server::playwright_server::PlaywrightServer;\nasync fn f() { Playwright::launch().await; }\n",
             &[2, 3],
             "use playwright_rs::server::connection::Connection;\nuse playwright_rs::protocol::Playwright;\n",

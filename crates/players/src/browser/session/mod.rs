@@ -11,7 +11,7 @@ use cuecard_core::scenario::browser as file;
 
 pub use values::{Declared, bind};
 
-use super::error::no_display;
+use super::error::{no_display, not_built_in};
 use super::stage::{Failure, LiveStage, StageSettings, Values};
 use super::storage_state::StorageFile;
 use super::{
@@ -89,6 +89,9 @@ impl Session<'_> {
     /// # Errors
     /// When a program is missing or doesn't start: what was looked for, and the command that brings it.
     pub async fn start(self) -> Result<LiveStage, Failure> {
+        if cfg!(not(feature = "browser")) {
+            return Err(not_built_in().into());
+        }
         let program = self.program;
         if program.is_headed && !has_display(self.environment) {
             return Err(no_display("neither DISPLAY nor WAYLAND_DISPLAY is set").into());

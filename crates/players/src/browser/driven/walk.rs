@@ -8,31 +8,14 @@ use playwright_rs::server::channel_owner::ChannelOwner as _;
 use serde_json::{Value, json};
 
 use super::devtools::{DevTools, World};
-use super::error::{BrowserError, BrowserErrorKind};
 use super::listeners::Listening;
+use crate::browser::error::{BrowserError, BrowserErrorKind};
+use crate::browser::shapes::CaptureOptions;
 
 /// Frames in frames deeper than this are left out.
 const DEEPEST: usize = 5;
 /// More frames than this are left out.
 const MOST_FRAMES: usize = 50;
-
-/// What to capture.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CaptureOptions {
-    /// The attribute that holds test ids.
-    pub test_id_attribute: String,
-    /// The CSS selector of the element to begin with, instead of the body.
-    pub root: Option<String>,
-}
-
-impl Default for CaptureOptions {
-    fn default() -> Self {
-        Self {
-            test_id_attribute: "data-testid".to_owned(),
-            root: None,
-        }
-    }
-}
 
 /// What is remembered of a page between captures.
 #[derive(Default)]

@@ -1,22 +1,8 @@
 //! Scrolling in search of what is not rendered yet.
 
 use super::bridge::BrowserBridge;
-use super::error::BrowserError;
-
-/// A move in search of an element: of everything on the page that scrolls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SearchMove {
-    /// Remembers where all of it is, and moves nothing.
-    Mark,
-    /// On by most of what it shows.
-    Down,
-    /// The other way.
-    Up,
-    /// To where it was when that was remembered.
-    ToMark,
-    /// To the beginning.
-    ToTop,
-}
+use crate::browser::error::BrowserError;
+use crate::browser::shapes::SearchMove;
 
 impl BrowserBridge {
     /// Scrolls in search of an element. False when nothing moved.

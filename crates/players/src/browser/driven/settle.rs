@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::bridge::BrowserBridge;
-use super::error::BrowserError;
+use crate::browser::error::BrowserError;
+use crate::browser::shapes::{Settled, Settling};
 use crate::runtime::clock::Stopwatch;
 
 /// A navigation that begins within this time after an action belongs to it.
@@ -21,6 +22,7 @@ const AT_ONCE: Duration = Duration::from_millis(50);
 /// How often a page is asked whether it is quiet.
 const BETWEEN: Duration = Duration::from_millis(30);
 
+<<<<<<< HEAD:crates/players/src/browser/settle.rs
 /// How a wait for the page ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settled {
@@ -59,6 +61,8 @@ impl Settled {
     }
 }
 
+=======
+>>>>>>> leftovers:crates/players/src/browser/driven/settle.rs
 impl BrowserBridge {
     /// Waits until the page is done with the last action: a navigation that it began is loaded, the requests that it
     /// started are answered, and nothing changes any more. The last two end after three seconds at most.

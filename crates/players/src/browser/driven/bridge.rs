@@ -13,13 +13,15 @@ use playwright_rs::protocol::{
 };
 use playwright_rs::server::channel_owner::ChannelOwner as _;
 
-use super::address::{ENGINE, ElementAddress};
 use super::devtools::{World, engine};
 use super::driver::Driver;
-use super::error::{BrowserError, BrowserErrorKind, first_line, no_display};
-use super::events::{DialogSeen, Download, Happenings, Trouble};
-use super::options::BrowserOptions;
-use super::walk::{self, CaptureOptions, Known};
+use super::events::{Happenings, Trouble};
+use super::failure::first_line;
+use super::walk::{self, Known};
+use crate::browser::address::{ENGINE, ElementAddress};
+use crate::browser::error::{BrowserError, BrowserErrorKind, no_display};
+use crate::browser::options::BrowserOptions;
+use crate::browser::shapes::{CaptureOptions, DialogSeen, Download, Loaded, Navigation};
 use crate::runtime::policy::Refusal;
 
 /// How much longer than its own limit a call to the driver may take.
@@ -38,28 +40,6 @@ pub struct BrowserBridge {
     is_ours: bool,
     playwright_trace: Option<PathBuf>,
     has_videos: bool,
-}
-
-/// How much of a page must be there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Loaded {
-    /// The document.
-    Document,
-    /// Also pictures, styles and frames.
-    Everything,
-}
-
-/// Where a navigation goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Navigation {
-    /// To this address.
-    To(String),
-    /// One page back.
-    Back,
-    /// One page forward.
-    Forward,
-    /// To the same page again.
-    Reload,
 }
 
 impl std::fmt::Debug for BrowserBridge {
@@ -246,7 +226,7 @@ impl BrowserBridge {
     }
 
     /// Whether the last action began a navigation that led to no page: as one to a download does.
-    pub(super) fn has_abandoned(&self) -> bool {
+    pub(in crate::browser) fn has_abandoned(&self) -> bool {
         self.happenings.seen().abandoned > 0
     }
 

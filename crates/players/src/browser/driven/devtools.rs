@@ -5,7 +5,8 @@ use playwright_rs::server::channel_owner::ChannelOwner as _;
 use playwright_rs::server::connection::ConnectionExt as _;
 use serde_json::{Value, json};
 
-use super::error::{BrowserError, BrowserErrorKind, first_line};
+use super::failure::first_line;
+use crate::browser::error::{BrowserError, BrowserErrorKind};
 
 /// The parts of the script, in order; together they are one.
 const PARTS: &[&str] = &[

@@ -10,7 +10,8 @@ use playwright_rs::protocol::{BrowserContext, Dialog, Page, Request, Route};
 use playwright_rs::server::channel_owner::ChannelOwner as _;
 use tokio::sync::{Notify, watch};
 
-use super::options::OnDialog;
+use crate::browser::options::OnDialog;
+use crate::browser::shapes::{DialogSeen, Download};
 use crate::runtime::clock::Stopwatch;
 use crate::runtime::policy::{Policy, Refusal};
 
@@ -47,6 +48,7 @@ impl fmt::Display for Trouble {
     }
 }
 
+<<<<<<< HEAD:crates/players/src/browser/events.rs
 /// A dialog that a page opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DialogSeen {
@@ -75,6 +77,8 @@ pub struct Download {
     pub failure: Option<String>,
 }
 
+=======
+>>>>>>> leftovers:crates/players/src/browser/driven/events.rs
 /// A request under way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Underway {
@@ -472,7 +476,7 @@ impl Happenings {
             .map_err(told)?;
         let path = unused(&self.downloads, name);
         let saved = download.save_as(&path).await;
-        saved.map_err(|error| super::error::first_line(&error.to_string()))?;
+        saved.map_err(|error| super::failure::first_line(&error.to_string()))?;
         let (size, sha256) = measure(&path).await.map_err(told)?;
         Ok(Download {
             name: name.to_owned(),

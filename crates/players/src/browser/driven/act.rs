@@ -12,9 +12,9 @@ use playwright_rs::protocol::{
 };
 use serde_json::{Value, json};
 
-use super::address::ElementAddress;
 use super::bridge::{BrowserBridge, PROMPT};
-use super::error::{BrowserError, BrowserErrorKind};
+use crate::browser::address::ElementAddress;
+use crate::browser::error::{BrowserError, BrowserErrorKind};
 use crate::runtime::clock::Stopwatch;
 
 /// How often a list is asked for an option that it doesn't have yet.

@@ -11,9 +11,9 @@ use playwright_rs::server::transport::PipeTransport;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::error::{BrowserError, BrowserErrorKind};
 use super::events::{Happenings, Trouble};
-use super::tools::BrowserTools;
+use crate::browser::error::{BrowserError, BrowserErrorKind};
+use crate::browser::tools::BrowserTools;
 use crate::runtime::process::{ProcessGroup, ProcessSpec};
 
 /// How long the driver may take to close its browsers and end.
@@ -80,7 +80,7 @@ impl Driver {
         let keeper = tokio::spawn(keep(group, stopped, Arc::clone(happenings)));
         let playwright = tokio::select! {
             greeted = greet(&connection) => greeted.map_err(|error| {
-                failed(format!("Playwright's driver doesn't answer: {}", super::error::first_line(&error.to_string())))
+                failed(format!("Playwright's driver doesn't answer: {}", super::failure::first_line(&error.to_string())))
             }),
             trouble = happenings.trouble() => Err(failed(format!("Playwright's driver ended at once: {trouble}"))),
             () = tokio::time::sleep(START) => Err(failed(format!(

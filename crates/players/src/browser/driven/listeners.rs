@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use super::devtools::World;
-use super::error::BrowserError;
+use crate::browser::error::BrowserError;
 
 /// A listener for one of these says that an element is for pressing.
 const PRESSES: [&str; 4] = ["click", "mousedown", "pointerdown", "touchstart"];

@@ -1,0 +1,123 @@
+//! What the bridge to a browser is told, and what it tells.
+
+use std::path::PathBuf;
+
+/// How much of a page must be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loaded {
+    /// The document.
+    Document,
+    /// Also pictures, styles and frames.
+    Everything,
+}
+
+/// Where a navigation goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Navigation {
+    /// To this address.
+    To(String),
+    /// One page back.
+    Back,
+    /// One page forward.
+    Forward,
+    /// To the same page again.
+    Reload,
+}
+
+/// What to capture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaptureOptions {
+    /// The attribute that holds test ids.
+    pub test_id_attribute: String,
+    /// The CSS selector of the element to begin with, instead of the body.
+    pub root: Option<String>,
+}
+
+impl Default for CaptureOptions {
+    fn default() -> Self {
+        Self {
+            test_id_attribute: "data-testid".to_owned(),
+            root: None,
+        }
+    }
+}
+
+/// A move in search of an element: of everything on the page that scrolls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchMove {
+    /// Remembers where all of it is, and moves nothing.
+    Mark,
+    /// On by most of what it shows.
+    Down,
+    /// The other way.
+    Up,
+    /// To where it was when that was remembered.
+    ToMark,
+    /// To the beginning.
+    ToTop,
+}
+
+/// How a wait for the page ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settled {
+    /// Whatever the action changed was changed at once, and it asked for nothing.
+    Instant,
+    /// Requests were answered, and nothing changed any more.
+    Quiet,
+    /// The page was still busy when the time was up.
+    Bounded,
+}
+
+/// How long a page is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settling {
+    /// Until it is done.
+    Whole,
+    /// Until it is done, once its document is there.
+    Document,
+    /// As [`Self::Whole`] if it loads or asks for anything; else not at all. For an action that was [`Settled::Instant`]
+    /// when it was recorded.
+    IfBusy,
+}
+
+impl Settled {
+    /// The word for [`Self::Instant`], which a replay looks for.
+    pub const INSTANT: &str = "instant";
+
+    /// The word in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Instant => Self::INSTANT,
+            Self::Quiet => "quiet",
+            Self::Bounded => "bounded",
+        }
+    }
+}
+
+/// A dialog that a page opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DialogSeen {
+    /// `alert`, `confirm`, `prompt` or `beforeunload`.
+    pub kind: String,
+    /// What it said.
+    pub message: String,
+    /// Whether it was answered with yes.
+    pub accepted: bool,
+    /// What a prompt suggests as the answer.
+    pub default_value: Option<String>,
+}
+
+/// A file that a page gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Download {
+    /// The name that the page gave it.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its SHA-256, in hexadecimal.
+    pub sha256: String,
+    /// Why it isn't there, should it have failed.
+    pub failure: Option<String>,
+}
