@@ -29,5 +29,7 @@ pub use driven::BrowserBridge;
 pub use error::{BrowserError, BrowserErrorKind};
 pub use install::{Installed, install};
 pub use options::{BrowserOptions, OnDialog, PageDefaults};
-pub use shapes::{CaptureOptions, DialogSeen, Download, Loaded, Navigation, SearchMove, Settled, Settling};
+pub use shapes::{
+    CaptureOptions, DialogSeen, Download, Loaded, Navigation, SearchMove, Settled, Settling,
+};
 pub use tools::{BrowserTools, Looked};

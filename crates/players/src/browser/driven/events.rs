@@ -48,37 +48,6 @@ impl fmt::Display for Trouble {
     }
 }
 
-<<<<<<< HEAD:crates/players/src/browser/events.rs
-/// A dialog that a page opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DialogSeen {
-    /// `alert`, `confirm`, `prompt` or `beforeunload`.
-    pub kind: String,
-    /// What it said.
-    pub message: String,
-    /// Whether it was answered with yes.
-    pub accepted: bool,
-    /// What a prompt suggests as the answer.
-    pub default_value: Option<String>,
-}
-
-/// A file that a page gave.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Download {
-    /// The name that the page gave it.
-    pub name: String,
-    /// Where it is.
-    pub path: PathBuf,
-    /// Its size in bytes.
-    pub size: u64,
-    /// Its SHA-256, in hexadecimal.
-    pub sha256: String,
-    /// Why it isn't there, should it have failed.
-    pub failure: Option<String>,
-}
-
-=======
->>>>>>> leftovers:crates/players/src/browser/driven/events.rs
 /// A request under way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Underway {

@@ -22,47 +22,6 @@ const AT_ONCE: Duration = Duration::from_millis(50);
 /// How often a page is asked whether it is quiet.
 const BETWEEN: Duration = Duration::from_millis(30);
 
-<<<<<<< HEAD:crates/players/src/browser/settle.rs
-/// How a wait for the page ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settled {
-    /// Whatever the action changed was changed at once, and it asked for nothing.
-    Instant,
-    /// Requests were answered, and nothing changed any more.
-    Quiet,
-    /// The page was still busy when the time was up.
-    Bounded,
-}
-
-/// How long a page is waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Settling {
-    /// Until it is done.
-    #[default]
-    Whole,
-    /// Until it is done, once its document is there.
-    Document,
-    /// As [`Self::Whole`] if it loads or asks for anything; else not at all. For an action that was [`Settled::Instant`]
-    /// when it was recorded.
-    IfBusy,
-}
-
-impl Settled {
-    /// The word for [`Self::Instant`], which a replay looks for.
-    pub const INSTANT: &str = "instant";
-
-    /// The word in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Instant => Self::INSTANT,
-            Self::Quiet => "quiet",
-            Self::Bounded => "bounded",
-        }
-    }
-}
-
-=======
->>>>>>> leftovers:crates/players/src/browser/driven/settle.rs
 impl BrowserBridge {
     /// Waits until the page is done with the last action: a navigation that it began is loaded, the requests that it
     /// started are answered, and nothing changes any more. The last two end after three seconds at most.
