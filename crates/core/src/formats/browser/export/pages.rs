@@ -43,7 +43,12 @@ pub(super) fn is_in_part(step: &TestStep) -> bool {
 pub(super) fn has_frames(step: &TestStep) -> bool {
     step.dom_structure_snapshot
         .lines()
-        .any(|line| line.trim_start().starts_with("frame "))
+        .any(|line| is_frame(line.trim_start()))
+}
+
+/// Whether a line of a page's text, without its indentation, is a frame.
+fn is_frame(line: &str) -> bool {
+    line == "frame" || line.starts_with("frame ")
 }
 
 /// Whether the element of a step is in a frame of another host that is in a frame itself, as far as is known.
@@ -66,7 +71,7 @@ pub(super) fn has_foreign_inner_frame(step: &TestStep) -> bool {
         let text = line.trim_start();
         let indentation = line.len() - text.len();
         open.retain(|outer| *outer < indentation);
-        if !text.starts_with("frame ") {
+        if !is_frame(text) {
             return false;
         }
         let is_inner = !open.is_empty();
