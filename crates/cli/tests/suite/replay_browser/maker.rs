@@ -7,6 +7,7 @@ use cuecard_core::scenario::browser::{
     step_id,
 };
 use cuecard_core::value::Json;
+use cuecard_players::browser::Settling;
 use cuecard_players::browser::stage::{Aim, Deadline, Deed, Limits, LiveStage, NoTargets, Stage};
 
 use crate::bridge::{PATIENCE, SHORT};
@@ -107,6 +108,7 @@ impl<'a> Maker<'a> {
                 assertion: SHORT,
             },
             wait_for: None,
+            settling: Settling::Whole,
         };
         let performed = self.stage.perform(&deed, &mut NoTargets).await;
         let performed =

@@ -277,25 +277,25 @@ fn a_neighbour_is_not_taken_for_what_is_gone() {
 
 #[test]
 fn what_is_in_another_place_of_its_kind_is_another_ones() {
-    let row =
-        |thing: &str| format!("table\n  tr\n    td | {thing}\n    td\n      button \"Remove\"");
-    let dialog = |name: &str| format!("dialog \"{name}\"\n  button \"Yes\"");
-    let panel = |name: &str| format!("div \"{name}\" role=tabpanel\n  button \"Save\"");
-    let frame = |name: &str| {
-        format!("iframe title=\"{name}\"\n  #frame http://x.example/\n    button \"Pay\"")
-    };
-    let host = |text: &str| format!("x-card\n  #shadow\n    button \"More\"\n    slot | {text}");
-    type Page<'a> = &'a dyn Fn(&str) -> String;
-    let places: [(&str, Page<'_>); 5] = [
-        ("Remove", &row),
-        ("Yes", &dialog),
-        ("Save", &panel),
-        ("Pay", &frame),
-        ("More", &host),
-    ];
-    for (name, place) in places {
-        assert_eq!(word(&place("Tea"), name, &place("Tea")), "same");
-        assert_eq!(word(&place("Tea"), name, &place("Milk")), "wrong target");
+    for (name, lines) in [
+        (
+            "Remove",
+            "table\n  tr\n    td | {}\n    td\n      button \"Remove\"",
+        ),
+        ("Yes", "dialog \"{}\"\n  button \"Yes\""),
+        ("Save", "div \"{}\" role=tabpanel\n  button \"Save\""),
+        (
+            "Pay",
+            "iframe title=\"{}\"\n  #frame http://x.example/\n    button \"Pay\"",
+        ),
+        (
+            "More",
+            "x-card\n  #shadow\n    button \"More\"\n    slot | {}",
+        ),
+    ] {
+        let (tea, milk) = (lines.replace("{}", "Tea"), lines.replace("{}", "Milk"));
+        assert_eq!(word(&tea, name, &tea), "same");
+        assert_eq!(word(&tea, name, &milk), "wrong target");
     }
 }
 

@@ -75,7 +75,7 @@ fn judged(loads: &[Load]) -> Vec<String> {
         }
     }
     let file = "table.steps.json";
-    scratch.write(file, &steps.to_string()).expect("writable");
+    scratch.write(file, steps.to_string()).expect("writable");
 
     let mut wrong = Vec::new();
     let next = |scratch: &mut Scratch| {
@@ -134,7 +134,7 @@ fn made(scratch: &mut Scratch, site: &Site, loads: &[Load]) -> Value {
         "actions": actions,
     });
     scratch
-        .write("table.json", &scenario.to_string())
+        .write("table.json", scenario.to_string())
         .expect("writable");
     let base = site.url("");
     scratch.set("CUECARD_VAR_BASE", base.trim_end_matches('/'));
