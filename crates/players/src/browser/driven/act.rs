@@ -10,6 +10,7 @@ use playwright_rs::protocol::{
     CheckOptions, ClickOptions, FillOptions, HoverOptions, Locator, PressOptions,
     ScreenshotOptions, SelectOption, SelectOptions,
 };
+use playwright_rs::server::channel_owner::ChannelOwner as _;
 use serde_json::{Value, json};
 
 use super::bridge::{BrowserBridge, PROMPT};
@@ -21,6 +22,8 @@ use crate::runtime::clock::Stopwatch;
 const BETWEEN: Duration = Duration::from_millis(100);
 /// How long our script may take to answer.
 const ANSWER: Duration = Duration::from_secs(5);
+/// How long a tab that closes may take to be told so.
+const CLOSES: Duration = Duration::from_secs(1);
 /// How much of the viewport one scroll moves.
 const SCROLL: f64 = 0.8;
 /// How many options an error lists.
@@ -47,6 +50,7 @@ impl BrowserBridge {
                 .press_at(target, if is_double { 2 } else { 1 }, limit)
                 .await;
         }
+        let tab = self.page()?.guid().to_owned();
         let locator = self.locator(target)?;
         let options = ClickOptions::builder().timeout(milliseconds(limit)).build();
         let clicked = match is_double {
@@ -56,6 +60,13 @@ impl BrowserBridge {
             }
             false => self.guarded("click", limit, locator.click(options)).await,
         };
+        if let Err(error) = &clicked
+            && error.kind == BrowserErrorKind::BrowserLost
+            && self.has_closed(&tab).await
+        {
+            // What was clicked closes its own tab, before Playwright heard that the click is done.
+            return Ok(());
+        }
         self.explained(clicked, target, "click", false).await
     }
 
@@ -415,6 +426,25 @@ impl BrowserBridge {
             Ok(()) => Ok(()),
             Err(error) => Err(self.explain(error, target, call, needs_editing).await),
         }
+    }
+
+    /// Whether a tab closes, now or in a moment, and others stay.
+    async fn has_closed(&self, tab: &str) -> bool {
+        let happenings = self.happenings();
+        let closed = async {
+            loop {
+                let changed = happenings.changed();
+                let is_gone = {
+                    let seen = happenings.seen();
+                    !seen.tabs.is_empty() && seen.tabs.iter().all(|page| page.guid() != tab)
+                };
+                if is_gone {
+                    return;
+                }
+                changed.await;
+            }
+        };
+        tokio::time::timeout(CLOSES, closed).await.is_ok()
     }
 
     /// The condition that did not hold when Playwright gave up.
