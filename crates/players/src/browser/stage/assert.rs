@@ -70,7 +70,8 @@ impl LiveStage {
                     return Err(self.masked(failure));
                 }
             }
-            tokio::time::sleep(BETWEEN).await;
+            let left = held.map(|since| STAYS_AWAY.saturating_sub(since.elapsed()));
+            tokio::time::sleep(left.map_or(BETWEEN, |left| left.min(BETWEEN))).await;
         }
     }
 
