@@ -68,7 +68,7 @@ pub(crate) struct VerifyArgs {
     /// Treat warnings about the file as errors
     #[arg(long, help_heading = "Output")]
     pub strict: bool,
-    /// One is only made for --video and --playwright-trace.
+    // A run is only kept for --video and --playwright-trace.
     #[command(flatten)]
     pub runs: RunsArgs,
     /// Print the verdicts as one JSON document on standard output

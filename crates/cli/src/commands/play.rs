@@ -421,8 +421,7 @@ async fn play(
     exit
 }
 
-/// The folder of a run that began with the clock.
-/// The folder of a run that begins now, below `parent`.
+/// The folder, below `parent`, of a run that began with the clock.
 pub(super) fn run_dir(
     parent: &Path,
     working_directory: &Path,

@@ -62,6 +62,8 @@ pub enum SearchMove {
 pub enum Settled {
     /// Whatever the action changed was changed at once, and it asked for nothing.
     Instant,
+    /// It loaded a page that changed no more, and asked for nothing more, once it was loaded.
+    Loaded,
     /// Requests were answered, and nothing changed any more.
     Quiet,
     /// The page was still busy when the time was up.
@@ -73,23 +75,38 @@ pub enum Settled {
 pub enum Settling {
     /// Until it is done.
     Whole,
+    /// The same after an action in a frame or a shadow root: since nobody sees what changes in there, it is never
+    /// [`Settled::Instant`].
+    Unwatched,
     /// Until it is done, once its document is there.
     Document,
     /// As [`Self::Whole`] if it loads or asks for anything; else not at all. For an action that was [`Settled::Instant`]
     /// when it was recorded.
     IfBusy,
+    /// Until what it loads is loaded; as [`Self::Whole`] if it loads nothing, or asks for more than is answered by then.
+    /// For an action that was [`Settled::Loaded`] when it was recorded.
+    Load,
 }
 
 impl Settled {
-    /// The word for [`Self::Instant`], which a replay looks for.
-    pub const INSTANT: &str = "instant";
-
     /// The word in results.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Instant => Self::INSTANT,
+            Self::Instant => "instant",
+            Self::Loaded => "loaded",
             Self::Quiet => "quiet",
             Self::Bounded => "bounded",
+        }
+    }
+}
+
+impl Settling {
+    /// How a replay waits after an action that ended so when it was recorded: by the word of a [`Settled`].
+    pub fn as_recorded(word: Option<&str>) -> Self {
+        match word {
+            Some(word) if word == Settled::Instant.name() => Self::IfBusy,
+            Some(word) if word == Settled::Loaded.name() => Self::Load,
+            _ => Self::Whole,
         }
     }
 }

@@ -187,7 +187,7 @@ fn a_page_that_is_never_idle_is_waited_for_three_seconds_and_no_longer() {
         // What was instant when it was recorded may load something today.
         assert_eq!(
             lab.bridge.settle(Settling::IfBusy).await,
-            Ok(Settled::Quiet)
+            Ok(Settled::Loaded)
         );
         assert!(!lab.bridge.url().ends_with("/login.html"));
     });

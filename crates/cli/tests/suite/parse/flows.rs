@@ -59,7 +59,7 @@ fn signing_in_as_in_the_documentation() {
             .ends_with("/home.html"),
         "{click:#}"
     );
-    assert_eq!(click["observed"]["settle"], "quiet");
+    assert_eq!(click["observed"]["settle"], "loaded");
     assert_eq!(parsed.steps()[7]["observed"]["extractedContent"], "Welcome");
     assert_eq!(parsed.json["extractedContent"], "Welcome");
     assert_eq!(parsed.json["variables"], json!({"USER": "ana@example.org"}));

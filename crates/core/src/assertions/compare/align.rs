@@ -4,10 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
-
 use super::meaning::EventMeaning;
 use super::values::{Places, fingerprint};
+use crate::matching::equal_ranges;
 use crate::value::Json;
 
 /// The events that are the same, by their places.
@@ -88,22 +87,6 @@ fn join_in_order(gaps: &[Gap], old: &[u64], new: &[u64], pairs: &mut Pairs) -> V
     }
     left.retain(|(olds, news)| !olds.is_empty() && !news.is_empty());
     left
-}
-
-/// What is the same in both sequences in the same order, as ranges of equal lengths. The time it takes is bounded:
-/// for long sequences that have little in common it may find less than there is.
-fn equal_ranges(old: &[u64], new: &[u64]) -> Vec<(Range<usize>, Range<usize>)> {
-    capture_diff_slices(Algorithm::Myers, old, new)
-        .into_iter()
-        .filter_map(|found| match found {
-            DiffOp::Equal {
-                old_index,
-                new_index,
-                len,
-            } => Some((old_index..old_index + len, new_index..new_index + len)),
-            _ => None,
-        })
-        .collect()
 }
 
 /// Of what is the same and was not matched yet, the first goes with the first, the second with the second.

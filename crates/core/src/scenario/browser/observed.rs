@@ -11,8 +11,8 @@ pub struct Observed {
     pub url: Option<String>,
     /// `title` after it.
     pub title: Option<String>,
-    /// `settle`: `instant` if all that happened happened at once, `quiet` if it took some time, or `bounded` if the page
-    /// never became quiet. What was instant is not waited for when it is replayed.
+    /// `settle`: `instant` if all that happened happened at once, `loaded` if the page that it opened was done when it was
+    /// loaded, `quiet` if it took longer, or `bounded` if the page never became quiet. A replay waits accordingly.
     pub settle: Option<String>,
     /// `extractedContent`: the text that was read.
     pub extracted_content: Option<String>,

@@ -299,14 +299,7 @@ impl BrowserBridge {
         let page = self.page()?;
         let known = self.known.entry(page.guid().to_owned()).or_default();
         let devtools = known.page(&self.context, &page).await?;
-        let frames = devtools.frames().await?;
-        let Some((top, _)) = frames.first() else {
-            return Err(BrowserError::new(
-                BrowserErrorKind::BrowserLost,
-                "the page has no document",
-            ));
-        };
-        devtools.world(top).await
+        devtools.top_world().await
     }
 
     /// Our world in the document that an element is in, and where that document begins on the page. None when a frame

@@ -1,5 +1,9 @@
 //! A DevTools session, and the world beside a page's own in which our script runs.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
 use playwright_rs::protocol::{BrowserContext, CDPSession, Frame, Page};
 use playwright_rs::server::channel_owner::ChannelOwner as _;
 use playwright_rs::server::connection::ConnectionExt as _;
@@ -30,9 +34,25 @@ const WORLD: &str = "cuecard";
 /// The group of all handles, to let go of them at once.
 const HANDLES: &str = "cuecard";
 
+/// With more worlds than this, all are forgotten, and made anew.
+const MOST_WORLDS: usize = 500;
+
+/// What only our worlds have: a number of a world may be that of a page's own after the page went to another process.
+static MARK: LazyLock<String> =
+    LazyLock::new(|| format!("{:016x}", RandomState::new().hash_one("cuecard")));
+
 /// The script that makes our world.
 fn script() -> String {
-    format!("(() => {{\n{}\n}})()", PARTS.join("\n"))
+    let mark = &*MARK;
+    format!(
+        "(() => {{\nconst mark = '{mark}';\n{}\n}})()",
+        PARTS.join("\n")
+    )
+}
+
+/// Whether a world is one of ours, and ready.
+fn is_ours() -> String {
+    format!("globalThis.cuecard?.mark === '{}'", *MARK)
 }
 
 /// The engine for our addresses, as Playwright takes it.
@@ -48,6 +68,16 @@ pub(super) fn engine() -> String {
 #[derive(Clone)]
 pub(super) struct DevTools {
     session: CDPSession,
+    made: Arc<Mutex<Made>>,
+}
+
+/// What was made in a session, as long as it is there.
+#[derive(Default)]
+struct Made {
+    /// The topmost frame.
+    top: Option<String>,
+    /// The number of our world in each frame.
+    worlds: HashMap<String, u64>,
 }
 
 /// A document that our script can run in.
@@ -66,7 +96,18 @@ impl DevTools {
         let session = context.new_cdp_session(page).await;
         let session =
             session.map_err(|error| BrowserError::from_playwright(&error, "newCDPSession"))?;
-        Ok(Self { session })
+        Ok(Self::new(session))
+    }
+
+    fn new(session: CDPSession) -> Self {
+        Self {
+            session,
+            made: Arc::default(),
+        }
+    }
+
+    fn made(&self) -> MutexGuard<'_, Made> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The session of a frame, or nothing when it shares the one of the page it is in.
@@ -77,9 +118,7 @@ impl DevTools {
         let answer = answer.ok()?;
         let guid = answer.get("session")?.get("guid")?.as_str()?;
         let session = context.connection().get_typed::<CDPSession>(guid).await;
-        Some(Self {
-            session: session.ok()?,
-        })
+        Some(Self::new(session.ok()?))
     }
 
     /// Calls a method. What DevTools answer is wrapped by the driver, and is taken out here.
@@ -111,8 +150,31 @@ impl DevTools {
         Ok(found)
     }
 
+    /// Our world in the topmost document.
+    pub(super) async fn top_world(&self) -> Result<World, BrowserError> {
+        let known = self.made().top.clone();
+        if let Some(top) = known
+            && let Some(world) = self.known_world(&top).await
+        {
+            return Ok(world);
+        }
+        let frames = self.frames().await?;
+        let Some((top, _)) = frames.into_iter().next() else {
+            return Err(BrowserError::new(
+                BrowserErrorKind::BrowserLost,
+                "the page has no document",
+            ));
+        };
+        let world = self.world(&top).await?;
+        self.made().top = Some(top);
+        Ok(world)
+    }
+
     /// Our world in the document of a frame; made if need be.
     pub(super) async fn world(&self, frame: &str) -> Result<World, BrowserError> {
+        if let Some(world) = self.known_world(frame).await {
+            return Ok(world);
+        }
         let params = json!({"frameId": frame, "worldName": WORLD});
         let made = self.call("Page.createIsolatedWorld", params).await?;
         let context = made["executionContextId"].as_u64().ok_or_else(|| {
@@ -126,11 +188,28 @@ impl DevTools {
             frame: frame.to_owned(),
             context,
         };
-        let is_ready = world.value("Boolean(globalThis.cuecard)").await?;
-        if is_ready != Value::Bool(true) {
+        if world.value(&is_ours()).await? != Value::Bool(true) {
             world.value(&script()).await?;
         }
+        let mut made = self.made();
+        if made.worlds.len() >= MOST_WORLDS {
+            made.worlds.clear();
+        }
+        made.worlds.insert(frame.to_owned(), context);
+        drop(made);
         Ok(world)
+    }
+
+    /// The world that was made in a frame, if its document is still there.
+    async fn known_world(&self, frame: &str) -> Option<World> {
+        let context = self.made().worlds.get(frame).copied()?;
+        let world = World {
+            devtools: self.clone(),
+            frame: frame.to_owned(),
+            context,
+        };
+        let answer = world.value(&is_ours()).await;
+        (answer == Ok(Value::Bool(true))).then_some(world)
     }
 }
 
@@ -150,6 +229,22 @@ impl World {
                 format!("the page's state is no text but {other}"),
             )),
         }
+    }
+
+    /// The document as the page itself has it: a handle that stays when the others are let go of.
+    pub(super) async fn document(&self) -> Result<String, BrowserError> {
+        let own = self.handle("document").await?;
+        let node = self.backend_node(&own).await?;
+        self.resolve(json!({"backendNodeId": node})).await
+    }
+
+    /// The id that DevTools have for the node of a handle.
+    pub(super) async fn backend_node(&self, handle: &str) -> Result<u64, BrowserError> {
+        let params = json!({"objectId": handle, "depth": 0});
+        let described = self.devtools.call("DOM.describeNode", params).await?;
+        described["node"]["backendNodeId"].as_u64().ok_or_else(|| {
+            BrowserError::new(BrowserErrorKind::BrowserLost, "the page has no such node")
+        })
     }
 
     /// A handle to the object that an expression gives.
@@ -186,6 +281,10 @@ impl World {
     /// A handle to a node as the page itself has it.
     pub(super) async fn theirs(&self, backend_node: u64) -> Result<String, BrowserError> {
         let params = json!({"backendNodeId": backend_node, "objectGroup": HANDLES});
+        self.resolve(params).await
+    }
+
+    async fn resolve(&self, params: Value) -> Result<String, BrowserError> {
         let mut resolved = self.devtools.call("DOM.resolveNode", params).await?;
         match resolved["object"]["objectId"].take() {
             Value::String(handle) => Ok(handle),
@@ -225,6 +324,10 @@ impl World {
     /// Its frame and number: another one after each load.
     pub(super) fn id(&self) -> (String, u64) {
         (self.frame.clone(), self.context)
+    }
+
+    pub(super) fn frame(&self) -> &str {
+        &self.frame
     }
 
     pub(super) fn devtools(&self) -> &DevTools {

@@ -14,47 +14,82 @@ const MOST_LISTENERS: usize = 5000;
 /// With more worlds than this, all is forgotten, and told anew.
 const MOST_WORLDS: usize = 500;
 
-/// The nodes with listeners that worlds were told of, by world.
+/// What is remembered of worlds: each is a document of a page.
 #[derive(Default)]
 pub(super) struct Listening {
-    told: HashMap<(String, u64), HashSet<u64>>,
+    worlds: HashMap<(String, u64), Told>,
+}
+
+/// What a world was told.
+#[derive(Default)]
+struct Told {
+    /// Its document, as the page has it.
+    document: String,
+    /// The nodes in it that listen.
+    nodes: HashSet<u64>,
 }
 
 impl Listening {
-    /// Tells a world which elements of its document, and of the roots that are known in it, listen for presses.
+    /// Whether a world was told anything yet.
+    pub(super) fn knows(&self, world: &World) -> bool {
+        self.worlds.contains_key(&world.id())
+    }
+
+    /// Tells a world which elements of its document listen for presses. True when any was told.
     ///
     /// Each tree is asked by itself: a page may crash (Chromium 156) when DevTools list the listeners of a document
     /// with all trees in it (`pierce`) after it was walked.
-    pub(super) async fn tell(&mut self, world: &World) -> Result<(), BrowserError> {
-        let trees = world.elements("cuecard.trees()").await?;
-        let asked = trees.iter().map(|tree| listeners(world, tree));
-        let mut nodes: HashSet<u64> = HashSet::new();
-        for found in futures::future::join_all(asked).await {
-            // A root that is gone meanwhile has none.
-            nodes.extend(found.unwrap_or_default());
+    pub(super) async fn tell(&mut self, world: &World) -> Result<bool, BrowserError> {
+        if self.worlds.len() > MOST_WORLDS {
+            self.worlds.clear();
         }
-        if self.told.len() > MOST_WORLDS {
-            self.told.clear();
+        let told = self.worlds.entry(world.id()).or_default();
+        if told.document.is_empty() {
+            told.document = world.document().await?;
         }
-        let told = self.told.entry(world.id()).or_default();
-        let untold: Vec<u64> = nodes.difference(told).copied().collect();
-        let given = untold.iter().map(|node| world.give(*node, "listen", None));
-        // So is a node.
-        let _ = futures::future::join_all(given).await;
-        told.extend(untold);
-        world.release().await
+        let found = listeners(world, &told.document).await;
+        // A document that is gone meanwhile has none.
+        let has_told = told.tell(world, found.unwrap_or_default()).await;
+        if has_told {
+            world.release().await?;
+        }
+        Ok(has_told)
+    }
+
+    /// Tells it also of the roots that are known in it. True when any was told.
+    pub(super) async fn tell_of_roots(&mut self, world: &World) -> Result<bool, BrowserError> {
+        let roots = world.elements("cuecard.roots()").await?;
+        let asked = roots.iter().map(|root| async {
+            let node = world.backend_node(root).await?;
+            let theirs = world.theirs(node).await?;
+            listeners(world, &theirs).await
+        });
+        let found = futures::future::join_all(asked).await;
+        // So has a root.
+        let nodes = found.into_iter().flatten().flatten().collect();
+        let told = self.worlds.entry(world.id()).or_default();
+        let has_told = told.tell(world, nodes).await;
+        // A handle keeps its root alive.
+        world.release().await?;
+        Ok(has_told)
     }
 }
 
-/// The nodes of one tree that listen. The tree is a handle of our world; the listeners are those of the page's.
+impl Told {
+    async fn tell(&mut self, world: &World, mut nodes: Vec<u64>) -> bool {
+        nodes.retain(|node| !self.nodes.contains(node));
+        let given = nodes.iter().map(|node| world.give(*node, "listen", None));
+        // So has a node.
+        let _ = futures::future::join_all(given).await;
+        let has_told = !nodes.is_empty();
+        self.nodes.extend(nodes);
+        has_told
+    }
+}
+
+/// The nodes of one tree that listen. The tree is a handle of the page's own world.
 async fn listeners(world: &World, tree: &str) -> Result<Vec<u64>, BrowserError> {
-    let params = json!({"objectId": tree, "depth": 0});
-    let described = world.devtools().call("DOM.describeNode", params).await?;
-    let Some(node) = described["node"]["backendNodeId"].as_u64() else {
-        return Ok(Vec::new());
-    };
-    let theirs = world.theirs(node).await?;
-    let params = json!({"objectId": theirs, "depth": -1});
+    let params = json!({"objectId": tree, "depth": -1});
     let answer = world
         .devtools()
         .call("DOMDebugger.getEventListeners", params)

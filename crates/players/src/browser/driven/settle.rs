@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::bridge::BrowserBridge;
+use super::events::Seen;
 use crate::browser::error::BrowserError;
 use crate::browser::shapes::{Settled, Settling};
 use crate::runtime::clock::Stopwatch;
@@ -22,6 +25,47 @@ const AT_ONCE: Duration = Duration::from_millis(50);
 /// How often a page is asked whether it is quiet.
 const BETWEEN: Duration = Duration::from_millis(30);
 
+/// A moment since which nothing may have happened any more.
+#[derive(Clone, Copy)]
+struct Since {
+    time: Stopwatch,
+    /// How many requests the action had made, and how many pages it had opened.
+    asked: usize,
+    loads: usize,
+    /// How it ended if so.
+    settled: Settled,
+}
+
+/// How long a page has been as it is.
+#[derive(Clone, Copy, Default)]
+struct Stillness {
+    time: Duration,
+    /// Whether it has not changed at all since somebody watches: from its first look on.
+    is_untouched: bool,
+}
+
+impl Since {
+    /// Since the action.
+    fn now() -> Self {
+        Self {
+            time: Stopwatch::start(),
+            asked: 0,
+            loads: 0,
+            settled: Settled::Instant,
+        }
+    }
+
+    /// Since the page that it opened was loaded.
+    fn loaded(seen: &Seen) -> Self {
+        Self {
+            time: Stopwatch::start(),
+            asked: seen.asked,
+            loads: seen.loads,
+            settled: Settled::Loaded,
+        }
+    }
+}
+
 impl BrowserBridge {
     /// Waits until the page is done with the last action: a navigation that it began is loaded, the requests that it
     /// started are answered, and nothing changes any more. The last two end after three seconds at most.
@@ -30,21 +74,30 @@ impl BrowserBridge {
     /// When the page or the browser is gone.
     pub async fn settle(&mut self, settling: Settling) -> Result<Settled, BrowserError> {
         let happenings = self.happenings();
-        let done = Stopwatch::start();
+        let mut since = (settling != Settling::Unwatched).then(Since::now);
         let work = async {
             match settling {
-                Settling::Whole => self.navigation_ends().await,
+                Settling::Whole | Settling::Unwatched => self.navigation_ends().await,
                 Settling::Document => {}
                 Settling::IfBusy => {
                     // It answers only after it did what the action made it do.
-                    self.quiet_for().await;
+                    self.stillness().await;
                     if !self.is_busy() {
                         return Ok(Settled::Instant);
                     }
                     self.navigation_ends().await;
                 }
+                Settling::Load => {
+                    self.navigation_ends().await;
+                    if self.has_loaded() && self.is_answered() {
+                        return Ok(Settled::Loaded);
+                    }
+                }
             }
-            self.quiet(done).await
+            if self.has_loaded() {
+                since = since.map(|_| Since::loaded(&happenings.seen()));
+            }
+            self.quiet(since).await
         };
         tokio::select! {
             biased;
@@ -88,28 +141,46 @@ impl BrowserBridge {
         }
     }
 
-    async fn quiet(&mut self, done: Stopwatch) -> Result<Settled, BrowserError> {
+    /// Whether the action opened another page, which is loaded.
+    fn has_loaded(&self) -> bool {
+        let happenings = self.happenings();
+        let seen = happenings.seen();
+        seen.loads > 0 && seen.downloads_underway == 0
+    }
+
+    /// Whether all requests of the action are answered, but for those that nobody waits for.
+    fn is_answered(&self) -> bool {
+        let happenings = self.happenings();
+        let seen = happenings.seen();
+        let action = seen.action;
+        !seen.requests.values().any(|request| {
+            request.counts && request.action == action && request.began.elapsed() < LONG_REQUEST
+        })
+    }
+
+    /// Whether nothing happened after a moment, in a page that has been still for so long.
+    fn is_as_it_was(&self, since: Since, stillness: Stillness) -> bool {
+        let happenings = self.happenings();
+        let seen = happenings.seen();
+        let changed_after = since.time.elapsed().saturating_sub(stillness.time);
+        (changed_after <= AT_ONCE || stillness.is_untouched)
+            && since.asked == seen.asked
+            && since.loads == seen.loads
+            && seen.downloads_underway == 0
+    }
+
+    /// Waits for answers and for quiet. Only if it is known since when it is waited, all may have happened at once.
+    async fn quiet(&mut self, since: Option<Since>) -> Result<Settled, BrowserError> {
         let began = Stopwatch::start();
         loop {
-            let is_answered = {
-                let happenings = self.happenings();
-                let seen = happenings.seen();
-                let action = seen.action;
-                !seen.requests.values().any(|request| {
-                    request.counts
-                        && request.action == action
-                        && request.began.elapsed() < LONG_REQUEST
-                })
+            let stillness = match self.is_answered() {
+                true => self.stillness().await,
+                false => Stillness::default(),
             };
-            let quiet = match is_answered {
-                true => self.quiet_for().await,
-                false => Duration::ZERO,
-            };
-            if quiet >= QUIET {
-                let is_instant = done.elapsed().saturating_sub(quiet) <= AT_ONCE && !self.is_busy();
-                return Ok(match is_instant {
-                    true => Settled::Instant,
-                    false => Settled::Quiet,
+            if stillness.time >= QUIET {
+                return Ok(match since {
+                    Some(since) if self.is_as_it_was(since, stillness) => since.settled,
+                    _ => Settled::Quiet,
                 });
             }
             if began.elapsed() >= BOUND {
@@ -119,15 +190,16 @@ impl BrowserBridge {
         }
     }
 
-    /// How long the top document has been as it is. Nothing when it is just being replaced.
-    async fn quiet_for(&mut self) -> Duration {
+    /// How long the top document has been as it is: not at all when it is just being replaced.
+    async fn stillness(&mut self) -> Stillness {
         let Ok(world) = self.world().await else {
-            return Duration::ZERO;
+            return Stillness::default();
         };
-        let answer = world.value("cuecard.quiet()").await;
-        let milliseconds = answer.ok().and_then(|answer| answer.as_f64());
-        milliseconds
-            .and_then(|value| Duration::try_from_secs_f64(value / 1000.0).ok())
-            .unwrap_or(Duration::ZERO)
+        let answer = world.value("cuecard.quiet()").await.unwrap_or_default();
+        let time = answer[0].as_f64().unwrap_or(0.0) / 1000.0;
+        Stillness {
+            time: Duration::try_from_secs_f64(time).unwrap_or_default(),
+            is_untouched: answer[1] == Value::Bool(true),
+        }
     }
 }

@@ -42,7 +42,8 @@ struct Joining<'a> {
 
 /// A frame to walk: where it is, and how the documents around reach it.
 struct Place {
-    frame: String,
+    /// None for the topmost.
+    frame: Option<String>,
     devtools: DevTools,
     owner: Option<Owner>,
     /// What its owner shows of it, in its own coordinates: left, top, right, bottom.
@@ -62,13 +63,6 @@ pub(super) async fn capture(
     tabs: &[TabInfo],
 ) -> Result<String, BrowserError> {
     let devtools = known.page(context, page).await?;
-    let frames = devtools.frames().await?;
-    let Some((top, _)) = frames.first() else {
-        return Err(BrowserError::new(
-            BrowserErrorKind::BrowserLost,
-            "the page has no document",
-        ));
-    };
     let mut joining = Joining {
         context,
         page,
@@ -79,7 +73,7 @@ pub(super) async fn capture(
         frames: 0,
     };
     let mut level = vec![Place {
-        frame: top.clone(),
+        frame: None,
         devtools,
         owner: None,
         clip: None,
@@ -142,8 +136,10 @@ impl Known {
 impl Joining<'_> {
     /// Walks one document, and gives the frames in it that are to be walked next.
     async fn document(&mut self, place: Place) -> Result<Vec<Place>, BrowserError> {
-        let world = place.devtools.world(&place.frame).await?;
-        self.known.listening.tell(&world).await?;
+        let world = match &place.frame {
+            Some(frame) => place.devtools.world(frame).await?,
+            None => place.devtools.top_world().await?,
+        };
         let ask = json!({
             "testIdAttribute": self.options.test_id_attribute,
             "root": self.options.root.as_ref().filter(|_| place.owner.is_none()),
@@ -152,13 +148,23 @@ impl Joining<'_> {
             "isCovered": place.is_covered,
         });
         let ask = format!("cuecard.capture({ask})");
-        let mut text = world.text(&ask).await?;
-        let mut header = header_of(&text)?;
-        let has_opened = self.hidden_roots(&world, &header).await?;
-        if has_opened {
+        if !self.known.listening.knows(&world) {
             self.known.listening.tell(&world).await?;
         }
-        if self.owners(&world, &place, &header).await? || has_opened {
+        // Mostly nothing listens that did not when it was looked last, so both are asked at once.
+        let (text, has_told) = tokio::join!(world.text(&ask), self.known.listening.tell(&world));
+        let (mut text, mut has_told) = (text?, has_told?);
+        let mut header = header_of(&text)?;
+        let has_opened = self.hidden_roots(&world, &header).await?;
+        if has_opened || header["hasRoots"] == Value::Bool(true) {
+            has_told |= self.known.listening.tell_of_roots(&world).await?;
+        }
+        if has_told || has_opened {
+            text = world.text(&ask).await?;
+            header = header_of(&text)?;
+        }
+        if self.owners(&world, &place, &header).await? {
+            world.release().await?;
             text = world.text(&ask).await?;
             header = header_of(&text)?;
         }
@@ -205,7 +211,7 @@ impl Joining<'_> {
             let mut around = vec![(world.clone(), key.to_owned(), [left, top])];
             around.extend(place.around.iter().cloned());
             inner.push(Place {
-                frame: key.to_owned(),
+                frame: Some(key.to_owned()),
                 devtools: self
                     .known
                     .remote
@@ -244,6 +250,7 @@ impl Joining<'_> {
             world.give(node, "open", None).await?;
             found = true;
         }
+        world.release().await?;
         Ok(found)
     }
 
@@ -261,7 +268,7 @@ impl Joining<'_> {
         }
         let mut found = false;
         for (frame, parent) in place.devtools.frames().await? {
-            if parent.as_ref() == Some(&place.frame) {
+            if parent.as_deref() == Some(world.frame()) {
                 found |= own(world, &frame).await;
             }
         }

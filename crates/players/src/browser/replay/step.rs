@@ -23,8 +23,8 @@ use super::targets::Remembering;
 use super::told::{milliseconds, notes, shown, step_error};
 use super::witness::{Witness, picture};
 use super::{Replay, Replayed};
+use crate::browser::Settling;
 use crate::browser::stage::{Aim, Deadline, Deed, Failure, Limits, Performed, Scene, Stage};
-use crate::browser::{Settled, Settling};
 use crate::runtime::clock::Clock;
 use crate::runtime::tap::Recorder;
 
@@ -265,10 +265,7 @@ impl Playing<'_, '_> {
             aim,
             limits,
             wait_for: self.step.wait_for,
-            settling: match self.step.observed.settle.as_deref() {
-                Some(Settled::INSTANT) => Settling::IfBusy,
-                _ => Settling::Whole,
-            },
+            settling: Settling::as_recorded(self.step.observed.settle.as_deref()),
         };
         let may_heal = self.replay.heals && self.step.assertion.is_none();
         let mut targets = Remembering::new(

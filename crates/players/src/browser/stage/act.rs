@@ -33,7 +33,9 @@ impl LiveStage {
         match step.action_type {
             ActionKind::Navigate => {
                 let url = step.url.as_deref().unwrap_or_default();
-                return self.navigate(url, deed.wait_for, limit).await;
+                return self
+                    .navigate(url, deed.wait_for, deed.settling, limit)
+                    .await;
             }
             ActionKind::Wait => {
                 let before = self.before();
@@ -86,16 +88,11 @@ impl LiveStage {
                 return Err(Failure::new(codes::BROWSER_NOT_UNDERSTOOD, message));
             }
         }
-        let outcome = self.settled(before, deed.settling, expects_download).await;
-        // What goes on in frames and shadow roots is not watched.
-        let is_watched = deed
-            .aim
-            .as_ref()
-            .is_none_or(|aim| aim.address.scope.is_empty());
-        outcome.map(|outcome| match is_watched {
-            true => outcome,
-            false => outcome.not_instant(),
-        })
+        let settling = match &deed.aim {
+            Some(aim) if !aim.address.scope.is_empty() => Settling::Unwatched,
+            _ => deed.settling,
+        };
+        self.settled(before, settling, expects_download).await
     }
 
     /// Goes somewhere: to an address, which may hold references and be relative to the page, or through the history.
@@ -103,6 +100,7 @@ impl LiveStage {
         &mut self,
         url: &str,
         wait_for: Option<WaitFor>,
+        settling: Settling,
         limit: Duration,
     ) -> Result<Outcome, Failure> {
         let before = self.before();
@@ -114,7 +112,7 @@ impl LiveStage {
         };
         let (loaded, settling) = match wait_for {
             Some(WaitFor::DomContentLoaded) => (Loaded::Document, Settling::Document),
-            _ => (Loaded::Everything, Settling::Whole),
+            _ => (Loaded::Everything, settling),
         };
         if let Err(error) = self.bridge.navigate_until(&to, loaded, limit).await {
             let failure = match self.bridge.refused() {

@@ -318,7 +318,8 @@ impl Stage for LiveStage {
         wait_for: Option<WaitFor>,
         deadline: Deadline,
     ) -> Result<Outcome, Failure> {
-        self.navigate(url, wait_for, deadline.left()).await
+        self.navigate(url, wait_for, Settling::Whole, deadline.left())
+            .await
     }
 
     async fn look(&mut self) -> Result<Arc<Scene>, Failure> {

@@ -7,7 +7,6 @@ use cuecard_core::page::dom::DomState;
 use cuecard_core::scenario::browser::{Observed, ObservedDialog, ObservedDownload};
 use serde::{Deserialize, Serialize};
 
-use crate::browser::Settled;
 use crate::browser::error::{BrowserError, BrowserErrorKind};
 
 /// The page at one moment.
@@ -37,7 +36,7 @@ pub struct Outcome {
     /// Its title.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// How the wait for the page ended: a word of [`Settled`].
+    /// How the wait for the page ended: a word of [`crate::browser::Settled`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<String>,
     /// The text that was read.
@@ -84,14 +83,6 @@ pub struct DownloadTold {
 }
 
 impl Outcome {
-    /// The same without the claim that the page was done at once.
-    pub(super) fn not_instant(mut self) -> Self {
-        if self.settle.as_deref() == Some(Settled::INSTANT) {
-            self.settle = Some(Settled::Quiet.name().to_owned());
-        }
-        self
-    }
-
     /// As steps keep it.
     pub fn observed(&self) -> Observed {
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use similar::TextDiff;
+use cuecard_core::matching::likeness;
 
 use crate::workspace::shortened;
 
@@ -173,9 +173,9 @@ fn most_alike(lines: &[&str], wanted: &[&str]) -> Option<Range<usize>> {
         let start = index.saturating_sub(anchor);
         let place = start..(start + wanted.len()).min(lines.len());
         let text = compared(&lines[place.clone()]);
-        let likeness = TextDiff::from_chars(&wanted_text, &text).ratio();
-        if likeness >= LEAST_LIKENESS && best.as_ref().is_none_or(|(other, _)| likeness > *other) {
-            best = Some((likeness, place));
+        let alike = likeness(wanted_text.chars(), text.chars());
+        if alike >= LEAST_LIKENESS && best.as_ref().is_none_or(|(other, _)| alike > *other) {
+            best = Some((alike, place));
         }
     }
     best.map(|(_, place)| place)

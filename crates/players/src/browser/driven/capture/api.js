@@ -4,7 +4,8 @@ const MOST_NODES = 50000;
 const MOST_TREES = 1000;
 const owners = new WeakMap();
 let last = null;
-let lastChange = performance.now();
+const begin = performance.now();
+let lastChange = begin;
 
 new MutationObserver(() => { lastChange = performance.now(); })
   .observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
@@ -71,7 +72,7 @@ function header(more) {
     count,
     frames: walk.frames.map(({ element, node, path, content, clip }) => (
       { key: owners.get(element) ?? null, path, content, clip, isCovered: node.isTopElement === false })),
-    closed, suspects: walk.suspects.length, ...more,
+    closed, suspects: walk.suspects.length, hasRoots: walk.hasRoots, ...more,
   });
 }
 
@@ -107,8 +108,8 @@ function suspects() {
   return elements;
 }
 
-/** The document and every root in it that is known. */
-function trees() {
+/** Every root in the document that is known. */
+function roots() {
   const found = [document];
   for (let idx = 0; idx < found.length && found.length < MOST_TREES; idx += 1) {
     for (const element of found[idx].querySelectorAll('*')) {
@@ -116,16 +117,16 @@ function trees() {
       if (root) found.push(root);
     }
   }
-  return found.slice(0, MOST_TREES);
+  return found.slice(1, MOST_TREES);
 }
 
 const api = Object.freeze({
-  capture, finish, reaches, suspects, trees, look, aim, holds, isClosedAway, enter, advance, rewind, markBegin, goBackToBegin,
+  mark, capture, finish, reaches, suspects, roots, look, aim, holds, isClosedAway, enter, advance, rewind, markBegin, goBackToBegin,
   own: (owner, key) => { owners.set(owner, key); },
   open: (root) => { if (root.host && root.mode === 'closed') closedRoots.set(root.host, root); },
   listen: (node) => { listening.add(node); },
-  /** How many milliseconds the document has been as it is. */
-  quiet: () => performance.now() - lastChange,
+  /** How many milliseconds the document has been as it is, and whether it never was otherwise since it is watched. */
+  quiet: () => [performance.now() - lastChange, lastChange === begin],
 });
 Object.defineProperty(globalThis, 'cuecard', { value: api });
 return true;

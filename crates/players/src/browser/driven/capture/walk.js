@@ -18,6 +18,7 @@ class Walk {
     this.frames = [];
     this.closed = [];
     this.suspects = [];
+    this.hasRoots = false;
     this.points = [];
     this.display = '';
     this.range = document.createRange();
@@ -161,6 +162,7 @@ class Walk {
     if (around.depth > DEEPEST) return;
     if (element.localName === 'textarea' || element.localName === 'datalist') return;
     const shadow = shadowOf(element);
+    this.hasRoots ||= Boolean(shadow);
     if (element.shadowRoot) {
       this.nodes[around.parent].shadowRoot = true;
       const outerFocus = around.focused;

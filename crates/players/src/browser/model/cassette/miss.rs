@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use cuecard_core::matching::{DifferentLine, different_lines, likeness};
 use cuecard_core::value::cut;
-use similar::{ChangeTag, TextDiff};
 
 use super::line::{ModelIdentity, PromptLine, ReplyLine};
 use super::tape::Tape;
@@ -52,17 +52,14 @@ fn nearest<'t>(tape: &'t Tape, prompt: &PromptLine) -> Option<&'t ReplyLine> {
         .collect();
     let best = lines.iter().map(|(score, _)| *score).max()?;
     lines.retain(|(score, _)| *score == best);
-    let likeness = |line: &ReplyLine| {
-        // Sentences count as lines too, should none be the same.
-        let of = |prompt: &PromptLine| format!("{}\n{}", prompt.action, prompt.page);
-        let (recorded, now) = (of(&line.prompt), of(prompt));
-        let diff = TextDiff::from_lines(recorded.as_str(), now.as_str());
-        let words = TextDiff::from_words(line.prompt.action.as_str(), prompt.action.as_str());
-        diff.ratio() + words.ratio()
+    let alike = |line: &ReplyLine| {
+        let (old, new) = (&line.prompt, prompt);
+        let words = likeness(old.action.split_whitespace(), new.action.split_whitespace());
+        likeness(old.page.lines(), new.page.lines()) + words
     };
     let compared = lines.into_iter().rev().take(COMPARED);
     compared
-        .map(|(_, line)| (likeness(line), line))
+        .map(|(_, line)| (alike(line), line))
         .fold(
             None,
             |best: Option<(f32, &ReplyLine)>, (score, line)| match best {
@@ -129,22 +126,16 @@ fn list(words: &[&str]) -> String {
 
 /// The lines that differ, with a line around each place.
 fn page_difference(recorded: &str, now: &str) -> Vec<String> {
-    let diff = TextDiff::from_lines(recorded, now);
     let mut lines = Vec::new();
     let mut more = 0;
-    for (index, group) in diff.grouped_ops(AROUND).iter().enumerate() {
+    for (index, group) in different_lines(recorded, now, AROUND).iter().enumerate() {
         if index > 0 && lines.len() < SHOWN_LINES {
             lines.push("  …".to_owned());
         }
-        for change in group.iter().flat_map(|part| diff.iter_changes(part)) {
-            let sign = match change.tag() {
-                ChangeTag::Delete => '-',
-                ChangeTag::Insert => '+',
-                ChangeTag::Equal => ' ',
-            };
+        for DifferentLine { sign, line } in group {
             match lines.len() < SHOWN_LINES {
-                true => lines.push(format!("{sign} {}", shortened(change.value()))),
-                false => more += usize::from(change.tag() != ChangeTag::Equal),
+                true => lines.push(format!("{sign} {}", shortened(line))),
+                false => more += usize::from(*sign != ' '),
             }
         }
     }
