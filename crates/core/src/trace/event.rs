@@ -151,6 +151,15 @@ event_types! {
 }
 
 impl Event {
+    /// The event that a value holds. It goes by way of its text: another reader for what is rarely asked for would be as
+    /// large as the first, in the binary.
+    ///
+    /// # Errors
+    /// If it is no event.
+    pub fn from_json(json: &Json) -> serde_json::Result<Self> {
+        serde_json::from_slice(&serde_json::to_vec(json)?)
+    }
+
     /// Puts the event at the end of `line` as compact JSON, byte for byte what serializing it gives. Every
     /// step has several events, so their fixed part is worth writing by hand.
     ///

@@ -397,9 +397,9 @@ impl<R: BufRead> TraceReader<R> {
                 self.ended = true;
                 serde_json::from_value(json).map(Line::End)
             }
-            _ => serde_json::from_value(json).map(|event| Line::Event(Box::new(event))),
+            _ => Event::from_json(&json).map(|event| Line::Event(Box::new(event))),
         };
-        line.map_err(|error| self.problem(error.to_string()))
+        line.map_err(|error| self.problem(without_place(&error)))
     }
 
     /// How many bytes were read.
@@ -422,6 +422,15 @@ impl<R: BufRead> TraceReader<R> {
             reason,
         }
     }
+}
+
+/// What is wrong, without where in a text that nobody sees.
+pub(super) fn without_place(error: &serde_json::Error) -> String {
+    let mut reason = error.to_string();
+    if let Some(at) = reason.rfind(" at line ") {
+        reason.truncate(at);
+    }
+    reason
 }
 
 impl<R: BufRead> Iterator for TraceReader<R> {

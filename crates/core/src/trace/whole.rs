@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read as _, Write};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::file::{MAX_LINE, SCHEMA_VERSION};
+use super::file::{MAX_LINE, SCHEMA_VERSION, without_place};
 use super::{
     Adapter, End, Event, EventData, FinalOutput, Header, Line, Metrics, RunStatus, TraceError,
     TraceReader, TraceWriter,
@@ -286,10 +286,7 @@ fn check_version(text: &[u8]) -> Result<(), TraceError> {
 }
 
 fn problem(error: &serde_json::Error) -> TraceError {
-    let mut reason = error.to_string();
-    if let Some(at) = reason.rfind(" at line ") {
-        reason.truncate(at);
-    }
+    let mut reason = without_place(error);
     if error.line() > 0 && !error.is_data() {
         reason = format!("not JSON: {reason} in column {}", error.column());
     }

@@ -153,7 +153,7 @@ impl<'a> Recorder<'a> {
         if let Some(data) = json.get_mut("data") {
             self.redactor.json(data);
         }
-        match serde_json::from_value::<Event>(json) {
+        match Event::from_json(&json) {
             Ok(redacted) => {
                 *event = redacted;
                 self.line.clear();
