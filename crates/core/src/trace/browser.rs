@@ -231,6 +231,7 @@ mod tests {
             extracted_content: None,
             execution_time_ms: None,
             url: "https://shop.example/{{PATH}}".to_owned(),
+            observed: Observed::default(),
             options: json!({}),
             variables: Map::new(),
             secrets: Vec::new(),

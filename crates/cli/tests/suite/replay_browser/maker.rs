@@ -3,8 +3,8 @@
 use cuecard_core::page::dom::{DomState, NodeId};
 use cuecard_core::page::selector::Finder;
 use cuecard_core::scenario::browser::{
-    ActionKind, AssertKind, BrowserAssertion, IntermediateStep, ParseStatus, StepsFile, TestStep,
-    step_id,
+    ActionKind, AssertKind, BrowserAssertion, IntermediateStep, Observed, ParseStatus, StepsFile,
+    TestStep, step_id,
 };
 use cuecard_core::value::Json;
 use cuecard_players::browser::Settling;
@@ -25,7 +25,7 @@ impl<'a> Maker<'a> {
     /// Opens the first page.
     pub(super) async fn open(stage: &'a mut LiveStage, url: &str) -> Self {
         stage
-            .open(url, None, Deadline::after(PATIENCE))
+            .open(url, Settling::Whole, Deadline::after(PATIENCE))
             .await
             .unwrap_or_else(|failure| panic!("{url}: {failure}"));
         Self {
@@ -138,6 +138,7 @@ pub(super) fn file(url: &str, test_steps: Vec<TestStep>) -> StepsFile {
         extracted_content: None,
         execution_time_ms: None,
         url: url.to_owned(),
+        observed: Observed::default(),
         options: serde_json::json!({"actionTimeoutMs": 1500, "assertTimeoutMs": 1500}),
         variables: serde_json::Map::new(),
         secrets: Vec::new(),

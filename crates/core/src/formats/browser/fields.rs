@@ -178,6 +178,7 @@ pub(super) const STEPS_ROOT: &[Field] = &[
         "Version of the format.",
     ),
     needed("url", TEXT, "Where it begins."),
+    field("observed", OBJECT, "What was seen when that was opened."),
     field("options", OBJECT, "As in the scenario."),
     field("variables", OBJECT, "Values for references."),
     field(

@@ -30,6 +30,7 @@ pub fn steps_schema() -> Json {
     step["properties"]["context"] = object(fields::CONTEXT);
     step["properties"]["observed"] = object(fields::OBSERVED);
     let mut root = object(fields::STEPS_ROOT);
+    root["properties"]["observed"] = object(fields::OBSERVED);
     root["$defs"] = json!({
         "step": step,
         "assertion": object(fields::ASSERTION),

@@ -117,6 +117,10 @@ fn file(
         extracted_content: text(reader, object, "extractedContent"),
         execution_time_ms: whole(reader, object, "executionTimeMs", 0, u64::MAX),
         url: url?,
+        observed: match below(reader, object, "observed") {
+            Some((node, pointer)) => observed(reader, node, &pointer),
+            None => Observed::default(),
+        },
         // Whether it can be used was looked at just now.
         options: reader
             .get(object, "options")

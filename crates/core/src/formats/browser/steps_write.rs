@@ -46,6 +46,10 @@ impl StepsFile {
         }
         put(&mut members, "version", STEPS_VERSION);
         put(&mut members, "url", self.url.clone());
+        let observed = self.observed.to_json();
+        if !observed.is_empty() {
+            put(&mut members, "observed", Json::Object(observed));
+        }
         put(&mut members, "options", self.options.clone());
         put(
             &mut members,

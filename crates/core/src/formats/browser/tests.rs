@@ -342,6 +342,10 @@ fn sample() -> StepsFile {
         extracted_content: None,
         execution_time_ms: None,
         url: "https://a/".into(),
+        observed: Observed {
+            settle: Some("loaded".into()),
+            ..Observed::default()
+        },
         options: serde_json::json!({}),
         variables: serde_json::Map::new(),
         secrets: vec!["P".into()],

@@ -23,6 +23,8 @@ pub struct StepsFile {
     pub execution_time_ms: Option<u64>,
     /// `url`: where it begins; may hold references.
     pub url: String,
+    /// `observed`: what was seen when `url` was opened.
+    pub observed: Observed,
     /// `options` as written by the author.
     pub options: Json,
     /// `variables` with their defaults.

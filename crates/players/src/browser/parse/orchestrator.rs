@@ -9,8 +9,8 @@ use cuecard_core::page::rules::Intent;
 use cuecard_core::page::selector::Finder;
 use cuecard_core::page::text::{PageText, TextOptions};
 use cuecard_core::scenario::browser::{
-    ActionKind, BrowserAction, ErrorInfo, IntermediateStep, OnFailure, ParseStatus, StepsFile,
-    TestStep, Translator, TranslatorChoice, step_id,
+    ActionKind, BrowserAction, ErrorInfo, IntermediateStep, Observed, OnFailure, ParseStatus,
+    StepsFile, TestStep, Translator, TranslatorChoice, step_id,
 };
 use cuecard_core::script::browser::PreviousStep;
 use cuecard_core::value::Json;
@@ -80,6 +80,7 @@ pub async fn parse<S: Stage, I: Interpreter, A: Audience>(
             extracted_content: None,
             execution_time_ms: None,
             url: request.scenario.url.clone(),
+            observed: Observed::default(),
             options: request.options.clone(),
             variables: variables(request),
             secrets: request.secrets.clone(),
@@ -130,16 +131,19 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         let limit = Duration::from_millis(scenario.options.action_timeout_ms);
         let opened = self
             .stage
-            .open(&scenario.url, None, self.total.and(limit))
+            .open(&scenario.url, Settling::Whole, self.total.and(limit))
             .await;
-        if let Err(failure) = opened {
-            let info = self.info(None, &scenario.url, &failure, false);
-            self.file.errors.push(ErrorInfo {
-                action: None,
-                ..info
-            });
-            self.leave(0);
-            return Some(failure);
+        match opened {
+            Ok(outcome) => self.file.observed = outcome.observed(),
+            Err(failure) => {
+                let info = self.info(None, &scenario.url, &failure, false);
+                self.file.errors.push(ErrorInfo {
+                    action: None,
+                    ..info
+                });
+                self.leave(0);
+                return Some(failure);
+            }
         }
         for (ordinal, action) in scenario.actions.iter().enumerate() {
             let began = Stopwatch::start();

@@ -8,7 +8,7 @@ use cuecard_core::page::dom::DomProcessor;
 use cuecard_core::page::rules::{Intent, Understanding};
 use cuecard_core::page::selector::Finder;
 use cuecard_core::scenario::browser::{
-    ActionKind, BrowserScenario, IntermediateStep, ParseStatus, Translator, WaitFor,
+    ActionKind, BrowserScenario, IntermediateStep, ParseStatus, Translator,
 };
 use cuecard_core::script::browser::{Answer, Prompt, Question};
 use cuecard_core::source::SourceFile;
@@ -16,6 +16,7 @@ use cuecard_core::value::Redactor;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::browser::Settling;
 use crate::browser::model::{AnsweredBy, InterpretErrorKind};
 use crate::browser::stage::{Deadline, Deed, Outcome, Performed, Scene, Stage, Targets, Values};
 
@@ -50,12 +51,7 @@ impl Scripted {
 }
 
 impl Stage for Scripted {
-    async fn open(
-        &mut self,
-        url: &str,
-        _: Option<WaitFor>,
-        _: Deadline,
-    ) -> Result<Outcome, Failure> {
+    async fn open(&mut self, url: &str, _: Settling, _: Deadline) -> Result<Outcome, Failure> {
         match self.opened.take() {
             Some(failure) => Err(failure),
             None => Ok(Outcome {

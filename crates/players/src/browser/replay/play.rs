@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cuecard_core::diagnostic::{Diagnostic, codes, find_code};
 use cuecard_core::formats::browser::step_span;
-use cuecard_core::scenario::browser::OnFailure;
+use cuecard_core::scenario::browser::{Observed, OnFailure};
 use cuecard_core::script::{Summary, Verdict};
 use cuecard_core::trace::{BrowserResult, StepStatus, browser_opened, browser_opening};
 use tokio_util::sync::CancellationToken;
@@ -13,6 +13,7 @@ use super::step::{Ended, play_step};
 use super::told::{milliseconds, shown, step_error};
 use super::witness::Witness;
 use super::{Replay, Replayed, Told};
+use crate::browser::Settling;
 use crate::browser::stage::{Deadline, Failure, Stage};
 use crate::runtime::tap::Recorder;
 
@@ -130,13 +131,14 @@ pub(super) async fn open<S: Stage>(
     stop: &CancellationToken,
 ) -> Option<Result<(), Failure>> {
     let clock = recorder.clock();
-    let url = first_url(replay);
+    let (url, observed) = beginning(replay);
+    let settling = Settling::as_recorded(observed.settle.as_deref());
     let began = clock.now();
     recorder.record(browser_opening(url));
     recorder.settle();
     let opened = tokio::select! {
         biased;
-        opened = stage.open(url, None, whole.and(OPENING)) => opened,
+        opened = stage.open(url, settling, whole.and(OPENING)) => opened,
         () = stop.cancelled() => return None,
     };
     let mut result = BrowserResult {
@@ -153,17 +155,17 @@ pub(super) async fn open<S: Stage>(
     Some(opened.map(|_| ()))
 }
 
-/// Where the first step in range begins: where the step before it ended, if that is known.
-fn first_url<'a>(replay: &'a Replay<'_>) -> &'a str {
+/// Where the first step in range begins, and what was seen there: where the step before it ended, if that is known.
+fn beginning<'a>(replay: &'a Replay<'_>) -> (&'a str, &'a Observed) {
     let before = replay
         .in_range()
         .next()
         .and_then(|(_, place, _)| replay.steps.test_steps.get(place.checked_sub(1)?));
-    let observed = before.and_then(|step| step.observed.url.as_deref());
-    observed
+    let ended = before.and_then(|step| Some((step.observed.url.as_deref()?, &step.observed)));
+    ended
         // What stood in the place of a mask is not known.
-        .filter(|url| !url.contains("***"))
-        .unwrap_or(&replay.steps.url)
+        .filter(|(url, _)| !url.contains("***"))
+        .unwrap_or((&replay.steps.url, &replay.steps.observed))
 }
 
 /// A failure as it is shown, with the place of its step.

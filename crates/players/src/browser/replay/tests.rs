@@ -7,7 +7,7 @@ use cuecard_core::diagnostic::codes;
 use cuecard_core::page::dom::DomProcessor;
 use cuecard_core::page::selector::Finder;
 use cuecard_core::scenario::browser::{
-    ActionKind, AssertKind, BrowserAssertion, OnFailure, WaitFor,
+    ActionKind, AssertKind, BrowserAssertion, Observed, OnFailure,
 };
 use cuecard_core::trace::{Event, StepStatus};
 use cuecard_core::value::{Json, Redactor};
@@ -15,8 +15,8 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::browser::ElementAddress;
 use crate::browser::stage::{Deadline, Deed, Failure, Outcome, Performed, Scene, Stage, Targets};
+use crate::browser::{ElementAddress, Settling};
 use crate::runtime::clock::Clock;
 use crate::runtime::tap::{Listener, Recorder};
 
@@ -102,12 +102,7 @@ impl Scripted {
 }
 
 impl Stage for Scripted {
-    async fn open(
-        &mut self,
-        url: &str,
-        _: Option<WaitFor>,
-        _: Deadline,
-    ) -> Result<Outcome, Failure> {
+    async fn open(&mut self, url: &str, _: Settling, _: Deadline) -> Result<Outcome, Failure> {
         self.opened.push(url.to_owned());
         Ok(Outcome::default())
     }
@@ -195,6 +190,7 @@ fn file(test_steps: Vec<TestStep>) -> StepsFile {
         extracted_content: None,
         execution_time_ms: None,
         url: URL.to_owned(),
+        observed: Observed::default(),
         options: json!({}),
         variables: serde_json::Map::new(),
         secrets: Vec::new(),

@@ -8,7 +8,7 @@ use cuecard_core::diagnostic::codes;
 use cuecard_core::page::dom::{DomError, DomKind, DomProcessor, DomState};
 use cuecard_core::page::selector::Finder;
 use cuecard_core::page::text::TextOptions;
-use cuecard_core::scenario::browser::{ActionKind, WaitFor};
+use cuecard_core::scenario::browser::ActionKind;
 use cuecard_core::value::cut;
 
 use super::sightings::Sightings;
@@ -315,11 +315,10 @@ impl Stage for LiveStage {
     async fn open(
         &mut self,
         url: &str,
-        wait_for: Option<WaitFor>,
+        settling: Settling,
         deadline: Deadline,
     ) -> Result<Outcome, Failure> {
-        self.navigate(url, wait_for, Settling::Whole, deadline.left())
-            .await
+        self.navigate(url, None, settling, deadline.left()).await
     }
 
     async fn look(&mut self) -> Result<Arc<Scene>, Failure> {

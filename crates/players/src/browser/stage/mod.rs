@@ -24,8 +24,8 @@ use std::time::Duration;
 
 use cuecard_core::page::dom::NodeId;
 use cuecard_core::page::selector::Finder;
-use cuecard_core::scenario::browser::WaitFor;
 
+use crate::browser::Settling;
 use crate::runtime::clock::Stopwatch;
 
 /// Performs steps on a page.
@@ -33,11 +33,11 @@ use crate::runtime::clock::Stopwatch;
 /// A caller asks for one thing after the other, and its questions depend on nothing but the answers: so a recording
 /// of the answers, in their order, answers the same caller again.
 pub trait Stage: Send {
-    /// Opens the first page and waits until it is done. `url` may hold references.
+    /// Opens the first page, and waits for it as `settling` says. `url` may hold references.
     fn open(
         &mut self,
         url: &str,
-        wait_for: Option<WaitFor>,
+        settling: Settling,
         deadline: Deadline,
     ) -> impl Future<Output = Result<Outcome, Failure>> + Send;
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use cuecard_core::diagnostic::codes;
 use cuecard_core::page::selector::Finder;
-use cuecard_core::scenario::browser::WaitFor;
 use cuecard_core::value::cut;
 
 use super::Cassette;
 use super::tape::{Asked, Call, Seen};
+use crate::browser::Settling;
 use crate::browser::stage::{Deadline, Deed, Failure, Outcome, Performed, Scene, Stage, Targets};
 
 /// How much of a call is shown, in characters.
@@ -61,12 +61,7 @@ impl RecordedStage {
 }
 
 impl Stage for RecordedStage {
-    async fn open(
-        &mut self,
-        url: &str,
-        _: Option<WaitFor>,
-        _: Deadline,
-    ) -> Result<Outcome, Failure> {
+    async fn open(&mut self, url: &str, _: Settling, _: Deadline) -> Result<Outcome, Failure> {
         let seen = self.next(&Asked::Open(url.to_owned()))?;
         Ok(seen.outcome.unwrap_or_default())
     }

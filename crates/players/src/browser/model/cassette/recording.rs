@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use cuecard_core::page::dom::DomState;
-use cuecard_core::scenario::browser::WaitFor;
 use cuecard_core::value::Json;
 
 use super::Cassette;
 use super::line::{Came, Line, masked};
+use crate::browser::Settling;
 use crate::browser::stage::{Deadline, Deed, Failure, Outcome, Performed, Scene, Stage, Targets};
 
 /// Wraps a stage: passes on what it is asked, and writes the answers into a cassette.
@@ -109,10 +109,10 @@ impl<S: Stage> Stage for RecordingStage<S> {
     async fn open(
         &mut self,
         url: &str,
-        wait_for: Option<WaitFor>,
+        settling: Settling,
         deadline: Deadline,
     ) -> Result<Outcome, Failure> {
-        let answer = self.stage.open(url, wait_for, deadline).await;
+        let answer = self.stage.open(url, settling, deadline).await;
         let came = match &answer {
             Ok(outcome) => self.came(outcome),
             Err(failure) => self.failed(failure),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cuecard_core::diagnostic::codes;
 use cuecard_core::page::dom::DomState;
 use cuecard_core::page::selector::Finder;
-use cuecard_core::scenario::browser::{ActionKind, IntermediateStep, WaitFor};
+use cuecard_core::scenario::browser::{ActionKind, IntermediateStep};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -43,7 +43,7 @@ fn scene(state: DomState) -> Arc<Scene> {
 }
 
 impl Stage for ScriptedStage {
-    async fn open(&mut self, _: &str, _: Option<WaitFor>, _: Deadline) -> Result<Outcome, Failure> {
+    async fn open(&mut self, _: &str, _: Settling, _: Deadline) -> Result<Outcome, Failure> {
         match self.next() {
             Answer::Outcome(outcome) => Ok(outcome),
             Answer::Failure(failure) => Err(failure),
@@ -113,7 +113,7 @@ async fn ask(stage: &mut impl Stage, question: Question) -> Told {
     let told = match question {
         Question::Open => {
             let opened = stage
-                .open("https://shop.example/{{PATH}}", None, far())
+                .open("https://shop.example/{{PATH}}", Settling::Whole, far())
                 .await;
             opened.map(|outcome| Told::Outcome(outcome, None))
         }
