@@ -371,6 +371,7 @@ fn steps_are_written_in_their_order_and_read_back() {
             "errors",
             "version",
             "url",
+            "observed",
             "options",
             "variables",
             "secrets"
