@@ -163,11 +163,13 @@ def timed(place, times):
         if not succeeded:
             sys.exit(f"{TIMED} does not replay:\n{said[-2000:]}")
         ours.append((took, actions(runs)))
-    for column, what in enumerate(("20 steps replayed, whole process", "20 steps replayed, from the first to the last")):
+    # What must not be there must stay away for 300 ms, which a script by hand does not look at.
+    steps = "20 steps replayed, first to last, 300 ms of it for an absence"
+    for column, what in enumerate(("20 steps replayed, whole process", steps)):
         our, their = (statistics.median(run[column] for run in runs) for runs in (ours, theirs))
         best = min(run[column] for run in ours) / min(run[column] for run in theirs)
         measured = f"{our:.2f} s, by hand {their:.2f} s: {our / their:.2f} × (best {best:.2f})"
-        yield what, measured, f"<= {HIGHEST_RATIO} ×" if column else ""
+        yield what, measured, "" if column else f"<= {HIGHEST_RATIO} ×"
 
 
 def actions(runs):
