@@ -425,7 +425,7 @@ impl<R: BufRead> TraceReader<R> {
 }
 
 /// What is wrong, without where in a text that nobody sees.
-pub(super) fn without_place(error: &serde_json::Error) -> String {
+pub(in crate::trace) fn without_place(error: &serde_json::Error) -> String {
     let mut reason = error.to_string();
     if let Some(at) = reason.rfind(" at line ") {
         reason.truncate(at);

@@ -117,10 +117,7 @@ fn file(
         extracted_content: text(reader, object, "extractedContent"),
         execution_time_ms: whole(reader, object, "executionTimeMs", 0, u64::MAX),
         url: url?,
-        observed: match below(reader, object, "observed") {
-            Some((node, pointer)) => observed(reader, node, &pointer),
-            None => Observed::default(),
-        },
+        observed: observed(reader, object),
         // Whether it can be used was looked at just now.
         options: reader
             .get(object, "options")
@@ -315,9 +312,7 @@ fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<TestStep>
         .flag(object, "optional", "`optional`")
         .unwrap_or(false);
     reader.flag(object, "isLastStep", "`isLastStep`");
-    if let Some((node, pointer)) = below(reader, object, "observed") {
-        step.observed = observed(reader, node, &pointer);
-    }
+    step.observed = observed(reader, object);
     complete(reader, object, &step);
     Some(step)
 }
@@ -435,8 +430,15 @@ fn fingerprint(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Fi
     })
 }
 
-fn observed(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Observed {
-    let object = Object { node, pointer };
+/// What was seen, of a step or of the file.
+fn observed(reader: &mut Reader<'_>, around: Object<'_>) -> Observed {
+    let Some((node, pointer)) = below(reader, around, "observed") else {
+        return Observed::default();
+    };
+    let object = Object {
+        node,
+        pointer: &pointer,
+    };
     reader.unknown_keys(object, fields::OBSERVED, &[], "`observed`");
     Observed {
         url: text(reader, object, "url"),

@@ -3,8 +3,8 @@
 use serde_json::{Map, json};
 
 use crate::scenario::browser::{
-    BrowserAssertion, Compare, Direction, ErrorInfo, Fingerprint, ParseStatus, STEPS_VERSION,
-    StepsFile, TestStep, Translator, WaitFor,
+    BrowserAssertion, Compare, Direction, ErrorInfo, Fingerprint, Observed, ParseStatus,
+    STEPS_VERSION, StepsFile, TestStep, Translator, WaitFor,
 };
 use crate::value::Json;
 
@@ -23,6 +23,13 @@ fn put_some<T: Into<Json>>(members: &mut Members, key: &str, value: Option<T>) {
 fn put_texts(members: &mut Members, key: &str, texts: &[String]) {
     if !texts.is_empty() {
         put(members, key, texts.to_vec());
+    }
+}
+
+fn put_observed(members: &mut Members, observed: &Observed) {
+    let observed = observed.to_json();
+    if !observed.is_empty() {
+        put(members, "observed", Json::Object(observed));
     }
 }
 
@@ -46,10 +53,7 @@ impl StepsFile {
         }
         put(&mut members, "version", STEPS_VERSION);
         put(&mut members, "url", self.url.clone());
-        let observed = self.observed.to_json();
-        if !observed.is_empty() {
-            put(&mut members, "observed", Json::Object(observed));
-        }
+        put_observed(&mut members, &self.observed);
         put(&mut members, "options", self.options.clone());
         put(
             &mut members,
@@ -117,10 +121,7 @@ fn step(step: &TestStep) -> Json {
     if step.optional {
         put(&mut members, "optional", true);
     }
-    let observed = step.observed.to_json();
-    if !observed.is_empty() {
-        put(&mut members, "observed", Json::Object(observed));
-    }
+    put_observed(&mut members, &step.observed);
     Json::Object(members)
 }
 

@@ -8,6 +8,7 @@ use super::Imported;
 use crate::diagnostic::{Diagnostic, codes};
 use crate::source::{SourceFile, Span};
 use crate::trace::Trace;
+use crate::trace::file::without_place;
 use crate::value::{Json, cut};
 
 /// A transcript may have this many bytes: 256 MiB. Its values take several times as much memory.
@@ -164,10 +165,7 @@ fn check_size(source: &SourceFile) -> Result<(), Diagnostic> {
 
 /// A mistake in the line that starts at `line_start`.
 fn not_json(source: &SourceFile, error: &serde_json::Error, line_start: usize) -> Diagnostic {
-    let mut reason = error.to_string();
-    if let Some(at) = reason.rfind(" at line ") {
-        reason.truncate(at);
-    }
+    let reason = without_place(error);
     // Columns count bytes, and point at the byte that was read last.
     let mut at = (line_start + error.column().saturating_sub(1)).min(source.text().len());
     while !source.text().is_char_boundary(at) {

@@ -268,9 +268,9 @@ impl World {
             "executionContextId": self.context,
             "objectGroup": HANDLES,
         });
-        let resolved = self.devtools.call("DOM.resolveNode", params).await?;
+        let node = self.resolve(params).await?;
         let call = json!({
-            "objectId": resolved["object"]["objectId"],
+            "objectId": node,
             "functionDeclaration": format!("function (argument) {{ cuecard.{function}(this, argument); }}"),
             "arguments": [{"value": argument}],
         });

@@ -148,12 +148,15 @@ impl Joining<'_> {
             "isCovered": place.is_covered,
         });
         let ask = format!("cuecard.capture({ask})");
-        if !self.known.listening.knows(&world) {
-            self.known.listening.tell(&world).await?;
-        }
-        // Mostly nothing listens that did not when it was looked last, so both are asked at once.
-        let (text, has_told) = tokio::join!(world.text(&ask), self.known.listening.tell(&world));
-        let (mut text, mut has_told) = (text?, has_told?);
+        let listening = &mut self.known.listening;
+        let (mut text, mut has_told) = match listening.knows(&world) {
+            // Mostly nothing listens that did not when it was looked last, so both are asked at once.
+            true => tokio::try_join!(world.text(&ask), listening.tell(&world))?,
+            false => {
+                listening.tell(&world).await?;
+                (world.text(&ask).await?, false)
+            }
+        };
         let mut header = header_of(&text)?;
         let has_opened = self.hidden_roots(&world, &header).await?;
         if has_opened || header["hasRoots"] == Value::Bool(true) {
