@@ -29,6 +29,8 @@ WORKERS = 2
 TIMED = "01-sign-in"
 HIGHEST_RATIO = 1.2
 LONGEST_TEXT = 24_000
+# In milliseconds: capturing a page of 1,000 elements and of 10,000, what of that is our own part, and the rules.
+CAPTURE_SMALL, CAPTURE_LARGE, OWN_PART, RULES = 40, 300, 30, 5
 SECRETS = {"PASSWORD": "correct horse", "MISTAKE": "battery staple", "CARD": "4111 1111 1111 1111"}
 # The code of the warning that an export has nothing for a step.
 LEFT_OUT = "B-export_left_out"
@@ -204,7 +206,22 @@ def text(place):
     yield "text for a model, page of 1,000 elements", measured, f"< {LONGEST_TEXT:,}, all in view"
 
 
-def rows(binary, site_program, peers, runner, folder, quick, only=None):
+def states(place, program):
+    """Large pages captured, read, written for a model, and searched by the rules: a program of its own does it."""
+    targets = {
+        (1000, "captured"): CAPTURE_SMALL, (10_000, "captured"): CAPTURE_LARGE,
+        (10_000, "decoded, indexed and written for a model"): OWN_PART, (1000, "rules"): RULES, (10_000, "rules"): RULES,
+    }
+    _, succeeded, said = place.run(program)
+    if not succeeded:
+        sys.exit(f"{program.name} failed:\n{said[-2000:]}")
+    for line in said.splitlines():
+        elements, what, median, worst = line.split("\t")
+        target = next((most for (size, part), most in targets.items() if size == int(elements) and what.startswith(part)), None)
+        yield f"page of {int(elements):,} elements, {what}", f"{median} ms (worst {worst})", f"<= {target} ms" if target else ""
+
+
+def rows(binary, examples, peers, runner, folder, quick, only=None):
     """The lines of the table."""
     missing = [name for name in ("node", "chromium") if not shutil.which(name)]
     missing += [] if (peers / "npm/node_modules/playwright-core").exists() else ["playwright-core"]
@@ -213,10 +230,11 @@ def rows(binary, site_program, peers, runner, folder, quick, only=None):
         return
     # The page made with React needs the packages.
     env = {**os.environ, "CUECARD_TEST_PEERS": str(peers)}
-    with calls.serving([site_program], folder, str.strip, env) as site:
+    with calls.serving([examples / "site"], folder, str.strip, env) as site:
         work = folder / "browser"
         work.mkdir()
         place = Place(binary, site, peers, runner, work)
+        place.env["CUECARD_TEST_PEERS"] = str(peers)
         if only:
             place.names = [name for name in place.names if only in name]
         times = 1 if quick else TIMES
@@ -224,6 +242,7 @@ def rows(binary, site_program, peers, runner, folder, quick, only=None):
         if not only:
             yield from timed(place, 3 if quick else TIMES)
             yield from text(place)
+            yield from states(place, examples / "states")
 
 
 def main():
@@ -231,13 +250,13 @@ def main():
     built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
     peers = Path(os.environ.get("CUECARD_TEST_PEERS", ROOT / "target/test-peers"))
     parser.add_argument("--binary", type=Path, default=built / "cuecard", help="the program (default: %(default)s)")
-    parser.add_argument("--site", type=Path, default=built / "examples/site", help="what serves the test site (default: %(default)s)")
+    parser.add_argument("--examples", type=Path, default=built / "examples", help="where `site` and `states` are (default: %(default)s)")
     parser.add_argument("--runner", type=Path, help="a node_modules with @playwright/test in it (default: that of the test peers)")
     parser.add_argument("--quick", action="store_true", help="everything once")
     parser.add_argument("--only", metavar="PART", help="only scenarios with PART in their name, without the speed")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        for what, measured, target in rows(args.binary, args.site, peers, args.runner or runner_of(peers), Path(name), args.quick, args.only):
+        for what, measured, target in rows(args.binary, args.examples, peers, args.runner or runner_of(peers), Path(name), args.quick, args.only):
             print(f"{what:<48}  {measured:<60}  {target}", flush=True)
 
 

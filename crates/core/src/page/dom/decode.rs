@@ -1,6 +1,6 @@
 //! From a capture to nodes: documents are put inline at their owners, addresses and places become those of the page.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -40,6 +40,7 @@ struct Local {
 struct Placed {
     document: wire::Document,
     locals: Vec<Option<Local>>,
+    /// The elements by where they are, if something is inside one of them.
     by_address: HashMap<(Option<usize>, String), usize>,
     is_shadow: bool,
 }
@@ -48,24 +49,29 @@ struct Placed {
 pub(super) fn decode(capture: wire::Capture) -> Result<Decoded, DomError> {
     let wire::Capture {
         owners,
-        patches,
         documents,
         warnings,
         ..
     } = capture;
     let owner_of = |index: usize| owners.get(index).and_then(Option::as_ref);
+    let outer: HashSet<usize> = owners
+        .iter()
+        .flatten()
+        .map(|owner| owner.document)
+        .collect();
     let mut placed = Vec::with_capacity(documents.len());
     for (index, document) in documents.into_iter().enumerate() {
         let is_shadow = owner_of(index).is_some_and(|owner| owner.kind == wire::Kind::Shadow);
-        placed.push(place(document, index, is_shadow)?);
+        let mut document = place(document, index, is_shadow)?;
+        if outer.contains(&index) {
+            document.learn_addresses();
+        }
+        placed.push(document);
     }
     let mut decoded = Decoded {
         warnings,
         ..Decoded::default()
     };
-    for patch in patches {
-        apply(&mut placed, patch);
-    }
     // What is inside which element, by document and node.
     let mut inner: HashMap<(usize, usize), Vec<usize>> = HashMap::new();
     for index in 1..placed.len() {
@@ -132,7 +138,6 @@ fn place(document: wire::Document, number: usize, is_shadow: bool) -> Result<Pla
         DomError::Malformed(format!("node {index} of document {number} {what}"))
     };
     let mut locals: Vec<Option<Local>> = Vec::with_capacity(document.nodes.len());
-    let mut by_address = HashMap::new();
     let mut open: Vec<usize> = Vec::new();
     for (index, node) in document.nodes.iter().enumerate() {
         match node.parent {
@@ -197,16 +202,13 @@ fn place(document: wire::Document, number: usize, is_shadow: bool) -> Result<Pla
                 }
             }
         };
-        by_address
-            .entry((local.host, local.xpath.clone()))
-            .or_insert(index);
         locals.push(Some(local));
         open.push(index);
     }
     Ok(Placed {
         document,
         locals,
-        by_address,
+        by_address: HashMap::new(),
         is_shadow,
     })
 }
@@ -226,6 +228,15 @@ pub(super) fn is_written_well(path: &str) -> bool {
 }
 
 impl Placed {
+    fn learn_addresses(&mut self) {
+        for (index, local) in self.locals.iter().enumerate() {
+            if let Some(local) = local {
+                let address = (local.host, local.xpath.clone());
+                self.by_address.entry(address).or_insert(index);
+            }
+        }
+    }
+
     /// The element at the end of a way through shadow hosts.
     fn find(&self, path: &[String]) -> Option<usize> {
         let mut host = None;
@@ -234,29 +245,6 @@ impl Placed {
         }
         host
     }
-}
-
-/// Adds what a debugger knows; what is no longer there is passed over.
-fn apply(placed: &mut [Placed], patch: wire::Patch) {
-    let Some(document) = placed.get_mut(patch.document) else {
-        return;
-    };
-    let Some(index) = document.find(&patch.path) else {
-        return;
-    };
-    let node = &mut document.document.nodes[index];
-    if let Some(is_interactive) = patch.is_interactive {
-        node.is_interactive = is_interactive;
-    }
-    if let Some(role) = patch.role {
-        node.role = role;
-    }
-    if let Some(name) = patch.name {
-        node.name = name;
-    }
-    node.interactive_by = patch.interactive_by.or(node.interactive_by);
-    node.is_top_element = patch.is_top_element.or(node.is_top_element);
-    node.top_basis = patch.top_basis.or(node.top_basis);
 }
 
 struct Builder {
@@ -284,7 +272,14 @@ impl Builder {
             let is_root = node.parent.is_none() && !self.placed[number].is_shadow;
             let content = node.content;
             let kind = match self.placed[number].locals[index].take() {
-                None => DomKind::Text(text(node, place)),
+                None => {
+                    let outer = parent.map(|parent| &self.decoded.nodes[parent.index()].kind);
+                    let is_around_in_view = match outer {
+                        Some(DomKind::Element(outer)) => outer.is_in_viewport,
+                        _ => place.is_in_viewport,
+                    };
+                    DomKind::Text(text(node, place, is_around_in_view))
+                }
                 Some(local) => {
                     let scope = self.scope(number, &mut scopes, local.host);
                     let mut element = element(node, place, key);

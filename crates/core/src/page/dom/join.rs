@@ -27,12 +27,7 @@ pub struct Owner {
 
 /// One capture of all documents, the top one first. The texts are taken as they are: a broken one makes the whole
 /// capture unreadable, and reading says so.
-pub fn join(
-    documents: &[CapturedDocument],
-    tabs: &[TabInfo],
-    patches: &[Json],
-    warnings: &[String],
-) -> String {
+pub fn join(documents: &[CapturedDocument], tabs: &[TabInfo], warnings: &[String]) -> String {
     let owners: Vec<Json> = documents
         .iter()
         .map(|document| match &document.owner {
@@ -54,7 +49,6 @@ pub fn join(
         "version": super::wire::VERSION,
         "tabs": tabs,
         "owners": owners,
-        "patches": patches,
         "warnings": warnings,
     })
     .to_string();

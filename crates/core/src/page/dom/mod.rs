@@ -7,20 +7,18 @@
 //! { "version": 1,
 //!   "tabs": [ {"pageIndex": 0, "url": "…", "title": "…", "current": true} ],
 //!   "owners": [ null, {"document": 0, "path": ["/html/body/iframe"], "kind": "frame"} ],
-//!   "patches": [ {"document": 0, "path": ["/html/body/div[3]"], "isInteractive": true, "interactiveBy": "listener"} ],
 //!   "documents": [
 //!     { "url": "…", "title": "…", "documentId": "…", "viewport": [1280, 720], "scroll": [0, 0], "size": [1280, 1460],
 //!       "nodes": [
-//!         {"tagName": "body", "path": "/html/body", "isVisible": true, "rect": [0, 0, 1280, 1460]},
+//!         {"tagName": "body", "path": "/html/body", "rect": [0, 0, 1280, 1460]},
 //!         {"parent": 0, "tagName": "h1", "path": "h1", "role": "heading", "name": "Sign in", "level": 1},
 //!         {"parent": 1, "text": "Sign in"} ] },
 //!     { "url": "…", "nodes": [] } ] }
 //! ```
 //!
 //! `owners` and `documents` are of one length: the first document is the top one, every other is placed inline at its
-//! owner (`kind` is `frame` or `shadow`, the latter for closed shadow roots). `path` of owners and patches is the way
-//! to an element: xpaths from the root of that document through its open shadow hosts. A patch adds what only a
-//! debugger knows.
+//! owner (`kind` is `frame` or `shadow`, the latter for closed shadow roots). `path` of an owner is the way
+//! to the element: xpaths from the root of that document through its open shadow hosts.
 //!
 //! `nodes` are in pre-order over the flat tree, `parent` is the index of an earlier one. The keys of an element are:
 //!
@@ -29,7 +27,9 @@
 //! | `tagName`, `path` | its tag in lower case; the last step of its xpath, with a position only where a sibling has the same tag. A `path` that begins with `/` starts anew: at the root, below a shadow host, and of what stands in a slot |
 //! | `out` | of what stands in a slot: how many shadow roots further out its own tree is |
 //! | `attributes` | those that are kept; value, checked and selected as they are now. Never the value of a secret field |
-//! | `isVisible`, `isInteractive`, `isInViewport` | false if left out; a viewport is that of its own document |
+//! | `isVisible` | if left out: whether it has a `rect` |
+//! | `isInteractive` | if left out: whether it has an `interactiveBy` |
+//! | `isInViewport` | false if left out; a viewport is that of its own document |
 //! | `isTopElement`, `topBasis` | whether a pointer reaches it, not known if left out; `hit` or `paint` |
 //! | `interactiveBy` | why: `native`, `role`, `tabindex`, `listener` or `cursor` |
 //! | `proxy` | xpath of the label that stands in for a hidden checkbox, radio or file input |
@@ -40,7 +40,8 @@
 //! | `rect`, `content` | `[x, y, width, height]` in client coordinates of its own document; of frame owners also the content box |
 //! | `isAriaHidden`, `shadowRoot`, `nodeId` | not in the accessibility tree; hosts an open root; a number that lives as long as the node |
 //!
-//! A text node is `{"parent", "text"}`: rendered and in view, unless `isVisible` or `isInViewport` is false.
+//! A text node is `{"parent", "text"}`: rendered unless `isVisible` is false, and in view if its element is, unless
+//! `isInViewport` says otherwise.
 
 mod decode;
 mod join;

@@ -26,27 +26,24 @@ pub(super) struct Place {
     pub is_covered: bool,
 }
 
-/// A text at its place.
-pub(super) fn text(node: wire::Node, place: &Place) -> DomText {
+/// A text at its place, in an element that is in view or not.
+pub(super) fn text(node: wire::Node, place: &Place, is_around_in_view: bool) -> DomText {
     let is_visible = node.is_visible.unwrap_or(true) && place.is_visible;
-    let in_clip = match (node.rect, place.clip) {
-        (Some(shape), Some(clip)) => rect(shape).moved(place.offset).intersects(clip),
-        _ => true,
+    let is_in_view = match node.is_in_viewport {
+        Some(is_in_view) => is_in_view && place.is_in_viewport,
+        None => is_around_in_view,
     };
     DomText {
         text: cut(&node.text.unwrap_or_default(), LONGEST_TEXT).into_owned(),
         is_visible,
-        is_in_viewport: node.is_in_viewport.unwrap_or(true)
-            && is_visible
-            && place.is_in_viewport
-            && in_clip,
+        is_in_viewport: is_visible && is_in_view,
     }
 }
 
 /// An element at its place, still without an address. `document` keeps ids of nodes apart.
 pub(super) fn element(node: wire::Node, place: &Place, document: u64) -> DomElement {
     let shape = node.rect.map(|shape| rect(shape).moved(place.offset));
-    let is_visible = node.is_visible.unwrap_or(false) && place.is_visible;
+    let is_visible = node.is_visible.unwrap_or(node.rect.is_some()) && place.is_visible;
     let in_clip = match (shape, place.clip) {
         (Some(shape), Some(clip)) => shape.intersects(clip),
         _ => true,
@@ -70,7 +67,7 @@ pub(super) fn element(node: wire::Node, place: &Place, document: u64) -> DomElem
             })
             .collect(),
         is_visible,
-        is_interactive: node.is_interactive,
+        is_interactive: node.is_interactive.unwrap_or(node.interactive_by.is_some()),
         evidence: node.interactive_by.map(Evidence::from),
         is_top_element: match place.is_covered {
             true => Some(false),

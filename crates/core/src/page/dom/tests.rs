@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::testing::{capture, page, processor};
-use super::{DomElement, DomError, DomProcessor, DomState, HopKind, State};
+use super::{DomElement, DomError, DomKind, DomProcessor, DomState, HopKind, State};
 use crate::value::Redactor;
 
 fn named<'a>(state: &'a DomState, name: &str) -> &'a DomElement {
@@ -70,29 +70,59 @@ fn what_stands_in_a_slot_belongs_to_the_tree_outside() {
 }
 
 #[test]
-fn closed_shadow_roots_and_patches_are_put_in() {
+fn closed_shadow_roots_are_put_in() {
     let text = json!({
         "version": 1,
         "owners": [null, {"document": 0, "path": ["/html/body/x-a"], "kind": "shadow"}],
-        "patches": [{"document": 0, "path": ["/html/body/div"], "isInteractive": true, "interactiveBy": "listener", "name": "Patched"},
-                    {"document": 0, "path": ["/html/body/gone"], "isInteractive": true}],
         "documents": [
             {"viewport": [100, 100], "nodes": [
                 {"tagName": "body", "path": "/html/body"},
                 {"parent": 0, "tagName": "x-a", "path": "x-a", "isVisible": true, "isInViewport": true},
-                {"parent": 0, "tagName": "div", "path": "div", "isVisible": true, "isInViewport": true},
+                {"parent": 0, "tagName": "div", "path": "div", "name": "After", "rect": [0, 0, 9, 9], "interactiveBy": "listener"},
             ]},
             {"nodes": [
-                {"tagName": "button", "path": "/button[1]", "name": "One", "isVisible": true, "isInteractive": true, "interactiveBy": "native", "isInViewport": true},
-                {"tagName": "button", "path": "/button[2]", "name": "Two", "isVisible": true, "isInteractive": true, "interactiveBy": "native", "isInViewport": true},
+                {"tagName": "button", "path": "/button[1]", "name": "One", "rect": [0, 0, 9, 9], "interactiveBy": "native"},
+                {"tagName": "button", "path": "/button[2]", "name": "Two", "isVisible": true, "isInteractive": true, "interactiveBy": "native"},
             ]},
         ],
     });
     let state = processor().read(&text.to_string()).expect("a capture");
-    assert_eq!(indexed(&state), ["button One", "button Two", "div Patched"]);
+    assert_eq!(indexed(&state), ["button One", "button Two", "div After"]);
     let two = named(&state, "Two");
     assert_eq!(two.scope[0].kind, HopKind::Shadow);
     assert_eq!(two.scope[0].xpath, "/html/body/x-a");
+}
+
+#[test]
+fn what_is_left_out_of_a_capture_follows_from_the_rest() {
+    let text = json!({"version": 1, "documents": [{"viewport": [100, 100], "nodes": [
+        {"tagName": "body", "path": "/html/body", "rect": [0, 0, 100, 300], "isInViewport": true},
+        {"parent": 0, "tagName": "a", "path": "a[1]", "name": "Here", "rect": [0, 0, 9, 9], "isInViewport": true, "interactiveBy": "native"},
+        {"parent": 1, "text": "here"},
+        {"parent": 1, "text": "not yet", "isInViewport": false},
+        {"parent": 0, "tagName": "a", "path": "a[2]", "name": "Below", "rect": [0, 200, 9, 9], "interactiveBy": "native"},
+        {"parent": 4, "text": "below"},
+        {"parent": 4, "text": "sticks out", "isInViewport": true},
+        {"parent": 0, "tagName": "a", "path": "a[3]", "name": "Hidden", "interactiveBy": "native"},
+        {"parent": 0, "tagName": "p", "path": "p", "name": "Text", "rect": [0, 9, 9, 9]},
+    ]}]});
+    let state = processor().read(&text.to_string()).expect("a capture");
+    assert_eq!(indexed(&state), ["a Here", "a Below"]);
+    let texts: Vec<(&str, bool)> = state
+        .nodes
+        .iter()
+        .filter_map(|node| match &node.kind {
+            DomKind::Text(run) => Some((run.text.as_str(), run.is_in_viewport)),
+            DomKind::Element(_) => None,
+        })
+        .collect();
+    let expected = [
+        ("here", true),
+        ("not yet", false),
+        ("below", false),
+        ("sticks out", true),
+    ];
+    assert_eq!(texts, expected);
 }
 
 #[test]

@@ -17,8 +17,6 @@ pub(super) struct Capture {
     #[serde(default)]
     pub owners: Vec<Option<Owner>>,
     #[serde(default)]
-    pub patches: Vec<Patch>,
-    #[serde(default)]
     pub warnings: Vec<String>,
     pub documents: Vec<Document>,
 }
@@ -46,19 +44,6 @@ pub(super) struct Owner {
 pub(super) enum Kind {
     Frame,
     Shadow,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Patch {
-    pub document: usize,
-    pub path: Vec<String>,
-    pub is_interactive: Option<bool>,
-    pub interactive_by: Option<By>,
-    pub role: Option<String>,
-    pub name: Option<String>,
-    pub is_top_element: Option<bool>,
-    pub top_basis: Option<Basis>,
 }
 
 #[derive(Serialize, Deserialize, Clone, Copy)]
@@ -108,7 +93,7 @@ pub(super) struct Node {
     pub node_id: Option<u64>,
     pub attributes: Attributes,
     pub is_visible: Option<bool>,
-    pub is_interactive: bool,
+    pub is_interactive: Option<bool>,
     pub is_top_element: Option<bool>,
     pub is_in_viewport: Option<bool>,
     pub interactive_by: Option<By>,

@@ -13,6 +13,9 @@ use crate::page::words::{Likeness, SoughtName};
 /// How many elements a message lists.
 const SHOWN: usize = 5;
 
+/// For how many elements words are sought that are clear: each look searches the page.
+const MOST_TRIED: usize = 10;
+
 /// How many names are looked at as what a name may be a slip of.
 const MOST_COMPARED: usize = 2_000;
 
@@ -63,14 +66,14 @@ impl Finder<'_> {
             .is_some_and(|element| is_in(element, pool))
     }
 
-    /// Words for the first of several elements that would mean it alone.
+    /// Words for one of the first elements that would mean it alone.
     pub(super) fn clearer(
         &self,
         phrase: &Phrase,
         pool: Pool,
         elements: &[NodeId],
     ) -> Option<String> {
-        elements.iter().find_map(|&id| {
+        elements.iter().take(MOST_TRIED).find_map(|&id| {
             let (role, name) = self.place_of(id)?;
             let clearer = Phrase {
                 within: Some(Within {

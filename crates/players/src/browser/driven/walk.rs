@@ -109,7 +109,7 @@ pub(super) async fn capture(
         }
         level = next;
     }
-    Ok(join(&joining.parts, tabs, &[], &joining.warnings))
+    Ok(join(&joining.parts, tabs, &joining.warnings))
 }
 
 impl Known {

@@ -3,7 +3,7 @@
 use super::texts::{Names, Part, quoted};
 use crate::page::dom::HopKind;
 use crate::page::selector::{Pattern, Selector};
-use crate::scenario::browser::{StepsFile, TestStep};
+use crate::scenario::browser::{ActionKind, StepsFile, TestStep};
 
 /// Opens the roots that the page's scripts would close, from the next document on.
 pub(super) const OPEN_ROOTS: &str = "const attach = Element.prototype.attachShadow; Element.prototype.attachShadow = function (options) { return attach.call(this, { ...options, mode: 'open' }); };";
@@ -25,6 +25,21 @@ impl Parts {
     /// Whether the page of a step is in several parts: it has frames, or shadow roots.
     pub(super) fn are_several(self, step: &TestStep) -> bool {
         self.have_roots || has_frames(step)
+    }
+}
+
+/// Whether what a step does closes the tab that it is in: the next step is in an earlier one.
+pub(super) fn closes_its_tab(file: &StepsFile, place: usize) -> bool {
+    let acts = |step: &TestStep| {
+        !matches!(
+            step.action,
+            ActionKind::Assert | ActionKind::Wait | ActionKind::Extract
+        )
+    };
+    let tab = |step: &TestStep| step.tab.unwrap_or(0);
+    match file.test_steps.get(place..) {
+        Some([step, next, ..]) => acts(step) && tab(next) < tab(step),
+        _ => false,
     }
 }
 

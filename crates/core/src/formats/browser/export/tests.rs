@@ -481,3 +481,38 @@ proptest! {
         prop_assert_eq!(serde_json::from_str::<String>(&quoted(&text)).expect("JSON"), text);
     }
 }
+
+#[test]
+fn what_closes_its_tab_may_be_cut_short_by_that() {
+    let steps = json!([
+        on("role=link[name=\"Terms\"]", json!({})),
+        on(
+            "role=button[name=\"Close\"]",
+            json!({"id": "st-2", "tab": 1})
+        ),
+        on("role=button[name=\"Next\"]", json!({"id": "st-3"})),
+    ]);
+    let (source, steps) = file(steps);
+    for (server, list, line) in [
+        (ToolCallServer::ChromeDevtools, "list_pages", "2: "),
+        (ToolCallServer::Playwright, "browser_tabs", "- 1: "),
+    ] {
+        let exported = to_tool_call(&steps, &source, server);
+        let scenario: Json = serde_json::from_str(&exported.text).expect("JSON");
+        let calls = scenario["steps"].as_array().expect("a list");
+        let close = &calls[4];
+        assert_eq!(close["target"]["name"], "Close", "{calls:#?}");
+        assert_eq!(close["on_error"], "skip");
+        // That it is there is waited for before, since a failure of the click itself is tolerated.
+        assert_eq!(calls[3]["target"], close["target"]);
+        assert_eq!(calls[3]["on_error"], "retry");
+        let listed = &calls[5];
+        let tool = format!("mcp__{}__{list}", server.word());
+        assert_eq!(listed["tool"], tool.as_str());
+        let pattern = &listed["expect"]["json_schema"]["not"]["pattern"];
+        assert_eq!(pattern, &json!(format!("(^|\\n){line}")));
+    }
+    let test = to_playwright(&steps, &source).text;
+    let close = "await test.step(\"do it\", closing(page, async () => {";
+    assert_eq!(test.matches(close).count(), 1, "{test}");
+}

@@ -43,12 +43,12 @@ function capture(options) {
   const count = root.getElementsByTagName('*').length;
   if (count > MOST_NODES) return JSON.stringify({ tooLarge: count, largest: absolutePath(largestSubtree(root)) });
   const walk = new Walk(options);
-  labelTexts = new Map();
+  forgetLabels();
   const page = getComputedStyle(document.documentElement);
   const around = {
     parent: undefined, isRendered: true, isRoot: true, isInert: false, isAriaHidden: false, isDisabled: false,
     opacity: Number(page.opacity), cursor: page.cursor, focused: document.activeElement === document.body ? null : document.activeElement,
-    place: [], isPinned: false, limits: startingLimits(options.clip), isShowing: true, isShown: true, isAllInView: false, outOfView: undefined,
+    place: [], isPinned: false, limits: startingLimits(options.clip), isShowing: true, isShown: true, isAllOrNotInView: false,
     depth: 0,
   };
   walk.element(root, absolutePath(root), around, true, 0);
@@ -58,7 +58,7 @@ function capture(options) {
     if (parts.length > 200) break;
     closed.push(pathsTo(next.host));
     walk.nodes = [];
-    walk.list(next.root.childNodes, next.around, '/', next.root.childNodes);
+    walk.list(next.root, next.around, '/');
     parts.push(walk.nodes);
   }
   walk.finish();

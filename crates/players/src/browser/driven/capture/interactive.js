@@ -35,7 +35,7 @@ function standsIn(element, style, rect, isTransparent) {
   if (element.localName !== 'input' || !['checkbox', 'radio', 'file'].includes(element.type)) return null;
   const isTiny = rect.width <= 1 || rect.height <= 1;
   if (!isTiny && !isTransparent && !isClippedAway(style)) return null;
-  for (const label of element.labels) {
+  for (const label of labelsOf(element)) {
     if (label.checkVisibility({ opacityProperty: true, visibilityProperty: true })) {
       const around = label.getBoundingClientRect();
       if (around.width > 1 && around.height > 1) return label;

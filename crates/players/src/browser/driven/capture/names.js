@@ -23,12 +23,38 @@ function labelOf(element) {
   return labelsText(element, new Set([element])).slice(0, LONGEST_NAME);
 }
 
-/** What was said of a field's labels in this walk: it is asked for twice. */
+const LABELABLE = new Set(['button', 'input', 'meter', 'output', 'progress', 'select', 'textarea']);
+
+/** The labels in a tree by what they are for, and what they say: found in a walk, and forgotten before the next. */
+let labelled = new Map();
 let labelTexts = new Map();
 
+function forgetLabels() {
+  labelled = new Map();
+  labelTexts = new Map();
+}
+
+/** The labels of a field, in their order. What the field itself says of them is a search of the page for each field. */
+function labelsOf(element) {
+  const root = element.getRootNode();
+  let known = labelled.get(root);
+  if (!known) {
+    known = new Map();
+    for (const label of root.querySelectorAll('label')) {
+      const field = isHtml(label) ? label.control : null;
+      if (field && known.has(field)) known.get(field).push(label);
+      else if (field) known.set(field, [label]);
+    }
+    labelled.set(root, known);
+  }
+  return known.get(element) ?? [];
+}
+
 function labelsText(element, visited) {
-  if (!element.labels || !element.labels.length) return '';
-  if (!labelTexts.has(element)) labelTexts.set(element, textOfLabels([...element.labels], visited));
+  if (!LABELABLE.has(element.localName)) return '';
+  const labels = labelsOf(element);
+  if (!labels.length) return '';
+  if (!labelTexts.has(element)) labelTexts.set(element, textOfLabels(labels, visited));
   return labelTexts.get(element);
 }
 

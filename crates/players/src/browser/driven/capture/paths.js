@@ -2,12 +2,12 @@
 
 const stepName = (element) => (isHtml(element) ? element.localName : `*[name()="${element.nodeName}"]`);
 
-/** The last steps of the children of one parent. */
+/** The last steps of the children of one parent, of which `first` is the first. */
 class Steps {
-  constructor(siblings) {
+  constructor(first) {
     this.totals = new Map();
     this.places = new Map();
-    for (let child = siblings[0]; child; child = child.nextSibling) {
+    for (let child = first; child; child = child.nextSibling) {
       if (child.nodeType !== Node.ELEMENT_NODE) continue;
       const name = child.nodeName;
       const position = (this.totals.get(name) || 0) + 1;

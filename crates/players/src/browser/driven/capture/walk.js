@@ -58,10 +58,11 @@ class Walk {
     const visible = isInViewport ? inView : both(region, limit.reach);
     const isSeen = isShowing && !isEmpty(visible) && !(isOut && isClippedAway(style));
     const label = isSeen && rect.width > 1 ? null : standsIn(element, style, rect, opacity === 0);
-    node.isVisible = isSeen || isRoot || label !== null;
+    const isVisible = isSeen || isRoot || label !== null;
     const shown = label ? both(regionOf(label.getBoundingClientRect()), limit.reach) : visible;
     if (isInViewport || (label && !isEmpty(both(shown, limit.port)))) node.isInViewport = true;
-    if (node.isVisible) node.rect = toRect(isEmpty(shown) ? region : shown);
+    // With a rectangle it is visible.
+    if (isVisible) node.rect = toRect(isEmpty(shown) ? region : shown);
     if (label) node.proxy = absolutePath(label);
 
     const isInert = around.isInert || element.inert === true;
@@ -74,11 +75,10 @@ class Walk {
     if (states.length) node.states = states;
     const place = position === 'static' ? around.place : this.painted.place(around.place, style);
     const cursor = style.cursor;
-    if (node.isVisible) {
+    if (isVisible) {
       this.naming(element, node, role);
       const by = isInert || (this.modal && !isWithin(element, this.modal)) ? null : interactiveBy(element, role, cursor, around.cursor, shown);
       if (by) {
-        node.isInteractive = true;
         node.interactiveBy = by;
         const part = display === 'inline' && !label ? largestPart(element, isInViewport ? limit.port : limit.reach) : shown;
         this.top(element, node, style, isEmpty(part) ? region : part, place, label);
@@ -115,8 +115,8 @@ class Walk {
       limits: limitsInside(around.limits, limit, element, style, display, position, rect),
       isShowing,
       isShown: isSeen || isRoot || display === 'contents',
-      isAllInView: isInViewport && sameRegion(inView, region),
-      outOfView: !isInViewport && display !== 'contents' ? node.rect : undefined,
+      // Then its texts are as much in view as it is.
+      isAllOrNotInView: isInViewport ? sameRegion(inView, region) : display !== 'contents',
       depth: around.depth + 1,
     }, rect);
     this.display = display;
@@ -126,7 +126,7 @@ class Walk {
     if (!role && !NAMED_TAGS.has(element.localName) && !hasGlobalAria(element)) return;
     const name = role ? nameOf(element, role) : '';
     if (name) node.name = name;
-    const takesLabel = element.labels !== undefined || role === 'textbox' || role === 'combobox' || role === 'searchbox' || role === 'spinbutton' || role === 'slider';
+    const takesLabel = LABELABLE.has(element.localName) || role === 'textbox' || role === 'combobox' || role === 'searchbox' || role === 'spinbutton' || role === 'slider';
     if (takesLabel) {
       const label = labelOf(element);
       if (label) node.label = label;
@@ -167,18 +167,16 @@ class Walk {
       this.nodes[around.parent].shadowRoot = true;
       const outerFocus = around.focused;
       around.focused = shadow.activeElement;
-      this.list(shadow.childNodes, around, '/', shadow.childNodes);
+      this.list(shadow, around, '/');
       around.focused = outerFocus;
       // What is in no slot is not shown.
-      const unslotted = [...element.childNodes].filter((child) => child.nodeType === Node.ELEMENT_NODE && !child.assignedSlot);
-      if (unslotted.length) this.list(unslotted, hiddenInside(around, around.parent), '', element.children);
+      this.list(element, hiddenInside(around, around.parent), '', (child) => !child.assignedSlot);
       return;
     }
     if (shadow && around.isRendered) {
       this.closed.push({ host: element, root: shadow, around: { ...around, parent: undefined, focused: shadow.activeElement } });
       // What the root shows of what is in the host is seen by where that is.
-      around.isAllInView = false;
-      around.outOfView = undefined;
+      around.isAllOrNotInView = false;
     } else if (rect && !asked.has(element) && this.maySecretlyHost(element, rect)) {
       this.suspects.push(element);
     }
@@ -190,7 +188,7 @@ class Walk {
         return;
       }
     }
-    this.list(element.childNodes, around, '', element.childNodes);
+    this.list(element, around, '');
   }
 
   slotted(assigned, around, root) {
@@ -202,20 +200,22 @@ class Walk {
     }
   }
 
-  list(childNodes, around, prefix, siblings) {
-    const steps = siblings.length > 1 ? new Steps(siblings) : null;
-    const isOfDetails = childNodes[0]?.parentNode.localName === 'details';
+  /** The children of an element or a root, but for those that `isMeant` leaves out. */
+  list(parent, around, prefix, isMeant = null) {
+    const first = parent.firstChild;
+    const steps = first?.nextSibling ? new Steps(first) : null;
+    const isOfDetails = parent.localName === 'details';
     let isSkipped;
     // Is what stands before in the same line?
     let isInLine = false;
-    const isAll = childNodes === siblings;
-    for (let idx = 0, child = childNodes[0]; child; idx += 1, child = isAll ? child.nextSibling : childNodes[idx]) {
+    for (let child = first; child; child = child.nextSibling) {
       if (child.nodeType === Node.TEXT_NODE) {
         if (around.isRendered && !isSkipped) this.text(child, around, isInLine);
         isInLine = true;
         continue;
       }
       if (child.nodeType !== Node.ELEMENT_NODE || LEFT_OUT.has(child.localName)) continue;
+      if (isMeant && !isMeant(child)) continue;
       if (around.isRendered && (isSkipped === undefined || isOfDetails)) {
         // Asked once for all: contents that are skipped (`content-visibility`, closed `details`).
         if (child.checkVisibility()) isSkipped = false;
@@ -236,23 +236,19 @@ class Walk {
     }
     const entry = { parent: around.parent, text: text.length > LONGEST_TEXT ? text.slice(0, LONGEST_TEXT) : text };
     if (!around.isShowing || !around.isShown) entry.isVisible = false;
-    else if (around.outOfView) {
-      entry.isInViewport = false;
-      entry.rect = around.outOfView;
-    } else if (!around.isAllInView) this.place(node, entry, around);
+    else if (!around.isAllOrNotInView) this.place(node, entry, around);
     this.nodes.push(entry);
   }
 
-  /** Where a text is whose element is not all in view. */
+  /** Whether a text is in view that may be elsewhere than its element. */
   place(node, entry, around) {
     this.range.selectNodeContents(node);
     const region = regionOf(this.range.getBoundingClientRect());
     const limit = around.limits.flow;
     if (isEmpty(both(region, limit.reach))) {
       if (entry.text !== ' ') entry.isVisible = false;
-    } else if (isEmpty(both(region, limit.port))) {
-      entry.isInViewport = false;
-      entry.rect = toRect(region);
+    } else {
+      entry.isInViewport = !isEmpty(both(region, limit.port));
     }
   }
 

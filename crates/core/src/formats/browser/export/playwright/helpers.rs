@@ -7,6 +7,8 @@ pub(super) enum Helper {
     Called,
     /// `tab(first, number)`: a tab that may still open.
     Tab,
+    /// `closing(page, act)`: what closes its own tab.
+    Closing,
     /// `count(page, find)`: visible elements of all frames.
     Count,
     /// `shown(page)`: the text of all frames.
@@ -21,6 +23,7 @@ impl Helper {
         match self {
             Self::Called => CALLED,
             Self::Tab => TAB,
+            Self::Closing => CLOSING,
             Self::Count => COUNT,
             Self::Shown => SHOWN,
             Self::ScrollTo => SCROLL_TO,
@@ -33,7 +36,7 @@ impl Helper {
             Self::Called => &["Frame", "FrameLocator", "Locator", "Page"],
             Self::Count => &["Frame", "Locator", "Page"],
             Self::ScrollTo => &["Locator", "Page"],
-            Self::Tab | Self::Shown => &["Page"],
+            Self::Tab | Self::Closing | Self::Shown => &["Page"],
         }
     }
 }
@@ -65,6 +68,18 @@ async function tab(first: Page, number: number): Promise<Page> {
   await expect.poll(() => pages().length).toBeGreaterThan(number);
   await pages()[number].waitForLoadState();
   return pages()[number];
+}
+"#;
+
+const CLOSING: &str = r#"
+/** What closes its own tab: whether the tab goes before or after the action is over. */
+function closing(page: Page, act: () => Promise<void>): () => Promise<void> {
+  return async () => {
+    const acted = act().catch((error) => {
+      if (!String(error).includes("has been closed")) throw error;
+    });
+    await Promise.all([page.waitForEvent("close"), acted]);
+  };
 }
 "#;
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::pages::{OPEN_ROOTS, Parts, is_in_root};
+use super::pages::{OPEN_ROOTS, Parts, closes_its_tab, is_in_root};
 use super::settings::settings;
 use super::texts::{Names, quoted};
 use super::{Exported, Warnings};
@@ -37,7 +37,7 @@ pub fn to_playwright(file: &StepsFile, source: &SourceFile) -> Exported {
     let first = writer.address(&file.url);
     let _ = writeln!(writer.steps, "  await page.goto({first});");
     for (place, step) in file.test_steps.iter().enumerate() {
-        writer.step(place, step);
+        writer.step(place, step, closes_its_tab(file, place));
     }
     Exported {
         text: writer.file(file, source),
@@ -208,7 +208,7 @@ impl Writer<'_> {
         }
     }
 
-    fn step(&mut self, place: usize, step: &TestStep) {
+    fn step(&mut self, place: usize, step: &TestStep, closes_tab: bool) {
         let tab = step.tab.unwrap_or(0);
         if tab != self.tab {
             self.tab = tab;
@@ -225,10 +225,17 @@ impl Writer<'_> {
             false => "",
         };
         let title = quoted(&step.description);
-        let _ = writeln!(self.steps, "  await test.step({title}, async () => {{");
+        let [begin, end] = match closes_tab {
+            true => {
+                self.helpers.insert(Helper::Closing);
+                ["closing(page, async () => {", "})"]
+            }
+            false => ["async () => {", "}"],
+        };
+        let _ = writeln!(self.steps, "  await test.step({title}, {begin}");
         for statement in statements {
             let _ = writeln!(self.steps, "    {statement}");
         }
-        let _ = writeln!(self.steps, "  }}){optional};");
+        let _ = writeln!(self.steps, "  {end}){optional};");
     }
 }

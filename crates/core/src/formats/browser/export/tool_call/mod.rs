@@ -13,7 +13,7 @@ use std::path::Path;
 
 use serde_json::{Map, json};
 
-use super::pages::{OPEN_ROOTS, Parts, is_in_root, is_whole};
+use super::pages::{OPEN_ROOTS, Parts, closes_its_tab, is_in_root, is_whole};
 use super::settings::settings;
 use super::texts::{Names, quoted};
 use super::{Exported, Warnings};
@@ -23,7 +23,7 @@ use crate::scenario::browser::{
 use crate::source::SourceFile;
 use crate::value::{Json, names_credential};
 use retries::{common, retry};
-use tabs::Tabs;
+use tabs::{Tab, Tabs};
 
 /// The server that a scenario is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,11 +53,13 @@ pub fn to_tool_call(file: &StepsFile, source: &SourceFile, server: ToolCallServe
         calls: Vec::new(),
         warnings: Warnings::new(source),
         tabs: Tabs::new(),
+        closes_tab: false,
         parts: Parts::of(file),
     };
     writer.open_roots(file);
     writer.go_to(&file.url, "Open the page");
     for (place, step) in file.test_steps.iter().enumerate() {
+        writer.closes_tab = closes_its_tab(file, place);
         writer.step(place, step);
         writer.doubts(place, step, &file.secrets);
     }
@@ -105,6 +107,8 @@ struct Writer<'a> {
     calls: Vec<Json>,
     warnings: Warnings<'a>,
     tabs: Tabs,
+    /// Whether the step that is written closes its own tab.
+    closes_tab: bool,
     parts: Parts,
 }
 
@@ -257,16 +261,42 @@ impl Writer<'_> {
     }
 
     fn go_to_tab(&mut self, place: usize) {
+        let left = self.tabs.current();
         let Some(number) = self.tabs.go_to(place) else {
             return;
         };
+        if place < left.place {
+            self.tab_is_closed(left);
+        }
         let (tool, params) = match self.is_devtools() {
-            true => ("select_page", json!({"pageId": number})),
+            // Only what is in front is drawn, and what is not drawn never comes to rest for a click.
+            true => (
+                "select_page",
+                json!({"pageId": number, "bringToFront": true}),
+            ),
             false => ("browser_tabs", json!({"action": "select", "index": place})),
         };
         // A tab that opens is there a moment later.
         let more = retry(self.settings.assert_timeout_ms, None, false);
         self.call(tool, params, &format!("Go to tab {}", place + 1), more);
+    }
+
+    /// Waits until a tab is no longer among those that the server lists.
+    fn tab_is_closed(&mut self, tab: Tab) {
+        let (tool, params, line) = match self.is_devtools() {
+            true => ("list_pages", json!({}), format!("{}: ", tab.number)),
+            false => (
+                "browser_tabs",
+                json!({"action": "list"}),
+                format!("- {}: ", tab.place),
+            ),
+        };
+        let mut more = Map::new();
+        let schema = json!({"type": "string", "not": {"pattern": format!("(^|\\n){line}")}});
+        more.insert("expect".to_owned(), json!({"json_schema": schema}));
+        more.extend(retry(self.settings.assert_timeout_ms, None, false));
+        let words = format!("Tab {} is closed", tab.place + 1);
+        self.call(tool, params, &words, more);
     }
 
     fn press(&mut self, step: &TestStep) {
@@ -275,7 +305,8 @@ impl Writer<'_> {
             false => "browser_press_key",
         };
         let key = self.names.template(step.key.as_deref().unwrap_or_default());
-        let more = common(step, None);
+        let mut more = common(step, None);
+        self.tolerate_closing(&mut more);
         self.call(tool, json!({"key": key}), &step.description, more);
     }
 

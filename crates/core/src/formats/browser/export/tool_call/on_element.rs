@@ -49,7 +49,13 @@ impl Writer<'_> {
         let limit = step.timeout_ms.unwrap_or(self.settings.action_timeout_ms);
         let mut more = Map::new();
         more.insert("target".to_owned(), target);
-        more.extend(common(step, Some(limit)));
+        if self.closes_tab && step.action != ActionKind::Press {
+            self.wait_for(&more, limit);
+            more.extend(common(step, None));
+            self.tolerate_closing(&mut more);
+        } else {
+            more.extend(common(step, Some(limit)));
+        }
         let value = match step.input_value() {
             Some(InputValue::Text(text)) => self.names.template(&text),
             Some(value) => as_text(&value.to_json()).into_owned(),
@@ -107,6 +113,27 @@ impl Writer<'_> {
             _ => return,
         };
         self.call(tool, params, words, more);
+    }
+
+    /// Waits until the element that `more` has as its target is there.
+    fn wait_for(&mut self, more: &Map<String, Json>, limit: u64) {
+        let mut more = more.clone();
+        more.insert("expect".to_owned(), self.returns_true());
+        more.extend(retry(limit, None, false));
+        let tool = match self.is_devtools() {
+            true => "evaluate_script",
+            false => "browser_evaluate",
+        };
+        let params = json!({"function": "(element) => element.checkVisibility()"});
+        self.call(tool, params, "Wait for what closes the tab", more);
+    }
+
+    /// A tab that closes may take the answer of what closed it with it, which the servers tell as an error: that the tab
+    /// is closed is looked at afterwards.
+    pub(super) fn tolerate_closing(&self, more: &mut Map<String, Json>) {
+        if self.closes_tab {
+            more.insert("on_error".to_owned(), "skip".into());
+        }
     }
 
     /// @playwright/mcp ticks boxes as fields of a form, so the form's field is what has the target.

@@ -1,5 +1,12 @@
 //! The tabs of a browser, by the numbers that its server gives them.
 
+/// A tab, by its place among the others, from 0, and by the number that it keeps.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tab {
+    pub(super) place: usize,
+    pub(super) number: u64,
+}
+
 /// The tabs that are open, as far as steps tell: a new one comes last, and one that closes was the current one.
 #[derive(Debug, Clone)]
 pub(super) struct Tabs {
@@ -18,6 +25,14 @@ impl Tabs {
             numbers: vec![1],
             next: 2,
             current: 0,
+        }
+    }
+
+    /// The current one.
+    pub(super) fn current(&self) -> Tab {
+        Tab {
+            place: self.current,
+            number: self.numbers.get(self.current).copied().unwrap_or(0),
         }
     }
 
