@@ -22,7 +22,7 @@ function described(element) {
 
 /** As JSON: `{ found, isVisible, isEnabled, isEditable, isHit, isDownload, by?, options? }`. */
 function look(paths) {
-  forgetLabels();
+  forgetNames();
   const element = find(paths);
   if (!element) return JSON.stringify({ found: false });
   const rect = element.getBoundingClientRect();

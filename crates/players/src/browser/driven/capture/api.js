@@ -43,11 +43,11 @@ function capture(options) {
   const count = root.getElementsByTagName('*').length;
   if (count > MOST_NODES) return JSON.stringify({ tooLarge: count, largest: absolutePath(largestSubtree(root)) });
   const walk = new Walk(options);
-  forgetLabels();
+  forgetNames();
   const page = getComputedStyle(document.documentElement);
   const around = {
     parent: undefined, isRendered: true, isRoot: true, isInert: false, isAriaHidden: false, isDisabled: false,
-    opacity: Number(page.opacity), cursor: page.cursor, focused: document.activeElement === document.body ? null : document.activeElement,
+    opacity: Number(page.opacity), style: page, focused: document.activeElement === document.body ? null : document.activeElement,
     place: [], isPinned: false, limits: startingLimits(options.clip), isShowing: true, isShown: true, isAllOrNotInView: false,
     depth: 0,
   };

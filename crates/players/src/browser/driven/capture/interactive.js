@@ -6,7 +6,7 @@ const ACTING_WHEN_FOCUSABLE = new Set(['listbox', 'row', 'gridcell']);
 const PRESSED = ['onclick', 'onmousedown', 'onpointerdown', 'ontouchstart'];
 
 /** `native`, `role`, `tabindex`, `listener`, `cursor`, or null. `visible` is its region in view or reach. */
-function interactiveBy(element, role, cursor, cursorAround, visible) {
+function interactiveBy(element, role, style, styleAround, visible) {
   if (isNativeControl(element)) return 'native';
   const isLabel = element.localName === 'label' && element.control;
   if (isLabel) return null;
@@ -16,7 +16,7 @@ function interactiveBy(element, role, cursor, cursorAround, visible) {
   } else if (element.localName === 'option') return 'role';
   if (element.hasAttribute('tabindex') && element.tabIndex >= 0) return 'tabindex';
   if (hasListener(element) && !isDelegation(element, visible)) return 'listener';
-  if (cursor === 'pointer' && cursorAround !== 'pointer' && !isDelegation(element, visible)) return 'cursor';
+  if (style.cursor === 'pointer' && styleAround.cursor !== 'pointer' && !isDelegation(element, visible)) return 'cursor';
   return null;
 }
 

@@ -29,9 +29,14 @@ const LABELABLE = new Set(['button', 'input', 'meter', 'output', 'progress', 'se
 let labelled = new Map();
 let labelTexts = new Map();
 
-function forgetLabels() {
+/** Of how many elements the text before and after them was asked in a walk, and whether sheets may add any. */
+let addedText = { n_asked: 0, isPossible: undefined };
+
+/** What is found out of names holds for one walk. */
+function forgetNames() {
   labelled = new Map();
   labelTexts = new Map();
+  addedText = { n_asked: 0, isPossible: undefined };
 }
 
 /** The labels of a field, in their order. What the field itself says of them is a search of the page for each field. */
@@ -180,7 +185,8 @@ function fallbackName(element) {
 
 function contentText(element, context) {
   const { visited } = context;
-  const parts = [pseudoText(element, '::before')];
+  const mayBeAdded = mayHaveAddedText(element);
+  const parts = mayBeAdded ? [pseudoText(element, '::before')] : [];
   const add = (node) => {
     if (node.nodeType === Node.TEXT_NODE) {
       parts.push(node.data);
@@ -196,11 +202,46 @@ function contentText(element, context) {
     parts.push(isInline ? text : ` ${text} `);
   };
   const assigned = element.localName === 'slot' ? element.assignedNodes() : [];
-  const children = assigned.length ? assigned : (shadowOf(element) || element).childNodes;
-  for (const child of children) if (assigned.length || !child.assignedSlot) add(child);
+  for (const child of assigned) add(child);
+  if (!assigned.length) {
+    for (let child = (shadowOf(element) || element).firstChild; child; child = child.nextSibling) if (!child.assignedSlot) add(child);
+  }
   for (const owned of referenced(element, 'aria-owns')) add(owned);
-  parts.push(pseudoText(element, '::after'));
+  if (mayBeAdded) parts.push(pseudoText(element, '::after'));
   return parts.join('');
+}
+
+// To ask an element what is before and after it takes long. On a page with many elements its sheets are asked first.
+const FEW_ELEMENTS = 50;
+const MANY_RULES = 3000;
+
+function mayHaveAddedText(element) {
+  addedText.n_asked += 1;
+  if (addedText.n_asked <= FEW_ELEMENTS) return true;
+  // Sheets of shadow roots reach their host, and what is in their slots.
+  if (element.assignedSlot || shadowOf(element) || element.getRootNode() !== document) return true;
+  addedText.isPossible ??= mayAddText([...document.styleSheets, ...document.adoptedStyleSheets], { left: MANY_RULES });
+  return addedText.isPossible;
+}
+
+/** May one of the sheets put text before or after elements? Those that can't be read, and too many rules, may. */
+function mayAddText(sheets, budget) {
+  try {
+    return sheets.some((sheet) => someAddText(sheet.cssRules, budget));
+  } catch {
+    return true;
+  }
+}
+
+function someAddText(rules, budget) {
+  for (const rule of rules) {
+    budget.left -= 1;
+    if (budget.left < 0) return true;
+    if (rule.selectorText && /:(before|after)/i.test(rule.selectorText) && !['', 'none', 'normal', '""'].includes(rule.style.content)) return true;
+    if (rule.styleSheet && mayAddText([rule.styleSheet], budget)) return true;
+    if (rule.cssRules && someAddText(rule.cssRules, budget)) return true;
+  }
+  return false;
 }
 
 /** The text that a style puts before or after an element. */

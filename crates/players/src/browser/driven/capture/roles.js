@@ -132,7 +132,7 @@ function givenName(element) {
 }
 
 function hasGlobalAria(element) {
-  return GLOBAL_ARIA.some((name) => element.hasAttribute(name));
+  return element.hasAttributes() && GLOBAL_ARIA.some((name) => element.hasAttribute(name));
 }
 
 /** The role, or an empty text when there is none. */

@@ -69,14 +69,16 @@ function isEditable(element) {
   return element.isContentEditable === true && isEditingHost(element);
 }
 
+const NO_STATES = [];
+
 /** Only these can have a state when no attribute says so. */
 const HAS_STATES = new Set(['input', 'textarea', 'select', 'option', 'button', 'summary', 'fieldset', 'optgroup']);
 
 /** `focused` is the element of this tree that has the focus. */
 function statesOf(element, isDisabledAround, focused) {
-  const states = [];
   if (element !== focused && !isDisabledAround && !HAS_STATES.has(element.localName) && !element.isContentEditable
-    && !(element.hasAttributes() && element.getAttributeNames().some((name) => name.startsWith('aria-')))) return states;
+    && !(element.hasAttributes() && element.getAttributeNames().some((name) => name.startsWith('aria-')))) return NO_STATES;
+  const states = [];
   const aria = (name) => element.getAttribute(`aria-${name}`);
   const has = (name) => element.hasAttribute(`aria-${name}`);
   const isField = element.localName === 'input' || element.localName === 'textarea' || element.localName === 'select';

@@ -74,10 +74,9 @@ class Walk {
     const states = statesOf(element, around.isDisabled, around.focused);
     if (states.length) node.states = states;
     const place = position === 'static' ? around.place : this.painted.place(around.place, style);
-    const cursor = style.cursor;
     if (isVisible) {
       this.naming(element, node, role);
-      const by = isInert || (this.modal && !isWithin(element, this.modal)) ? null : interactiveBy(element, role, cursor, around.cursor, shown);
+      const by = isInert || (this.modal && !isWithin(element, this.modal)) ? null : interactiveBy(element, role, style, around.style, shown);
       if (by) {
         node.interactiveBy = by;
         const part = display === 'inline' && !label ? largestPart(element, isInViewport ? limit.port : limit.reach) : shown;
@@ -100,6 +99,9 @@ class Walk {
       if (rect.height && !asked.has(element) && this.maySecretlyHost(element, rect)) this.suspects.push(element);
       return;
     }
+    // Then its texts are as much in view as it is.
+    const isAllOrNotInView = isInViewport ? sameRegion(inView, region) : display !== 'contents';
+    const isOfTexts = isAllOrNotInView && !element.firstElementChild && element.localName !== 'slot' && !shadowOf(element);
     this.children(element, {
       parent: idx,
       isRendered: true,
@@ -108,15 +110,15 @@ class Walk {
       isAriaHidden,
       isDisabled: around.isDisabled || element.getAttribute('aria-disabled') === 'true',
       opacity,
-      cursor,
+      style,
       focused: around.focused,
       place,
       isPinned: around.isPinned || position === 'fixed' || position === 'sticky',
-      limits: limitsInside(around.limits, limit, element, style, display, position, rect),
+      // They limit elements, and texts that may be elsewhere.
+      limits: isOfTexts ? around.limits : limitsInside(around.limits, limit, element, style, display, position, rect),
       isShowing,
       isShown: isSeen || isRoot || display === 'contents',
-      // Then its texts are as much in view as it is.
-      isAllOrNotInView: isInViewport ? sameRegion(inView, region) : display !== 'contents',
+      isAllOrNotInView,
       depth: around.depth + 1,
     }, rect);
     this.display = display;
@@ -229,7 +231,7 @@ class Walk {
 
   text(node, around, isInLine) {
     let text = node.data;
-    if (!text.trim()) {
+    if (!/\S/.test(text)) {
       // A space between two pieces of a line counts; one between blocks is not rendered.
       if (!isInLine || !node.nextSibling || around.parent === undefined) return;
       text = ' ';
