@@ -7,13 +7,15 @@ pub fn did_you_mean<'a>(
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
     let wanted = fold(name);
-    let allowed = (wanted.chars().count() / 3).clamp(1, 4);
+    let length = wanted.chars().count();
+    let allowed = (length / 3).clamp(1, 4);
     candidates
         .into_iter()
-        .map(|candidate| {
+        .filter_map(|candidate| {
             let folded = fold(candidate);
-            let distance = strsim::damerau_levenshtein(&wanted, &folded);
-            (distance, candidate)
+            // Texts are as far from each other as their lengths, at least.
+            let is_near = folded.chars().count().abs_diff(length) <= allowed;
+            is_near.then(|| (strsim::damerau_levenshtein(&wanted, &folded), candidate))
         })
         .filter(|&(distance, candidate)| distance <= allowed && candidate != name)
         .min_by_key(|&(distance, _)| distance)

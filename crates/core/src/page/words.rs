@@ -7,6 +7,19 @@ pub(crate) fn fold(text: &str) -> String {
     single_spaces(text).to_lowercase()
 }
 
+/// Whether `text` folded is `folded`. Most texts are told apart without folding them.
+fn is_folded(text: &str, folded: &str) -> bool {
+    if !text.is_ascii() {
+        return fold(text) == folded;
+    }
+    let mut left = folded.split_whitespace();
+    let mut words = text.split_whitespace();
+    words.all(|word| {
+        left.next()
+            .is_some_and(|left| word.eq_ignore_ascii_case(left))
+    }) && left.next().is_none()
+}
+
 /// How like a name must be what is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Likeness {
@@ -47,28 +60,31 @@ impl SoughtName {
     pub(crate) fn fits(&self, text: &str, likeness: Likeness) -> bool {
         match likeness {
             Likeness::Exact => text == self.exact,
-            Likeness::Folded => fold(text) == self.folded,
+            Likeness::Folded => is_folded(text, &self.folded),
             Likeness::Words => holds_tokens(text, &self.words),
         }
     }
 
     /// How many of its words are in a text.
     pub(crate) fn common_words(&self, text: &str) -> usize {
-        let found = tokens(text);
+        let text = text.to_lowercase();
         self.words
             .iter()
-            .filter(|word| found.contains(word))
+            .filter(|&word| words(&text).any(|found| found == word))
             .count()
     }
 }
 
 /// The words of a text, folded: runs of letters and digits.
 pub(crate) fn tokens(text: &str) -> Vec<String> {
-    text.to_lowercase()
+    words(&text.to_lowercase()).map(str::to_owned).collect()
+}
+
+/// The words of a text that is folded already.
+fn words(folded: &str) -> impl Iterator<Item = &str> {
+    folded
         .split(|sign: char| !sign.is_alphanumeric())
         .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect()
 }
 
 /// Whether all words of `wanted` are among those of `text`. Never if there are none.
@@ -76,8 +92,10 @@ pub(crate) fn holds_tokens(text: &str, wanted: &[String]) -> bool {
     if wanted.is_empty() {
         return false;
     }
-    let found = tokens(text);
-    wanted.iter().all(|word| found.contains(word))
+    let text = text.to_lowercase();
+    wanted
+        .iter()
+        .all(|word| words(&text).any(|found| found == word))
 }
 
 /// At most `limit` graphemes, with a mark where it was cut.
@@ -104,6 +122,25 @@ mod tests {
         assert!(holds_tokens("Sign in now", &tokens("now sign")));
         assert!(!holds_tokens("Sign in", &tokens("sign out")));
         assert!(!holds_tokens("anything", &[]));
+    }
+
+    #[test]
+    fn a_name_is_like_another_whatever_its_spaces_and_capital_letters() {
+        let sought = SoughtName::new("Log  in");
+        for (text, is_like) in [
+            ("Log in", true),
+            (" LOG \n in", true),
+            ("log\u{a0}in", true),
+            ("log", false),
+            ("log in now", false),
+            ("login", false),
+            ("", false),
+        ] {
+            assert_eq!(sought.fits(text, Likeness::Folded), is_like, "{text:?}");
+            assert_eq!(fold(text) == fold("Log in"), is_like, "{text:?}");
+        }
+        assert!(SoughtName::new("ÄRGER").fits("ärger", Likeness::Folded));
+        assert!(SoughtName::new("").fits("", Likeness::Folded));
     }
 
     #[test]

@@ -172,5 +172,12 @@ pub(super) fn plain_role(role: &str) -> &str {
 
 /// The words of a text with one space between.
 pub(super) fn single_spaces(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let mut spaced = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !spaced.is_empty() {
+            spaced.push(' ');
+        }
+        spaced.push_str(word);
+    }
+    spaced
 }
