@@ -209,7 +209,7 @@ def text(place):
 def states(place, program):
     """Large pages captured, read, written for a model, and searched by the rules: a program of its own does it."""
     targets = {
-        (1000, "captured"): CAPTURE_SMALL, (10_000, "captured"): CAPTURE_LARGE,
+        (1000, "captured again"): CAPTURE_SMALL, (10_000, "captured again"): CAPTURE_LARGE,
         (10_000, "decoded, indexed and written for a model"): OWN_PART, (1000, "rules"): RULES, (10_000, "rules"): RULES,
     }
     _, succeeded, said = place.run(program)
