@@ -29,12 +29,21 @@ fn flags_names_and_values_are_as_each_element_says() {
                 let broken = words.split(' ').filter(|word| !has_flag(element, word));
                 wrong.extend(broken.map(|word| format!("{word} of {element:?}")));
             }
-            lab.open("states/names.html").await;
-            let state = lab.state().await;
-            for (element, words) in expectations(&state) {
-                let is = format!("{}: {}", element.role, element.name);
-                if is.trim_end() != words.trim_end() {
-                    wrong.push(format!("{words:?} is {is:?}"));
+            for page in [
+                "names.html",
+                "sheets.html",
+                "sheets.html?media",
+                "sheets.html?nested",
+                "sheets.html?adopted",
+                "sheets.html?imported",
+            ] {
+                lab.open(&format!("states/{page}")).await;
+                let state = lab.state().await;
+                for (element, words) in expectations(&state) {
+                    let is = format!("{}: {}", element.role, element.name);
+                    if is.trim_end() != words.trim_end() {
+                        wrong.push(format!("{page}: {words:?} is {is:?}"));
+                    }
                 }
             }
             lab.open("states/values.html").await;

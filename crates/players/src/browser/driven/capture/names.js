@@ -29,14 +29,14 @@ const LABELABLE = new Set(['button', 'input', 'meter', 'output', 'progress', 'se
 let labelled = new Map();
 let labelTexts = new Map();
 
-/** Of how many elements the text before and after them was asked in a walk, and whether sheets may add any. */
-let addedText = { n_asked: 0, isPossible: undefined };
+/** Of how many elements it was asked in a walk what is before and after them, and whether sheets may put anything there. */
+let addedText = { count: 0, isPossible: undefined };
 
 /** What is found out of names holds for one walk. */
 function forgetNames() {
   labelled = new Map();
   labelTexts = new Map();
-  addedText = { n_asked: 0, isPossible: undefined };
+  addedText = { count: 0, isPossible: undefined };
 }
 
 /** The labels of a field, in their order. What the field itself says of them is a search of the page for each field. */
@@ -216,8 +216,8 @@ const FEW_ELEMENTS = 50;
 const MANY_RULES = 3000;
 
 function mayHaveAddedText(element) {
-  addedText.n_asked += 1;
-  if (addedText.n_asked <= FEW_ELEMENTS) return true;
+  addedText.count += 1;
+  if (addedText.count <= FEW_ELEMENTS) return true;
   // Sheets of shadow roots reach their host, and what is in their slots.
   if (element.assignedSlot || shadowOf(element) || element.getRootNode() !== document) return true;
   addedText.isPossible ??= mayAddText([...document.styleSheets, ...document.adoptedStyleSheets], { left: MANY_RULES });
