@@ -48,7 +48,7 @@ class Place:
         shutil.copytree(SCENARIOS, folder, dirs_exist_ok=True)
         (folder / "node_modules").symlink_to(self.modules)
         secrets = {f"CUECARD_VAR_{name}": value for name, value in SECRETS.items()}
-        self.env = {**os.environ, **secrets, "CUECARD_VAR_BASE": self.base, "CI": "1"}
+        self.env = {**os.environ, **secrets, "CUECARD_VAR_BASE": self.base, "CUECARD_TEST_PEERS": str(peers), "CI": "1"}
         self.names = sorted(path.stem for path in folder.glob("*.yaml"))
         self.write_servers()
         self.write_runner()
@@ -234,7 +234,6 @@ def rows(binary, examples, peers, runner, folder, quick, only=None):
         work = folder / "browser"
         work.mkdir()
         place = Place(binary, site, peers, runner, work)
-        place.env["CUECARD_TEST_PEERS"] = str(peers)
         if only:
             place.names = [name for name in place.names if only in name]
         times = 1 if quick else TIMES

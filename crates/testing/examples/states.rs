@@ -4,8 +4,6 @@
 //!
 //! Prints a line for each: the elements of the page, what was done, the median and the worst.
 
-use std::ffi::OsString;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cuecard_core::page::dom::{DomProcessor, DomState};
@@ -14,7 +12,7 @@ use cuecard_core::page::selector::Finder;
 use cuecard_core::page::text::TextOptions;
 use cuecard_core::value::Redactor;
 use cuecard_players::browser::{
-    BrowserBridge, BrowserOptions, BrowserTools, CaptureOptions, Looked, Navigation, Settling,
+    BrowserBridge, BrowserOptions, CaptureOptions, Navigation, Settling,
 };
 use cuecard_testing::peers;
 use cuecard_testing::site::Site;
@@ -59,7 +57,8 @@ fn main() {
 async fn measure() {
     let site = Site::start().expect("the site starts");
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let options = BrowserOptions::new(tools(), folder.path().join("downloads"));
+    let tools = peers::browser_tools().expect("the peers are installed");
+    let options = BrowserOptions::new(tools, folder.path().join("downloads"));
     let mut bridge = BrowserBridge::start(&options)
         .await
         .expect("the browser starts");
@@ -141,7 +140,8 @@ fn sentences(state: &DomState, elements: usize) {
         slowest.push((took[TIMES / 2], *sentence, took));
     }
     let (_, sentence, took) = slowest.into_iter().max().expect("there are sentences");
-    print(elements, &format!("rules, slowest of 8: {sentence}"), took);
+    let what = format!("rules, slowest of {}: {sentence}", SENTENCES.len());
+    print(elements, &what, took);
 }
 
 fn told(translation: &Translation) -> &'static str {
@@ -160,21 +160,4 @@ fn print(elements: usize, what: &str, mut took: Vec<Duration>) {
     let in_ms = |at: usize| took[at].as_secs_f64() * 1000.0;
     let (median, worst) = (in_ms(took.len() / 2), in_ms(took.len() - 1));
     println!("{elements}\t{what}\t{median:.2}\t{worst:.2}");
-}
-
-/// The programs of this machine, with the driver among the test peers.
-fn tools() -> BrowserTools {
-    let driver = peers::require("npm/node_modules/playwright-core").expect("the peers");
-    let environment: Vec<(OsString, OsString)> = std::env::vars_os()
-        .filter(|(name, _)| name == "PATH" || name == "HOME")
-        .collect();
-    let looked = Looked {
-        environment: &environment,
-        working_directory: driver.parent().and_then(Path::parent).expect("a folder"),
-        browser: None,
-        needs_browser: true,
-    };
-    let mut tools = BrowserTools::find(&looked).expect("node and a browser are installed");
-    tools.driver = driver;
-    tools
 }

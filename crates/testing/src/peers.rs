@@ -4,9 +4,11 @@
 //! out and say so on standard error, past the capture of the test runner. With it, a missing peer is a failure.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+
+use cuecard_players::browser::{BrowserTools, Looked};
 
 /// The variable that names the folder of the peers.
 pub const VARIABLE: &str = "CUECARD_TEST_PEERS";
@@ -57,6 +59,32 @@ pub fn require_program(name: &str) -> Option<PathBuf> {
             "{VARIABLE} is set, but `{name}` is not in PATH: run `./test`, which installs it"
         ),
     }
+}
+
+/// The programs that drive a browser on this machine, with the driver among the peers.
+///
+/// Nothing when this run leaves peers out, which is said on standard error: the test returns.
+///
+/// # Panics
+/// When peers are expected and Node, a browser or the driver is not there.
+#[track_caller]
+pub fn browser_tools() -> Option<BrowserTools> {
+    let driver = require("npm/node_modules/playwright-core")?;
+    let environment: Vec<(OsString, OsString)> = env::vars_os()
+        .filter(|(name, _)| name == "PATH" || name == "HOME")
+        .collect();
+    let looked = Looked {
+        environment: &environment,
+        working_directory: driver.parent().and_then(Path::parent)?,
+        browser: None,
+        needs_browser: true,
+    };
+    let mut tools = match BrowserTools::find(&looked) {
+        Ok(tools) => tools,
+        Err(error) => panic!("{VARIABLE} is set, but a browser can't be driven: {error}"),
+    };
+    tools.driver = driver;
+    Some(tools)
 }
 
 /// Says on standard error that something is left out because this run has no peers.

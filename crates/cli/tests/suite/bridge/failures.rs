@@ -10,7 +10,7 @@ use cuecard_testing::peers;
 use cuecard_testing::scratch::Scratch;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{PATIENCE, tools, with_browser};
+use super::{PATIENCE, with_browser};
 
 /// Set for the copy of this program that only starts a browser.
 const ONLY_START: &str = "CUECARD_TEST_ONLY_START";
@@ -93,7 +93,9 @@ fn a_crash_and_a_driver_that_ends_are_errors_and_not_hangs() {
 
 #[test]
 fn a_browser_that_does_not_start_is_named() {
-    let Some(mut tools) = tools() else { return };
+    let Some(mut tools) = peers::browser_tools() else {
+        return;
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -5,15 +5,13 @@ mod captures;
 mod failures;
 mod tables;
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use cuecard_core::page::dom::{DomElement, DomProcessor, DomState};
 use cuecard_core::value::Redactor;
 use cuecard_players::browser::{
-    BrowserBridge, BrowserOptions, BrowserTools, CaptureOptions, ElementAddress, Looked,
-    Navigation, Settling,
+    BrowserBridge, BrowserOptions, CaptureOptions, ElementAddress, Navigation, Settling,
 };
 use cuecard_testing::peers;
 use cuecard_testing::site::Site;
@@ -57,24 +55,6 @@ pub(crate) mod tempfile_dir {
     }
 }
 
-/// The programs of this machine, with the driver among the peers. Nothing when peers are left out.
-pub(crate) fn tools() -> Option<BrowserTools> {
-    let driver = peers::require("npm/node_modules/playwright-core")?;
-    let environment: Vec<(OsString, OsString)> = std::env::vars_os()
-        .filter(|(name, _)| name == "PATH" || name == "HOME")
-        .collect();
-    let peers = driver.parent().and_then(Path::parent)?.to_path_buf();
-    let looked = Looked {
-        environment: &environment,
-        working_directory: &peers,
-        browser: None,
-        needs_browser: true,
-    };
-    let mut tools = BrowserTools::find(&looked).expect("node and a browser are installed");
-    tools.driver = driver;
-    Some(tools)
-}
-
 /// Runs `test` with a browser on the test site.
 pub(crate) fn with_browser(test: impl AsyncFnOnce(&mut Lab)) {
     with_options("data-testid", |_| (), test);
@@ -86,7 +66,9 @@ pub(crate) fn with_options(
     change: impl FnOnce(&mut BrowserOptions),
     test: impl AsyncFnOnce(&mut Lab),
 ) {
-    let Some(tools) = tools() else { return };
+    let Some(tools) = peers::browser_tools() else {
+        return;
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

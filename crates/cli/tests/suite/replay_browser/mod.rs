@@ -13,16 +13,18 @@ use cuecard_core::scenario::browser::BrowserOptions;
 use cuecard_players::browser::session::{Program, Session};
 use cuecard_players::browser::stage::{LiveStage, Values};
 use cuecard_players::runtime::policy::{Policy, PolicyOptions};
+use cuecard_testing::peers;
 use cuecard_testing::scratch::Scratch;
 use cuecard_testing::site::Site;
 
 use crate::bridge::tempfile_dir::Folder;
-use crate::bridge::tools;
 use crate::program;
 
 /// Runs `test` with a stage on the test site, whose pages tell what was clicked.
 fn with_stage(test: impl AsyncFnOnce(&mut LiveStage, &Site)) {
-    let Some(tools) = tools() else { return };
+    let Some(tools) = peers::browser_tools() else {
+        return;
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -58,7 +60,7 @@ fn with_stage(test: impl AsyncFnOnce(&mut LiveStage, &Site)) {
 
 /// A place to run the program in with a browser, and the site. Nothing when peers are left out.
 fn place() -> Option<(Scratch, Site)> {
-    let tools = tools()?;
+    let tools = peers::browser_tools()?;
     let mut scratch = program::scratch();
     scratch.limit(crate::bridge::PATIENCE * 2);
     let modules = scratch.work().join("node_modules");

@@ -25,24 +25,25 @@ function labelOf(element) {
 
 const LABELABLE = new Set(['button', 'input', 'meter', 'output', 'progress', 'select', 'textarea']);
 
-/** The labels in a tree by what they are for, and what they say: found in a walk, and forgotten before the next. */
-let labelled = new Map();
-let labelTexts = new Map();
+/** What is found out of names, which holds for one walk. */
+let learned;
 
-/** Of how many elements it was asked in a walk what is before and after them, and whether sheets may put anything there. */
-let addedText = { count: 0, isPossible: undefined };
-
-/** What is found out of names holds for one walk. */
 function forgetNames() {
-  labelled = new Map();
-  labelTexts = new Map();
-  addedText = { count: 0, isPossible: undefined };
+  learned = {
+    /** The labels in a tree by what they are for, and what they say. */
+    labels: new Map(),
+    labelTexts: new Map(),
+    /** Of how many elements it was asked what is before and after them, and whether sheets may put anything there. */
+    askedForAdded: 0,
+    mayBeAdded: undefined,
+  };
 }
+forgetNames();
 
 /** The labels of a field, in their order. What the field itself says of them is a search of the page for each field. */
 function labelsOf(element) {
   const root = element.getRootNode();
-  let known = labelled.get(root);
+  let known = learned.labels.get(root);
   if (!known) {
     known = new Map();
     for (const label of root.querySelectorAll('label')) {
@@ -50,7 +51,7 @@ function labelsOf(element) {
       if (field && known.has(field)) known.get(field).push(label);
       else if (field) known.set(field, [label]);
     }
-    labelled.set(root, known);
+    learned.labels.set(root, known);
   }
   return known.get(element) ?? [];
 }
@@ -59,8 +60,8 @@ function labelsText(element, visited) {
   if (!LABELABLE.has(element.localName)) return '';
   const labels = labelsOf(element);
   if (!labels.length) return '';
-  if (!labelTexts.has(element)) labelTexts.set(element, textOfLabels(labels, visited));
-  return labelTexts.get(element);
+  if (!learned.labelTexts.has(element)) learned.labelTexts.set(element, textOfLabels(labels, visited));
+  return learned.labelTexts.get(element);
 }
 
 function textOfLabels(labels, visited) {
@@ -216,12 +217,12 @@ const FEW_ELEMENTS = 50;
 const MANY_RULES = 3000;
 
 function mayHaveAddedText(element) {
-  addedText.count += 1;
-  if (addedText.count <= FEW_ELEMENTS) return true;
+  learned.askedForAdded += 1;
+  if (learned.askedForAdded <= FEW_ELEMENTS) return true;
   // Sheets of shadow roots reach their host, and what is in their slots.
   if (element.assignedSlot || shadowOf(element) || element.getRootNode() !== document) return true;
-  addedText.isPossible ??= mayAddText([...document.styleSheets, ...document.adoptedStyleSheets], { left: MANY_RULES });
-  return addedText.isPossible;
+  learned.mayBeAdded ??= mayAddText([...document.styleSheets, ...document.adoptedStyleSheets], { left: MANY_RULES });
+  return learned.mayBeAdded;
 }
 
 /** May one of the sheets put text before or after elements? Those that can't be read, and too many rules, may. */

@@ -312,12 +312,16 @@ impl Writer<'_> {
 
     /// Runs a function in the page, or on the target that `more` holds.
     fn evaluate(&mut self, step: &TestStep, function: &str, more: Map<String, Json>) {
+        self.script(function, &step.description, more);
+    }
+
+    fn script(&mut self, function: &str, description: &str, more: Map<String, Json>) {
         let tool = match self.is_devtools() {
             true => "evaluate_script",
             false => "browser_evaluate",
         };
         let params = json!({"function": self.names.template(function)});
-        self.call(tool, params, &step.description, more);
+        self.call(tool, params, description, more);
     }
 
     /// What the steps say and no scenario can.

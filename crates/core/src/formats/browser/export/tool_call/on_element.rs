@@ -120,12 +120,8 @@ impl Writer<'_> {
         let mut more = more.clone();
         more.insert("expect".to_owned(), self.returns_true());
         more.extend(retry(limit, None, false));
-        let tool = match self.is_devtools() {
-            true => "evaluate_script",
-            false => "browser_evaluate",
-        };
-        let params = json!({"function": "(element) => element.checkVisibility()"});
-        self.call(tool, params, "Wait for what closes the tab", more);
+        let function = "(element) => element.checkVisibility()";
+        self.script(function, "Wait for what closes the tab", more);
     }
 
     /// A tab that closes may take the answer of what closed it with it, which the servers tell as an error: that the tab
