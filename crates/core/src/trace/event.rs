@@ -8,13 +8,12 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::compact;
 use super::data::{
     Assertion, ErrorHappened, FileEdit, FinalOutput, HttpExchange, Log, MemoryRead, MemoryWrite,
     Message, MessageReceived, Other, Permission, Plan, RequestAnswered, RequestReceived,
     Screenshot, StepFinished, StepStarted, Terminal, Thought, ToolCall, ToolResult,
 };
-use crate::value::Json;
+use crate::value::{Json, compact};
 
 /// One event of a trace.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,6 @@
 
 mod brief;
 mod browser;
-mod compact;
 mod data;
 mod event;
 mod file;

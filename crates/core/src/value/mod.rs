@@ -4,6 +4,7 @@
 //! data and is not. A [`Value`] is plain JSON with a side table of [`Mark`]s, so that a value without
 //! references costs nothing extra.
 
+pub mod compact;
 pub(crate) mod fields;
 mod key_shapes;
 pub mod patch;

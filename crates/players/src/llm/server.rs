@@ -1,14 +1,12 @@
 //! Starts a stand-in and stops it.
 
 use std::fmt;
-use std::future::IntoFuture as _;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::handler::Handler as _;
 use cuecard_core::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_core::profiles::Profiles;
 use cuecard_core::reports::diagnostics::bounded;
@@ -32,7 +30,6 @@ use super::telling::{self, TraceOutput, Watcher, Writer};
 use crate::runtime::clock::Clock;
 use crate::runtime::connections::{Accepted, Acceptor, Share, possible_connections};
 use crate::runtime::listener::{Guard, ListenerError};
-use crate::runtime::patience::Busy;
 use crate::runtime::places::Places;
 use crate::runtime::text_file::io_reason;
 use crate::runtime::workers::Worker;
@@ -345,10 +342,9 @@ fn serve(
     places: Places,
 ) -> io::Result<Vec<Worker>> {
     let options = &stand_in.options;
-    let address = listener.local_addr()?;
     let (mut shares, mut workers) = (Vec::new(), Vec::new());
     for number in 0..options.n_threads.max(1) {
-        let (hand_in, share) = Share::new(address, options.patience);
+        let (hand_in, share) = Share::new(options.patience);
         shares.push(hand_in);
         let serving = serve_share(stand_in.clone(), share);
         workers.push(match options.n_threads {
@@ -367,14 +363,11 @@ fn serve(
 
 async fn serve_share(stand_in: Arc<StandIn>, share: Share) {
     let stop = stand_in.stop.clone();
-    let service = service::handle
-        .with_state(stand_in)
-        .into_make_service_with_connect_info::<Busy>();
-    let serving =
-        axum::serve(share, service).with_graceful_shutdown(stop.clone().cancelled_owned());
+    let serving = share.serve(stop.clone(), move |request, busy| {
+        service::handle(stand_in.clone(), request, busy)
+    });
     tokio::select! {
-        // It never fails.
-        _ = serving.into_future() => {}
+        () = serving => {}
         () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {}
     }
 }

@@ -4,7 +4,6 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use cuecard_core::profiles::Profile;
@@ -21,6 +20,7 @@ use super::ledger::Exchange;
 use super::stand_in::{Content, StandIn, Told, place_of};
 use super::stored::Stored;
 use super::streaming::{self, Spoken};
+use crate::runtime::connections;
 use crate::runtime::fault::Act;
 use crate::runtime::listener::RefusedByListener;
 use crate::runtime::patience::{Answering, Busy};
@@ -42,9 +42,9 @@ type Shared = Arc<StandIn>;
 
 /// Answers every request that the guard admits.
 pub(super) async fn handle(
-    State(stand_in): State<Shared>,
-    ConnectInfo(busy): ConnectInfo<Busy>,
-    request: axum::extract::Request,
+    stand_in: Shared,
+    request: connections::Request,
+    busy: Busy,
 ) -> Response {
     let (head, body) = request.into_parts();
     let path = headers::percent_decoded(head.uri.path());
@@ -207,7 +207,7 @@ async fn answer(
             Err(error) => refused(stand_in, arrived, target.endpoint, error).await,
             Ok(received) => {
                 let read = Read {
-                    received,
+                    received: &received,
                     n_bytes: body.len(),
                 };
                 generate(stand_in, arrived, &target, read, answering).await
@@ -217,8 +217,9 @@ async fn answer(
 }
 
 /// A request that was understood.
-struct Read {
-    received: Received,
+#[derive(Clone, Copy)]
+struct Read<'a> {
+    received: &'a Received,
     /// The size of its body.
     n_bytes: usize,
 }
@@ -228,7 +229,7 @@ async fn generate(
     stand_in: &Shared,
     arrived: &Arrived<'_>,
     target: &Target<'_>,
-    read: Read,
+    read: Read<'_>,
     answering: Answering,
 ) -> Response {
     let begun = stand_in.begin().await;
@@ -263,7 +264,7 @@ async fn generate(
             is_stream: request.wants_stream && status == 200,
             faults: hits.iter().map(|hit| hit.kind.word()).collect(),
         };
-        Box::pin(note(stand_in, arrived, endpoint, Some(&read), told, noted)).await;
+        Box::pin(note(stand_in, arrived, endpoint, Some(read), told, noted)).await;
     }
     let saying = Saying {
         content: reply.content,
@@ -271,7 +272,7 @@ async fn generate(
         hits,
         answering,
     };
-    let mut response = say(stand_in, arrived, target, &read.received, saying).await;
+    let mut response = say(stand_in, arrived, target, read.received, saying).await;
     // By this, clients name an exchange in their own logs.
     if let Ok(id) = HeaderValue::from_str(&format!("req_{:06}", begun.number)) {
         let name = match endpoint {
@@ -579,7 +580,7 @@ async fn note(
     stand_in: &Shared,
     arrived: &Arrived<'_>,
     endpoint: Endpoint,
-    read: Option<&Read>,
+    read: Option<Read<'_>>,
     told: Told,
     noted: Noted,
 ) {

@@ -181,9 +181,10 @@ impl StandIn {
             ..address
         };
         let now_ms = u64::try_from(self.clock.now().as_millis()).unwrap_or(u64::MAX);
+        let session = SessionKey::of(address, request);
         let answered = {
             let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-            sessions.answer(address, request, now_ms)
+            sessions.answer(session, address, request, now_ms)
         };
         let mut reply = match answered {
             Err(outside) => self.reply_outside(outside, request).await,
@@ -397,12 +398,6 @@ impl StandIn {
                 told,
             };
         }
-        let parts = [
-            format!("{:016x}", script.fingerprint),
-            session.to_string(),
-            served.turn_idx.to_string(),
-            served.attempt_idx.to_string(),
-        ];
         let id = ResponseId {
             scenario: script.fingerprint,
             turn: u32::try_from(served.turn_idx).unwrap_or(u32::MAX),
@@ -411,7 +406,7 @@ impl StandIn {
         Reply {
             content: Content::Answer(Box::new(ModelAnswer {
                 elements,
-                seed: IdSeed::of(&parts.each_ref().map(String::as_str)),
+                seed: seed(script, session, &served),
                 id: (request.endpoint == Endpoint::Responses).then(|| id.encode()),
                 stop: turn.stop_reason.as_deref().and_then(StopReason::from_word),
                 usage: turn.usage.clone(),
@@ -587,6 +582,19 @@ impl StandIn {
         });
         (n_turns, unplayed.collect())
     }
+}
+
+/// What the ids of an answer are made from.
+fn seed(script: &LlmScript, session: SessionKey, served: &Served) -> IdSeed {
+    // One text of known parts, since each of them as its own would be an allocation for every answer.
+    let text = format!(
+        "{:016x}{session}{} {}",
+        script.fingerprint, served.turn_idx, served.attempt_idx
+    );
+    let (scenario, rest) = text.split_at(16);
+    let (session, rest) = rest.split_at(16);
+    let (turn, attempt) = rest.split_once(' ').unwrap_or((rest, ""));
+    IdSeed::of(&[scenario, session, turn, attempt])
 }
 
 /// Why a scenario was chosen, and what else there was.

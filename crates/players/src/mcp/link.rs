@@ -1,7 +1,7 @@
 //! The facts about one connection, gathered by its transport, its process keeper and its handler, and
 //! read by the session.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,8 +23,6 @@ const TAIL: usize = 64 * 1024;
 /// How many of its last lines are shown, and how long each may be.
 const LAST_LINES: usize = 20;
 const LONGEST_LINE: usize = 500;
-/// The most malformed answers remembered until their calls fetch them.
-const MOST_FAULTS: usize = 1_000;
 
 /// Shared by everything that belongs to one connection.
 pub(super) struct Link {
@@ -37,7 +35,7 @@ pub(super) struct Link {
     errors: Mutex<Tail>,
     stray: Mutex<Option<String>>,
     trouble: Mutex<Option<(Stopwatch, Trouble)>>,
-    faults: Mutex<HashMap<i64, String>>,
+    fault: Mutex<Option<String>>,
     late_discovery: AtomicBool,
     tools_changed: AtomicBool,
     reading: watch::Sender<Option<ReadEnd>>,
@@ -91,7 +89,7 @@ impl Link {
             errors: Mutex::default(),
             stray: Mutex::default(),
             trouble: Mutex::default(),
-            faults: Mutex::default(),
+            fault: Mutex::default(),
             late_discovery: AtomicBool::new(false),
             tools_changed: AtomicBool::new(false),
             reading: watch::Sender::new(None),
@@ -188,21 +186,14 @@ impl Link {
 
     // Malformed answers.
 
-    /// Remembers what is wrong with the answer to request `id`.
-    pub(super) fn fault(&self, id: i64, reason: String) {
-        let mut faults = lock(&self.faults);
-        if faults.len() < MOST_FAULTS {
-            faults.insert(id, reason);
-        }
+    /// Remembers what is wrong with an answer to the SDK; the first one goes into the start's error.
+    pub(super) fn fault(&self, reason: String) {
+        lock(&self.fault).get_or_insert(reason);
     }
 
-    pub(super) fn take_fault(&self, id: i64) -> Option<String> {
-        lock(&self.faults).remove(&id)
-    }
-
-    /// What is wrong with any answer so far. For the handshake, whose requests have no known ids.
-    pub(super) fn any_fault(&self) -> Option<String> {
-        lock(&self.faults).values().next().cloned()
+    /// What is wrong with the first malformed answer of the handshake.
+    pub(super) fn first_fault(&self) -> Option<String> {
+        lock(&self.fault).clone()
     }
 
     // Standard error.
@@ -304,7 +295,8 @@ async fn wait<T: Clone>(cell: &watch::Sender<Option<T>>) -> T {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// What a panic left behind is as good as before: nothing here is half done when it is unlocked.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,31 +1,35 @@
 //! From frames to the messages of the protocol, over every transport but Streamable HTTP, which the SDK has.
 //!
 //! A frame that is no JSON becomes a notice, and a malformed answer fails its call at once instead of
-//! leaving it to its timeout. Answers to tool requests are handed on as they came, since
-//! the SDK's own types know no content they don't know.
+//! leaving it to its timeout. Answers to requests of ours go to who asked, as they came: the SDK's own types know no
+//! content they don't know.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::{BoxFuture, FutureExt as _};
 use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolRequestMethod, ClientJsonRpcMessage, ClientRequest, ConstString as _, CustomResult,
-    ErrorCode, ErrorData, JsonRpcVersion2_0, MetaObject, RequestId, RequestMetaObject,
-    ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, CustomRequest, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage,
+    ServerRequest,
 };
 use rmcp::transport::Transport;
-use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use super::calls::{Calls, NoResult};
 use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Read, SendError};
 use super::link::{Link, ReadEnd};
-use super::requests::{OpenRequests, Unmatched};
+use super::questions::ELICITATION;
+use super::requests::{Asker, Unmatched};
 use super::streams::{Framing, LineReader, StreamWriter};
 
 /// The most messages in one JSON-RPC batch.
 const LARGEST_BATCH: usize = 1_000;
+
+/// What a server may ask of its client, in every version of the protocol.
+const QUESTIONS: [&str; 3] = [ELICITATION, "sampling/createMessage", "roots/list"];
 
 /// How long a server that no longer reads may still write.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -33,13 +37,14 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// Messages out of frames, and frames out of messages.
 pub(super) struct MessageTransport {
     source: Box<dyn FrameSource>,
-    sink: Arc<dyn FrameSink>,
+    calls: Arc<Calls>,
     link: Arc<Link>,
     /// Whether what is no message may be a banner, as on standard output.
     has_banners: bool,
-    requests: OpenRequests,
     /// Messages of a frame, in their order.
     queue: VecDeque<Incoming>,
+    /// Returns when nothing more is to be read, whatever the source says.
+    over: BoxFuture<'static, ()>,
 }
 
 enum Incoming {
@@ -51,12 +56,13 @@ enum Incoming {
 impl MessageTransport {
     /// Messages as frames, of which each is one message.
     pub(super) fn new(source: impl FrameSource, sink: impl FrameSink, link: Arc<Link>) -> Self {
+        let calls = Arc::new(Calls::new(sink));
         Self {
             source: Box::new(source),
-            sink: Arc::new(sink),
+            over: over(Arc::clone(&link), Arc::clone(calls.sink())).boxed(),
+            calls,
             link,
             has_banners: false,
-            requests: OpenRequests::default(),
             queue: VecDeque::new(),
         }
     }
@@ -74,9 +80,9 @@ impl MessageTransport {
         transport
     }
 
-    /// Where frames go, to be closed from outside.
-    pub(super) fn sink(&self) -> Arc<dyn FrameSink> {
-        Arc::clone(&self.sink)
+    /// The requests of ours over these frames.
+    pub(super) fn calls(&self) -> Arc<Calls> {
+        Arc::clone(&self.calls)
     }
 
     /// Takes one frame apart: a message, a batch of them, or neither.
@@ -103,9 +109,12 @@ impl MessageTransport {
                 };
                 self.bad_frame(frame, &reason);
                 // It answers something, and that can only be the one request that is open.
-                if let Some(id) = self.requests.only_open() {
-                    self.requests.close(id);
-                    let failed = self.failed(id, reason);
+                let mut open = self.calls.open();
+                let asker = open.only_open().and_then(|id| Some((id, open.close(id)?)));
+                drop(open);
+                if let Some((id, asker)) = asker
+                    && let Some(failed) = self.failed(id, asker, reason)
+                {
                     self.queue.push_back(Incoming::Ready(Box::new(failed)));
                 }
             }
@@ -130,6 +139,9 @@ impl MessageTransport {
         if is_answer {
             return self.take_answer(&mut message);
         }
+        if let Some(request) = self.request_during_a_call(&mut message) {
+            return Some(request);
+        }
         let value = Value::Object(message);
         match ServerJsonRpcMessage::deserialize_value(&value) {
             Ok(message) => Some(message),
@@ -140,37 +152,89 @@ impl MessageTransport {
         }
     }
 
+    /// A question of the server's while we wait for an answer. The stateless protocol allows it only then, and the SDK,
+    /// which doesn't know of our requests, would refuse it as what it is; what has no type of its own it hands on.
+    fn request_during_a_call(
+        &self,
+        message: &mut Map<String, Value>,
+    ) -> Option<ServerJsonRpcMessage> {
+        let method = message.get("method")?.as_str()?;
+        if !QUESTIONS.contains(&method) || !self.calls.open().is_ours_open() {
+            return None;
+        }
+        let id = match message.get("id")? {
+            Value::Number(number) => RequestId::Number(number.as_i64()?),
+            Value::String(text) => RequestId::String(text.as_str().into()),
+            _ => return None,
+        };
+        let method = method.to_owned();
+        let question = CustomRequest::new(method, message.remove("params"));
+        let question = ServerRequest::CustomRequest(question);
+        Some(ServerJsonRpcMessage::request(question, id))
+    }
+
     fn take_answer(&mut self, message: &mut Map<String, Value>) -> Option<ServerJsonRpcMessage> {
-        let id = match self.requests.id_of(message) {
-            Ok(id) => id,
-            Err(Unmatched::Late { discovered }) => {
-                if discovered {
-                    self.link.note_late_discovery();
+        let mut open = self.calls.open();
+        let (id, asker) = match open.id_of(message) {
+            Ok(id) => (id, open.close(id)?),
+            Err(unmatched) => {
+                drop(open);
+                match unmatched {
+                    Unmatched::Late { discovered: true } => self.link.note_late_discovery(),
+                    Unmatched::Late { discovered: false } => {}
+                    Unmatched::Unknown(reason) => self.bad_answer(message, &reason),
                 }
                 return None;
             }
-            Err(Unmatched::Unknown(reason)) => {
-                let text = Value::Object(std::mem::take(message)).to_string();
-                self.bad_frame(text.as_bytes(), &reason);
-                return None;
+        };
+        drop(open);
+        let outcome = match outcome(message) {
+            Ok(outcome) => outcome,
+            Err(reason) => {
+                self.bad_answer(message, &reason);
+                return self.failed(id, asker, reason);
             }
         };
-        let as_it_came = self.requests.close(id);
-        match read_answer(message, id, as_it_came) {
-            Ok(message) => Some(message),
+        if let Asker::Us(asker) = asker {
+            // Who gave up waiting wants no answer.
+            let _ = asker.send(outcome.map_err(NoResult::Error));
+            return None;
+        }
+        let result = match outcome {
+            Ok(result) => result,
+            Err(error) => {
+                let id = Some(RequestId::Number(id));
+                return Some(ServerJsonRpcMessage::error(error, id));
+            }
+        };
+        // With the id we matched, in the one form the SDK's handshake compares.
+        let answer = serde_json::json!({ "jsonrpc": "2.0", "id": id, "result": result });
+        match ServerJsonRpcMessage::deserialize_value(&answer) {
+            Ok(answer) => Some(answer),
             Err(reason) => {
-                let text = Value::Object(std::mem::take(message)).to_string();
-                self.bad_frame(text.as_bytes(), &reason);
-                Some(self.failed(id, reason))
+                self.bad_frame(answer.to_string().as_bytes(), &reason);
+                self.failed(id, asker, reason)
             }
         }
     }
 
-    /// Ends request `id`, whose answer is malformed: as an error is how the SDK is told.
-    fn failed(&self, id: i64, reason: String) -> ServerJsonRpcMessage {
-        self.link.fault(id, reason.clone());
+    /// Ends request `id`, whose answer is malformed; as an error is how the SDK is told.
+    fn failed(&self, id: i64, asker: Asker, reason: String) -> Option<ServerJsonRpcMessage> {
+        if let Asker::Us(asker) = asker {
+            let _ = asker.send(Err(NoResult::Malformed(reason)));
+            return None;
+        }
+        self.link.fault(reason.clone());
         let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, reason, None);
-        ServerJsonRpcMessage::error(error, Some(RequestId::Number(id)))
+        Some(ServerJsonRpcMessage::error(
+            error,
+            Some(RequestId::Number(id)),
+        ))
+    }
+
+    fn bad_answer(&self, message: &mut Map<String, Value>, reason: &str) {
+        let text = Value::Object(std::mem::take(message)).to_string();
+        self.bad_frame(text.as_bytes(), reason);
     }
 
     fn bad_frame(&self, frame: &[u8], reason: &str) {
@@ -185,9 +249,9 @@ impl Transport<RoleClient> for MessageTransport {
         &mut self,
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        self.requests.note_sent(&message);
-        let frame = written(&message);
-        let sink = Arc::clone(&self.sink);
+        self.calls.open().note_sent(&message);
+        let frame = serde_json::to_vec(&message);
+        let sink = Arc::clone(self.calls.sink());
         async move {
             let frame = frame.map_err(|error| SendError::Unwritable(error.to_string()))?;
             sink.send(frame).await
@@ -209,9 +273,7 @@ impl Transport<RoleClient> for MessageTransport {
             let read = tokio::select! {
                 biased;
                 read = self.source.next() => read,
-                // The process is gone, though a child of it may keep the pipe open.
-                _ = self.link.gone() => Read::End,
-                () = self.sink.broken(PATIENCE) => Read::End,
+                () = &mut self.over => Read::End,
             };
             let end = match read {
                 Read::Frame(frame) => {
@@ -223,12 +285,13 @@ impl Transport<RoleClient> for MessageTransport {
                 Read::TooLarge(bound) => ReadEnd::TooLarge(bound),
             };
             self.link.end_reading(end);
+            self.calls.end();
             return None;
         }
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.sink.close();
+        self.calls.sink().close();
         Ok(())
     }
 }
@@ -236,92 +299,30 @@ impl Transport<RoleClient> for MessageTransport {
 impl Drop for MessageTransport {
     fn drop(&mut self) {
         self.link.end_reading(ReadEnd::Dropped);
+        self.calls.end();
     }
 }
 
-/// A message as JSON, byte for byte as the SDK writes it.
-fn written(message: &ClientJsonRpcMessage) -> serde_json::Result<Vec<u8>> {
-    match PlainCall::of(message) {
-        Some(call) => serde_json::to_vec(&call),
-        None => serde_json::to_vec(message),
+/// Returns when the process is gone, though a child of it may keep the pipe open, and when nobody takes what is sent.
+async fn over(link: Arc<Link>, sink: Arc<dyn FrameSink>) {
+    tokio::select! {
+        _ = link.gone() => {}
+        () = sink.broken(PATIENCE) => {}
     }
 }
 
-/// A call of a tool that answers no questions. Most messages are one, and the SDK copies its arguments twice to
-/// write them.
-#[derive(Serialize)]
-struct PlainCall<'a> {
-    jsonrpc: &'a JsonRpcVersion2_0,
-    id: &'a RequestId,
-    method: &'static str,
-    params: PlainCallParams<'a>,
-}
-
-#[derive(Serialize)]
-struct PlainCallParams<'a> {
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    meta: Option<&'a RequestMetaObject>,
-    name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    arguments: Option<&'a Map<String, Value>>,
-}
-
-impl<'a> PlainCall<'a> {
-    fn of(message: &'a ClientJsonRpcMessage) -> Option<Self> {
-        let ClientJsonRpcMessage::Request(request) = message else {
-            return None;
-        };
-        let ClientRequest::CallToolRequest(call) = &request.request else {
-            return None;
-        };
-        let params = &call.params;
-        let is_plain = params.meta.is_none()
-            && params.input_responses.is_none()
-            && params.request_state.is_none()
-            && call.extensions.get::<MetaObject>().is_none();
-        is_plain.then(|| Self {
-            jsonrpc: &request.jsonrpc,
-            id: &request.id,
-            method: CallToolRequestMethod::VALUE,
-            params: PlainCallParams {
-                meta: call.extensions.get(),
-                name: &params.name,
-                arguments: params.arguments.as_ref(),
-            },
-        })
-    }
-}
-
-/// The typed form of an answer whose request is known.
-fn read_answer(
-    message: &mut Map<String, Value>,
-    id: i64,
-    as_it_came: bool,
-) -> Result<ServerJsonRpcMessage, String> {
+/// What an answer says; the reason if it is malformed.
+fn outcome(message: &mut Map<String, Value>) -> Result<Result<Value, ErrorData>, String> {
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return Err("the answer lacks `\"jsonrpc\": \"2.0\"`".to_owned());
     }
-    let request = RequestId::Number(id);
     match (message.contains_key("result"), message.get("error")) {
         (true, Some(error)) if !error.is_null() => {
             Err("the answer holds both `result` and `error`".to_owned())
         }
-        (false, Some(error)) => Ok(ServerJsonRpcMessage::error(
-            read_error(error)?,
-            Some(request),
-        )),
-        _ if as_it_came => {
-            let result = message.remove("result").unwrap_or_default();
-            let result = ServerResult::CustomResult(CustomResult::new(result));
-            Ok(ServerJsonRpcMessage::response(result, request))
-        }
-        _ => {
-            // The id we matched, in the one form the SDK's handshake compares.
-            message.insert("id".to_owned(), Value::from(id));
-            // Some servers send `"error": null` beside their result.
-            message.remove("error");
-            ServerJsonRpcMessage::deserialize_value(&Value::Object(message.clone()))
-        }
+        (false, Some(error)) => Ok(Err(read_error(error)?)),
+        // Some servers send `"error": null` beside their result.
+        _ => Ok(Ok(message.remove("result").unwrap_or_default())),
     }
 }
 
@@ -369,66 +370,4 @@ fn looks_like_a_message(frame: &[u8]) -> bool {
 fn beginning(frame: &[u8]) -> String {
     // More than is shown, since escape sequences and secrets are yet to be taken out.
     String::from_utf8_lossy(&frame[..frame.len().min(4_096)]).into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use rmcp::model::{CallToolRequest, CallToolRequestParams, ListToolsRequest};
-    use serde_json::json;
-
-    use super::*;
-
-    fn request(request: impl Into<ClientRequest>) -> ClientJsonRpcMessage {
-        ClientJsonRpcMessage::request(request.into(), RequestId::Number(7))
-    }
-
-    /// A call with every part that `edit` gives it.
-    fn call(edit: impl FnOnce(&mut CallToolRequest)) -> ClientJsonRpcMessage {
-        let mut call = CallToolRequest::new(CallToolRequestParams::new("echo \"x\""));
-        edit(&mut call);
-        request(ClientRequest::CallToolRequest(call))
-    }
-
-    fn meta(key: &str) -> MetaObject {
-        let mut meta = MetaObject::new();
-        meta.0.insert(key.to_owned(), json!({ "é": [1, null] }));
-        meta
-    }
-
-    #[test]
-    fn a_call_is_written_as_the_sdk_writes_it() {
-        let arguments = json!({ "b": [1.5, "line\nend"], "a": { "deep": {} } });
-        let Value::Object(arguments) = arguments else {
-            panic!("an object")
-        };
-        let request_meta = |key| RequestMetaObject::from(meta(key).0);
-        let plain = [
-            call(|_| {}),
-            call(|call| call.params.arguments = Some(Map::new())),
-            call(|call| {
-                call.params.arguments = Some(arguments.clone());
-                call.extensions.insert(request_meta("progressToken"));
-            }),
-        ];
-        let others = [
-            call(|call| call.params.meta = Some(request_meta("own"))),
-            call(|call| call.params.request_state = Some("state".to_owned())),
-            call(|call| call.params.input_responses = Some(Default::default())),
-            call(|call| {
-                call.extensions.insert(meta("older"));
-            }),
-            request(ClientRequest::ListToolsRequest(ListToolsRequest::default())),
-        ];
-        for message in &plain {
-            assert!(PlainCall::of(message).is_some(), "{message:?}");
-        }
-        for message in &others {
-            assert!(PlainCall::of(message).is_none(), "{message:?}");
-        }
-        for message in plain.iter().chain(&others) {
-            let expected = serde_json::to_string(message).expect("JSON");
-            let written = written(message).expect("JSON");
-            assert_eq!(String::from_utf8(written).expect("UTF-8"), expected);
-        }
-    }
 }

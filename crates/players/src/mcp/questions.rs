@@ -2,12 +2,12 @@
 //! open; those of the stateless protocol answer a call with their questions, and are called again.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use cuecard_core::script::{Answered, ReadyAnswers, Unanswered};
 use serde_json::{Map, Value};
 
-use super::link::{LONGEST_TEXT, Link};
+use super::link::{LONGEST_TEXT, Link, lock};
 use super::notice::Notice;
 
 pub(super) const ELICITATION: &str = "elicitation/create";
@@ -165,8 +165,4 @@ impl Questions {
             false => Err(refused),
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

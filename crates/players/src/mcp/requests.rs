@@ -1,9 +1,12 @@
-//! Which requests of ours are open, and which answer belongs to which.
+//! Which requests are open, ours and those of the SDK, and which answer belongs to which.
 
 use std::collections::{HashMap, HashSet};
 
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId};
 use serde_json::{Map, Value};
+use tokio::sync::oneshot;
+
+use super::calls::Outcome;
 
 /// The most cancelled requests remembered, whose late answers are expected.
 const MOST_CANCELLED: usize = 1_000;
@@ -11,19 +14,24 @@ const MOST_CANCELLED: usize = 1_000;
 /// The requests that wait for answers.
 #[derive(Default)]
 pub(super) struct OpenRequests {
-    open: HashMap<i64, Kind>,
+    open: HashMap<i64, Asker>,
     /// Requests given up, whose answers may still come.
     cancelled: HashSet<i64>,
     /// The probe, once `initialize` has followed it: its answer may still come.
     given_up_probes: HashSet<i64>,
+    /// No answer comes any more.
+    is_over: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+/// Who waits for an answer.
+#[derive(Debug)]
+pub(super) enum Asker {
+    /// The SDK, with the probe for the modern era.
     Probe,
-    /// Its result is handed on as it came.
-    Tools,
-    Other,
+    /// The SDK, with another message of the handshake.
+    Sdk,
+    /// One of us.
+    Us(oneshot::Sender<Outcome>),
 }
 
 /// An answer that belongs to no open request.
@@ -36,24 +44,30 @@ pub(super) enum Unmatched {
 }
 
 impl OpenRequests {
+    /// A request of ours is about to be sent; `false` if no answer can come, and the asker is let go.
+    pub(super) fn open(&mut self, id: i64, asker: oneshot::Sender<Outcome>) -> bool {
+        if !self.is_over {
+            self.open.insert(id, Asker::Us(asker));
+        }
+        !self.is_over
+    }
+
+    /// The SDK is about to send `message`.
     pub(super) fn note_sent(&mut self, message: &ClientJsonRpcMessage) {
         match message {
             ClientJsonRpcMessage::Request(request) => {
                 let RequestId::Number(id) = request.id else {
                     return;
                 };
-                let kind = match request.request {
-                    ClientRequest::DiscoverRequest(_) => Kind::Probe,
-                    ClientRequest::CallToolRequest(_) | ClientRequest::ListToolsRequest(_) => {
-                        Kind::Tools
-                    }
-                    _ => Kind::Other,
+                let asker = match request.request {
+                    ClientRequest::DiscoverRequest(_) => Asker::Probe,
+                    _ => Asker::Sdk,
                 };
                 if matches!(request.request, ClientRequest::InitializeRequest(_)) {
                     let open = std::mem::take(&mut self.open);
                     self.given_up_probes.extend(open.into_keys());
                 }
-                self.open.insert(id, kind);
+                self.open.insert(id, asker);
             }
             ClientJsonRpcMessage::Notification(notification) => {
                 let ClientNotification::CancelledNotification(cancelled) =
@@ -97,7 +111,10 @@ impl OpenRequests {
             Some(id) if self.cancelled.remove(&id) => Err(Unmatched::Late { discovered: false }),
             // The probe may be answered with an id of the server's own making, as if by middleware.
             _ if message.contains_key("error")
-                && self.open.values().all(|kind| *kind == Kind::Probe) =>
+                && self
+                    .open
+                    .values()
+                    .all(|asker| matches!(asker, Asker::Probe)) =>
             {
                 self.only_open().ok_or_else(|| unknown(given))
             }
@@ -110,9 +127,22 @@ impl OpenRequests {
         ids.next().copied().filter(|_| ids.next().is_none())
     }
 
-    /// The answer to `id` has come. Whether its result is to be handed on as it came.
-    pub(super) fn close(&mut self, id: i64) -> bool {
-        self.open.remove(&id) == Some(Kind::Tools)
+    /// Whether one of us waits for an answer.
+    pub(super) fn is_ours_open(&self) -> bool {
+        self.open
+            .values()
+            .any(|asker| matches!(asker, Asker::Us(_)))
+    }
+
+    /// The answer to `id` has come, or never will. Who waits for it.
+    pub(super) fn close(&mut self, id: i64) -> Option<Asker> {
+        self.open.remove(&id)
+    }
+
+    /// No answer comes any more, to anybody.
+    pub(super) fn end(&mut self) {
+        self.is_over = true;
+        self.open.clear();
     }
 }
 
@@ -162,8 +192,10 @@ mod tests {
     #[test]
     fn ids_are_matched_in_every_form_a_server_may_give_them() {
         let mut requests = OpenRequests::default();
-        send(&mut requests, 1, call());
+        let (asker, _outcome) = oneshot::channel();
+        assert!(requests.open(1, asker));
         send(&mut requests, 2, call());
+        assert!(requests.is_ours_open());
         for id in [json!(2), json!("2"), json!(2.0)] {
             assert_eq!(
                 id_of(&mut requests, json!({ "id": id, "result": 0 })),
@@ -173,7 +205,7 @@ mod tests {
         for id in [json!(3), json!("two"), json!(1.5), json!(null), json!([2])] {
             id_of(&mut requests, json!({ "id": id, "error": 0 })).expect_err("no such request");
         }
-        assert!(requests.close(2));
+        assert!(matches!(requests.close(2), Some(Asker::Sdk)));
         assert_eq!(
             id_of(&mut requests, json!({ "id": null, "error": 0 })),
             Ok(1)
@@ -201,6 +233,7 @@ mod tests {
             id_of(&mut requests, json!({ "id": 1, "result": {} })),
             Ok(1)
         );
-        assert!(!requests.close(1));
+        assert!(matches!(requests.close(1), Some(Asker::Sdk)));
+        assert!(requests.close(1).is_none());
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService};
 
+use super::calls::Calls;
 use super::error::{HttpRequest, ServerFacts, StartError, StartErrorKind};
-use super::frames::FrameSink;
 use super::handler::Handler;
 use super::http::{self, HttpFailure};
 use super::link::{LONGEST_TEXT, Link, SETTLE, Trouble};
@@ -27,7 +27,7 @@ pub(super) struct Started {
     pub(super) questions: Arc<Questions>,
     pub(super) service: RunningService<RoleClient, Handler>,
     pub(super) keeper: Option<Keeper>,
-    pub(super) sink: Option<Arc<dyn FrameSink>>,
+    pub(super) calls: Option<Arc<Calls>>,
 }
 
 /// Starts or reaches the server of `spec`; see [`super::Session::start`].
@@ -138,7 +138,11 @@ impl Start<'_> {
         let no_connection = StartErrorKind::NoConnection {
             within: self.spec.start_timeout,
         };
-        let Connection { wire, keeper, sink } = connected
+        let Connection {
+            wire,
+            keeper,
+            calls,
+        } = connected
             .unwrap_or(Err(no_connection))
             .map_err(|kind| failed(masked(kind, &link)))?;
         let questions = Arc::new(Questions::new(&self.spec.name, self.offers));
@@ -156,7 +160,7 @@ impl Start<'_> {
                         questions,
                         service,
                         keeper,
-                        sink,
+                        calls,
                     });
                 }
                 Some(version) => failed(StartErrorKind::NoCommonVersion {
@@ -239,7 +243,7 @@ impl Start<'_> {
                     None => ended(link).await,
                 }
             }
-            ClientInitializeError::JsonRpcError(error) => match link.any_fault() {
+            ClientInitializeError::JsonRpcError(error) => match link.first_fault() {
                 Some(text) => StartErrorKind::Protocol { text: shown(&text) },
                 None => StartErrorKind::RpcError {
                     code: i64::from(error.code.0),

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams};
+use rmcp::model::PaginatedRequestParams;
 use serde_json::{Map, Value};
 
+use super::asking::Ask;
 use super::error::CallErrorKind;
 use super::session::Session;
 use crate::runtime::clock::Stopwatch;
@@ -36,9 +37,8 @@ impl Session {
         let mut seen = HashSet::new();
         for _ in 0..MOST_PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
-            let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
             let left = self.spec.start_timeout.saturating_sub(began.elapsed());
-            let page = self.request(request, left.into()).await?;
+            let page = self.request(Ask::Tools(&params), left.into()).await?;
             let Some(Value::Array(listed)) = page.get("tools") else {
                 return Err(malformed("the list holds no array `tools`"));
             };

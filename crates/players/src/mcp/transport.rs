@@ -7,8 +7,8 @@ use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, RoleClient, RunningService,
 };
 
+use super::calls::Calls;
 use super::error::{SocketProblem, StartErrorKind};
-use super::frames::FrameSink;
 use super::handler::Handler;
 use super::http::{self, HttpTransport, SocketHttpTransport};
 use super::link::{Link, ReadEnd};
@@ -22,8 +22,8 @@ pub(super) struct Connection {
     pub(super) wire: Wire,
     /// What ends the server, if it has a process.
     pub(super) keeper: Option<Keeper>,
-    /// Where its messages go, to be closed from outside; none over Streamable HTTP.
-    pub(super) sink: Option<Arc<dyn FrameSink>>,
+    /// Our requests over frames; none over Streamable HTTP, where they are the SDK's.
+    pub(super) calls: Option<Arc<Calls>>,
 }
 
 /// What carries the messages.
@@ -49,7 +49,7 @@ pub(super) async fn connect(
             let (messages, keeper) =
                 stdio::start(command, args, env, cwd.as_deref(), inherited, link)?;
             return Ok(Connection {
-                sink: Some(messages.sink()),
+                calls: Some(messages.calls()),
                 wire: Wire::Messages(Box::new(messages)),
                 keeper: Some(keeper),
             });
@@ -99,7 +99,7 @@ pub(super) async fn connect(
     // No process tells of its end, so the end of what it says does.
     tokio::spawn(end_with_reading(Arc::clone(link)));
     Ok(Connection {
-        sink: Some(messages.sink()),
+        calls: Some(messages.calls()),
         wire: Wire::Messages(Box::new(messages)),
         keeper: None,
     })
@@ -110,7 +110,7 @@ impl Connection {
         Self {
             wire,
             keeper: None,
-            sink: None,
+            calls: None,
         }
     }
 }

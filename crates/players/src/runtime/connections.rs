@@ -1,14 +1,24 @@
 //! Accepts connections, not more than there are places for, and hands them to those who serve them.
+//!
+//! What thousands of requests go through each second is served by hyper itself: what axum puts around it is routes and
+//! extractors, and here every request goes to one function.
 
+use std::convert::Infallible;
 use std::io;
-use std::net::SocketAddr;
+use std::pin::pin;
 use std::time::Duration;
 
-use axum::serve::Listener;
+use axum::response::Response;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
-use super::patience::{Patience, PatientStream};
+use super::patience::{Busy, Patience, PatientStream};
 use super::places::{Place, Places};
 
 /// Connections that wait for who serves them.
@@ -22,7 +32,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Accepted {
     stream: std::net::TcpStream,
-    address: SocketAddr,
     place: Place,
 }
 
@@ -49,13 +58,10 @@ impl Acceptor {
         loop {
             let accepted = match self.listener.accept().await {
                 // Events of a stream are small, and each is to be seen when it is sent.
-                Ok((stream, address)) => stream
-                    .set_nodelay(true)
-                    .and_then(|()| stream.into_std())
-                    .map(|stream| (stream, address)),
+                Ok((stream, _)) => stream.set_nodelay(true).and_then(|()| stream.into_std()),
                 Err(error) => Err(error),
             };
-            let (stream, address) = match accepted {
+            let stream = match accepted {
                 Ok(accepted) => accepted,
                 // Who was to be accepted has gone.
                 Err(error) if is_of_connection(&error) => continue,
@@ -68,12 +74,7 @@ impl Acceptor {
                 Some(place) => (place, false),
                 None => (self.places.take().await, true),
             };
-            let accepted = Accepted {
-                stream,
-                address,
-                place,
-            };
-            return (accepted, is_crowded);
+            return (Accepted { stream, place }, is_crowded);
         }
     }
 }
@@ -99,46 +100,76 @@ pub fn possible_connections(wanted: usize) -> usize {
     })
 }
 
+/// A request whose body is still to be read.
+pub type Request = hyper::Request<Incoming>;
+
 /// The connections that one server is handed. Each ends when patience does.
 #[derive(Debug)]
 pub struct Share {
     accepted: mpsc::Receiver<Accepted>,
-    address: SocketAddr,
     patience: Patience,
 }
 
 impl Share {
-    /// A share of the connections to `address`, and where they are handed in.
-    pub fn new(address: SocketAddr, patience: Patience) -> (mpsc::Sender<Accepted>, Self) {
+    /// A share of connections, and where they are handed in.
+    pub fn new(patience: Patience) -> (mpsc::Sender<Accepted>, Self) {
         let (hand_in, accepted) = mpsc::channel(QUEUE);
-        let share = Self {
-            accepted,
-            address,
-            patience,
-        };
-        (hand_in, share)
+        (hand_in, Self { accepted, patience })
+    }
+
+    /// Answers every request until `stop`; after that what is under way is finished, and connections that wait for
+    /// another request are closed. Who drops this ends the rest.
+    pub async fn serve<A, F>(mut self, stop: CancellationToken, answer: A)
+    where
+        A: Fn(Request, Busy) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Response> + Send + 'static,
+    {
+        let mut connections = JoinSet::new();
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.accepted.recv() => accepted,
+                Some(_) = connections.join_next() => continue,
+                () = stop.cancelled() => break,
+            };
+            // Nothing more comes when all is over.
+            let Some(Accepted { stream, place }) = accepted else {
+                break;
+            };
+            // Fails only if the runtime is about to end.
+            if let Ok(stream) = TcpStream::from_std(stream) {
+                let stream = PatientStream::new(stream, self.patience, place);
+                connections.spawn(serve(stream, stop.clone(), answer.clone()));
+            }
+        }
+        while connections.join_next().await.is_some() {}
     }
 }
 
-impl Listener for Share {
-    type Io = PatientStream;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        while let Some(accepted) = self.accepted.recv().await {
-            // Fails only if the runtime is about to end.
-            if let Ok(stream) = TcpStream::from_std(accepted.stream) {
-                let stream = PatientStream::new(stream, self.patience, accepted.place);
-                return (stream, accepted.address);
-            }
-        }
-        // Nothing more comes; the server is about to be stopped.
-        std::future::pending().await
+/// Serves one connection to its end, or until `stop` and the end of the answer under way.
+async fn serve<A, F>(stream: PatientStream, stop: CancellationToken, answer: A)
+where
+    A: Fn(Request, Busy) -> F,
+    F: Future<Output = Response> + Send,
+{
+    let busy = stream.busy();
+    let service = service_fn(|request| {
+        // In a box, so that a connection keeps no room for it while it is idle, or sends a stream.
+        let answering = Box::pin(answer(request, busy.clone()));
+        async { Ok::<_, Infallible>(answering.await) }
+    });
+    // Most answers are small: one write of them costs less than one of their parts.
+    let connection = http1::Builder::new()
+        .writev(false)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = pin!(connection);
+    tokio::select! {
+        biased;
+        // A client that breaks off, or sends what is no HTTP, has been told or can't be.
+        _ = connection.as_mut() => return,
+        () = stop.cancelled() => {}
     }
-
-    fn local_addr(&self) -> io::Result<Self::Addr> {
-        Ok(self.address)
-    }
+    connection.as_mut().graceful_shutdown();
+    let _ = connection.await;
 }
 
 #[cfg(test)]

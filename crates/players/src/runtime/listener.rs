@@ -9,20 +9,21 @@
 //! limit. Bodies are read whole before a handler sees them, so no handler has to count bytes.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, BodyDataStream, Bytes};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use futures::StreamExt as _;
 use tokio::net::TcpListener;
 
 /// The largest request body that is read unless [`Guard::body_limit`] says otherwise, in bytes.
@@ -123,21 +124,25 @@ impl Guard {
     ///
     /// # Errors
     /// The refusal, with its reason as [`RefusedByListener`].
-    pub async fn admit(&self, head: &Parts, body: Body) -> Result<Bytes, Response> {
+    pub async fn admit(
+        &self,
+        head: &Parts,
+        mut body: impl HttpBody<Data = Bytes> + Unpin,
+    ) -> Result<Bytes, Response> {
         if let Err(refusal) = self.check_head(&head.uri, &head.headers) {
             if matches!(refusal, Refusal::Body { .. }) {
-                Box::pin(drain(&mut body.into_data_stream())).await;
+                Box::pin(drain(&mut body)).await;
             }
             return Err(refusal.into_response());
         }
-        read_body(body, self.body_limit)
+        read_body(&mut body, self.body_limit)
             .await
             .map_err(IntoResponse::into_response)
     }
 
     fn check_head(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
         let host = self.check_host(uri, headers)?;
-        self.check_origin(headers, &host)?;
+        self.check_origin(headers, host)?;
         self.check_token(headers)?;
         match declared_length(headers) {
             Some(length) if length > self.body_limit as u64 => Err(Refusal::Body {
@@ -149,35 +154,47 @@ impl Guard {
 
     /// The authority the client meant. Rebinding is no danger to a listener for other machines: it has a
     /// token, and may have any number of names, so there a well-formed `Host` is enough.
-    fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<Authority, Refusal> {
+    fn check_host<'a>(&self, uri: &'a Uri, headers: &'a HeaderMap) -> Result<&'a str, Refusal> {
         let value = single(headers, &header::HOST).map_err(|value| Refusal::Host { value })?;
         // A request line with a whole URL in it names the host too, and some routers would prefer that.
-        let named = [value.as_deref(), uri.authority().map(Authority::as_str)];
+        let named = [value, uri.authority().map(Authority::as_str)];
         let mut host = None;
         for text in named.into_iter().flatten() {
-            let authority = text
-                .parse::<Authority>()
-                .ok()
-                .filter(|authority| !authority.as_str().contains('@'))
-                .filter(|authority| self.token_protects() || self.is_own_name(authority.host()));
-            host = Some(authority.ok_or_else(|| Refusal::Host {
-                value: text.to_owned(),
-            })?);
+            if !self.may_be_host(text) {
+                let value = text.to_owned();
+                return Err(Refusal::Host { value });
+            }
+            host = Some(text);
         }
         host.ok_or_else(|| Refusal::Host {
             value: String::new(),
         })
     }
 
+    fn may_be_host(&self, text: &str) -> bool {
+        // What nearly every client sends needs no parser.
+        if ["127.0.0.1:", "localhost:"]
+            .iter()
+            .filter_map(|name| text.strip_prefix(name))
+            .any(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
+        {
+            return true;
+        }
+        text.parse::<Authority>().is_ok_and(|authority| {
+            !authority.as_str().contains('@')
+                && (self.token_protects() || self.is_own_name(authority.host()))
+        })
+    }
+
     /// A request that comes from a web page says which; programs send no `Origin`.
-    fn check_origin(&self, headers: &HeaderMap, host: &Authority) -> Result<(), Refusal> {
+    fn check_origin(&self, headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
         let value = single(headers, &header::ORIGIN).map_err(|value| Refusal::Origin { value })?;
         let Some(value) = value else { return Ok(()) };
         let allowed = value.parse::<Uri>().is_ok_and(|origin| {
             matches!(origin.scheme_str(), Some("http" | "https"))
                 && origin.authority().is_some_and(|authority| {
                     if self.token_protects() {
-                        authority.as_str().eq_ignore_ascii_case(host.as_str())
+                        authority.as_str().eq_ignore_ascii_case(host)
                     } else {
                         self.is_own_name(authority.host())
                     }
@@ -186,6 +203,7 @@ impl Guard {
         if allowed {
             Ok(())
         } else {
+            let value = value.to_owned();
             Err(Refusal::Origin { value })
         }
     }
@@ -292,15 +310,17 @@ async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
 }
 
 /// The whole body. One that came in one piece, as small ones do, is not copied.
-async fn read_body(body: Body, limit: usize) -> Result<Bytes, Refusal> {
-    let mut pieces = body.into_data_stream();
+async fn read_body(
+    body: &mut (impl HttpBody<Data = Bytes> + Unpin),
+    limit: usize,
+) -> Result<Bytes, Refusal> {
     let mut whole = Bytes::new();
     let mut collected: Vec<u8> = Vec::new();
-    while let Some(piece) = pieces.next().await {
+    while let Some(piece) = next_piece(body).await {
         let piece = piece.map_err(|_| Refusal::Broken)?;
         if piece.len() > limit.saturating_sub(collected.len().max(whole.len())) {
             drop((whole, collected));
-            Box::pin(drain(&mut pieces)).await;
+            Box::pin(drain(body)).await;
             return Err(Refusal::Body { limit });
         }
         if whole.is_empty() && collected.is_empty() {
@@ -319,11 +339,23 @@ async fn read_body(body: Body, limit: usize) -> Result<Bytes, Refusal> {
     })
 }
 
+/// The next piece of a body, nothing at its end. What follows a body, such as trailers, is passed over.
+async fn next_piece<B: HttpBody + Unpin>(body: &mut B) -> Option<Result<B::Data, B::Error>> {
+    loop {
+        let frame = poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await?;
+        match frame.map(hyper::body::Frame::into_data) {
+            Ok(Ok(piece)) => return Some(Ok(piece)),
+            Ok(Err(_)) => {}
+            Err(error) => return Some(Err(error)),
+        }
+    }
+}
+
 /// Reads the rest of a body and throws it away, for as long as more of it comes.
-async fn drain(pieces: &mut BodyDataStream) {
+async fn drain(body: &mut (impl HttpBody<Data = Bytes> + Unpin)) {
     let mut drained = 0;
     while drained < DRAIN_BYTES {
-        match tokio::time::timeout(DRAIN_PAUSE, pieces.next()).await {
+        match tokio::time::timeout(DRAIN_PAUSE, next_piece(body)).await {
             Ok(Some(Ok(piece))) => drained += piece.len(),
             _ => return,
         }
@@ -382,13 +414,13 @@ impl IntoResponse for Refusal {
 
 /// The value of a header that must not come twice. The error holds what to show for a header that does,
 /// or isn't text.
-fn single(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, String> {
+fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, String> {
     let mut values = headers.get_all(name).iter();
     let Some(first) = values.next() else {
         return Ok(None);
     };
     match (first.to_str(), values.next()) {
-        (Ok(text), None) => Ok(Some(text.to_owned())),
+        (Ok(text), None) => Ok(Some(text)),
         _ => Err(String::from_utf8_lossy(first.as_bytes()).into_owned()),
     }
 }

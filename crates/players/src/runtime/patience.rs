@@ -7,14 +7,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::extract::connect_info::Connected;
-use axum::serve::IncomingStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
 use super::clock::Stopwatch;
-use super::connections::Share;
 use super::places::{Connection, Place};
 
 /// How long each part of a conversation with a client may take.
@@ -47,12 +44,6 @@ impl Busy {
     pub fn answering(&self) -> Answering {
         self.0.begin_answer();
         Answering(self.0.clone())
-    }
-}
-
-impl Connected<IncomingStream<'_, Share>> for Busy {
-    fn connect_info(stream: IncomingStream<'_, Share>) -> Self {
-        Self(stream.io().place.connection().clone())
     }
 }
 
@@ -115,6 +106,11 @@ impl PatientStream {
             is_set_for_request: false,
             writing: None,
         }
+    }
+
+    /// Whether its request is being answered, to be told.
+    pub(super) fn busy(&self) -> Busy {
+        Busy(self.place.connection().clone())
     }
 
     /// How long the client may still be waited for.

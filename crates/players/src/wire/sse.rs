@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use cuecard_core::value::compact;
 use serde::Serialize;
 
 /// An event.
@@ -133,8 +134,7 @@ pub fn write_json(buffer: &mut Vec<u8>, name: Option<&str>, data: &impl Serializ
 pub fn write_line(buffer: &mut Vec<u8>, data: &impl Serialize) {
     let start = buffer.len();
     // JSON has no other line ends outside of strings, and inside of them they are escaped.
-    serde_json::to_writer(&mut *buffer, data)
-        .expect("JSON with texts as keys is written to memory");
+    compact::write(buffer, data).expect("JSON with texts as keys is written to memory");
     if buffer[start..]
         .iter()
         .any(|byte| matches!(byte, 0xC2 | 0xE2))

@@ -67,13 +67,27 @@ impl LlmScript {
 
 /// Eight bytes of the hash of `parts`, the same on every machine and in every run.
 pub(super) fn short_hash(parts: &[&[u8]]) -> u64 {
-    let mut hasher = Sha256::new();
+    let mut hash = ShortHash::default();
     for part in parts {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part);
+        hash.add(part);
     }
-    let digest: [u8; 32] = hasher.finalize().into();
-    let mut first = [0; 8];
-    first.copy_from_slice(&digest[..8]);
-    u64::from_le_bytes(first)
+    hash.finish()
+}
+
+/// As [`short_hash`], part by part.
+#[derive(Default)]
+pub(super) struct ShortHash(Sha256);
+
+impl ShortHash {
+    pub(super) fn add(&mut self, part: &[u8]) {
+        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(part);
+    }
+
+    pub(super) fn finish(self) -> u64 {
+        let digest: [u8; 32] = self.0.finalize().into();
+        let mut first = [0; 8];
+        first.copy_from_slice(&digest[..8]);
+        u64::from_le_bytes(first)
+    }
 }

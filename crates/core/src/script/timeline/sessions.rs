@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use super::llm_script::{LlmScript, short_hash};
+use super::llm_script::{LlmScript, ShortHash, short_hash};
 use super::request::{Message, Part, Request, Role};
 use super::request_key::RequestKey;
 use super::selection::{Selection, Selector, Unselected, Wanted};
@@ -151,18 +151,19 @@ impl Sessions {
             })
     }
 
-    /// What `request` is answered with at `now_ms`, on any clock that doesn't go back.
+    /// What `request` is answered with at `now_ms`, on any clock that doesn't go back. `key` is its session
+    /// ([`SessionKey::of`]): who shares the sessions with others finds that out beforehand.
     ///
     /// # Errors
     ///
     /// The request belongs to no session and opens none.
     pub fn answer(
         &mut self,
+        key: SessionKey,
         address: Address<'_>,
         request: &Request,
         now_ms: u64,
     ) -> Result<Answered, Outside> {
-        let key = session_key(address, request);
         let mut entry = match self.goes_on(key, request, now_ms) {
             Some(entry) => entry,
             None => self.open(key, address, request, now_ms)?,
@@ -282,32 +283,36 @@ impl Sessions {
     }
 }
 
-/// The session that a request names, else the one of its API key and conversation.
-pub(super) fn session_key(address: Address<'_>, request: &Request) -> SessionKey {
-    if let Some(session) = address.session {
-        return SessionKey(short_hash(&[b"session", session.as_bytes()]));
+impl SessionKey {
+    /// The session that a request names, else the one of its API key and conversation.
+    pub fn of(address: Address<'_>, request: &Request) -> Self {
+        if let Some(session) = address.session {
+            return Self(short_hash(&[b"session", session.as_bytes()]));
+        }
+        if let Some(previous) = &request.previous {
+            return Self(previous.session);
+        }
+        let asked = [
+            address.api_key,
+            address.scenario_name,
+            address.scenario_session_id,
+            address.prompt,
+        ];
+        let mut hash = ShortHash::default();
+        hash.add(b"conversation");
+        for text in asked {
+            hash.add(text.unwrap_or_default().as_bytes());
+        }
+        hash.add(request.system.as_bytes());
+        let before_answer = request
+            .history
+            .iter()
+            .take_while(|message| message.role == Role::User);
+        for text in before_answer.flat_map(texts_of) {
+            hash.add(text.as_bytes());
+        }
+        Self(hash.finish())
     }
-    if let Some(previous) = &request.previous {
-        return SessionKey(previous.session);
-    }
-    let optional = |text: Option<&'_ str>| text.unwrap_or_default().to_owned();
-    let asked = [
-        optional(address.api_key),
-        optional(address.scenario_name),
-        optional(address.scenario_session_id),
-        optional(address.prompt),
-    ];
-    let mut parts: Vec<&[u8]> = vec![b"conversation"];
-    parts.extend(asked.iter().map(String::as_bytes));
-    parts.push(request.system.as_bytes());
-    let before_answer = request
-        .history
-        .iter()
-        .take_while(|message| message.role == Role::User);
-    for text in before_answer.flat_map(texts_of) {
-        parts.push(text.as_bytes());
-    }
-    SessionKey(short_hash(&parts))
 }
 
 fn user_texts(history: &[Message]) -> impl Iterator<Item = &str> {

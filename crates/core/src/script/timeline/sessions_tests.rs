@@ -25,6 +25,16 @@ fn simple(name: &str, prompt: &str) -> Timeline {
     )
 }
 
+fn reply(
+    sessions: &mut Sessions,
+    address: Address<'_>,
+    request: &Request,
+    now_ms: u64,
+) -> Result<Answered, Outside> {
+    let key = SessionKey::of(address, request);
+    sessions.answer(key, address, request, now_ms)
+}
+
 fn selector(timelines: &[Timeline]) -> Selector {
     Selector::new(timelines, DEFAULT_MAX_DISTANCE)
 }
@@ -216,8 +226,8 @@ fn a_scenario_is_chosen_once_and_then_fixed() {
         session: Some("one"),
         ..Address::default()
     };
-    let first = answered(sessions.answer(address, &said("Fix the test"), 0));
-    let second = answered(sessions.answer(address, &said("Write the docs"), 1));
+    let first = answered(reply(&mut sessions, address, &said("Fix the test"), 0));
+    let second = answered(reply(&mut sessions, address, &said("Write the docs"), 1));
     assert_eq!(first.session, second.session);
     assert_eq!(second.scenario_idx, 0);
     assert_eq!(sessions.len(), 1);
@@ -226,9 +236,14 @@ fn a_scenario_is_chosen_once_and_then_fixed() {
 #[test]
 fn one_key_holds_any_number_of_conversations() {
     let mut sessions = two();
-    let one = answered(sessions.answer(key_of("k"), &said("Fix the test"), 0));
-    let other = answered(sessions.answer(key_of("k"), &said("Write the docs"), 0));
-    let stranger = answered(sessions.answer(key_of("l"), &said("Fix the test"), 0));
+    let one = answered(reply(&mut sessions, key_of("k"), &said("Fix the test"), 0));
+    let other = answered(reply(
+        &mut sessions,
+        key_of("k"),
+        &said("Write the docs"),
+        0,
+    ));
+    let stranger = answered(reply(&mut sessions, key_of("l"), &said("Fix the test"), 0));
     assert_eq!((one.scenario_idx, other.scenario_idx), (0, 1));
     assert_eq!(sessions.len(), 3);
     assert_ne!(one.session, stranger.session);
@@ -241,7 +256,7 @@ fn one_key_holds_any_number_of_conversations() {
     client
         .keeps(&sessions.scripts()[0].clone(), served)
         .says("next");
-    let next = answered(sessions.answer(key_of("k"), &client.request(), 5));
+    let next = answered(reply(&mut sessions, key_of("k"), &client.request(), 5));
     assert_eq!(next.session, one.session);
     assert!(matches!(next.decision, Decision::Turn(served) if served.turn_idx == 1));
 }
@@ -251,7 +266,7 @@ fn a_first_request_that_comes_again_is_a_retry_for_a_minute() {
     let mut sessions = two();
     let first = said("Fix the test");
     let mut send = |request: &Request, now_ms: u64| {
-        answered(sessions.answer(key_of("k"), request, now_ms)).decision
+        answered(reply(&mut sessions, key_of("k"), request, now_ms)).decision
     };
     assert!(matches!(send(&first, 0), Decision::Turn(_)));
     assert!(matches!(send(&first, 59_999), Decision::Repeat(_)));
@@ -266,7 +281,7 @@ fn a_first_request_that_comes_again_later_begins_anew() {
         session: Some("one"),
         ..Address::default()
     };
-    let mut send = |text: &str| answered(sessions.answer(address, &said(text), 0)).decision;
+    let mut send = |text: &str| answered(reply(&mut sessions, address, &said(text), 0)).decision;
     assert!(matches!(send("Fix the test"), Decision::Turn(_)));
     assert!(matches!(send("next"), Decision::Turn(_)));
     assert!(matches!(send("Fix the test"), Decision::Turn(_)));
@@ -281,12 +296,12 @@ fn what_is_beside_every_conversation_opens_no_session() {
         ..said("something else")
     };
     assert!(matches!(
-        sessions.answer(key_of("k"), &title, 0),
+        reply(&mut sessions, key_of("k"), &title, 0),
         Err(Outside::Side(_))
     ));
     assert!(sessions.is_empty());
     assert!(matches!(
-        sessions.answer(key_of("k"), &said("zzz"), 0),
+        reply(&mut sessions, key_of("k"), &said("zzz"), 0),
         Err(Outside::Unselected(_))
     ));
     assert!(sessions.is_empty());
@@ -300,7 +315,7 @@ fn the_least_recently_used_session_goes_first() {
             session: Some(session),
             ..Address::default()
         };
-        answered(sessions.answer(address, &said("Fix the test"), 0)).decision
+        answered(reply(&mut sessions, address, &said("Fix the test"), 0)).decision
     };
     assert!(matches!(send("one"), Decision::Turn(_)));
     assert!(matches!(send("two"), Decision::Turn(_)));
@@ -325,7 +340,7 @@ fn a_previous_answer_names_scenario_and_session() {
         history: Client::default().says("next").history.clone(),
         ..Request::new(Endpoint::Responses)
     };
-    let found = answered(sessions.answer(key_of("k"), &previous(scenario), 0));
+    let found = answered(reply(&mut sessions, key_of("k"), &previous(scenario), 0));
     assert_eq!((found.session, found.scenario_idx), (SessionKey(7), 1));
     assert!(matches!(found.decision, Decision::Turn(served) if served.turn_idx == 1));
     let mut foreign = previous(scenario ^ 1);
@@ -333,7 +348,7 @@ fn a_previous_answer_names_scenario_and_session() {
         previous.session = 8;
     }
     assert!(matches!(
-        sessions.answer(key_of("k"), &foreign, 0),
+        reply(&mut sessions, key_of("k"), &foreign, 0),
         Err(Outside::ForeignAnswer { .. })
     ));
 }
@@ -341,7 +356,7 @@ fn a_previous_answer_names_scenario_and_session() {
 #[test]
 fn what_no_session_got_is_told() {
     let mut sessions = two();
-    answered(sessions.answer(key_of("k"), &said("Fix the test"), 0));
+    answered(reply(&mut sessions, key_of("k"), &said("Fix the test"), 0));
     let unplayed: Vec<_> = sessions.unplayed().collect();
     assert_eq!(unplayed, [(0, 1), (1, 0), (1, 1)]);
 }

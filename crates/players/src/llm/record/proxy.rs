@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::body::{Body, Bytes};
-use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use cuecard_core::script::timeline::Endpoint;
@@ -22,6 +21,7 @@ use super::tee::{Tee, next_chunk};
 use super::upstream::passed_on;
 use super::writer::{Answered, Message, OwnAddress, Passed};
 use crate::runtime::clock::Clock;
+use crate::runtime::connections;
 use crate::runtime::listener::Guard;
 use crate::runtime::patience::{Answering, Busy};
 use crate::runtime::provider::reason;
@@ -95,11 +95,7 @@ impl Proxy {
 }
 
 /// Passes on every request.
-pub(super) async fn handle(
-    State(proxy): State<Shared>,
-    ConnectInfo(busy): ConnectInfo<Busy>,
-    request: axum::extract::Request,
-) -> Response {
+pub(super) async fn handle(proxy: Shared, request: connections::Request, busy: Busy) -> Response {
     let (head, body) = request.into_parts();
     let path = headers::percent_decoded(head.uri.path());
     let query = Query::new(head.uri.query());

@@ -1,13 +1,11 @@
 //! Starts a recording and stops it.
 
 use std::fmt;
-use std::future::IntoFuture as _;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle as Thread;
 
-use axum::handler::Handler as _;
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -22,7 +20,6 @@ use super::writer::{self, Message};
 use crate::runtime::clock::Clock;
 use crate::runtime::connections::{Accepted, Acceptor, Share, possible_connections};
 use crate::runtime::listener::Guard;
-use crate::runtime::patience::Busy;
 use crate::runtime::places::Places;
 
 /// More clients than this are never recorded at once.
@@ -86,7 +83,7 @@ impl RecordLlm {
         let watcher = watcher.map(|WatcherSlot(watcher)| watcher);
         let (queue, thread) =
             writer::start(clock, &options, trace, watcher).map_err(StartError::Io)?;
-        let (hand_in, share) = Share::new(address, options.patience);
+        let (hand_in, share) = Share::new(options.patience);
         let places = Places::new(possible_connections(MOST_CONNECTIONS));
         let acceptor = Acceptor::new(listener, places);
         let stop = CancellationToken::new();
@@ -98,15 +95,13 @@ impl RecordLlm {
             stop.clone(),
             queue.clone(),
         ));
-        let service = proxy::handle
-            .with_state(proxy)
-            .into_make_service_with_connect_info::<Busy>();
-        let server =
-            axum::serve(share, service).with_graceful_shutdown(stop.clone().cancelled_owned());
+        let server = share.serve(stop.clone(), move |request, busy| {
+            proxy::handle(proxy.clone(), request, busy)
+        });
         tokio::spawn(accept(acceptor, hand_in, stop.clone()));
         Ok(RunningRecorder {
             address,
-            task: tokio::spawn(server.into_future()),
+            task: tokio::spawn(server),
             queue,
             thread,
             stop: stop.clone(),
@@ -162,7 +157,7 @@ fn check_out(options: &RecordOptions) -> Result<(), StartError> {
 /// A recording that runs. It ends with [`RunningRecorder::stop`], and when it is dropped.
 pub struct RunningRecorder {
     address: SocketAddr,
-    task: JoinHandle<io::Result<()>>,
+    task: JoinHandle<()>,
     queue: mpsc::Sender<Message>,
     thread: Thread<Recording>,
     stop: CancellationToken,

@@ -203,13 +203,13 @@ fn count_json(json: &Json) -> u64 {
 pub fn count(text: &str) -> u64 {
     let mut tokens = 0;
     let mut run = 0_u64;
-    let mut rest = text;
-    while let Some(&byte) = rest.as_bytes().first() {
+    let mut at = 0;
+    while let Some(&byte) = text.as_bytes().get(at) {
         // Most text is ASCII, where a byte is a character.
         let (is_word, is_space, length) = if byte.is_ascii() {
             (byte.is_ascii_alphanumeric(), byte.is_ascii_whitespace(), 1)
         } else {
-            let character = rest.chars().next().unwrap_or_default();
+            let character = text[at..].chars().next().unwrap_or_default();
             let is_word = character < '\u{530}' && character.is_alphanumeric();
             (is_word, character.is_whitespace(), character.len_utf8())
         };
@@ -220,7 +220,7 @@ pub fn count(text: &str) -> u64 {
             run = 0;
             tokens += u64::from(!is_space);
         }
-        rest = &rest[length..];
+        at += length;
     }
     tokens
 }

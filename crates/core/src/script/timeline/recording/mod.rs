@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use super::request::{Part, PreviousAnswer, Request};
 use super::rounds::Rounds;
-use super::sessions::session_key;
+use super::sessions::SessionKey;
 use super::side_lane::{SideLane, SideText};
 use crate::profiles::Profiles;
 use crate::value::{Json, Redactor, find_credentials, find_keys};
@@ -149,7 +149,7 @@ impl Recorder {
         next_name: &mut dyn FnMut() -> String,
     ) -> Recorded {
         let request = exchange.request;
-        let key = session_key(exchange.address, request);
+        let key = SessionKey::of(exchange.address, request);
         let previous = exchange.previous_id.map(|id| self.previous(id));
         if let Some(recorded) = self.going_on(exchange, key, previous.clone().flatten()) {
             return recorded;

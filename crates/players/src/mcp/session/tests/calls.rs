@@ -1,5 +1,7 @@
 //! Calls and their answers.
 
+use std::pin::pin;
+
 use super::*;
 
 #[tokio::test]

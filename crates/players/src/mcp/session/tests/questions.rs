@@ -110,6 +110,27 @@ async fn a_question_that_the_sdk_cannot_read_is_answered_all_the_same() {
 }
 
 #[tokio::test]
+async fn a_question_of_a_stateless_server_is_answered_during_a_call() {
+    let mut spec = scripted(
+        r#"*'"id":"q1"'*) case $line in *'"action":"accept"'*) got=yes ;; *) got=$line ;; esac
+             id=$call; text "$got" ;;
+           *tools/call*) call=$id
+             echo '{"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{"message":"Go?","requestedSchema":{"type":"object","properties":{}}}}' ;;"#,
+    );
+    if let TransportSpec::Stdio { args, .. } = &mut spec.transport {
+        args[1] = args[1].replace(
+            "refuse -32601 'what?'",
+            r#"answer '{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}'"#,
+        );
+    }
+    let session = start_eliciting(&spec, &json!([{ "action": "accept" }])).await;
+    assert_eq!(session.info().era, Era::Modern);
+    assert_eq!(call(&session, "x").await.expect("a reply"), text("yes"));
+    assert_eq!(session.take_asked().answered, [0]);
+    session.stop().await;
+}
+
+#[tokio::test]
 async fn a_flood_on_standard_error_blocks_nothing_and_is_bounded() {
     let session = start(&scripted(
         r#"*tools/call*)

@@ -1,5 +1,6 @@
 //! Answers of Chat Completions. Thinking is never sent; its time still counts.
 
+use cuecard_core::value::compact;
 use serde::Serialize;
 
 use super::super::answer::{Answer, Call, CallInput, Element, Piece, Said};
@@ -33,7 +34,7 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
         }],
         usage: ChatUsage::of(&answer.usage),
     };
-    serde_json::to_writer(buffer, &body).expect("JSON with texts as keys is written to memory");
+    compact::write(buffer, &body).expect("JSON with texts as keys is written to memory");
 }
 
 /// The answer as a stream of chunks.

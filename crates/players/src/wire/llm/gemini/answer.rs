@@ -1,5 +1,6 @@
 //! Answers of generateContent: parts of text, of thoughts, and calls that are always whole.
 
+use cuecard_core::value::compact;
 use serde::Serialize;
 
 use super::super::answer::{Answer, Arguments, Element, Said};
@@ -33,7 +34,7 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
         model_version: answer.model,
         response_id: &id,
     };
-    serde_json::to_writer(buffer, &body).expect("JSON with texts as keys is written to memory");
+    compact::write(buffer, &body).expect("JSON with texts as keys is written to memory");
 }
 
 /// The answer as a stream of chunks, each a small body.

@@ -1,4 +1,5 @@
-//! Compact JSON, byte for byte as `serde_json` writes it, for the lines of traces: a long run writes millions of them.
+//! Compact JSON, byte for byte as `serde_json` writes it, for what is written by the million: lines of traces, answers
+//! of stand-ins.
 //!
 //! The difference is how it gets into the line: a name with its quotes, its colon and the comma before it in one go,
 //! and a text without anything to escape, which is nearly every one, as a whole.
@@ -9,13 +10,13 @@ use serde_json::{Error, Result};
 /// Puts `value` at the end of `line`.
 ///
 /// # Errors
-/// If the value can't be serialized.
-pub(super) fn write(line: &mut Vec<u8>, value: &impl Serialize) -> Result<()> {
+/// If the value can't be serialized, such as a map whose keys are no texts.
+pub fn write(line: &mut Vec<u8>, value: &impl Serialize) -> Result<()> {
     value.serialize(Compact { line })
 }
 
 /// Puts a text at the end of `line`.
-pub(super) fn write_text(line: &mut Vec<u8>, text: &str) -> Result<()> {
+pub(crate) fn write_text(line: &mut Vec<u8>, text: &str) -> Result<()> {
     if needs_escapes(text.as_bytes()) {
         return serde_json::to_writer(line, text);
     }
