@@ -14,9 +14,10 @@ trap 'echo "out of memory, good bye" >&2; kill $(jobs -p); exit 7' USR1
 {
     trap - USR1
     cat <&3
-    exec >&-
     if [[ $2 == die ]]; then
         kill -s USR1 $$
+        # Its output must not end long before the process does, so it is left to that to end this.
+        exec sleep infinity
     fi
 } &
 # Nobody but the one above holds standard output, so that its end is seen.

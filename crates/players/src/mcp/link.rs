@@ -13,9 +13,8 @@ use super::notice::{Notice, Notices};
 use super::text::{Mask, clean, cut};
 use crate::runtime::clock::Stopwatch;
 
-/// How long an answer that came before the server's end may take to get through, and a server's end to be
-/// noticed after its connection broke.
-pub(super) const SETTLE: Duration = Duration::from_millis(600);
+/// How long a server's end may take to be noticed after its connection broke.
+pub(super) const SETTLE: Duration = Duration::from_secs(2);
 /// The longest text of a server's in an error, in characters.
 pub(super) const LONGEST_TEXT: usize = 8_000;
 /// How much of standard error is kept, in bytes.
@@ -140,9 +139,14 @@ impl Link {
         self.notice(Notice::StrayOutput { text });
     }
 
-    /// Remembers a message that is none, which begins like this.
+    /// Remembers a message that is none, which begins like this, and may be why a call gets no answer.
     pub(super) fn broken_message(&self, beginning: &str, reason: &str) {
         self.trouble(Trouble::Broken(reason.to_owned()));
+        self.bad_message(beginning, reason);
+    }
+
+    /// Tells of a message that is none, which begins like this.
+    pub(super) fn bad_message(&self, beginning: &str, reason: &str) {
         let end = beginning.floor_char_boundary(LONGEST_TEXT);
         self.notice(Notice::BadFrame {
             text: self.shown(&beginning[..end], 200),

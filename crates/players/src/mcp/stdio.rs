@@ -17,9 +17,10 @@ use super::link::{Link, ReadEnd};
 use super::messages::MessageTransport;
 use crate::runtime::process::{ProcessGroup, ProcessSpec};
 
-/// How long output may still be read after its process ended, or a process may take to end after its
-/// output did.
+/// How long output may still be read after its process ended.
 const DRAIN: Duration = Duration::from_millis(200);
+/// How long a process may take to end after its output did: on a busy machine, that of a script takes a while.
+const EXIT: Duration = Duration::from_secs(1);
 /// How long a server may take to end by itself, and then to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -139,7 +140,7 @@ async fn keep(mut group: ProcessGroup, mut orders: oneshot::Receiver<Order>, lin
                 tokio::select! {
                     given = &mut orders => order = Some(given.unwrap_or(Order::Kill)),
                     status = group.wait() => return ended(status, &link).await,
-                    () = tokio::time::sleep(DRAIN) => {}
+                    () = tokio::time::sleep(EXIT) => {}
                 }
             }
             if order.is_none() {

@@ -65,9 +65,17 @@ impl<C> Watched<C> {
     /// The same events. What is wrong with one is told.
     fn watch(&self, events: Events, asked: Option<RequestId>) -> Events {
         let link = Arc::clone(&self.link);
+        // What follows the answer is why no other call lacks one, though it may be read while that waits.
+        let mut is_answered = false;
         events
             .inspect(move |event| match event {
-                Ok(event) => look_at(event, asked.as_ref(), &link),
+                Ok(event) => match look_at(event, asked.as_ref()) {
+                    Look::Fine => {}
+                    Look::Answer => is_answered = true,
+                    Look::Broken(data, reason) if is_answered => link.bad_message(data, &reason),
+                    Look::Broken(data, reason) => link.broken_message(data, &reason),
+                },
+                Err(_) if is_answered => {}
                 // The SDK's bound comes as an error of its own type, which it does not show.
                 Err(SseError::Body(error)) if error.to_string().contains("maximum size") => {
                     link.trouble(Trouble::TooLarge);
@@ -91,32 +99,36 @@ struct Outline {
     method: Option<IgnoredAny>,
 }
 
-fn look_at(event: &Sse, asked: Option<&RequestId>, link: &Link) {
+/// What an event of a stream is.
+enum Look<'a> {
+    /// The answer to what was asked.
+    Answer,
+    /// It can't be used: its data, and why.
+    Broken(&'a str, String),
+    Fine,
+}
+
+fn look_at<'a>(event: &'a Sse, asked: Option<&RequestId>) -> Look<'a> {
     let Some(data) = event.data.as_deref() else {
-        return;
+        return Look::Fine;
     };
     // A stream begins with an event that only has an id.
     if data.is_empty() || !matches!(event.event.as_deref(), None | Some("" | "message")) {
-        return;
+        return Look::Fine;
     }
-    match serde_json::from_str::<Outline>(data) {
-        Err(error) => link.broken_message(data, &format!("it is no valid message: {error}")),
-        Ok(Outline {
-            id: Some(id),
-            method: None,
-        }) => {
-            let id = match &id {
-                Value::Number(number) => number.as_i64().map(RequestId::Number),
-                Value::String(text) => Some(RequestId::String(text.as_str().into())),
-                _ => None,
-            };
-            if let (Some(id), Some(asked)) = (id, asked)
-                && !same(&id, asked)
-            {
-                link.broken_message(data, &another(&id));
-            }
-        }
-        Ok(_) => {}
+    let outline: Outline = match serde_json::from_str(data) {
+        Ok(outline) => outline,
+        Err(error) => return Look::Broken(data, format!("it is no valid message: {error}")),
+    };
+    let answered = match (outline.id, outline.method) {
+        (Some(Value::Number(number)), None) => number.as_i64().map(RequestId::Number),
+        (Some(Value::String(text)), None) => Some(RequestId::String(text.into())),
+        _ => None,
+    };
+    match (answered, asked) {
+        (Some(id), Some(asked)) if same(&id, asked) => Look::Answer,
+        (Some(id), Some(_)) => Look::Broken(data, another(&id)),
+        _ => Look::Fine,
     }
 }
 
@@ -220,5 +232,55 @@ impl<C: StreamableHttpClient + Sync> StreamableHttpClient for Watched<C> {
             bound,
         );
         Ok(self.watch(getting.await?, None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::notice::Notice;
+    use super::super::super::text::Mask;
+    use super::*;
+    use crate::runtime::clock::Stopwatch;
+
+    /// What is left of a stream in the answer to request 3: what may be why it has none, and how many messages were
+    /// told of.
+    async fn watched(datas: &[&str]) -> (Option<Trouble>, usize) {
+        let link = Arc::new(Link::new(Mask::default()));
+        let began = Stopwatch::start();
+        let events: Vec<_> = datas
+            .iter()
+            .map(|data| Ok(Sse::default().data(*data)))
+            .chain([Err(SseError::InvalidLine)])
+            .collect();
+        let events = futures::stream::iter(events).boxed();
+        let watched = Watched::new((), link.clone()).watch(events, Some(RequestId::Number(3)));
+        assert_eq!(watched.count().await, datas.len() + 1);
+        let notices = link.drain_notices();
+        let told = notices
+            .iter()
+            .filter(|notice| matches!(notice, Notice::BadFrame { .. }));
+        (link.trouble_since(began), told.count())
+    }
+
+    #[tokio::test]
+    async fn what_follows_an_answer_is_no_reason_for_a_missing_one() {
+        let (answer, other) = (r#"{"id":"3","result":{}}"#, r#"{"id":2,"result":{}}"#);
+        let progress = r#"{"method":"notifications/progress"}"#;
+        for before in [&[][..], &[other], &["oops"], &[progress]] {
+            let (trouble, told) = watched(before).await;
+            assert!(trouble.is_some(), "{before:?}");
+            assert_eq!(
+                told,
+                usize::from(!before.is_empty() && before != [progress])
+            );
+        }
+        for after in [&[][..], &[other], &["oops"], &[progress, answer]] {
+            let (trouble, told) = watched(&[&[answer], after].concat()).await;
+            assert_eq!(trouble, None, "{after:?}");
+            assert_eq!(
+                told,
+                usize::from(matches!(after, [one] if *one != progress))
+            );
+        }
     }
 }
