@@ -34,6 +34,7 @@ mod headers;
 mod ledger;
 mod options;
 pub mod record;
+mod remembered;
 mod server;
 mod service;
 mod stand_in;

@@ -363,6 +363,8 @@ fn serve(
 
 async fn serve_share(stand_in: Arc<StandIn>, share: Share) {
     let stop = stand_in.stop.clone();
+    // Each request takes a handle: counted for all threads together, they would wait for each other's counts.
+    let stand_in = Arc::new(stand_in);
     let serving = share.serve(stop.clone(), move |request, busy| {
         service::handle(stand_in.clone(), request, busy)
     });

@@ -1,6 +1,6 @@
 //! HTTP in, HTTP out: a request is read as its dialect means it, and the reply is written as its dialect says it.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -42,12 +42,13 @@ type Shared = Arc<StandIn>;
 
 /// Answers every request that the guard admits.
 pub(super) async fn handle(
-    stand_in: Shared,
+    stand_in: Arc<Shared>,
     request: connections::Request,
     busy: Busy,
 ) -> Response {
     let (head, body) = request.into_parts();
     let path = headers::percent_decoded(head.uri.path());
+    let body = stand_in.guard.admit(&head, body).await;
     let arrived = Arrived {
         method: head.method.as_str(),
         path: &path,
@@ -55,13 +56,9 @@ pub(super) async fn handle(
         headers: &head.headers,
         at: stand_in.clock.now(),
     };
-    let body = match stand_in.guard.admit(&head, body).await {
+    let body = match body {
         Ok(body) => body,
         Err(refusal) => return shaped(&arrived, refusal),
-    };
-    let arrived = Arrived {
-        at: stand_in.clock.now(),
-        ..arrived
     };
     let answering = busy.answering();
     tokio::select! {
@@ -159,27 +156,16 @@ async fn answer(
     match route {
         Err(error) => refused(stand_in, arrived, arrived.endpoint_like(), error).await,
         Ok(Route::Health) => {
-            let n_sessions = stand_in
-                .sessions
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .len();
+            let n_sessions = stand_in.remembered().sessions.len();
             plain(catalogue::health(stand_in.scripts.len(), n_sessions))
         }
         Ok(Route::Models(endpoint)) => {
-            let models = stand_in
-                .models
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            let names: Vec<&str> = models.iter().map(String::as_str).collect();
+            let remembered = stand_in.remembered();
+            let names: Vec<&str> = remembered.models.iter().map(String::as_str).collect();
             plain(catalogue::models(endpoint, &names))
         }
         Ok(Route::Model(endpoint, name)) => {
-            let is_known = stand_in
-                .models
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .contains(name);
+            let is_known = stand_in.remembered().models.contains(name);
             match is_known {
                 true => plain(catalogue::model(endpoint, name)),
                 false => {
@@ -235,8 +221,9 @@ async fn generate(
     let begun = stand_in.begin().await;
     let request = &read.received.request;
     let mut reply = stand_in
-        .decide(arrived.address(), request, begun.is_recorded)
+        .decide(arrived.address(), request, arrived.at, begun.is_recorded)
         .await;
+    stand_in.find_all(&mut reply.told.found).await;
     let endpoint = target.endpoint;
     let (due_ms, status) = match &reply.content {
         Content::Error { error, at_ms, .. } => (*at_ms, error.status),
@@ -246,6 +233,7 @@ async fn generate(
             (ends.max(fails), 200)
         }
     };
+    let is_stream = request.wants_stream && matches!(&reply.content, Content::Answer(_));
     let mut told = std::mem::take(&mut reply.told);
     let hits = std::mem::take(&mut told.hits);
     let due_ms = match hits.is_empty() {
@@ -261,20 +249,24 @@ async fn generate(
                 Content::Error { .. } => None,
                 Content::Answer(answer) => Some(answers::describe(&answer.elements)),
             },
-            is_stream: request.wants_stream && status == 200,
+            is_stream,
             faults: hits.iter().map(|hit| hit.kind.word()).collect(),
         };
         Box::pin(note(stand_in, arrived, endpoint, Some(read), told, noted)).await;
     }
+    // The events of a stream come at times of their own.
+    if due_ms > 0 && !is_stream {
+        let due = arrived.at.saturating_add(Duration::from_millis(due_ms));
+        stand_in.clock.sleep_until(due).await;
+    }
     let saying = Saying {
         content: reply.content,
-        due_ms,
         hits,
         answering,
     };
-    let mut response = say(stand_in, arrived, target, read.received, saying).await;
+    let mut response = say(stand_in, arrived, target, read.received, saying);
     // By this, clients name an exchange in their own logs.
-    if let Ok(id) = HeaderValue::from_str(&format!("req_{:06}", begun.number)) {
+    if let Ok(id) = HeaderValue::try_from(exchange_id(begun.number)) {
         let name = match endpoint {
             Endpoint::Messages => HeaderName::from_static("request-id"),
             _ => HeaderName::from_static("x-request-id"),
@@ -284,17 +276,30 @@ async fn generate(
     response
 }
 
+/// `req_000042`. Every answer has one, and formatting costs more.
+fn exchange_id(number: u64) -> String {
+    const DIGITS: usize = 6;
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format(number);
+    let mut id = String::with_capacity("req_".len() + DIGITS.max(digits.len()));
+    id.push_str("req_");
+    id.extend(std::iter::repeat_n(
+        '0',
+        DIGITS.saturating_sub(digits.len()),
+    ));
+    id.push_str(digits);
+    id
+}
+
 /// What is said, and what goes wrong with it.
 struct Saying {
     content: Content,
-    /// When all of it is said.
-    due_ms: u64,
     hits: Vec<Hit>,
     answering: Answering,
 }
 
-/// Writes a reply, at its time.
-async fn say(
+/// Writes a reply.
+fn say(
     stand_in: &Shared,
     arrived: &Arrived<'_>,
     target: &Target<'_>,
@@ -304,7 +309,6 @@ async fn say(
     let endpoint = target.endpoint;
     let Saying {
         content,
-        due_ms,
         hits,
         answering,
     } = saying;
@@ -315,10 +319,6 @@ async fn say(
             at_ms,
             is_final,
         } => {
-            let due = arrived.at.saturating_add(Duration::from_millis(due_ms));
-            if due_ms > 0 {
-                stand_in.clock.sleep_until(due).await;
-            }
             let response = error_response(endpoint, &error, &headers, is_final);
             match hits.is_empty() {
                 true => response,
@@ -359,10 +359,6 @@ async fn say(
             if !request.wants_stream {
                 let mut buffer = Vec::with_capacity(1024);
                 write_body(endpoint, &spoken.answer(), &mut buffer);
-                let due = arrived.at.saturating_add(Duration::from_millis(due_ms));
-                if due_ms > 0 {
-                    stand_in.clock.sleep_until(due).await;
-                }
                 if hits.is_empty() {
                     return respond(StatusCode::OK, JSON, Body::from(buffer));
                 }
@@ -487,11 +483,8 @@ fn stored_response(stand_in: &StandIn, id: &str) -> Option<Vec<u8>> {
         Some(sent) => (sent.model.clone(), &sent.elements),
         None => {
             again = elements_again(stand_in, script, turn)?;
-            let models = stand_in
-                .models
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            (models.first().cloned().unwrap_or_default(), &again)
+            let model = stand_in.remembered().models.first().cloned();
+            (model.unwrap_or_default(), &again)
         }
     };
     let answer = Answer {

@@ -1,17 +1,17 @@
 //! What the stand-in is while it runs, and what it decides: a request that was understood becomes a reply.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::scenario::timeline::{EventKind, LocatedCheck};
 use cuecard_core::script::timeline::{
-    Address, Answered, Decision, Endpoint, LlmScript, Outside, Request, RequestKey, Selection,
+    Address, Answered, Attempt, Decision, Endpoint, LlmScript, Outside, Request, Selection,
     SelectionReason, Served, SessionKey, Sessions, Speed, Turn,
 };
 use cuecard_core::trace::{EventData, Log};
 use cuecard_core::value::Json;
+use futures::future::{BoxFuture, Either, FutureExt as _, Ready, ready};
 use tokio_util::sync::CancellationToken;
 
 use super::answers::{self, Calling};
@@ -20,6 +20,7 @@ use super::events;
 use super::faults::{Faults, Hit};
 use super::ledger::{Begun, Ledger, UnplayedTurn};
 use super::options::{LlmOptions, OnMiss};
+use super::remembered::Remembered;
 use super::stored::StoredAnswers;
 use super::style;
 use super::telling::{Notice, Teller};
@@ -30,16 +31,11 @@ use crate::wire::llm::errors::ApiError;
 use crate::wire::llm::ids::{IdSeed, ResponseId};
 use crate::wire::llm::stop::StopReason;
 
-/// More names of models are not kept.
-const MAX_MODELS: usize = 1_000;
-/// More turns that were refused, and requests that were traced, are not kept.
-const MAX_REFUSED: usize = 10_000;
-
 /// The stand-in while it runs; shared by all connections.
 pub(super) struct StandIn {
     pub(super) options: LlmOptions,
     pub(super) guard: Guard,
-    pub(super) sessions: Mutex<Sessions>,
+    remembered: Mutex<Remembered>,
     pub(super) scripts: Vec<Arc<LlmScript>>,
     pub(super) calling: Calling,
     pub(super) faults: Arc<Faults>,
@@ -48,11 +44,6 @@ pub(super) struct StandIn {
     pub(super) clock: Clock,
     /// The time that answers carry, in seconds since 1970.
     pub(super) created_at: u64,
-    pub(super) models: Mutex<BTreeSet<String>>,
-    /// Turns that were refused, by session: the same request again is refused again.
-    refused: Mutex<HashMap<(SessionKey, usize), ApiError>>,
-    /// Requests whose content the trace was told, by session: after an error they come again.
-    traced: Mutex<HashSet<(SessionKey, RequestKey)>>,
     /// Responses answers that were sent, by id.
     pub(super) stored: StoredAnswers,
     pub(super) stop: CancellationToken,
@@ -109,8 +100,27 @@ pub(super) struct Told {
     pub(super) turn_idx: Option<usize>,
     pub(super) error: Option<String>,
     pub(super) events: Vec<EventData>,
+    /// What was found, to be told before the rest.
+    pub(super) found: Vec<Diagnostic>,
     /// What goes wrong with the answer on purpose. The times of such an answer are as written.
     pub(super) hits: Vec<Hit>,
+}
+
+/// A reply, there at once unless asserts come before it.
+pub(super) type Decided<'a> = Either<Ready<Reply>, BoxFuture<'a, Reply>>;
+
+fn at_once<'a>(reply: Reply) -> Decided<'a> {
+    Either::Left(ready(reply))
+}
+
+/// A request that gets a turn.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    script: &'a LlmScript,
+    request: &'a Request,
+    session: SessionKey,
+    /// Whether it is not the same again.
+    is_new: bool,
 }
 
 impl StandIn {
@@ -135,20 +145,24 @@ impl StandIn {
         Self {
             ledger: Ledger::new(options.max_exchanges, options.keeps_exchanges),
             guard,
-            sessions: Mutex::new(sessions),
+            remembered: Mutex::new(Remembered::new(sessions, models)),
             faults: Arc::new(Faults::of(&scripts)),
             scripts,
             calling,
             teller,
             clock,
             created_at,
-            models: Mutex::new(models),
-            refused: Mutex::default(),
-            traced: Mutex::default(),
             stored: StoredAnswers::default(),
             stop: CancellationToken::new(),
             options,
         }
+    }
+
+    /// What is known of earlier requests.
+    pub(super) fn remembered(&self) -> MutexGuard<'_, Remembered> {
+        self.remembered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// An exchange begins.
@@ -166,74 +180,44 @@ impl StandIn {
         begun
     }
 
-    /// Decides what a request gets. What the log needs is put together if the exchange `is_recorded`.
-    pub(super) async fn decide(
-        &self,
+    /// Decides what a request that came `at` this time gets. What the log needs is put together if the exchange
+    /// `is_recorded`.
+    pub(super) fn decide<'a>(
+        &'a self,
         address: Address<'_>,
-        request: &Request,
+        request: &'a Request,
+        at: Duration,
         is_recorded: bool,
-    ) -> Reply {
-        self.note_model(&request.model);
+    ) -> Decided<'a> {
         let address = Address {
             scenario_name: address
                 .scenario_name
                 .or(self.options.scenario_name.as_deref()),
             ..address
         };
-        let now_ms = u64::try_from(self.clock.now().as_millis()).unwrap_or(u64::MAX);
+        let now_ms = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
         let session = SessionKey::of(address, request);
-        let answered = {
-            let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-            sessions.answer(session, address, request, now_ms)
-        };
-        let mut reply = match answered {
-            Err(outside) => self.reply_outside(outside, request).await,
-            Ok(answered) => self.reply(answered, request, is_recorded).await,
-        };
-        reply.told.is_recorded = is_recorded;
-        reply
-    }
-
-    async fn reply_outside(&self, outside: Outside, request: &Request) -> Reply {
-        match outside {
-            Outside::Side(side) => side_reply(&side.text, side.why, request, None, None),
-            Outside::Unselected(unselected) => {
-                let diagnostic = unselected.diagnostic();
-                let message = explain(&diagnostic);
-                self.find(diagnostic).await;
-                refusal(404, message, "miss", Told::default())
-            }
-            Outside::ForeignAnswer { id } => {
-                let message = format!("Previous response with id '{id}' not found.");
-                let mut error = ApiError::new(404, message.clone());
-                error.param = Some("previous_response_id".to_owned());
-                error.code = Some("previous_response_not_found".to_owned());
-                Reply {
-                    content: Content::Error {
-                        error,
-                        headers: Vec::new(),
-                        at_ms: 0,
-                        is_final: true,
-                    },
-                    told: Told {
-                        lane: "main",
-                        outcome: "refused",
-                        error: Some(message),
-                        ..Told::default()
-                    },
-                }
-            }
+        let answered = self.remembered().answer(session, address, request, now_ms);
+        match answered {
+            Err(outside) => at_once(reply_outside(outside, request)),
+            Ok((answered, refused)) => self.reply(answered, refused, request, is_recorded),
         }
     }
 
-    async fn reply(&self, answered: Answered, request: &Request, is_recorded: bool) -> Reply {
+    fn reply<'a>(
+        &'a self,
+        answered: Answered,
+        refused: Option<Box<ApiError>>,
+        request: &'a Request,
+        is_recorded: bool,
+    ) -> Decided<'a> {
         let Answered {
             session,
             scenario_idx,
             selection,
             decision,
         } = answered;
-        let script = self.scripts[scenario_idx].clone();
+        let script = &*self.scripts[scenario_idx];
         let mut told = Told {
             is_recorded,
             lane: "main",
@@ -245,26 +229,26 @@ impl StandIn {
         if selection.reason == SelectionReason::Only(None) {
             let is_prompt_known = script.timeline.effective_prompt().is_some();
             if let Some(doubt) = selection.doubt(&script.timeline, is_prompt_known) {
-                self.find(self.strictly(doubt)).await;
+                told.found.push(self.strictly(doubt));
             }
         }
         if let Some(found) = style::check_requests(&script.timeline, request.endpoint) {
-            self.find(self.strictly(found)).await;
+            told.found.push(self.strictly(found));
         }
+        let asked = |is_new| Asked {
+            script,
+            request,
+            session,
+            is_new,
+        };
         match decision {
-            Decision::Side(side) => side_reply(
-                &side.text,
-                side.why,
-                request,
-                told.session,
-                told.scenario_idx,
-            ),
+            Decision::Side(side) => at_once(side_reply(&side.text, side.why, request, told)),
             Decision::Miss(miss) => {
                 self.ledger.count_miss();
-                self.find(miss.diagnostic(&script)).await;
+                told.found.push(miss.diagnostic(script));
                 told.turn_idx = miss.expected_turn;
-                let message = miss.message(&script);
-                match self.options.on_miss {
+                let message = miss.message(script);
+                at_once(match self.options.on_miss {
                     OnMiss::Error => refusal(404, message, "miss", told),
                     OnMiss::Minimal => {
                         told.outcome = "miss";
@@ -281,69 +265,72 @@ impl StandIn {
                             told,
                         }
                     }
-                }
+                })
             }
             Decision::Turn(served) => {
                 told.outcome = "turn";
-                self.serve(&script, served, request, session, told, true)
-                    .await
+                self.serve(asked(true), served, told)
             }
             Decision::Error(served) => {
                 told.outcome = "error";
-                self.serve(&script, served, request, session, told, true)
-                    .await
+                self.serve(asked(true), served, told)
             }
             Decision::Repeat(served) => {
                 told.outcome = "repeat";
-                let refused = self
-                    .refused
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .get(&(session, served.turn_idx))
-                    .cloned();
                 match refused {
                     Some(error) => {
                         told.turn_idx = Some(served.turn_idx);
-                        refuse(error, "refused", told)
+                        at_once(refuse(*error, "refused", told))
                     }
-                    None => {
-                        self.serve(&script, served, request, session, told, false)
-                            .await
-                    }
+                    None => self.serve(asked(false), served, told),
                 }
             }
         }
     }
 
     /// Serves a turn, unless its asserts or calls keep it from that.
-    async fn serve(
-        &self,
-        script: &LlmScript,
-        served: Served,
-        request: &Request,
-        session: SessionKey,
-        mut told: Told,
-        is_new: bool,
-    ) -> Reply {
+    fn serve<'a>(&'a self, asked: Asked<'a>, served: Served, mut told: Told) -> Decided<'a> {
         told.turn_idx = Some(served.turn_idx);
+        let script = asked.script;
         let (Some(turn), Some(attempt)) = (served.turn(script), served.attempt(script)) else {
             let message = "the script has no such turn".to_owned();
-            return refusal(500, message, "refused", told);
+            return at_once(refusal(500, message, "refused", told));
         };
-        if is_new {
-            if served.is_unaligned || !served.differing_results.is_empty() {
-                self.note_doubts(script, &served).await;
-            }
-            // In a box, as its state is large, and most turns have no asserts.
-            if !turn.checks.is_empty()
-                && let Err(error) = Box::pin(self.run_asserts(script, turn, &mut told)).await
-                && !self.options.keep_going
-            {
-                return self.keep_refused(session, &served, error, told);
-            }
+        if asked.is_new {
+            told.found.extend(self.doubts(script, &served));
         }
+        if !asked.is_new || turn.checks.is_empty() {
+            return at_once(self.say(asked, turn, attempt, &served, told));
+        }
+        let judging = async move {
+            self.find_all(&mut told.found).await;
+            match self.run_asserts(script, turn, &mut told).await {
+                Err(error) if !self.options.keep_going => {
+                    self.keep_refused(asked.session, &served, error, told)
+                }
+                _ => self.say(asked, turn, attempt, &served, told),
+            }
+        };
+        Either::Right(judging.boxed())
+    }
+
+    /// Says what a turn does, unless its calls keep it from that.
+    fn say(
+        &self,
+        asked: Asked<'_>,
+        turn: &Turn,
+        attempt: &Attempt,
+        served: &Served,
+        mut told: Told,
+    ) -> Reply {
+        let Asked {
+            script,
+            request,
+            session,
+            is_new,
+        } = asked;
         let hits = match (is_new && served.is_first, told.scenario_idx) {
-            (true, Some(scenario_idx)) => self.faults.of_turn(scenario_idx, script, turn, &served),
+            (true, Some(scenario_idx)) => self.faults.of_turn(scenario_idx, script, turn, served),
             _ => Vec::new(),
         };
         let speed = match hits.is_empty() {
@@ -355,25 +342,22 @@ impl StandIn {
             Ok(prepared) => prepared,
             Err(failures) => {
                 let message = failures.iter().map(explain).collect::<Vec<_>>().join("\n");
-                for failure in failures {
-                    self.find(failure).await;
-                }
+                told.found.extend(failures);
                 let error = ApiError::new(400, message);
-                return self.keep_refused(session, &served, error, told);
+                return self.keep_refused(session, served, error, told);
             }
         };
-        for warning in prepared.warnings {
-            let warning = self.strictly(warning);
-            self.find(warning).await;
-        }
+        let warnings = prepared.warnings.into_iter();
+        told.found
+            .extend(warnings.map(|warning| self.strictly(warning)));
         told.hits = hits;
         let elements = prepared.elements;
         if is_new && told.is_recorded && self.teller.has_trace() {
-            if self.is_first(session, request) {
+            if self.remembered().is_first(session, request) {
                 told.events.extend(events::arrived(script, request));
             }
             told.events
-                .extend(events::answered(script, &served, &elements));
+                .extend(events::answered(script, served, &elements));
         }
         let failure = attempt.error.as_ref().map(|failed| {
             let at_ms = turn.delay_of(failed.at_ms, speed);
@@ -406,7 +390,7 @@ impl StandIn {
         Reply {
             content: Content::Answer(Box::new(ModelAnswer {
                 elements,
-                seed: seed(script, session, &served),
+                seed: seed(script, session, served),
                 id: (request.endpoint == Endpoint::Responses).then(|| id.encode()),
                 stop: turn.stop_reason.as_deref().and_then(StopReason::from_word),
                 usage: turn.usage.clone(),
@@ -416,25 +400,16 @@ impl StandIn {
         }
     }
 
-    /// Whether this request is new in its session.
-    fn is_first(&self, session: SessionKey, request: &Request) -> bool {
-        let mut traced = self.traced.lock().unwrap_or_else(PoisonError::into_inner);
-        if traced.len() >= MAX_REFUSED {
-            traced.clear();
-        }
-        traced.insert((session, request.key))
-    }
-
     /// T-LLM-05 and T-LLM-09.
-    async fn note_doubts(&self, script: &LlmScript, served: &Served) {
+    fn doubts(&self, script: &LlmScript, served: &Served) -> Vec<Diagnostic> {
         let source = &script.timeline.source;
+        let mut found = Vec::new();
         if served.is_unaligned
             && let Some(turn) = served.turn(script)
         {
             let message =
                 "the history of a request can't be followed; the session goes on where it was";
-            let found = Diagnostic::note(codes::MODEL_UNALIGNED, message).at(source, turn.span);
-            self.find(found).await;
+            found.push(Diagnostic::note(codes::MODEL_UNALIGNED, message).at(source, turn.span));
         }
         for differing in &served.differing_results {
             let message = format!(
@@ -446,12 +421,13 @@ impl StandIn {
                 .and_then(|turn_idx| script.turn(turn_idx))
                 .and_then(|turn| turn.calls().find(|call| call.id == differing.call_id))
                 .map_or_else(Default::default, |call| call.call.span);
-            let found = Diagnostic::warning(codes::MODEL_RESULT_DIFFERS, message)
+            let differs = Diagnostic::warning(codes::MODEL_RESULT_DIFFERS, message)
                 .at(source, span)
                 .with_note(format!("expected: {}", differing.expected))
                 .with_note(format!("arrived: {}", differing.arrived));
-            self.find(self.strictly(found)).await;
+            found.push(self.strictly(differs));
         }
+        found
     }
 
     /// The asserts between the turn before and this one.
@@ -521,12 +497,8 @@ impl StandIn {
         error: ApiError,
         told: Told,
     ) -> Reply {
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        if refused.len() >= MAX_REFUSED {
-            refused.clear();
-        }
-        refused.insert((session, served.turn_idx), error.clone());
-        drop(refused);
+        self.remembered()
+            .refuse(session, served.turn_idx, error.clone());
         refuse(error, "refused", told)
     }
 
@@ -537,12 +509,16 @@ impl StandIn {
         }
     }
 
+    /// Keeps findings and tells them, as [`Self::find`].
+    pub(super) async fn find_all(&self, found: &mut Vec<Diagnostic>) {
+        for found in found.drain(..) {
+            self.find(found).await;
+        }
+    }
+
     /// Keeps a finding and tells it, once. In a box: findings are rare and large, and what waits for them is the
     /// way of every request.
-    pub(super) fn find(
-        &self,
-        diagnostic: Diagnostic,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    pub(super) fn find(&self, diagnostic: Diagnostic) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             if !self.ledger.find(&diagnostic) {
                 return;
@@ -557,44 +533,73 @@ impl StandIn {
         })
     }
 
-    fn note_model(&self, model: &str) {
-        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
-        if !model.is_empty() && !models.contains(model) && models.len() < MAX_MODELS {
-            models.insert(cuecard_core::value::cut(model, 200).into_owned());
-        }
-    }
-
     /// How many turns there are, and those that no session got.
     pub(super) fn turns(&self) -> (usize, Vec<UnplayedTurn>) {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let remembered = self.remembered();
         let n_turns = self
             .scripts
             .iter()
             .map(|script| script.turns.turns.len())
             .sum();
-        let unplayed = sessions.unplayed().map(|(scenario_idx, turn_idx)| {
-            let script = &self.scripts[scenario_idx];
-            UnplayedTurn {
-                scenario: script.timeline.name.clone(),
-                turn: turn_idx + 1,
-                place: place_of(script, turn_idx).unwrap_or_default(),
-            }
-        });
+        let unplayed = remembered
+            .sessions
+            .unplayed()
+            .map(|(scenario_idx, turn_idx)| {
+                let script = &self.scripts[scenario_idx];
+                UnplayedTurn {
+                    scenario: script.timeline.name.clone(),
+                    turn: turn_idx + 1,
+                    place: place_of(script, turn_idx).unwrap_or_default(),
+                }
+            });
         (n_turns, unplayed.collect())
+    }
+}
+
+/// The reply to a request that has no session.
+fn reply_outside(outside: Outside, request: &Request) -> Reply {
+    match outside {
+        Outside::Side(side) => side_reply(&side.text, side.why, request, Told::default()),
+        Outside::Unselected(unselected) => {
+            let diagnostic = unselected.diagnostic();
+            let message = explain(&diagnostic);
+            let told = Told {
+                found: vec![diagnostic],
+                ..Told::default()
+            };
+            refusal(404, message, "miss", told)
+        }
+        Outside::ForeignAnswer { id } => {
+            let message = format!("Previous response with id '{id}' not found.");
+            let mut error = ApiError::new(404, message.clone());
+            error.param = Some("previous_response_id".to_owned());
+            error.code = Some("previous_response_not_found".to_owned());
+            Reply {
+                content: Content::Error {
+                    error,
+                    headers: Vec::new(),
+                    at_ms: 0,
+                    is_final: true,
+                },
+                told: Told {
+                    lane: "main",
+                    outcome: "refused",
+                    error: Some(message),
+                    ..Told::default()
+                },
+            }
+        }
     }
 }
 
 /// What the ids of an answer are made from.
 fn seed(script: &LlmScript, session: SessionKey, served: &Served) -> IdSeed {
-    // One text of known parts, since each of them as its own would be an allocation for every answer.
-    let text = format!(
-        "{:016x}{session}{} {}",
-        script.fingerprint, served.turn_idx, served.attempt_idx
-    );
-    let (scenario, rest) = text.split_at(16);
-    let (session, rest) = rest.split_at(16);
-    let (turn, attempt) = rest.split_once(' ').unwrap_or((rest, ""));
-    IdSeed::of(&[scenario, session, turn, attempt])
+    IdSeed::of_numbers(&[
+        script.fingerprint,
+        session.0,
+        served.turn_idx as u64,
+        served.attempt_idx as u64,
+    ])
 }
 
 /// Why a scenario was chosen, and what else there was.
@@ -645,13 +650,7 @@ fn explain(diagnostic: &Diagnostic) -> String {
     text
 }
 
-fn side_reply(
-    text: &str,
-    why: String,
-    request: &Request,
-    session: Option<SessionKey>,
-    scenario_idx: Option<usize>,
-) -> Reply {
+fn side_reply(text: &str, why: String, request: &Request, told: Told) -> Reply {
     Reply {
         content: Content::Answer(Box::new(ModelAnswer {
             elements: answers::text(text),
@@ -664,10 +663,8 @@ fn side_reply(
         told: Told {
             lane: "side",
             outcome: "side",
-            session,
-            scenario_idx,
             selection: Some(why),
-            ..Told::default()
+            ..told
         },
     }
 }

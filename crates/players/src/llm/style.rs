@@ -7,27 +7,35 @@ use cuecard_core::script::timeline::Endpoint;
 
 /// Requests come by this endpoint. It decides, whatever the scenario names.
 pub(super) fn check_requests(timeline: &Timeline, endpoint: Endpoint) -> Option<Diagnostic> {
-    let message = format!(
-        "requests come by the API `{}`, and the scenario names another one",
-        endpoint.word()
-    );
+    let message = || {
+        format!(
+            "requests come by the API `{}`, and the scenario names another one",
+            endpoint.word()
+        )
+    };
     check(timeline, style_of(endpoint.word())?, message)
 }
 
 /// The agent that was named usually asks by another API.
 pub(super) fn check_agent(timeline: &Timeline, profile: &Profile) -> Option<Diagnostic> {
     let endpoint = profile.endpoint.as_deref()?;
-    let message = format!(
-        "`{}` asks by the API `{endpoint}`, and the scenario names another one",
-        profile.agent
-    );
+    let message = || {
+        format!(
+            "`{}` asks by the API `{endpoint}`, and the scenario names another one",
+            profile.agent
+        )
+    };
     check(timeline, style_of(endpoint)?, message)
 }
 
-fn check(timeline: &Timeline, asked: ApiStyle, message: String) -> Option<Diagnostic> {
+fn check(
+    timeline: &Timeline,
+    asked: ApiStyle,
+    message: impl FnOnce() -> String,
+) -> Option<Diagnostic> {
     let (named, span) = timeline.server.api_style?;
     (named != asked).then(|| {
-        Diagnostic::warning(codes::MODEL_OTHER_API, message)
+        Diagnostic::warning(codes::MODEL_OTHER_API, message())
             .at(&timeline.source, span)
             .with_help("the endpoint decides; correct `llmApiStyle`, or leave it out")
     })

@@ -124,6 +124,8 @@ impl Share {
         A: Fn(Request, Busy) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Response> + Send + 'static,
     {
+        // Each connection looks at it whenever it is awake, and other shares do so on other threads.
+        let stop = stop.child_token();
         let mut connections = JoinSet::new();
         loop {
             let accepted = tokio::select! {

@@ -125,20 +125,16 @@ impl PatientStream {
     /// Ready when the client was waited for long enough.
     fn poll_overdue(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {
+            let is_early_enough = self.is_set_for_request || !self.is_in_request;
+            if let Some(reading) = self.reading.as_mut().filter(|_| is_early_enough) {
+                ready!(reading.as_mut().poll(context));
+            }
             let left = self.left();
             if left.is_zero() {
                 return Poll::Ready(());
             }
-            let is_early_enough = self.is_set_for_request || !self.is_in_request;
-            let reading = match &mut self.reading {
-                Some(reading) if is_early_enough => reading,
-                reading => {
-                    self.is_set_for_request = self.is_in_request;
-                    reading.insert(Box::pin(tokio::time::sleep(left)))
-                }
-            };
-            ready!(reading.as_mut().poll(context));
-            self.reading = None;
+            self.is_set_for_request = self.is_in_request;
+            self.reading = Some(Box::pin(tokio::time::sleep(left)));
         }
     }
 
@@ -171,20 +167,24 @@ impl AsyncRead for PatientStream {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let (n_answers, is_busy) = self.place.connection().answers();
-        if n_answers != self.n_answers {
+        let mut begins_to_wait = n_answers != self.n_answers;
+        if begins_to_wait {
             self.n_answers = n_answers;
             self.is_in_request = false;
-            self.waiting = Stopwatch::start();
         }
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
+        // The time for a request counts from its first byte, not from its last one so far.
+        if buffer.filled().len() > before && !self.is_in_request {
+            self.is_in_request = true;
+            begins_to_wait = true;
+        }
+        if begins_to_wait {
+            self.waiting = Stopwatch::start();
+        }
         if polled.is_ready() {
-            // The time for a request counts from its first byte, not from its last one so far.
-            if buffer.filled().len() > before && !self.is_in_request {
-                self.is_in_request = true;
-                self.waiting = Stopwatch::start();
-            }
-            return match !is_busy && self.left().is_zero() {
+            let is_overdue = !begins_to_wait && !is_busy && self.left().is_zero();
+            return match is_overdue {
                 true => Poll::Ready(Err(out_of_patience())),
                 false => polled,
             };

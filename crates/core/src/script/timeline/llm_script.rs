@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
-
+use super::hashing::short_hash;
 use super::schedule::Schedule;
 use super::turns::{Turn, Turns};
 use crate::diagnostic::Diagnostic;
@@ -62,32 +61,5 @@ impl LlmScript {
     /// The turn that makes the call with this id.
     pub fn turn_of_call(&self, id: &str) -> Option<usize> {
         self.turn_of_call.get(id).copied()
-    }
-}
-
-/// Eight bytes of the hash of `parts`, the same on every machine and in every run.
-pub(super) fn short_hash(parts: &[&[u8]]) -> u64 {
-    let mut hash = ShortHash::default();
-    for part in parts {
-        hash.add(part);
-    }
-    hash.finish()
-}
-
-/// As [`short_hash`], part by part.
-#[derive(Default)]
-pub(super) struct ShortHash(Sha256);
-
-impl ShortHash {
-    pub(super) fn add(&mut self, part: &[u8]) {
-        self.0.update((part.len() as u64).to_le_bytes());
-        self.0.update(part);
-    }
-
-    pub(super) fn finish(self) -> u64 {
-        let digest: [u8; 32] = self.0.finalize().into();
-        let mut first = [0; 8];
-        first.copy_from_slice(&digest[..8]);
-        u64::from_le_bytes(first)
     }
 }

@@ -9,6 +9,7 @@ mod block_text;
 mod distance;
 mod effects;
 mod faces;
+mod hashing;
 mod llm_script;
 mod miss;
 pub mod recording;

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use sha2::{Digest, Sha256};
-
+use super::hashing::Hasher;
 use crate::value::Json;
 
 /// Members at the top of a body that say how to answer, or for whom, and not what.
@@ -42,11 +41,8 @@ pub struct RequestKey(pub [u8; 16]);
 impl RequestKey {
     /// The key of a request to `route` (the path without its query, with the model where that is in the path).
     pub fn of(route: &str, body: &Json) -> Self {
-        let mut hasher = Hasher {
-            waiting: Vec::with_capacity(1 << 10),
-            sha: Sha256::new(),
-        };
-        hasher.text(route);
+        let mut hasher = Hasher::new();
+        hasher.text(route.as_bytes());
         let at_top = Place {
             depth: 0,
             is_of_tool: false,
@@ -89,47 +85,10 @@ impl Place {
     }
 }
 
-/// Hashes many small parts at once: each call of the hash costs more than most parts do.
-struct Hasher {
-    waiting: Vec<u8>,
-    sha: Sha256,
-}
-
-impl Hasher {
-    /// So many bytes wait at most, beside the part that comes then.
-    const MOST: usize = 4 << 10;
-
-    fn bytes(&mut self, bytes: &[u8]) {
-        self.waiting.extend_from_slice(bytes);
-        if self.waiting.len() > Self::MOST {
-            self.sha.update(&self.waiting);
-            self.waiting.clear();
-        }
-    }
-
-    fn text(&mut self, text: &str) {
-        self.bytes(&(text.len() as u64).to_le_bytes());
-        match text.len() > Self::MOST {
-            // Its copy would cost more than another call.
-            true => {
-                self.sha.update(&self.waiting);
-                self.waiting.clear();
-                self.sha.update(text.as_bytes());
-            }
-            false => self.bytes(text.as_bytes()),
-        }
-    }
-
-    fn finish(mut self) -> [u8; 32] {
-        self.sha.update(&self.waiting);
-        self.sha.finalize().into()
-    }
-}
-
 /// Each value begins with a byte for its type, and texts with their length, so that no two values read the same.
 fn hash(hasher: &mut Hasher, value: &Json, place: Place) {
     if place.depth > MAX_DEPTH {
-        return hasher.text(&value.to_string());
+        return hasher.text(value.to_string().as_bytes());
     }
     match value {
         Json::Null => hasher.bytes(b"n"),
@@ -137,11 +96,11 @@ fn hash(hasher: &mut Hasher, value: &Json, place: Place) {
         Json::Bool(false) => hasher.bytes(b"f"),
         Json::Number(number) => {
             hasher.bytes(b"d");
-            hasher.text(&number.to_string());
+            hasher.text(number.to_string().as_bytes());
         }
         Json::String(text) => {
             hasher.bytes(b"s");
-            hasher.text(text);
+            hasher.text(text.as_bytes());
         }
         Json::Array(items) => {
             hasher.bytes(b"[");
@@ -162,7 +121,7 @@ fn hash(hasher: &mut Hasher, value: &Json, place: Place) {
                 .collect();
             members.sort_unstable_by_key(|(name, _)| name.as_str());
             for (name, member) in members {
-                hasher.text(name);
+                hasher.text(name.as_bytes());
                 hash(hasher, member, place.inside(name, member));
             }
             hasher.bytes(b"}");
@@ -174,6 +133,7 @@ fn hash(hasher: &mut Hasher, value: &Json, place: Place) {
 mod tests {
     use proptest::prelude::*;
     use serde_json::json;
+    use sha2::{Digest, Sha256};
 
     use super::*;
 

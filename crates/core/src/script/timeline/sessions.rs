@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use super::llm_script::{LlmScript, ShortHash, short_hash};
+use super::hashing::{Hasher, short_hash};
+use super::llm_script::LlmScript;
 use super::request::{Message, Part, Request, Role};
 use super::request_key::RequestKey;
 use super::selection::{Selection, Selector, Unselected, Wanted};
@@ -46,19 +47,30 @@ pub struct Address<'a> {
 /// The sessions of a set of scenarios; the least recently used go when there are too many.
 #[derive(Debug)]
 pub struct Sessions {
-    scripts: Vec<Arc<LlmScript>>,
+    repertoire: Repertoire,
     selector: Selector,
     /// What is beside every conversation, before a scenario is chosen.
     side: SideLane,
-    /// The same for each scenario.
-    sides: Vec<SideLane>,
     entries: HashMap<SessionKey, Entry>,
-    /// Sessions by when they were last used.
-    uses: BTreeMap<u64, SessionKey>,
-    n_uses: u64,
+    uses: Uses,
     max_sessions: usize,
-    /// For each scenario and turn, whether any session got it.
+}
+
+/// What sessions play. All lists have the same scenarios in the same order.
+#[derive(Debug)]
+struct Repertoire {
+    scripts: Vec<Arc<LlmScript>>,
+    /// What is beside a conversation.
+    sides: Vec<SideLane>,
+    /// For each turn, whether any session got it.
     played: Vec<Vec<bool>>,
+}
+
+/// Sessions by when they were last used.
+#[derive(Debug, Default)]
+struct Uses {
+    order: BTreeMap<u64, SessionKey>,
+    count: u64,
 }
 
 #[derive(Debug)]
@@ -113,21 +125,22 @@ impl Sessions {
             .map(|script| vec![false; script.turns.turns.len()])
             .collect();
         Self {
-            scripts,
+            repertoire: Repertoire {
+                scripts,
+                sides,
+                played,
+            },
             selector,
             side,
-            sides,
             entries: HashMap::new(),
-            uses: BTreeMap::new(),
-            n_uses: 0,
+            uses: Uses::default(),
             max_sessions: max_sessions.max(1),
-            played,
         }
     }
 
     /// The scripts, in their order.
     pub fn scripts(&self) -> &[Arc<LlmScript>] {
-        &self.scripts
+        &self.repertoire.scripts
     }
 
     /// How many sessions there are.
@@ -142,13 +155,11 @@ impl Sessions {
 
     /// The turns that no session got, as scenario and turn.
     pub fn unplayed(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.played
-            .iter()
-            .enumerate()
-            .flat_map(|(scenario_idx, turns)| {
-                let unplayed = turns.iter().enumerate().filter(|&(_, played)| !played);
-                unplayed.map(move |(turn_idx, _)| (scenario_idx, turn_idx))
-            })
+        let played = self.repertoire.played.iter().enumerate();
+        played.flat_map(|(scenario_idx, turns)| {
+            let unplayed = turns.iter().enumerate().filter(|&(_, played)| !played);
+            unplayed.map(move |(turn_idx, _)| (scenario_idx, turn_idx))
+        })
     }
 
     /// What `request` is answered with at `now_ms`, on any clock that doesn't go back. `key` is its session
@@ -164,42 +175,17 @@ impl Sessions {
         request: &Request,
         now_ms: u64,
     ) -> Result<Answered, Outside> {
-        let mut entry = match self.goes_on(key, request, now_ms) {
-            Some(entry) => entry,
-            None => self.open(key, address, request, now_ms)?,
-        };
-        entry.has_only_first &= request.key == entry.first;
-        let scenario_idx = entry.scenario_idx;
-        let decision = entry.session.answer(
-            &self.scripts[scenario_idx],
-            &self.sides[scenario_idx],
-            request,
-        );
-        if let Decision::Turn(served) | Decision::Repeat(served) | Decision::Error(served) =
-            &decision
-            && let Some(played) = self.played[scenario_idx].get_mut(served.turn_idx)
+        if let Some(entry) = self.entries.get_mut(&key)
+            && entry.goes_on(request, now_ms)
         {
-            *played = true;
+            self.uses.note(key, &mut entry.last_use);
+            return Ok(entry.answer(key, &mut self.repertoire, request));
         }
-        let selection = entry.selection.clone();
-        self.keep(key, entry);
-        Ok(Answered {
-            session: key,
-            scenario_idx,
-            selection,
-            decision,
-        })
-    }
-
-    /// Takes the session out, if it exists and `request` doesn't begin it anew.
-    fn goes_on(&mut self, key: SessionKey, request: &Request, now_ms: u64) -> Option<Entry> {
-        let entry = self.entries.get(&key)?;
-        let is_retry =
-            entry.has_only_first && now_ms.saturating_sub(entry.began_ms) < RETRY_WINDOW_MS;
-        if request.key == entry.first && !is_retry {
-            return None;
-        }
-        self.entries.remove(&key)
+        let mut entry = self.open(key, address, request, now_ms)?;
+        self.uses.note(key, &mut entry.last_use);
+        let answered = entry.answer(key, &mut self.repertoire, request);
+        self.entries.insert(key, entry);
+        Ok(answered)
     }
 
     /// A new session, in place of one that has the same key.
@@ -216,7 +202,7 @@ impl Sessions {
         let selection = self.select(address, request)?;
         self.close(key);
         while self.entries.len() >= self.max_sessions {
-            let Some(oldest) = self.uses.first_key_value().map(|(_, &key)| key) else {
+            let Some(oldest) = self.uses.oldest() else {
                 break;
             };
             self.close(oldest);
@@ -235,6 +221,7 @@ impl Sessions {
     fn select(&self, address: Address<'_>, request: &Request) -> Result<Selection, Outside> {
         if let Some(previous) = &request.previous {
             let script = self
+                .repertoire
                 .scripts
                 .iter()
                 .position(|script| script.fingerprint == previous.scenario);
@@ -265,21 +252,67 @@ impl Sessions {
         self.selector.select(wanted).map_err(Outside::Unselected)
     }
 
-    fn keep(&mut self, key: SessionKey, mut entry: Entry) {
-        let is_latest = entry.last_use == self.n_uses && entry.last_use > 0;
-        if !is_latest {
-            self.uses.remove(&entry.last_use);
-            self.n_uses += 1;
-            entry.last_use = self.n_uses;
-            self.uses.insert(self.n_uses, key);
-        }
-        self.entries.insert(key, entry);
-    }
-
     fn close(&mut self, key: SessionKey) {
         if let Some(entry) = self.entries.remove(&key) {
-            self.uses.remove(&entry.last_use);
+            self.uses.forget(entry.last_use);
         }
+    }
+}
+
+impl Entry {
+    /// Whether `request` doesn't begin the session anew.
+    fn goes_on(&self, request: &Request, now_ms: u64) -> bool {
+        let is_retry =
+            self.has_only_first && now_ms.saturating_sub(self.began_ms) < RETRY_WINDOW_MS;
+        request.key != self.first || is_retry
+    }
+
+    fn answer(
+        &mut self,
+        key: SessionKey,
+        repertoire: &mut Repertoire,
+        request: &Request,
+    ) -> Answered {
+        self.has_only_first &= request.key == self.first;
+        let scenario_idx = self.scenario_idx;
+        let decision = self.session.answer(
+            &repertoire.scripts[scenario_idx],
+            &repertoire.sides[scenario_idx],
+            request,
+        );
+        if let Decision::Turn(served) | Decision::Repeat(served) | Decision::Error(served) =
+            &decision
+            && let Some(played) = repertoire.played[scenario_idx].get_mut(served.turn_idx)
+        {
+            *played = true;
+        }
+        Answered {
+            session: key,
+            scenario_idx,
+            selection: self.selection.clone(),
+            decision,
+        }
+    }
+}
+
+impl Uses {
+    /// The session was used, the last time before this at `last_use`, which is 0 if it is new.
+    fn note(&mut self, key: SessionKey, last_use: &mut u64) {
+        let is_latest = *last_use == self.count && *last_use > 0;
+        if !is_latest {
+            self.order.remove(last_use);
+            self.count += 1;
+            *last_use = self.count;
+            self.order.insert(self.count, key);
+        }
+    }
+
+    fn forget(&mut self, last_use: u64) {
+        self.order.remove(&last_use);
+    }
+
+    fn oldest(&self) -> Option<SessionKey> {
+        self.order.first_key_value().map(|(_, &key)| key)
     }
 }
 
@@ -298,20 +331,20 @@ impl SessionKey {
             address.scenario_session_id,
             address.prompt,
         ];
-        let mut hash = ShortHash::default();
-        hash.add(b"conversation");
+        let mut hasher = Hasher::new();
+        hasher.text(b"conversation");
         for text in asked {
-            hash.add(text.unwrap_or_default().as_bytes());
+            hasher.text(text.unwrap_or_default().as_bytes());
         }
-        hash.add(request.system.as_bytes());
+        hasher.text(request.system.as_bytes());
         let before_answer = request
             .history
             .iter()
             .take_while(|message| message.role == Role::User);
         for text in before_answer.flat_map(texts_of) {
-            hash.add(text.as_bytes());
+            hasher.text(text.as_bytes());
         }
-        Self(hash.finish())
+        Self(hasher.finish_short())
     }
 }
 
