@@ -77,9 +77,13 @@ fn the_same_page_gives_the_same_bytes() {
         "scroll down",
         "scroll to the 'White wool scarf' heading",
     ];
+    // How long the page took is an observation, and a busy machine makes it slow.
+    let [instant, quiet] = ["instant", "quiet"].map(|how| format!("\"settle\": \"{how}\""));
     let texts: Vec<String> = (0..2)
         .map(|_| lab.parse("shop.html", &actions, 0).text)
+        .map(|text| text.replace(&instant, &quiet))
         .collect();
+    assert!(texts[0].contains(&quiet), "{}", texts[0]);
     assert_eq!(texts[0], texts[1]);
 }
 
