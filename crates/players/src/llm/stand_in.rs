@@ -138,7 +138,7 @@ impl StandIn {
             .flat_map(|script| script.timeline.server.models.iter().cloned())
             .chain(options.models.iter().cloned())
             .collect();
-        let started = clock.timestamp(std::time::Duration::ZERO).as_second();
+        let started = clock.timestamp(Duration::ZERO).as_second();
         let created_at = options
             .fixed_time
             .unwrap_or_else(|| u64::try_from(started).unwrap_or_default());
@@ -571,23 +571,10 @@ fn reply_outside(outside: Outside, request: &Request) -> Reply {
         }
         Outside::ForeignAnswer { id } => {
             let message = format!("Previous response with id '{id}' not found.");
-            let mut error = ApiError::new(404, message.clone());
+            let mut error = ApiError::new(404, message);
             error.param = Some("previous_response_id".to_owned());
             error.code = Some("previous_response_not_found".to_owned());
-            Reply {
-                content: Content::Error {
-                    error,
-                    headers: Vec::new(),
-                    at_ms: 0,
-                    is_final: true,
-                },
-                told: Told {
-                    lane: "main",
-                    outcome: "refused",
-                    error: Some(message),
-                    ..Told::default()
-                },
-            }
+            refuse(error, "refused", Told::default())
         }
     }
 }
