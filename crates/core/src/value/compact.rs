@@ -27,11 +27,30 @@ pub(crate) fn write_text(line: &mut Vec<u8>, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Without a way out in the middle, so that many bytes are looked at together.
+/// Eight bytes at a time: most texts are short, and byte by byte each would take longer than all else that is written.
 fn needs_escapes(text: &[u8]) -> bool {
-    text.iter().fold(false, |needs, &byte| {
-        needs | (byte < b' ') | (byte == b'"') | (byte == b'\\')
-    })
+    let (words, rest) = text.as_chunks::<8>();
+    // What is left behind the words is looked at together with bytes before it.
+    let mut last = [b' '; 8];
+    match text.last_chunk::<8>() {
+        Some(chunk) => last = *chunk,
+        None => last[..rest.len()].copy_from_slice(rest),
+    }
+    // Without a way out in the middle, so that several words are looked at together.
+    let found = words.iter().fold(escaped_bytes(last), |found, word| {
+        found | escaped_bytes(*word)
+    });
+    found != 0
+}
+
+/// The highest bit of each byte that needs an escape. Above such a byte, others may be marked too.
+#[inline]
+fn escaped_bytes(bytes: [u8; 8]) -> u64 {
+    const EACH: u64 = u64::from_ne_bytes([1; 8]);
+    let word = u64::from_ne_bytes(bytes);
+    let below = |word: u64, limit: u64| word.wrapping_sub(EACH * limit) & !word;
+    let is = |byte: u8| below(word ^ (EACH * u64::from(byte)), 1);
+    (below(word, u64::from(b' ')) | is(b'"') | is(b'\\')) & (EACH << 7)
 }
 
 /// One value.
@@ -44,17 +63,29 @@ struct Parts<'a> {
     line: &'a mut Vec<u8>,
     is_first: bool,
     /// What stands at the end.
-    end: &'static [u8],
+    end: u8,
+    /// Whether an object around it, with nothing else in it, ends there too.
+    is_variant: bool,
 }
 
 impl<'a> Compact<'a> {
-    fn parts(self, begin: u8, end: &'static [u8]) -> Parts<'a> {
+    fn parts(self, begin: u8, end: u8) -> Parts<'a> {
         self.line.push(begin);
         Parts {
             line: self.line,
             is_first: true,
             end,
+            is_variant: false,
         }
+    }
+
+    /// The parts of an object's one member.
+    fn parts_of_variant(self, name: &'static str, begin: u8, end: u8) -> Result<Parts<'a>> {
+        let parts = self.variant(name)?.parts(begin, end);
+        Ok(Parts {
+            is_variant: true,
+            ..parts
+        })
     }
 
     /// An object with one member, which is not closed.
@@ -67,8 +98,11 @@ impl<'a> Compact<'a> {
 
     fn integer(self, number: impl itoa::Integer) -> Result<()> {
         let mut digits = itoa::Buffer::new();
-        self.line
-            .extend_from_slice(digits.format(number).as_bytes());
+        match digits.format(number).as_bytes() {
+            // Many numbers are small.
+            [digit] => self.line.push(*digit),
+            digits => self.line.extend_from_slice(digits),
+        }
         Ok(())
     }
 
@@ -90,19 +124,21 @@ impl Parts<'_> {
     fn member<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<()> {
         // Names of fields are written in our own code.
         debug_assert!(!needs_escapes(name.as_bytes()));
-        self.line.reserve(name.len() + 4);
-        if !self.is_first {
-            self.line.push(b',');
+        match self.is_first {
+            true => self.line.push(b'"'),
+            false => self.line.extend_from_slice(b",\""),
         }
         self.is_first = false;
-        self.line.push(b'"');
         self.line.extend_from_slice(name.as_bytes());
         self.line.extend_from_slice(b"\":");
         value.serialize(Compact { line: self.line })
     }
 
     fn finish(self) -> Result<()> {
-        self.line.extend_from_slice(self.end);
+        self.line.push(self.end);
+        if self.is_variant {
+            self.line.push(b'}');
+        }
         Ok(())
     }
 }
@@ -196,15 +232,15 @@ impl<'a> Serializer for Compact<'a> {
     }
 
     fn serialize_seq(self, _: Option<usize>) -> Result<Parts<'a>> {
-        Ok(self.parts(b'[', b"]"))
+        Ok(self.parts(b'[', b']'))
     }
 
     fn serialize_tuple(self, _: usize) -> Result<Parts<'a>> {
-        Ok(self.parts(b'[', b"]"))
+        Ok(self.parts(b'[', b']'))
     }
 
     fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Parts<'a>> {
-        Ok(self.parts(b'[', b"]"))
+        Ok(self.parts(b'[', b']'))
     }
 
     fn serialize_tuple_variant(
@@ -214,15 +250,15 @@ impl<'a> Serializer for Compact<'a> {
         name: &'static str,
         _: usize,
     ) -> Result<Parts<'a>> {
-        Ok(self.variant(name)?.parts(b'[', b"]}"))
+        self.parts_of_variant(name, b'[', b']')
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Parts<'a>> {
-        Ok(self.parts(b'{', b"}"))
+        Ok(self.parts(b'{', b'}'))
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Parts<'a>> {
-        Ok(self.parts(b'{', b"}"))
+        Ok(self.parts(b'{', b'}'))
     }
 
     fn serialize_struct_variant(
@@ -232,7 +268,7 @@ impl<'a> Serializer for Compact<'a> {
         name: &'static str,
         _: usize,
     ) -> Result<Parts<'a>> {
-        Ok(self.variant(name)?.parts(b'{', b"}}"))
+        self.parts_of_variant(name, b'{', b'}')
     }
 }
 
@@ -406,6 +442,27 @@ mod tests {
                     .prop_map(|members| Json::Object(members.into_iter().collect())),
             ]
         })
+    }
+
+    #[test]
+    fn every_byte_is_seen_at_every_place() {
+        for length in 0..40 {
+            for at in 0..length {
+                for byte in 0..128 {
+                    let mut text = vec![b'~'; length];
+                    text[at] = byte;
+                    let needs = byte < b' ' || byte == b'"' || byte == b'\\';
+                    assert_eq!(
+                        super::needs_escapes(&text),
+                        needs,
+                        "{byte} at {at} of {length}"
+                    );
+                }
+            }
+        }
+        assert!(!super::needs_escapes(&[
+            0x80, 0xa2, 0xdc, 0xff, 0x9f, 0x7f, b'!', b'#', b'[', b']'
+        ]));
     }
 
     proptest! {

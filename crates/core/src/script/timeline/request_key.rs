@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use smallvec::SmallVec;
+
 use super::hashing::Hasher;
 use crate::value::Json;
 
@@ -115,7 +117,7 @@ fn hash(hasher: &mut Hasher, value: &Json, place: Place) {
         }
         Json::Object(members) => {
             hasher.bytes(b"{");
-            let mut members: Vec<_> = members
+            let mut members: SmallVec<[_; 16]> = members
                 .iter()
                 .filter(|(name, _)| !place.ignores(name))
                 .collect();
