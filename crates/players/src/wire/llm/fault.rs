@@ -51,7 +51,12 @@ pub(super) enum Expected {
 /// # Errors
 /// The 400 of a provider about a body that isn't JSON, or that isn't an object.
 pub(super) fn parse(endpoint: Endpoint, body: &[u8]) -> Result<Json, ApiError> {
-    let why = match serde_json::from_slice::<Json>(body) {
+    // What is known to be UTF-8 as a whole need not be looked at text by text.
+    let parsed = match std::str::from_utf8(body) {
+        Ok(text) => serde_json::from_str::<Json>(text),
+        Err(_) => serde_json::from_slice(body),
+    };
+    let why = match parsed {
         Ok(json) if json.is_object() => return Ok(json),
         Ok(json) => format!(
             "expected an object, found {}",

@@ -38,21 +38,26 @@ impl IdSeed {
     /// The id number `number` of those that begin with `prefix`, with `length` letters and digits after it.
     pub(super) fn id(self, prefix: &str, number: usize, length: usize) -> String {
         let mut state = self.0 ^ (number as u64).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-        for byte in prefix.bytes() {
-            state = next(&mut (state ^ u64::from(byte)));
+        for part in prefix.as_bytes().chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            state = next(&mut (state ^ u64::from_le_bytes(word)));
         }
-        let mut id = String::with_capacity(prefix.len() + length);
-        id.push_str(prefix);
-        let mut random = 0;
-        for position in 0..length {
+        let mut id = Vec::with_capacity(prefix.len() + length);
+        id.extend_from_slice(prefix.as_bytes());
+        let n_bytes = prefix.len() + length;
+        while id.len() < n_bytes {
             // Ten digits of base 62 fit into 64 bits.
-            if position % 10 == 0 {
-                random = next(&mut state);
-            }
-            id.push(char::from(ALPHABET[(random % 62) as usize]));
-            random /= 62;
+            let mut random = next(&mut state);
+            let digits: [u8; 10] = std::array::from_fn(|_| {
+                let digit = ALPHABET[(random % 62) as usize];
+                random /= 62;
+                digit
+            });
+            let n_digits = digits.len().min(n_bytes - id.len());
+            id.extend_from_slice(&digits[..n_digits]);
         }
-        id
+        String::from_utf8(id).expect("a text, and letters and digits")
     }
 }
 

@@ -201,28 +201,68 @@ fn count_json(json: &Json) -> u64 {
 /// assert_eq!(count(""), 0);
 /// ```
 pub fn count(text: &str) -> u64 {
-    let mut tokens = 0;
-    let mut run = 0_u64;
-    let mut at = 0;
-    while let Some(&byte) = text.as_bytes().get(at) {
-        // Most text is ASCII, where a byte is a character.
-        let (is_word, is_space, length) = if byte.is_ascii() {
-            (byte.is_ascii_alphanumeric(), byte.is_ascii_whitespace(), 1)
-        } else {
-            let character = text[at..].chars().next().unwrap_or_default();
-            let is_word = character < '\u{530}' && character.is_alphanumeric();
-            (is_word, character.is_whitespace(), character.len_utf8())
-        };
-        if is_word {
+    let (mut tokens, mut run) = (0, 0_u64);
+    let mut add = |kind: Kind| match kind {
+        Kind::Word => {
             tokens += u64::from(run.is_multiple_of(4));
             run += 1;
-        } else {
-            run = 0;
-            tokens += u64::from(!is_space);
         }
-        at += length;
+        Kind::Space => run = 0,
+        Kind::Mark => {
+            tokens += 1;
+            run = 0;
+        }
+    };
+    let mut rest = text;
+    // Most text is ASCII, where a byte is a character.
+    while let Some(begin) = rest.bytes().position(|byte| {
+        let kind = KINDS.get(usize::from(byte));
+        kind.inspect(|kind| add(**kind)).is_none()
+    }) {
+        let mut characters = rest[begin..].chars();
+        if let Some(character) = characters.next() {
+            add(Kind::of(character));
+        }
+        rest = characters.as_str();
     }
     tokens
+}
+
+/// What a character is for the counter of tokens.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// A letter or a digit.
+    Word,
+    Space,
+    /// Any other.
+    Mark,
+}
+
+/// Those of ASCII.
+const KINDS: [Kind; 128] = {
+    let mut kinds = [Kind::Mark; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        if (byte as u8).is_ascii_alphanumeric() {
+            kinds[byte] = Kind::Word;
+        } else if (byte as u8).is_ascii_whitespace() {
+            kinds[byte] = Kind::Space;
+        }
+        byte += 1;
+    }
+    kinds
+};
+
+impl Kind {
+    fn of(character: char) -> Self {
+        if character < '\u{530}' && character.is_alphanumeric() {
+            Self::Word
+        } else if character.is_whitespace() {
+            Self::Space
+        } else {
+            Self::Mark
+        }
+    }
 }
 
 #[cfg(test)]
