@@ -35,6 +35,7 @@ mod ledger;
 mod options;
 pub mod record;
 mod remembered;
+mod replying;
 mod server;
 mod service;
 mod stand_in;
@@ -44,6 +45,7 @@ mod style;
 mod telling;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 pub use faults::PlannedFault;
 pub use ledger::{Exchange, UnplayedTurn, Verdict};

@@ -7,6 +7,7 @@ use cuecard_core::script::timeline::{
 };
 use cuecard_core::value::cut;
 
+use super::whole::WholeAnswers;
 use crate::wire::llm::errors::ApiError;
 
 /// More names of models are not kept.
@@ -26,6 +27,7 @@ pub(super) struct Remembered {
     refused: HashMap<(SessionKey, usize), ApiError>,
     /// Requests whose content the trace was told, by session: after an error they come again.
     traced: HashSet<(SessionKey, RequestKey)>,
+    pub(super) whole: WholeAnswers,
 }
 
 impl Remembered {
@@ -35,6 +37,7 @@ impl Remembered {
             models,
             refused: HashMap::new(),
             traced: HashSet::new(),
+            whole: WholeAnswers::default(),
         }
     }
 

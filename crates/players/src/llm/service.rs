@@ -3,41 +3,35 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use cuecard_core::profiles::Profile;
 use cuecard_core::script::timeline::{Address, AdvertisedTool, Endpoint, LlmScript, Request, Turn};
 use cuecard_core::trace::{EventData, HttpExchange};
 use cuecard_core::value::Json;
+use futures::future::{BoxFuture, Either, FutureExt as _};
 
 use super::answers;
-use super::disturb::{Frame, Frames, Part, disturb};
-use super::disturbed;
-use super::faults::Hit;
 use super::headers::{self, Query};
 use super::ledger::Exchange;
-use super::stand_in::{Content, StandIn, Told, place_of};
-use super::stored::Stored;
-use super::streaming::{self, Spoken};
+use super::replying::Replying;
+use super::stand_in::{StandIn, Told, place_of};
 use crate::runtime::connections;
-use crate::runtime::fault::Act;
 use crate::runtime::listener::RefusedByListener;
 use crate::runtime::patience::{Answering, Busy};
 use crate::wire::llm::answer::{Answer, Element};
 use crate::wire::llm::errors::ApiError;
-use crate::wire::llm::events::{Events, Framing, Streaming};
-use crate::wire::llm::route::{Route, Target};
+use crate::wire::llm::route::Route;
 use crate::wire::llm::usage::{self, Usage};
-use crate::wire::llm::{
-    Received, catalogue, ids, read_request, shows_thinking, stream, write_body,
-};
+use crate::wire::llm::{Received, catalogue, ids, read_request, write_body};
 
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
-const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
+pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+pub(super) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
 /// More of a request is not kept, in bytes of JSON.
 const MAX_KEPT_BODY: usize = 256 * 1024;
 
+/// What all threads share. Each counts its own handles to it.
 type Shared = Arc<StandIn>;
 
 /// Answers every request that the guard admits.
@@ -61,10 +55,13 @@ pub(super) async fn handle(
         Err(refusal) => return shaped(&arrived, refusal),
     };
     let answering = busy.answering();
+    let later = match answer(&stand_in, &arrived, &body, answering) {
+        Either::Left(response) => return response,
+        Either::Right(later) => later,
+    };
     tokio::select! {
-        // Most answers are there at once, and then nothing else needs to be waited for.
         biased;
-        response = answer(&stand_in, &arrived, &body, answering) => response,
+        response = later => response,
         // Who waits for a delayed answer when all ends gets none.
         () = stand_in.stop.cancelled() => {
             let error = ApiError::new(503, "the stand-in has ended");
@@ -140,21 +137,26 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }
 
-async fn answer(
-    stand_in: &Shared,
-    arrived: &Arrived<'_>,
-    body: &Bytes,
+/// The answer to a request: at once, or later. What comes later is in a box, so that the others carry no room for it.
+pub(super) type Answered<'a> = Either<Response, BoxFuture<'a, Response>>;
+
+fn answer<'a>(
+    stand_in: &'a StandIn,
+    arrived: &'a Arrived<'a>,
+    body: &[u8],
     answering: Answering,
-) -> Response {
+) -> Answered<'a> {
     let route = Route::of(
         arrived.method,
         arrived.path,
         arrived.query.text(),
         arrived.is_anthropic(),
     );
-    let plain = |body: Vec<u8>| respond(StatusCode::OK, JSON, Body::from(body));
+    let plain = |body: Vec<u8>| Either::Left(respond(StatusCode::OK, JSON, Body::from(body)));
+    let refused =
+        |endpoint, error| Either::Right(refused(stand_in, arrived, endpoint, error).boxed());
     match route {
-        Err(error) => refused(stand_in, arrived, arrived.endpoint_like(), error).await,
+        Err(error) => refused(arrived.endpoint_like(), error),
         Ok(Route::Health) => {
             let n_sessions = stand_in.remembered().sessions.len();
             plain(catalogue::health(stand_in.scripts.len(), n_sessions))
@@ -168,305 +170,39 @@ async fn answer(
             let is_known = stand_in.remembered().models.contains(name);
             match is_known {
                 true => plain(catalogue::model(endpoint, name)),
-                false => {
-                    let error = catalogue::unknown_model(endpoint, name);
-                    refused(stand_in, arrived, endpoint, error).await
-                }
+                false => refused(endpoint, catalogue::unknown_model(endpoint, name)),
             }
         }
         Ok(Route::Response(id)) => match stored_response(stand_in, id) {
             Some(body) => plain(body),
             None => {
                 let message = format!("Response with id '{id}' not found.");
-                let error = ApiError::new(404, message);
-                refused(stand_in, arrived, Endpoint::Responses, error).await
+                refused(Endpoint::Responses, ApiError::new(404, message))
             }
         },
         Ok(Route::CountTokens(target)) => match read_request(&target, arrived.path, body) {
-            Err(error) => refused(stand_in, arrived, target.endpoint, error).await,
+            Err(error) => refused(target.endpoint, error),
             Ok(received) => {
                 let tokens = usage::count_request(&received.request);
                 plain(catalogue::token_count(target.endpoint, tokens))
             }
         },
         Ok(Route::Generate(target)) => match read_request(&target, arrived.path, body) {
-            Err(error) => refused(stand_in, arrived, target.endpoint, error).await,
+            Err(error) => refused(target.endpoint, error),
             Ok(received) => {
-                let read = Read {
-                    received: &received,
+                let replying = Replying {
+                    stand_in,
+                    arrived,
+                    target,
+                    received,
                     n_bytes: body.len(),
+                    begun: stand_in.ledger.begin(),
+                    answering,
                 };
-                generate(stand_in, arrived, &target, read, answering).await
+                replying.reply()
             }
         },
     }
-}
-
-/// A request that was understood.
-#[derive(Clone, Copy)]
-struct Read<'a> {
-    received: &'a Received,
-    /// The size of its body.
-    n_bytes: usize,
-}
-
-/// An answer of the model, or what stands in its place.
-async fn generate(
-    stand_in: &Shared,
-    arrived: &Arrived<'_>,
-    target: &Target<'_>,
-    read: Read<'_>,
-    answering: Answering,
-) -> Response {
-    let begun = stand_in.begin().await;
-    let request = &read.received.request;
-    let mut reply = stand_in
-        .decide(arrived.address(), request, arrived.at, begun.is_recorded)
-        .await;
-    stand_in.find_all(&mut reply.told.found).await;
-    let endpoint = target.endpoint;
-    let (due_ms, status) = match &reply.content {
-        Content::Error { error, at_ms, .. } => (*at_ms, error.status),
-        Content::Answer(answer) => {
-            let ends = answers::ends_at(&answer.elements);
-            let fails = answer.failure.as_ref().map_or(0, |(_, at_ms)| *at_ms);
-            (ends.max(fails), 200)
-        }
-    };
-    let is_stream = request.wants_stream && matches!(&reply.content, Content::Answer(_));
-    let mut told = std::mem::take(&mut reply.told);
-    let hits = std::mem::take(&mut told.hits);
-    let due_ms = match hits.is_empty() {
-        true => due_ms,
-        false => stand_in.options.speed.at(due_ms),
-    };
-    if begun.is_recorded {
-        let noted = Noted {
-            number: begun.number,
-            due_ms,
-            status,
-            said: match &reply.content {
-                Content::Error { .. } => None,
-                Content::Answer(answer) => Some(answers::describe(&answer.elements)),
-            },
-            is_stream,
-            faults: hits.iter().map(|hit| hit.kind.word()).collect(),
-        };
-        Box::pin(note(stand_in, arrived, endpoint, Some(read), told, noted)).await;
-    }
-    // The events of a stream come at times of their own.
-    if due_ms > 0 && !is_stream {
-        let due = arrived.at.saturating_add(Duration::from_millis(due_ms));
-        stand_in.clock.sleep_until(due).await;
-    }
-    let saying = Saying {
-        content: reply.content,
-        hits,
-        answering,
-    };
-    let mut response = say(stand_in, arrived, target, read.received, saying);
-    // By this, clients name an exchange in their own logs.
-    if let Ok(id) = HeaderValue::try_from(exchange_id(begun.number)) {
-        let name = match endpoint {
-            Endpoint::Messages => HeaderName::from_static("request-id"),
-            _ => HeaderName::from_static("x-request-id"),
-        };
-        response.headers_mut().entry(name).or_insert(id);
-    }
-    response
-}
-
-/// `req_000042`. Every answer has one, and formatting costs more.
-fn exchange_id(number: u64) -> String {
-    const DIGITS: usize = 6;
-    let mut digits = itoa::Buffer::new();
-    let digits = digits.format(number);
-    let mut id = String::with_capacity("req_".len() + DIGITS.max(digits.len()));
-    id.push_str("req_");
-    id.extend(std::iter::repeat_n(
-        '0',
-        DIGITS.saturating_sub(digits.len()),
-    ));
-    id.push_str(digits);
-    id
-}
-
-/// What is said, and what goes wrong with it.
-struct Saying {
-    content: Content,
-    hits: Vec<Hit>,
-    answering: Answering,
-}
-
-/// Writes a reply.
-fn say(
-    stand_in: &Shared,
-    arrived: &Arrived<'_>,
-    target: &Target<'_>,
-    received: &Received,
-    saying: Saying,
-) -> Response {
-    let endpoint = target.endpoint;
-    let Saying {
-        content,
-        hits,
-        answering,
-    } = saying;
-    match content {
-        Content::Error {
-            error,
-            headers,
-            at_ms,
-            is_final,
-        } => {
-            let response = error_response(endpoint, &error, &headers, is_final);
-            match hits.is_empty() {
-                true => response,
-                false => {
-                    let body = error.body(endpoint);
-                    let frames = whole_body(at_ms, body, None);
-                    disturbed(stand_in, arrived, response, frames, &hits, answering)
-                }
-            }
-        }
-        Content::Answer(answer) => {
-            let Received { request, body } = received;
-            let n_tokens = usage::count_request(request);
-            // What is in the script is told from that; calls are in the words of the agent that asked.
-            if let Some(id) = &answer.id
-                && body["store"] != false
-                && answer
-                    .elements
-                    .iter()
-                    .any(|element| matches!(element, Element::Call(_)))
-            {
-                let stored = Stored {
-                    model: request.model.clone(),
-                    elements: answer.elements.clone(),
-                };
-                stand_in.stored.keep(id, stored);
-            }
-            let spoken = Spoken {
-                endpoint,
-                created_at: stand_in.created_at,
-                usage: Usage::of(&answer.usage, n_tokens, &answer.elements),
-                shows_thinking: shows_thinking(request),
-                streams_usage: request.wants_stream_usage,
-                model: request.model.clone(),
-                request: repeated(endpoint, body),
-                answer: *answer,
-            };
-            if !request.wants_stream {
-                let mut buffer = Vec::with_capacity(1024);
-                write_body(endpoint, &spoken.answer(), &mut buffer);
-                if hits.is_empty() {
-                    return respond(StatusCode::OK, JSON, Body::from(buffer));
-                }
-                let elements = &spoken.answer.elements;
-                let at_ms = answers::ends_at(elements);
-                let frames = whole_body(at_ms, buffer, Some(elements));
-                let response = respond(StatusCode::OK, JSON, Body::empty());
-                return disturbed(stand_in, arrived, response, frames, &hits, answering);
-            }
-            let streaming = Streaming {
-                chunk: stand_in.options.chunk,
-                framing: target.framing,
-            };
-            let is_array = endpoint == Endpoint::Gemini && target.framing == Framing::JsonArray;
-            let kind = if is_array { JSON } else { EVENTS };
-            let mut response = respond(StatusCode::OK, kind, Body::empty());
-            let headers = response.headers_mut();
-            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-            if !hits.is_empty() {
-                let events = stream(endpoint, &spoken.answer(), streaming);
-                let frames = frames_of(&events, &spoken.answer.elements);
-                return disturbed(stand_in, arrived, response, frames, &hits, answering);
-            }
-            let timing = timing(stand_in, arrived.at, endpoint == Endpoint::Messages);
-            *response.body_mut() = streaming::body(spoken, streaming, timing, answering);
-            response
-        }
-    }
-}
-
-/// What of a request its answer may repeat, as long as that takes: settings, never the conversation.
-fn repeated(endpoint: Endpoint, body: &Json) -> Json {
-    let members = body.as_object().filter(|_| endpoint == Endpoint::Responses);
-    members.map_or(Json::Null, |members| {
-        let settings = members.iter().filter(|(name, _)| *name != "input");
-        let settings = settings.map(|(name, value)| (name.clone(), value.clone()));
-        Json::Object(settings.collect())
-    })
-}
-
-fn timing(stand_in: &StandIn, began: Duration, has_pings: bool) -> streaming::Timing {
-    streaming::Timing {
-        clock: stand_in.clock,
-        began,
-        has_pings,
-        stop: stand_in.stop.clone(),
-    }
-}
-
-/// A body that is no stream, as one frame.
-fn whole_body(at_ms: u64, bytes: Vec<u8>, elements: Option<&[Element]>) -> Frames {
-    let calls = elements.into_iter().flat_map(answers::call_ids);
-    Frames {
-        frames: vec![Frame { at_ms, bytes }],
-        calls: calls.map(|id| (id, 0)).collect(),
-        is_stream: false,
-    }
-}
-
-/// The events of a stream, each a frame.
-fn frames_of(events: &Events, elements: &[Element]) -> Frames {
-    let frames = events.iter().map(|event| Frame {
-        at_ms: event.at_ms,
-        bytes: event.bytes.to_vec(),
-    });
-    Frames {
-        frames: frames.collect(),
-        calls: answers::call_ids(elements)
-            .zip(events.calls().iter().copied())
-            .collect(),
-        is_stream: true,
-    }
-}
-
-/// An answer with faults in place of its body. The times of its frames are as written.
-fn disturbed(
-    stand_in: &Shared,
-    arrived: &Arrived<'_>,
-    mut response: Response,
-    frames: Frames,
-    hits: &[Hit],
-    answering: Answering,
-) -> Response {
-    let is_stream = frames.is_stream;
-    let mut parts = disturb(frames, hits);
-    for part in &mut parts {
-        part.at_ms = stand_in.options.speed.at(part.at_ms);
-    }
-    // A body that ends early is not the whole one for those who were told its length.
-    if let (
-        [
-            Part {
-                act: Act::SendHalf(whole),
-                ..
-            },
-        ],
-        false,
-    ) = (&parts[..], is_stream)
-    {
-        let length = HeaderValue::from(whole.len());
-        response
-            .headers_mut()
-            .insert(header::CONTENT_LENGTH, length);
-    }
-    let has_pings = is_stream && arrived.endpoint_like() == Endpoint::Messages;
-    let timing = timing(stand_in, arrived.at, has_pings);
-    *response.body_mut() = disturbed::body(parts, timing, stand_in.faults.clone(), answering);
-    response
 }
 
 /// A Responses answer again, by its id: as it was sent, else as the script has it.
@@ -533,7 +269,7 @@ fn elements_again(stand_in: &StandIn, script: &LlmScript, turn: &Turn) -> Option
 
 /// Says an error that the script has no part in.
 async fn refused(
-    stand_in: &Shared,
+    stand_in: &StandIn,
     arrived: &Arrived<'_>,
     endpoint: Endpoint,
     error: ApiError,
@@ -544,7 +280,8 @@ async fn refused(
         error: Some(error.message.clone()),
         ..Told::default()
     };
-    let begun = stand_in.begin().await;
+    let begun = stand_in.ledger.begin();
+    stand_in.tell_left_out(begun).await;
     if begun.is_recorded {
         let noted = Noted {
             number: begun.number,
@@ -559,18 +296,27 @@ async fn refused(
     error_response(endpoint, &error, &[], true)
 }
 
-struct Noted {
-    number: u64,
-    due_ms: u64,
-    status: u16,
-    said: Option<String>,
-    is_stream: bool,
-    faults: Vec<&'static str>,
+/// A request that was understood.
+#[derive(Clone, Copy)]
+pub(super) struct Read<'a> {
+    pub(super) received: &'a Received,
+    /// The size of its body.
+    pub(super) n_bytes: usize,
+}
+
+/// What is noted of an answer.
+pub(super) struct Noted {
+    pub(super) number: u64,
+    pub(super) due_ms: u64,
+    pub(super) status: u16,
+    pub(super) said: Option<String>,
+    pub(super) is_stream: bool,
+    pub(super) faults: Vec<&'static str>,
 }
 
 /// Keeps the exchange, and tells those who watch and the trace.
-async fn note(
-    stand_in: &Shared,
+pub(super) async fn note(
+    stand_in: &StandIn,
     arrived: &Arrived<'_>,
     endpoint: Endpoint,
     read: Option<Read<'_>>,

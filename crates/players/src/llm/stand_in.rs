@@ -6,12 +6,12 @@ use std::time::Duration;
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::scenario::timeline::{EventKind, LocatedCheck};
 use cuecard_core::script::timeline::{
-    Address, Answered, Attempt, Decision, Endpoint, LlmScript, Outside, Request, Selection,
-    SelectionReason, Served, SessionKey, Sessions, Speed, Turn,
+    Address, Answered, Decision, Endpoint, LlmScript, Outside, Request, Selection, SelectionReason,
+    Served, SessionKey, Sessions, Speed,
 };
 use cuecard_core::trace::{EventData, Log};
 use cuecard_core::value::Json;
-use futures::future::{BoxFuture, Either, FutureExt as _, Ready, ready};
+use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::answers::{self, Calling};
@@ -24,6 +24,7 @@ use super::remembered::Remembered;
 use super::stored::StoredAnswers;
 use super::style;
 use super::telling::{Notice, Teller};
+use super::whole::{Occasion, Whole};
 use crate::runtime::clock::Clock;
 use crate::runtime::listener::Guard;
 use crate::wire::llm::answer::Element;
@@ -35,11 +36,13 @@ use crate::wire::llm::stop::StopReason;
 pub(super) struct StandIn {
     pub(super) options: LlmOptions,
     pub(super) guard: Guard,
-    remembered: Mutex<Remembered>,
+    /// Every request takes this and the ledger. Each is in a place of its own: what is only read would be taken away
+    /// from other threads along with it.
+    remembered: Box<Mutex<Remembered>>,
     pub(super) scripts: Vec<Arc<LlmScript>>,
     pub(super) calling: Calling,
     pub(super) faults: Arc<Faults>,
-    pub(super) ledger: Ledger,
+    pub(super) ledger: Box<Ledger>,
     pub(super) teller: Teller,
     pub(super) clock: Clock,
     /// The time that answers carry, in seconds since 1970.
@@ -63,6 +66,8 @@ pub(super) struct Reply {
 pub(super) enum Content {
     /// An answer of the model.
     Answer(Box<ModelAnswer>),
+    /// The same one again, in the same bytes.
+    Again(Whole),
     /// Only an error.
     Error {
         error: ApiError,
@@ -72,6 +77,28 @@ pub(super) enum Content {
         /// Whether clients should leave it at that.
         is_final: bool,
     },
+}
+
+impl Content {
+    /// When it is complete, in milliseconds after the request.
+    pub(super) fn due_ms(&self) -> u64 {
+        match self {
+            Self::Error { at_ms, .. } => *at_ms,
+            Self::Answer(answer) => {
+                let fails = answer.failure.as_ref().map_or(0, |(_, at_ms)| *at_ms);
+                answers::ends_at(&answer.elements).max(fails)
+            }
+            Self::Again(whole) => whole.due_ms,
+        }
+    }
+
+    /// The status of HTTP.
+    pub(super) fn status(&self) -> u16 {
+        match self {
+            Self::Error { error, .. } => error.status,
+            Self::Answer(_) | Self::Again(_) => 200,
+        }
+    }
 }
 
 /// An answer of the model.
@@ -85,6 +112,8 @@ pub(super) struct ModelAnswer {
     pub(super) usage: Json,
     /// An error after the elements, and when.
     pub(super) failure: Option<(ApiError, u64)>,
+    /// By what it is found when it is wanted once more; absent the first time.
+    pub(super) occasion: Option<Occasion>,
 }
 
 /// What the log says of a reply.
@@ -106,11 +135,21 @@ pub(super) struct Told {
     pub(super) hits: Vec<Hit>,
 }
 
-/// A reply, there at once unless asserts come before it.
-pub(super) type Decided<'a> = Either<Ready<Reply>, BoxFuture<'a, Reply>>;
+/// What a request gets.
+#[derive(Debug)]
+pub(super) enum Decided {
+    Reply(Reply),
+    /// The reply follows from the asserts before a turn.
+    AfterAsserts(Box<TurnAhead>),
+}
 
-fn at_once<'a>(reply: Reply) -> Decided<'a> {
-    Either::Left(ready(reply))
+/// A turn that is served if its asserts hold.
+#[derive(Debug)]
+pub(super) struct TurnAhead {
+    scenario_idx: usize,
+    session: SessionKey,
+    served: Served,
+    told: Told,
 }
 
 /// A request that gets a turn.
@@ -143,9 +182,9 @@ impl StandIn {
             .fixed_time
             .unwrap_or_else(|| u64::try_from(started).unwrap_or_default());
         Self {
-            ledger: Ledger::new(options.max_exchanges, options.keeps_exchanges),
+            ledger: Box::new(Ledger::new(options.max_exchanges, options.keeps_exchanges)),
             guard,
-            remembered: Mutex::new(Remembered::new(sessions, models)),
+            remembered: Box::new(Mutex::new(Remembered::new(sessions, models))),
             faults: Arc::new(Faults::of(&scripts)),
             scripts,
             calling,
@@ -165,9 +204,8 @@ impl StandIn {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An exchange begins.
-    pub(super) async fn begin(&self) -> Begun {
-        let begun = self.ledger.begin();
+    /// Says that exchanges are no longer recorded, once.
+    pub(super) async fn tell_left_out(&self, begun: Begun) {
         if begun.is_first_left_out {
             let message = format!(
                 "more than {} exchanges: further ones are counted, not recorded",
@@ -177,18 +215,17 @@ impl StandIn {
             self.find(found.with_help("raise the bound with `--exchanges-max`"))
                 .await;
         }
-        begun
     }
 
     /// Decides what a request that came `at` this time gets. What the log needs is put together if the exchange
     /// `is_recorded`.
-    pub(super) fn decide<'a>(
-        &'a self,
+    pub(super) fn decide(
+        &self,
         address: Address<'_>,
-        request: &'a Request,
+        request: &Request,
         at: Duration,
         is_recorded: bool,
-    ) -> Decided<'a> {
+    ) -> Decided {
         let address = Address {
             scenario_name: address
                 .scenario_name
@@ -197,24 +234,46 @@ impl StandIn {
         };
         let now_ms = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
         let session = SessionKey::of(address, request);
-        let answered = self.remembered().answer(session, address, request, now_ms);
-        match answered {
-            Err(outside) => at_once(reply_outside(outside, request)),
-            Ok((answered, refused)) => self.reply(answered, refused, request, is_recorded),
+        let mut remembered = self.remembered();
+        let answered = remembered.answer(session, address, request, now_ms);
+        let (answered, refused) = match answered {
+            Err(outside) => {
+                drop(remembered);
+                return Decided::Reply(reply_outside(outside, request));
+            }
+            Ok(answered) => answered,
+        };
+        if !is_recorded
+            && refused.is_none()
+            && let Decision::Repeat(served) = &answered.decision
+            && let Some(occasion) = Occasion::of(session, request, served)
+            && let Some(whole) = remembered.whole.get(&occasion)
+        {
+            return Decided::Reply(Reply {
+                content: Content::Again(whole.clone()),
+                told: Told::default(),
+            });
         }
+        let wants_selection = is_recorded || answered.reason == SelectionReason::Only(None);
+        let selection = wants_selection
+            .then(|| remembered.sessions.selection(session))
+            .flatten();
+        drop(remembered);
+        self.reply(answered, selection, refused, request, is_recorded)
     }
 
-    fn reply<'a>(
-        &'a self,
+    fn reply(
+        &self,
         answered: Answered,
+        selection: Option<Arc<Selection>>,
         refused: Option<Box<ApiError>>,
-        request: &'a Request,
+        request: &Request,
         is_recorded: bool,
-    ) -> Decided<'a> {
+    ) -> Decided {
         let Answered {
             session,
             scenario_idx,
-            selection,
+            reason,
             decision,
         } = answered;
         let script = &*self.scripts[scenario_idx];
@@ -223,10 +282,10 @@ impl StandIn {
             lane: "main",
             session: Some(session),
             scenario_idx: Some(scenario_idx),
-            selection: is_recorded.then(|| describe(&selection)),
+            selection: selection.as_deref().filter(|_| is_recorded).map(describe),
             ..Told::default()
         };
-        if selection.reason == SelectionReason::Only(None) {
+        if let (SelectionReason::Only(None), Some(selection)) = (reason, selection) {
             let is_prompt_known = script.timeline.effective_prompt().is_some();
             if let Some(doubt) = selection.doubt(&script.timeline, is_prompt_known) {
                 told.found.push(self.strictly(doubt));
@@ -241,14 +300,14 @@ impl StandIn {
             session,
             is_new,
         };
-        match decision {
-            Decision::Side(side) => at_once(side_reply(&side.text, side.why, request, told)),
+        Decided::Reply(match decision {
+            Decision::Side(side) => side_reply(&side.text, side.why, request, told),
             Decision::Miss(miss) => {
                 self.ledger.count_miss();
                 told.found.push(miss.diagnostic(script));
                 told.turn_idx = miss.expected_turn;
                 let message = miss.message(script);
-                at_once(match self.options.on_miss {
+                match self.options.on_miss {
                     OnMiss::Error => refusal(404, message, "miss", told),
                     OnMiss::Minimal => {
                         told.outcome = "miss";
@@ -261,74 +320,93 @@ impl StandIn {
                                 stop: None,
                                 usage: Json::Null,
                                 failure: None,
+                                occasion: None,
                             })),
                             told,
                         }
                     }
-                })
+                }
             }
             Decision::Turn(served) => {
                 told.outcome = "turn";
-                self.serve(asked(true), served, told)
+                return self.serve(asked(true), scenario_idx, served, told);
             }
             Decision::Error(served) => {
                 told.outcome = "error";
-                self.serve(asked(true), served, told)
+                return self.serve(asked(true), scenario_idx, served, told);
             }
             Decision::Repeat(served) => {
                 told.outcome = "repeat";
                 match refused {
                     Some(error) => {
                         told.turn_idx = Some(served.turn_idx);
-                        at_once(refuse(*error, "refused", told))
+                        refuse(*error, "refused", told)
                     }
-                    None => self.serve(asked(false), served, told),
+                    None => return self.serve(asked(false), scenario_idx, served, told),
                 }
             }
-        }
+        })
     }
 
-    /// Serves a turn, unless its asserts or calls keep it from that.
-    fn serve<'a>(&'a self, asked: Asked<'a>, served: Served, mut told: Told) -> Decided<'a> {
+    /// Serves a turn, unless its calls keep it from that. Asserts come before it.
+    fn serve(
+        &self,
+        asked: Asked<'_>,
+        scenario_idx: usize,
+        served: Served,
+        mut told: Told,
+    ) -> Decided {
         told.turn_idx = Some(served.turn_idx);
-        let script = asked.script;
-        let (Some(turn), Some(attempt)) = (served.turn(script), served.attempt(script)) else {
-            let message = "the script has no such turn".to_owned();
-            return at_once(refusal(500, message, "refused", told));
-        };
         if asked.is_new {
-            told.found.extend(self.doubts(script, &served));
+            told.found.extend(self.doubts(asked.script, &served));
         }
-        if !asked.is_new || turn.checks.is_empty() {
-            return at_once(self.say(asked, turn, attempt, &served, told));
+        let turn = served.turn(asked.script);
+        if asked.is_new && turn.is_some_and(|turn| !turn.checks.is_empty()) {
+            return Decided::AfterAsserts(Box::new(TurnAhead {
+                scenario_idx,
+                session: asked.session,
+                served,
+                told,
+            }));
         }
-        let judging = async move {
-            self.find_all(&mut told.found).await;
-            match self.run_asserts(script, turn, &mut told).await {
-                Err(error) if !self.options.keep_going => {
-                    self.keep_refused(asked.session, &served, error, told)
-                }
-                _ => self.say(asked, turn, attempt, &served, told),
-            }
+        Decided::Reply(self.say(asked, &served, told))
+    }
+
+    /// Judges the asserts before a turn, and serves it unless they keep it from that.
+    pub(super) async fn after_asserts(&self, ahead: TurnAhead, request: &Request) -> Reply {
+        let TurnAhead {
+            scenario_idx,
+            session,
+            served,
+            mut told,
+        } = ahead;
+        self.find_all(&mut told.found).await;
+        let asked = Asked {
+            script: &self.scripts[scenario_idx],
+            request,
+            session,
+            is_new: true,
         };
-        Either::Right(judging.boxed())
+        match self.run_asserts(asked.script, &served, &mut told).await {
+            Err(error) if !self.options.keep_going => {
+                self.keep_refused(session, &served, error, told)
+            }
+            _ => self.say(asked, &served, told),
+        }
     }
 
     /// Says what a turn does, unless its calls keep it from that.
-    fn say(
-        &self,
-        asked: Asked<'_>,
-        turn: &Turn,
-        attempt: &Attempt,
-        served: &Served,
-        mut told: Told,
-    ) -> Reply {
+    fn say(&self, asked: Asked<'_>, served: &Served, mut told: Told) -> Reply {
         let Asked {
             script,
             request,
             session,
             is_new,
         } = asked;
+        let (Some(turn), Some(attempt)) = (served.turn(script), served.attempt(script)) else {
+            let message = "the script has no such turn".to_owned();
+            return refusal(500, message, "refused", told);
+        };
         let hits = match (is_new && served.is_first, told.scenario_idx) {
             (true, Some(scenario_idx)) => self.faults.of_turn(scenario_idx, script, turn, served),
             _ => Vec::new(),
@@ -395,6 +473,7 @@ impl StandIn {
                 stop: turn.stop_reason.as_deref().and_then(StopReason::from_word),
                 usage: turn.usage.clone(),
                 failure: failure.map(|(_, error, at_ms)| (error, at_ms)),
+                occasion: Occasion::of(session, request, served).filter(|_| !is_new),
             })),
             told,
         }
@@ -434,11 +513,12 @@ impl StandIn {
     async fn run_asserts(
         &self,
         script: &LlmScript,
-        turn: &Turn,
+        served: &Served,
         told: &mut Told,
     ) -> Result<(), ApiError> {
         let mut failures = Vec::new();
-        for &event_idx in &turn.checks {
+        let checks = served.turn(script).map(|turn| &turn.checks);
+        for &event_idx in checks.into_iter().flatten() {
             if let Some(event) = script.timeline.events.get(event_idx)
                 && let EventKind::Assert(assert) = &event.kind
             {
@@ -646,6 +726,7 @@ fn side_reply(text: &str, why: String, request: &Request, told: Told) -> Reply {
             stop: None,
             usage: Json::Null,
             failure: None,
+            occasion: None,
         })),
         told: Told {
             lane: "side",

@@ -8,7 +8,7 @@ use super::hashing::{Hasher, short_hash};
 use super::llm_script::LlmScript;
 use super::request::{Message, Part, Request, Role};
 use super::request_key::RequestKey;
-use super::selection::{Selection, Selector, Unselected, Wanted};
+use super::selection::{Selection, SelectionReason, Selector, Unselected, Wanted};
 use super::session::{Decision, Session};
 use super::side_lane::{SideLane, SideReply};
 use crate::value::cut;
@@ -92,8 +92,8 @@ pub struct Answered {
     pub session: SessionKey,
     /// The scenario.
     pub scenario_idx: usize,
-    /// Why it was chosen; chosen once for each session.
-    pub selection: Arc<Selection>,
+    /// Why it was chosen: once for each session, of which [`Sessions::selection`] has the whole story.
+    pub reason: SelectionReason,
     /// What is answered.
     pub decision: Decision,
 }
@@ -141,6 +141,11 @@ impl Sessions {
     /// The scripts, in their order.
     pub fn scripts(&self) -> &[Arc<LlmScript>] {
         &self.repertoire.scripts
+    }
+
+    /// How the scenario of a session was chosen.
+    pub fn selection(&self, key: SessionKey) -> Option<Arc<Selection>> {
+        self.entries.get(&key).map(|entry| entry.selection.clone())
     }
 
     /// How many sessions there are.
@@ -228,7 +233,7 @@ impl Sessions {
             return match script {
                 Some(scenario_idx) => Ok(Selection {
                     scenario_idx,
-                    reason: super::selection::SelectionReason::SessionId,
+                    reason: SelectionReason::SessionId,
                     others: Vec::new(),
                 }),
                 None => Err(Outside::ForeignAnswer {
@@ -273,7 +278,10 @@ impl Entry {
         repertoire: &mut Repertoire,
         request: &Request,
     ) -> Answered {
-        self.has_only_first &= request.key == self.first;
+        // Written only when it changes, like all that follows: what is only read is at hand for every thread.
+        if self.has_only_first && request.key != self.first {
+            self.has_only_first = false;
+        }
         let scenario_idx = self.scenario_idx;
         let decision = self.session.answer(
             &repertoire.scripts[scenario_idx],
@@ -283,13 +291,14 @@ impl Entry {
         if let Decision::Turn(served) | Decision::Repeat(served) | Decision::Error(served) =
             &decision
             && let Some(played) = repertoire.played[scenario_idx].get_mut(served.turn_idx)
+            && !*played
         {
             *played = true;
         }
         Answered {
             session: key,
             scenario_idx,
-            selection: self.selection.clone(),
+            reason: self.selection.reason,
             decision,
         }
     }

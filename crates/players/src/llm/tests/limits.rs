@@ -174,6 +174,54 @@ async fn behind_the_bound_exchanges_are_counted_and_failures_are_told() {
 }
 
 #[tokio::test]
+async fn what_comes_again_and_again_gets_the_same_bytes() {
+    // From the second exchange on nothing is recorded, and from the third on nothing is made anew.
+    let played = Played::with(LATE, |options| options.max_exchanges = 1).await;
+    let gemini = "/v1beta/models/m:generateContent";
+    let asked = [
+        (CHAT, json!({"model": "m", "messages": said("Begin")})),
+        (
+            "/v1/messages",
+            json!({"model": "m", "max_tokens": 9, "messages": said("Begin")}),
+        ),
+        (
+            gemini,
+            json!({"contents": [{"role": "user", "parts": [{"text": "Begin"}]}]}),
+        ),
+    ];
+    for (path, body) in &asked {
+        let named = [("x-cuecard-session", *path)];
+        let first = played.post_with(path, body, &named).await;
+        let mut ids = vec![first.header("x-request-id").map(str::to_owned)];
+        for _ in 0..4 {
+            let since = Stopwatch::start();
+            let again = played.post_with(path, body, &named).await;
+            assert!(since.elapsed() >= Duration::from_millis(120));
+            assert_eq!((again.status, &again.text), (first.status, &first.text));
+            ids.push(again.header("x-request-id").map(str::to_owned));
+        }
+        ids.sort();
+        ids.dedup();
+        assert!(
+            ids.len() == 5 || ids == [None],
+            "each exchange has its own: {ids:?}"
+        );
+    }
+    // The same request, which wants its answer in another form, or repeated with what is in this one.
+    let (path, mut body) = asked[0].clone();
+    body["stream"] = json!(true);
+    let streamed = played
+        .post_with(path, &body, &[("x-cuecard-session", path)])
+        .await;
+    assert!(streamed.text.contains("[DONE]"), "{}", streamed.text);
+    for number in ["1", "2", "3"] {
+        let body = json!({"model": "m", "input": "Begin", "metadata": {"number": number}});
+        let answer = played.post("/v1/responses", &body).await;
+        assert_eq!(answer.json()["metadata"]["number"], number);
+    }
+}
+
+#[tokio::test]
 async fn sessions_are_bounded_and_an_old_one_begins_anew() {
     let played = Played::with(LATE, |options| {
         options.max_sessions = 3;
