@@ -15,7 +15,6 @@ use cuecard_core::script::timeline::{Selector, Sessions, Wanted};
 use cuecard_core::trace::{End, Header, Metrics, RunStatus};
 use cuecard_core::value::Json;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
 use tokio_util::sync::DropGuard;
 
 use super::answers::Calling;
@@ -28,7 +27,7 @@ use super::stand_in::{StandIn, logged};
 use super::style;
 use super::telling::{self, TraceOutput, Watcher, Writer};
 use crate::runtime::clock::Clock;
-use crate::runtime::connections::{Accepted, Acceptor, Share, possible_connections};
+use crate::runtime::connections::{Acceptor, HandIn, Share, possible_connections};
 use crate::runtime::listener::{Guard, ListenerError};
 use crate::runtime::places::Places;
 use crate::runtime::text_file::io_reason;
@@ -335,33 +334,39 @@ impl fmt::Debug for RunningLlm {
     }
 }
 
-/// Starts those who serve the connections of `listener`, and who hands these to them.
+/// A share takes a connection that it has accepted, unless another one has so many fewer.
+const SLACK: usize = 4;
+
+/// Starts those who serve the connections of `listener`. Each accepts, so that a connection begins with whoever has time
+/// for it, and on the way to it nobody else is waited for.
 fn serve(
     stand_in: &Arc<StandIn>,
     listener: TcpListener,
     places: Places,
 ) -> io::Result<Vec<Worker>> {
     let options = &stand_in.options;
-    let (mut shares, mut workers) = (Vec::new(), Vec::new());
-    for number in 0..options.n_threads.max(1) {
-        let (hand_in, share) = Share::new(options.patience);
-        shares.push(hand_in);
-        let serving = serve_share(stand_in.clone(), share);
+    let listener = listener.into_std()?;
+    let shares = (0..options.n_threads.max(1)).map(|_| Share::new(options.patience));
+    let (hand_ins, shares): (Vec<HandIn>, Vec<Share>) = shares.unzip();
+    let mut workers = Vec::new();
+    for (number, share) in shares.into_iter().enumerate() {
+        let accepting = accept(
+            stand_in.clone(),
+            listener.try_clone()?,
+            places.clone(),
+            hand_ins.clone(),
+            number,
+        );
+        let serving = serve_share(stand_in.clone(), share, accepting);
         workers.push(match options.n_threads {
             0 => Worker::as_task(serving),
             _ => Worker::on_thread(format!("cuecard-llm-{number}"), serving)?,
         });
     }
-    let acceptor = Acceptor::new(listener, places);
-    workers.push(Worker::as_task(hand_out(
-        stand_in.clone(),
-        acceptor,
-        shares,
-    )));
     Ok(workers)
 }
 
-async fn serve_share(stand_in: Arc<StandIn>, share: Share) {
+async fn serve_share(stand_in: Arc<StandIn>, share: Share, accepting: impl Future<Output = ()>) {
     let stop = stand_in.stop.clone();
     // Each request takes a handle: counted for all threads together, they would wait for each other's counts.
     let stand_in = Arc::new(stand_in);
@@ -369,25 +374,35 @@ async fn serve_share(stand_in: Arc<StandIn>, share: Share) {
         service::handle(stand_in.clone(), request, busy)
     });
     tokio::select! {
-        () = serving => {}
+        _ = async { tokio::join!(serving, accepting) } => {}
         () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {}
     }
 }
 
-/// Gives each in turn a connection.
-async fn hand_out(stand_in: Arc<StandIn>, acceptor: Acceptor, shares: Vec<mpsc::Sender<Accepted>>) {
-    let mut is_told = false;
-    for share in shares.iter().cycle() {
+/// Accepts connections for the share `own`, or for one that has fewer.
+async fn accept(
+    stand_in: Arc<StandIn>,
+    listener: std::net::TcpListener,
+    places: Places,
+    hand_ins: Vec<HandIn>,
+    own: usize,
+) {
+    // Fails only if the runtime is about to end.
+    let Ok(listener) = TcpListener::from_std(listener) else {
+        return;
+    };
+    let acceptor = Acceptor::new(listener, places);
+    loop {
         let (accepted, is_crowded) = tokio::select! {
             accepted = acceptor.accept() => accepted,
             () = stand_in.stop.cancelled() => return,
         };
-        if is_crowded && !is_told {
-            is_told = true;
+        if is_crowded {
             stand_in.find(crowded(acceptor.n_places())).await;
         }
-        // A share is gone only when all is over.
-        let _ = share.send(accepted).await;
+        let least = hand_ins.iter().min_by_key(|share| share.n_open());
+        let share = least.filter(|least| hand_ins[own].n_open() > least.n_open() + SLACK);
+        share.unwrap_or(&hand_ins[own]).give(accepted).await;
     }
 }
 

@@ -6,6 +6,8 @@
 use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::response::Response;
@@ -103,17 +105,53 @@ pub fn possible_connections(wanted: usize) -> usize {
 /// A request whose body is still to be read.
 pub type Request = hyper::Request<Incoming>;
 
+/// Where connections are handed in to a [`Share`].
+#[derive(Debug, Clone)]
+pub struct HandIn {
+    accepted: mpsc::Sender<(Accepted, Open)>,
+    n_open: Arc<AtomicUsize>,
+}
+
+impl HandIn {
+    /// Hands in a connection.
+    pub async fn give(&self, accepted: Accepted) {
+        self.n_open.fetch_add(1, Ordering::Relaxed);
+        let open = Open(self.n_open.clone());
+        // A share is gone only when all is over.
+        let _ = self.accepted.send((accepted, open)).await;
+    }
+
+    /// How many connections the share has.
+    pub fn n_open(&self) -> usize {
+        self.n_open.load(Ordering::Relaxed)
+    }
+}
+
+/// Counts a connection of a share while there is one.
+#[derive(Debug)]
+struct Open(Arc<AtomicUsize>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// The connections that one server is handed. Each ends when patience does.
 #[derive(Debug)]
 pub struct Share {
-    accepted: mpsc::Receiver<Accepted>,
+    accepted: mpsc::Receiver<(Accepted, Open)>,
     patience: Patience,
 }
 
 impl Share {
     /// A share of connections, and where they are handed in.
-    pub fn new(patience: Patience) -> (mpsc::Sender<Accepted>, Self) {
-        let (hand_in, accepted) = mpsc::channel(QUEUE);
+    pub fn new(patience: Patience) -> (HandIn, Self) {
+        let (sender, accepted) = mpsc::channel(QUEUE);
+        let hand_in = HandIn {
+            accepted: sender,
+            n_open: Arc::default(),
+        };
         (hand_in, Self { accepted, patience })
     }
 
@@ -134,13 +172,17 @@ impl Share {
                 () = stop.cancelled() => break,
             };
             // Nothing more comes when all is over.
-            let Some(Accepted { stream, place }) = accepted else {
+            let Some((Accepted { stream, place }, open)) = accepted else {
                 break;
             };
             // Fails only if the runtime is about to end.
             if let Ok(stream) = TcpStream::from_std(stream) {
                 let stream = PatientStream::new(stream, self.patience, place);
-                connections.spawn(serve(stream, stop.clone(), answer.clone()));
+                let serving = serve(stream, stop.clone(), answer.clone());
+                connections.spawn(async move {
+                    serving.await;
+                    drop(open);
+                });
             }
         }
         while connections.join_next().await.is_some() {}

@@ -18,7 +18,7 @@ use super::options::RecordOptions;
 use super::proxy::{self, Proxy};
 use super::writer::{self, Message};
 use crate::runtime::clock::Clock;
-use crate::runtime::connections::{Accepted, Acceptor, Share, possible_connections};
+use crate::runtime::connections::{Acceptor, HandIn, Share, possible_connections};
 use crate::runtime::listener::Guard;
 use crate::runtime::places::Places;
 
@@ -111,14 +111,13 @@ impl RecordLlm {
 }
 
 /// Hands in every connection until all ends.
-async fn accept(acceptor: Acceptor, hand_in: mpsc::Sender<Accepted>, stop: CancellationToken) {
+async fn accept(acceptor: Acceptor, hand_in: HandIn, stop: CancellationToken) {
     loop {
         let (accepted, _) = tokio::select! {
             accepted = acceptor.accept() => accepted,
             () = stop.cancelled() => return,
         };
-        // The server is gone only when all is over.
-        let _ = hand_in.send(accepted).await;
+        hand_in.give(accepted).await;
     }
 }
 
