@@ -112,7 +112,7 @@ pub(super) struct ModelAnswer {
     pub(super) usage: Json,
     /// An error after the elements, and when.
     pub(super) failure: Option<(ApiError, u64)>,
-    /// By what it is found when it is wanted once more; absent the first time.
+    /// By what it is found when it is wanted once more; absent the first time, and while exchanges are recorded.
     pub(super) occasion: Option<Occasion>,
 }
 
@@ -155,6 +155,7 @@ pub(super) struct TurnAhead {
 /// A request that gets a turn.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
+    scenario_idx: usize,
     script: &'a LlmScript,
     request: &'a Request,
     session: SessionKey,
@@ -254,10 +255,10 @@ impl StandIn {
                 told: Told::default(),
             });
         }
-        let wants_selection = is_recorded || answered.reason == SelectionReason::Only(None);
-        let selection = wants_selection
-            .then(|| remembered.sessions.selection(session))
-            .flatten();
+        let selection = match is_recorded || answered.reason == SelectionReason::Only(None) {
+            true => remembered.sessions.selection(session),
+            false => None,
+        };
         drop(remembered);
         self.reply(answered, selection, refused, request, is_recorded)
     }
@@ -295,6 +296,7 @@ impl StandIn {
             told.found.push(self.strictly(found));
         }
         let asked = |is_new| Asked {
+            scenario_idx,
             script,
             request,
             session,
@@ -329,11 +331,11 @@ impl StandIn {
             }
             Decision::Turn(served) => {
                 told.outcome = "turn";
-                return self.serve(asked(true), scenario_idx, served, told);
+                return self.serve(asked(true), served, told);
             }
             Decision::Error(served) => {
                 told.outcome = "error";
-                return self.serve(asked(true), scenario_idx, served, told);
+                return self.serve(asked(true), served, told);
             }
             Decision::Repeat(served) => {
                 told.outcome = "repeat";
@@ -342,20 +344,14 @@ impl StandIn {
                         told.turn_idx = Some(served.turn_idx);
                         refuse(*error, "refused", told)
                     }
-                    None => return self.serve(asked(false), scenario_idx, served, told),
+                    None => return self.serve(asked(false), served, told),
                 }
             }
         })
     }
 
     /// Serves a turn, unless its calls keep it from that. Asserts come before it.
-    fn serve(
-        &self,
-        asked: Asked<'_>,
-        scenario_idx: usize,
-        served: Served,
-        mut told: Told,
-    ) -> Decided {
+    fn serve(&self, asked: Asked<'_>, served: Served, mut told: Told) -> Decided {
         told.turn_idx = Some(served.turn_idx);
         if asked.is_new {
             told.found.extend(self.doubts(asked.script, &served));
@@ -363,7 +359,7 @@ impl StandIn {
         let turn = served.turn(asked.script);
         if asked.is_new && turn.is_some_and(|turn| !turn.checks.is_empty()) {
             return Decided::AfterAsserts(Box::new(TurnAhead {
-                scenario_idx,
+                scenario_idx: asked.scenario_idx,
                 session: asked.session,
                 served,
                 told,
@@ -382,6 +378,7 @@ impl StandIn {
         } = ahead;
         self.find_all(&mut told.found).await;
         let asked = Asked {
+            scenario_idx,
             script: &self.scripts[scenario_idx],
             request,
             session,
@@ -398,6 +395,7 @@ impl StandIn {
     /// Says what a turn does, unless its calls keep it from that.
     fn say(&self, asked: Asked<'_>, served: &Served, mut told: Told) -> Reply {
         let Asked {
+            scenario_idx,
             script,
             request,
             session,
@@ -407,9 +405,9 @@ impl StandIn {
             let message = "the script has no such turn".to_owned();
             return refusal(500, message, "refused", told);
         };
-        let hits = match (is_new && served.is_first, told.scenario_idx) {
-            (true, Some(scenario_idx)) => self.faults.of_turn(scenario_idx, script, turn, served),
-            _ => Vec::new(),
+        let hits = match is_new && served.is_first {
+            true => self.faults.of_turn(scenario_idx, script, turn, served),
+            false => Vec::new(),
         };
         let speed = match hits.is_empty() {
             true => self.options.speed,
@@ -473,7 +471,8 @@ impl StandIn {
                 stop: turn.stop_reason.as_deref().and_then(StopReason::from_word),
                 usage: turn.usage.clone(),
                 failure: failure.map(|(_, error, at_ms)| (error, at_ms)),
-                occasion: Occasion::of(session, request, served).filter(|_| !is_new),
+                occasion: Occasion::of(session, request, served)
+                    .filter(|_| !is_new && !told.is_recorded),
             })),
             told,
         }

@@ -19,12 +19,6 @@ pub(super) struct Whole {
     pub(super) due_ms: u64,
 }
 
-impl Whole {
-    fn n_bytes(&self) -> usize {
-        ENTRY + self.body.len()
-    }
-}
-
 /// What an answer follows from: a request in its session, and what it got there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Occasion {
@@ -60,13 +54,11 @@ impl WholeAnswers {
         self.answers.get(occasion)
     }
 
+    /// Keeps an answer; the same one again changes nothing.
     pub(super) fn keep(&mut self, occasion: Occasion, answer: Whole) {
-        let n_bytes = answer.n_bytes();
-        if n_bytes > MAX_BYTES {
+        let n_bytes = ENTRY + answer.body.len();
+        if n_bytes > MAX_BYTES || self.answers.contains_key(&occasion) {
             return;
-        }
-        if let Some(replaced) = self.answers.remove(&occasion) {
-            self.n_bytes -= replaced.n_bytes();
         }
         if self.n_bytes + n_bytes > MAX_BYTES {
             *self = Self::default();

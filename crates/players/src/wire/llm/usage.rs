@@ -215,10 +215,16 @@ pub fn count(text: &str) -> u64 {
     };
     let mut rest = text;
     // Most text is ASCII, where a byte is a character.
-    while let Some(begin) = rest.bytes().position(|byte| {
-        let kind = KINDS.get(usize::from(byte));
-        kind.inspect(|kind| add(**kind)).is_none()
-    }) {
+    while let Some(begin) = rest
+        .bytes()
+        .position(|byte| match KINDS.get(usize::from(byte)) {
+            Some(kind) => {
+                add(*kind);
+                false
+            }
+            None => true,
+        })
+    {
         let mut characters = rest[begin..].chars();
         if let Some(character) = characters.next() {
             add(Kind::of(character));
