@@ -1,5 +1,6 @@
 //! The limit of open files: each connection is one, and many systems allow a thousand unless they are asked.
 
+use rustix::io::fcntl_dupfd_cloexec;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// As many are asked for.
@@ -12,7 +13,10 @@ pub(crate) struct OpenFiles {
 }
 
 impl OpenFiles {
-    /// Raises it as far as it is needed and allowed.
+    /// Raises it as far as it is needed and allowed, and has the system make room for so many files.
+    ///
+    /// To be called before there are threads: as soon as there are, Linux lets whoever opens one file too many wait
+    /// until all processors have seen the larger table, which takes some tens of milliseconds, again at twice as many.
     pub(crate) fn raise() -> Self {
         let before = getrlimit(Resource::Nofile);
         let allowed = before.maximum.map_or(WANTED, |most| most.min(WANTED));
@@ -22,6 +26,7 @@ impl OpenFiles {
             maximum: before.maximum,
         };
         set(&raised);
+        make_room(raised.current);
         Self { before, raised }
     }
 
@@ -31,6 +36,15 @@ impl OpenFiles {
         let started = start();
         set(&self.raised);
         started
+    }
+}
+
+/// The table of open files grows to hold the highest number there is, and does not shrink.
+fn make_room(most: Option<u64>) {
+    let last = most.map_or(WANTED, |most| most.min(WANTED)).saturating_sub(1);
+    if let Ok(last) = i32::try_from(last) {
+        // Without it, files are opened all the same.
+        let _ = fcntl_dupfd_cloexec(rustix::stdio::stderr(), last);
     }
 }
 

@@ -551,6 +551,24 @@ fn a_command_has_the_limit_of_open_files_that_was_there_before() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "200\n");
 }
 
+/// Else the connection with which the table of open files grows waits, and so do all others of its thread.
+#[cfg(target_os = "linux")]
+#[test]
+fn there_is_room_for_all_connections_before_the_first_one() {
+    let scratch = with(TWO);
+    let served = Served::start(&scratch, &["scenario.yaml"]);
+    let of_process = |file: &str, name: &str| -> usize {
+        let path = format!("/proc/{}/{file}", served.running.id());
+        let text = std::fs::read_to_string(path).expect("a process");
+        let found = text.lines().find_map(|line| line.strip_prefix(name));
+        let number = found.and_then(|rest| rest.split_whitespace().next());
+        number.expect("a number").parse().expect("a number")
+    };
+    let wanted = of_process("limits", "Max open files").min(16_384);
+    assert!(of_process("status", "FDSize:") >= wanted);
+    served.end(0);
+}
+
 #[test]
 fn the_example_is_played_by_its_client() {
     let Some(python) = peers::require_program("python3") else {

@@ -45,6 +45,7 @@ pub(crate) fn run(
             return ExitCode::CouldNotRun;
         }
     };
+    let open_files = OpenFiles::raise();
     let teller = Teller::new(output, args.json, !args.command.is_empty());
     let log = ExchangeLog::new(files.exchanges);
     let mut watching = Watching::new(teller.clone(), log);
@@ -55,7 +56,6 @@ pub(crate) fn run(
             run_id: files.run_dir.id().to_owned(),
         })
         .watch(Box::new(move |notice| watching.see(notice)));
-    let open_files = OpenFiles::raise();
     let code = until_stopped(async |stop| {
         let running = (args, &teller, environment);
         record(running, recording, &upstream, &open_files, &stop).await

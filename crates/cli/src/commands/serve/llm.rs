@@ -63,6 +63,7 @@ pub(crate) fn run(
             return ExitCode::CouldNotRun;
         }
     };
+    let open_files = OpenFiles::raise();
     let teller = Teller::new(output, args.json, !args.command.is_empty());
     let mut watching = Watching::new(teller.clone(), files.exchanges, files.run_dir.clone());
     stand_in = stand_in
@@ -71,7 +72,6 @@ pub(crate) fn run(
             run_id: files.run_dir.id().to_owned(),
         })
         .watch(Box::new(move |notice| watching.see(notice)));
-    let open_files = OpenFiles::raise();
     let code = until_stopped(async |stop| {
         serve(args, stand_in, &teller, environment, &open_files, &stop).await
     });

@@ -73,6 +73,9 @@ pub enum SideText {
 impl SideLane {
     /// The side lane of a set of scenarios.
     pub fn new<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Self {
+        // Not while the first request waits.
+        LazyLock::force(&PATTERNS);
+        LazyLock::force(&BACKGROUND);
         let mut calls = Vec::new();
         let mut prompts = Vec::new();
         for timeline in timelines {
