@@ -41,7 +41,9 @@ impl OpenFiles {
 
 /// The table of open files grows to hold the highest number there is, and does not shrink.
 fn make_room(most: Option<u64>) {
-    let last = most.map_or(WANTED, |most| most.min(WANTED)).saturating_sub(1);
+    let last = most
+        .map_or(WANTED, |most| most.min(WANTED))
+        .saturating_sub(1);
     if let Ok(last) = i32::try_from(last) {
         // Without it, files are opened all the same.
         let _ = fcntl_dupfd_cloexec(rustix::stdio::stderr(), last);
