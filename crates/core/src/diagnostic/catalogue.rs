@@ -298,6 +298,7 @@ catalogue! {
     SERVER_BOUND = "X-LIMIT-01", "a server has come to one of its bounds";
     RECORD_LEFT_OUT = "X-REC-01", "an exchange is not recorded";
     RECORD_DIFFERS = "X-REC-02", "a recording may play otherwise";
+    REQUEST_REFUSED = "X-REQ-01", "a request was refused unread";
     INTERRUPTED = "X-RUN-01", "the run was interrupted";
 }
 

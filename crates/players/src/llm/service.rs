@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
+use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::profiles::Profile;
 use cuecard_core::script::timeline::{Address, AdvertisedTool, Endpoint, LlmScript, Request, Turn};
 use cuecard_core::trace::{EventData, HttpExchange};
@@ -52,7 +53,10 @@ pub(super) async fn handle(
     };
     let body = match body {
         Ok(body) => body,
-        Err(refusal) => return shaped(&arrived, refusal),
+        Err(refusal) => {
+            stand_in.find(refused_unread(refusal.status())).await;
+            return shaped(&arrived, refusal);
+        }
     };
     let answering = busy.answering();
     let later = match answer(&stand_in, &arrived, &body, answering) {
@@ -68,6 +72,19 @@ pub(super) async fn handle(
             error_response(arrived.endpoint_like(), &error, &[], false)
         }
     }
+}
+
+/// What those who watch are told of a refusal of the guard. The client has the details; here each reason has one
+/// wording, so that it is told once.
+fn refused_unread(status: StatusCode) -> Diagnostic {
+    let why = match status {
+        StatusCode::UNAUTHORIZED => "it does not have the token of this server",
+        StatusCode::FORBIDDEN => "it was not sent to this machine by name, or a web page sent it",
+        StatusCode::PAYLOAD_TOO_LARGE => "its body is too large",
+        _ => "its body ended early",
+    };
+    let message = format!("a request was refused with {}: {why}", status.as_u16());
+    Diagnostic::note(codes::REQUEST_REFUSED, message)
 }
 
 /// A refusal of the guard in the form of the provider.

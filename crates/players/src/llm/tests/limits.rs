@@ -413,10 +413,25 @@ async fn a_token_is_asked_for_in_every_header_that_holds_keys() {
             "{name}"
         );
     }
-    let page = [("origin", "https://evil.example"), ("x-api-key", "s3cret")];
+    // Each reason is told once, whatever the header said.
+    for page in ["https://evil.example", "https://other.example"] {
+        let headers = [("origin", page), ("x-api-key", "s3cret")];
+        let refused = played.post_with("/v1/messages", &body, &headers).await;
+        assert_eq!(refused.status, 403);
+    }
+    let verdict = played.running.stop().await;
+    assert!(verdict.passed);
+    let told: Vec<&str> = verdict
+        .findings
+        .iter()
+        .map(|found| found.message.as_str())
+        .collect();
     assert_eq!(
-        played.post_with("/v1/messages", &body, &page).await.status,
-        403
+        told,
+        [
+            "a request was refused with 401: it does not have the token of this server",
+            "a request was refused with 403: it was not sent to this machine by name, or a web page sent it",
+        ]
     );
 }
 
