@@ -26,7 +26,7 @@ impl OpenFiles {
             maximum: before.maximum,
         };
         set(&raised);
-        make_room(raised.current);
+        make_room(allowed);
         Self { before, raised }
     }
 
@@ -39,12 +39,9 @@ impl OpenFiles {
     }
 }
 
-/// The table of open files grows to hold the highest number there is, and does not shrink.
-fn make_room(most: Option<u64>) {
-    let last = most
-        .map_or(WANTED, |most| most.min(WANTED))
-        .saturating_sub(1);
-    if let Ok(last) = i32::try_from(last) {
+/// The table of open files grows to hold so many, and does not shrink.
+fn make_room(n_files: u64) {
+    if let Ok(last) = i32::try_from(n_files.saturating_sub(1)) {
         // Without it, files are opened all the same.
         let _ = fcntl_dupfd_cloexec(rustix::stdio::stderr(), last);
     }

@@ -557,12 +557,8 @@ fn a_command_has_the_limit_of_open_files_that_was_there_before() {
 fn there_is_room_for_all_connections_before_the_first_one() {
     let scratch = with(TWO);
     let served = Served::start(&scratch, &["scenario.yaml"]);
-    let of_process = |file: &str, name: &str| -> usize {
-        let path = format!("/proc/{}/{file}", served.running.id());
-        let text = std::fs::read_to_string(path).expect("a process");
-        let found = text.lines().find_map(|line| line.strip_prefix(name));
-        let number = found.and_then(|rest| rest.split_whitespace().next());
-        number.expect("a number").parse().expect("a number")
+    let of_process = |file: &str, name: &str| {
+        program::proc_number(served.running.id(), file, name).expect("a number")
     };
     let wanted = of_process("limits", "Max open files").min(16_384);
     assert!(of_process("status", "FDSize:") >= wanted);

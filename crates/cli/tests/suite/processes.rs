@@ -556,8 +556,6 @@ fn is_alive(id: u64) -> bool {
 
 /// The most memory that a process has used so far, in bytes, where the system tells.
 fn peak_memory(id: i32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    let kibibytes = program::proc_number(id, "status", "VmHWM:")?;
     Some(kibibytes << 10)
 }

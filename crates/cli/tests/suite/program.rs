@@ -111,6 +111,13 @@ pub(crate) fn read(scratch: &Scratch, relative: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("`{relative}`: {error}"))
 }
 
+/// A number that `/proc` has of a process, where the system tells: the one behind `name` in `file`.
+pub(crate) fn proc_number(id: i32, file: &str, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{id}/{file}")).ok()?;
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
 /// The run directories below the working directory.
 pub(crate) fn run_dirs(scratch: &Scratch) -> Vec<PathBuf> {
     run_dirs_in(scratch, ".cuecard/runs")
