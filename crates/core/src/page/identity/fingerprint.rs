@@ -57,6 +57,7 @@ impl Finder<'_> {
             ordinal,
             of,
             scope: scope_words(element),
+            ..Fingerprint::default()
         })
     }
 

@@ -16,7 +16,7 @@ mod tests;
 mod verbs;
 
 pub use forms::nearest_form;
-pub use phrase::{Phrase, PlaceKind, RoleWord, Within};
+pub use phrase::{Phrase, RoleWord, Within};
 pub use resolve::{Found, NotFound};
 
 use sentence::{Sentence, TokenKind};

@@ -3,11 +3,12 @@
 use std::fmt;
 
 use super::sentence::{IGNORED, Token, TokenKind};
+use crate::scenario::browser::ContainerKind;
 
 /// An element in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrase {
-    /// What it is called.
+    /// What it is called; empty if only its role and its container say what is meant.
     pub name: String,
     /// Whether that stood in quotes.
     pub is_quoted: bool,
@@ -15,6 +16,8 @@ pub struct Phrase {
     pub role: Option<RoleWord>,
     /// What it is in.
     pub within: Option<Within>,
+    /// Which of several it is: 1 is the first, -1 the last.
+    pub position: Option<i32>,
 }
 
 /// What an element is in.
@@ -23,47 +26,7 @@ pub struct Within {
     /// What that is called; only a dialog needs no name.
     pub name: Option<String>,
     /// What it is.
-    pub kind: PlaceKind,
-}
-
-/// A kind of place on a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlaceKind {
-    /// A part of the page with a name or a heading.
-    Section,
-    /// A dialog.
-    Dialog,
-    /// A row of a table, an item of a list, or a card.
-    Row,
-    /// A form.
-    Form,
-    /// A frame.
-    Frame,
-}
-
-impl PlaceKind {
-    const ALL: &[(&'static str, Self)] = &[
-        ("section", Self::Section),
-        ("dialog", Self::Dialog),
-        ("row", Self::Row),
-        ("item", Self::Row),
-        ("card", Self::Row),
-        ("list", Self::Section),
-        ("table", Self::Section),
-        ("form", Self::Form),
-        ("frame", Self::Frame),
-    ];
-
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Section => "section",
-            Self::Dialog => "dialog",
-            Self::Row => "row",
-            Self::Form => "form",
-            Self::Frame => "frame",
-        }
-    }
+    pub kind: ContainerKind,
 }
 
 /// A word that says what an element is.
@@ -160,11 +123,11 @@ impl fmt::Display for Phrase {
         }
         match &self.within {
             None => Ok(()),
-            Some(Within { name: None, kind }) => write!(formatter, " in the {}", kind.word()),
+            Some(Within { name: None, kind }) => write!(formatter, " in the {}", kind.as_str()),
             Some(Within {
                 name: Some(name),
                 kind,
-            }) => write!(formatter, " in the {} {}", in_quotes(name), kind.word()),
+            }) => write!(formatter, " in the {} {}", in_quotes(name), kind.as_str()),
         }
     }
 }
@@ -224,6 +187,7 @@ impl Phrase {
             is_quoted,
             role,
             within,
+            position: None,
         })
     }
 }
@@ -234,7 +198,7 @@ fn take_place(tokens: &[Token]) -> (&[Token], Option<Within>) {
     let Some((last, before)) = tokens.split_last() else {
         return nothing;
     };
-    let Some((_, kind)) = PlaceKind::ALL.iter().find(|(word, _)| last.is(word)) else {
+    let Some((_, kind)) = ContainerKind::ALL.iter().find(|(word, _)| last.is(word)) else {
         return nothing;
     };
     let Some(at) = before.iter().rposition(|token| token.is("in")) else {
@@ -246,7 +210,7 @@ fn take_place(tokens: &[Token]) -> (&[Token], Option<Within>) {
     }
     let only_ignored = name.iter().all(|token| token.is_any(IGNORED));
     let name = match name {
-        _ if only_ignored && *kind == PlaceKind::Dialog => None,
+        _ if only_ignored && *kind == ContainerKind::Dialog => None,
         [
             Token {
                 kind: TokenKind::Quoted(name) | TokenKind::Reference(name),

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use super::phrase::{PlaceKind, Within};
+use super::phrase::Within;
 use crate::page::describe::is_frame;
 use crate::page::dom::{DomElement, NodeId};
 use crate::page::selector::{Finder, is_row};
 use crate::page::snapshot::single_spaces;
 use crate::page::words::{Likeness, SoughtName};
+use crate::scenario::browser::ContainerKind;
 
 /// A part of a page, as a range of nodes.
 pub(super) type Place = Range<u32>;
@@ -49,7 +50,7 @@ impl Finder<'_> {
             .state
             .elements()
             .filter(|(_, element)| {
-                let is_host = within.kind == PlaceKind::Section && element.shadow_root;
+                let is_host = within.kind == ContainerKind::Section && element.shadow_root;
                 element.is_visible && (is_host || is_place(element, within.kind))
             })
             .collect();
@@ -58,7 +59,10 @@ impl Finder<'_> {
         };
         let sought = SoughtName::new(name);
         let mut sections = Vec::new();
-        if within.kind == PlaceKind::Section {
+        if matches!(
+            within.kind,
+            ContainerKind::Section | ContainerKind::List | ContainerKind::Table
+        ) {
             sections = self.headed();
         }
         let named = |test: &dyn Fn(&str) -> bool| -> Vec<Place> {
@@ -66,13 +70,12 @@ impl Finder<'_> {
                 .iter()
                 .filter(|(id, element)| {
                     test(&element.name)
-                        || (within.kind == PlaceKind::Frame
+                        || (within.kind == ContainerKind::Frame
                             && self.frame_name(*id).is_some_and(|name| test(&name)))
                         || (element.shadow_root
                             && self.host_name(*id).is_some_and(|name| test(&name)))
-                        || (within.kind == PlaceKind::Row
-                            && self.parts(*id).iter().any(|part| test(part)))
-                        || (within.kind == PlaceKind::Dialog
+                        || (within.kind.is_item() && self.parts(*id).iter().any(|part| test(part)))
+                        || (within.kind == ContainerKind::Dialog
                             && self.heading_in(*id).is_some_and(|heading| test(&heading)))
                 })
                 .map(|(id, _)| self.range(*id));
@@ -146,7 +149,7 @@ impl Finder<'_> {
                 let around = self
                     .state
                     .ancestor_elements(*id)
-                    .find(|(_, outer)| is_place(outer, PlaceKind::Section))
+                    .find(|(_, outer)| is_place(outer, ContainerKind::Section))
                     .map_or(self.state.nodes.len(), |(outer, _)| {
                         self.state.node(outer).end as usize
                     });
@@ -162,26 +165,28 @@ impl Finder<'_> {
     }
 }
 
-fn is_place(element: &DomElement, kind: PlaceKind) -> bool {
+fn is_place(element: &DomElement, kind: ContainerKind) -> bool {
     let (role, tag) = (element.role.as_str(), element.tag_name.as_str());
     match kind {
-        PlaceKind::Section => SECTION_ROLES.contains(&role) || SECTION_TAGS.contains(&tag),
-        PlaceKind::Dialog => matches!(role, "dialog" | "alertdialog") || tag == "dialog",
-        PlaceKind::Row => {
+        ContainerKind::Section | ContainerKind::List | ContainerKind::Table => {
+            SECTION_ROLES.contains(&role) || SECTION_TAGS.contains(&tag)
+        }
+        ContainerKind::Dialog => matches!(role, "dialog" | "alertdialog") || tag == "dialog",
+        ContainerKind::Row | ContainerKind::Item | ContainerKind::Card | ContainerKind::Post => {
             is_row(role) || matches!(role, "option" | "article") || matches!(tag, "tr" | "li")
         }
-        PlaceKind::Form => role == "form" || tag == "form",
-        PlaceKind::Frame => is_frame(tag),
+        ContainerKind::Form => role == "form" || tag == "form",
+        ContainerKind::Frame => is_frame(tag),
     }
 }
 
 /// The kind of place that an element of this role is.
-pub(super) fn kind_of(role: &str) -> PlaceKind {
+pub(super) fn kind_of(role: &str) -> ContainerKind {
     match role {
-        "dialog" | "alertdialog" => PlaceKind::Dialog,
-        "form" => PlaceKind::Form,
-        "frame" => PlaceKind::Frame,
-        role if is_row(role) => PlaceKind::Row,
-        _ => PlaceKind::Section,
+        "dialog" | "alertdialog" => ContainerKind::Dialog,
+        "form" => ContainerKind::Form,
+        "frame" => ContainerKind::Frame,
+        role if is_row(role) => ContainerKind::Row,
+        _ => ContainerKind::Section,
     }
 }

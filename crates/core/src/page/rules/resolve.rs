@@ -96,6 +96,7 @@ impl Finder<'_> {
             is_quoted: true,
             role: RoleWord::of(&element.role),
             within: None,
+            position: None,
         };
         let means_it = |phrase: &Phrase| {
             self.meant(phrase, Pool::Interactive)

@@ -3,7 +3,7 @@
 use super::css::{Css, is_identifier, parent};
 use super::generated::{is_hashed_class, looks_generated};
 use super::matches::Finder;
-use super::{Hop, Pattern, Selector};
+use super::{Hop, Pattern, Selector, Within};
 use crate::page::dom::{DomElement, NodeId, ScopeHop};
 use crate::value::Json;
 
@@ -167,6 +167,7 @@ impl Finder<'_> {
                 })
             });
         for within in around {
+            let within = Within::from(within);
             let containers = self.containers(&within, &element.scope);
             let inside: Vec<_> = twins
                 .iter()
@@ -185,7 +186,7 @@ impl Finder<'_> {
         }
         let nth = twins.iter().position(|&twin| twin == id)?;
         Some(Selector {
-            nth: Some(nth),
+            nth: i32::try_from(nth).ok(),
             ..Selector::of(pattern.clone())
         })
     }

@@ -1,7 +1,7 @@
 //! Which elements of a state a selector names.
 
 use super::css::Css;
-use super::{Pattern, Selector};
+use super::{Pattern, Selector, Within};
 use crate::page::dom::{DomElement, DomKind, DomState, NodeId, ScopeHop};
 use crate::page::snapshot::single_spaces;
 
@@ -60,7 +60,7 @@ impl<'a> Finder<'a> {
         }
         match selector.nth {
             None => found,
-            Some(nth) => found.get(nth).copied().into_iter().collect(),
+            Some(nth) => nth_of(&found, nth).into_iter().collect(),
         }
     }
 
@@ -128,7 +128,8 @@ impl<'a> Finder<'a> {
     }
 
     /// The elements that others may be inside of. The name of a row may come from one of its cells.
-    pub(super) fn containers(&self, pattern: &Pattern, scope: &[ScopeHop]) -> Vec<NodeId> {
+    pub(super) fn containers(&self, within: &Within, scope: &[ScopeHop]) -> Vec<NodeId> {
+        let pattern = &within.pattern;
         let mut found = self.fitting(pattern, scope);
         if let Pattern::Role {
             role,
@@ -186,6 +187,15 @@ impl<'a> Finder<'a> {
         }
         Some(single_spaces(&text)).filter(|text| !text.is_empty())
     }
+}
+
+/// One of several: from 0, or from -1 backwards.
+fn nth_of(found: &[NodeId], nth: i32) -> Option<NodeId> {
+    let at = match usize::try_from(nth) {
+        Ok(at) => at,
+        Err(_) => found.len().checked_sub(nth.unsigned_abs() as usize)?,
+    };
+    found.get(at).copied()
 }
 
 /// Whether people tell elements of this role apart by what stands in them.

@@ -84,6 +84,7 @@ impl Asked<'_> {
                         is_quoted: true,
                         role: None,
                         within: None,
+                        position: None,
                     }),
                     pool: Pool::Anything,
                 })

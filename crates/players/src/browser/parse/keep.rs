@@ -1,10 +1,11 @@
 //! What is kept of an action that was done: a step that finds its element again.
 
 use cuecard_core::page::dom::NodeId;
-use cuecard_core::page::rules::{Intent, Phrase, PlaceKind};
+use cuecard_core::page::rules::{Intent, Phrase};
 use cuecard_core::page::selector::{Finder, Pattern, Selector};
 use cuecard_core::scenario::browser::{
-    ActionKind, AssertKind, BrowserAction, InputValue, IntermediateStep, TestStep, Translator,
+    ActionKind, AssertKind, BrowserAction, ContainerKind, InputValue, IntermediateStep, TestStep,
+    Translator,
 };
 use cuecard_core::value::Json;
 
@@ -154,18 +155,23 @@ fn describing(phrase: &Phrase, finder: Finder<'_>, elements: &[NodeId]) -> Selec
     };
     let within = phrase.within.as_ref().and_then(|within| {
         let role = match within.kind {
-            PlaceKind::Row => "row",
-            PlaceKind::Dialog => "dialog",
-            PlaceKind::Form => "form",
-            PlaceKind::Section => "region",
+            ContainerKind::Row => "row",
+            ContainerKind::Item => "listitem",
+            ContainerKind::Card | ContainerKind::Post => "article",
+            ContainerKind::List => "list",
+            ContainerKind::Table => "table",
+            ContainerKind::Dialog => "dialog",
+            ContainerKind::Form => "form",
+            ContainerKind::Section => "region",
             // A selector enters a frame by its element, which has no role.
-            PlaceKind::Frame => return None,
+            ContainerKind::Frame => return None,
         };
         Some(Pattern::Role {
             role: role.to_owned(),
             name: within.name.clone(),
         })
     });
+    let within = within.map(Into::into);
     Selector {
         within,
         ..Selector::of(pattern)

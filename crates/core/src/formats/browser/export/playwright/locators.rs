@@ -74,7 +74,7 @@ fn by_selector(selector: &Selector, style: &Style, names: &Names<'_>) -> Option<
     }
     let mut needs_called = false;
     if let Some(within) = &selector.within {
-        match within {
+        match &within.pattern {
             Pattern::Role {
                 role,
                 name: Some(name),
@@ -85,6 +85,9 @@ fn by_selector(selector: &Selector, style: &Style, names: &Names<'_>) -> Option<
             pattern => {
                 let _ = write!(scope, ".{}", plain(pattern));
             }
+        }
+        if let Some(text) = &within.has_text {
+            let _ = write!(scope, ".filter({{ hasText: {} }})", names.script(text));
         }
     }
     let mut expression = format!("{scope}.{}", plain(&selector.pattern));

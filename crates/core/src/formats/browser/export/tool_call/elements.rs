@@ -3,7 +3,7 @@
 use serde_json::Map;
 
 use super::super::texts::{Names, quoted};
-use crate::page::selector::{Pattern, Selector};
+use crate::page::selector::{Pattern, Selector, Within};
 use crate::page::{Around, Wanted};
 use crate::scenario::browser::{Fingerprint, TestStep};
 use crate::scenario::is_role;
@@ -68,15 +68,26 @@ fn by_selector(
     }
     let within = match &selector.within {
         None => None,
-        Some(Pattern::Role { role, name }) if is_role(role) => Some(Around {
+        Some(Within {
+            pattern: Pattern::Role { role, name },
+            has_text,
+        }) if is_role(role) => Some(Around {
             role: Some(role.clone()),
-            name: name.clone().filter(|name| !name.trim().is_empty()),
+            name: name
+                .clone()
+                .or_else(|| has_text.clone())
+                .filter(|name| !name.trim().is_empty()),
         }),
         Some(_) => return None,
     };
+    // Targets count from the first.
+    let nth = match selector.nth {
+        None => None,
+        Some(nth) => Some(usize::try_from(nth).ok()? + 1),
+    };
     let plain = Wanted {
         within,
-        nth: selector.nth.map(|nth| nth + 1),
+        nth,
         ..Wanted::default()
     };
     let is_plain = plain == Wanted::default();
