@@ -5,7 +5,8 @@
 //! that people act on.
 
 use super::carriers::carriers;
-use super::selector::{CONTAINERS, is_row};
+use super::containers::is_row;
+use super::selector::CONTAINERS;
 use super::snapshot::{Element, LINE_OF_TEXT, Snapshot, plain_role};
 use super::wanted::{Around, Wanted};
 use super::words::{Likeness, SoughtName};

@@ -8,7 +8,6 @@ mod assertion;
 mod forms;
 mod keys;
 mod phrase;
-mod places;
 mod resolve;
 mod sentence;
 #[cfg(test)]

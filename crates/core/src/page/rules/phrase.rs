@@ -25,6 +25,8 @@ pub struct Phrase {
 pub struct Within {
     /// What that is called; only a dialog needs no name.
     pub name: Option<String>,
+    /// Whether that stood in quotes.
+    pub is_quoted: bool,
     /// What it is.
     pub kind: ContainerKind,
 }
@@ -123,10 +125,13 @@ impl fmt::Display for Phrase {
         }
         match &self.within {
             None => Ok(()),
-            Some(Within { name: None, kind }) => write!(formatter, " in the {}", kind.as_str()),
+            Some(Within {
+                name: None, kind, ..
+            }) => write!(formatter, " in the {}", kind.as_str()),
             Some(Within {
                 name: Some(name),
                 kind,
+                ..
             }) => write!(formatter, " in the {} {}", in_quotes(name), kind.as_str()),
         }
     }
@@ -209,6 +214,7 @@ fn take_place(tokens: &[Token]) -> (&[Token], Option<Within>) {
         return nothing;
     }
     let only_ignored = name.iter().all(|token| token.is_any(IGNORED));
+    let is_quoted = !matches!(name, [token, ..] if token.word().is_some());
     let name = match name {
         _ if only_ignored && *kind == ContainerKind::Dialog => None,
         [
@@ -223,7 +229,12 @@ fn take_place(tokens: &[Token]) -> (&[Token], Option<Within>) {
         },
         _ => return nothing,
     };
-    (outside, Some(Within { name, kind: *kind }))
+    let within = Within {
+        name,
+        is_quoted,
+        kind: *kind,
+    };
+    (outside, Some(within))
 }
 
 /// Takes a word for a role from the end, or from before a name in quotes.

@@ -2,9 +2,9 @@
 
 use super::Pool;
 use super::phrase::{Phrase, RoleWord, Within};
-use super::places::kind_of;
 use crate::diagnostic::did_you_mean;
 use crate::page::carriers::carriers;
+use crate::page::containers::kind_of;
 use crate::page::dom::{DomElement, NodeId};
 use crate::page::selector::Finder;
 use crate::page::snapshot::single_spaces;
@@ -26,6 +26,8 @@ pub struct Found {
     pub elements: Vec<NodeId>,
     /// Whether something lies over all of them.
     pub are_covered: bool,
+    /// Whether the words are only a part of their names.
+    pub is_part: bool,
 }
 
 /// No element is meant.
@@ -45,11 +47,11 @@ impl Finder<'_> {
     pub fn meant(&self, phrase: &Phrase, pool: Pool) -> Result<Found, NotFound> {
         let (reachable, rest) = self.pool(phrase, pool);
         for (elements, are_covered) in [(reachable, false), (rest, true)] {
-            let found = self.fitting_name(&elements, phrase, pool);
-            if !found.is_empty() {
+            if let Some((found, likeness)) = self.fitting_name(&elements, phrase, pool) {
                 return Ok(Found {
                     elements: found,
                     are_covered,
+                    is_part: likeness == Likeness::Words,
                 });
             }
         }
@@ -78,6 +80,7 @@ impl Finder<'_> {
             let clearer = Phrase {
                 within: Some(Within {
                     name: Some(name),
+                    is_quoted: true,
                     kind: kind_of(&role),
                 }),
                 ..phrase.clone()
@@ -110,7 +113,10 @@ impl Finder<'_> {
 
     /// The elements that may be meant, those that a pointer reaches apart from the others.
     fn pool(&self, phrase: &Phrase, pool: Pool) -> (Vec<NodeId>, Vec<NodeId>) {
-        let places = phrase.within.as_ref().map(|within| self.places(within));
+        let places = phrase
+            .within
+            .as_ref()
+            .map(|within| self.places(within.kind, within.name.as_deref(), within.is_quoted));
         let is_inside = |id: NodeId| {
             places
                 .as_ref()
@@ -140,10 +146,19 @@ impl Finder<'_> {
         (reachable, rest)
     }
 
-    /// Of these elements those whose name fits best.
-    fn fitting_name(&self, elements: &[NodeId], phrase: &Phrase, pool: Pool) -> Vec<NodeId> {
+    /// Of these elements those whose name fits best. A name in quotes is the whole name.
+    fn fitting_name(
+        &self,
+        elements: &[NodeId],
+        phrase: &Phrase,
+        pool: Pool,
+    ) -> Option<(Vec<NodeId>, Likeness)> {
         let sought = SoughtName::new(&phrase.name);
-        for likeness in Likeness::SAID {
+        let levels = match phrase.is_quoted {
+            true => &Likeness::KEPT[..],
+            false => &Likeness::SAID[..],
+        };
+        for &likeness in levels {
             let level = |text: &str| sought.fits(text, likeness);
             for source in [name, label, placeholder] {
                 let found: Vec<NodeId> = elements
@@ -157,17 +172,17 @@ impl Finder<'_> {
                     })
                     .collect();
                 if !found.is_empty() {
-                    return self.without_copies(found);
+                    return Some((self.without_copies(found), likeness));
                 }
             }
             if pool == Pool::Anything && phrase.role.is_none() {
                 let found = self.with_text(elements, &level);
                 if !found.is_empty() {
-                    return found;
+                    return Some((found, likeness));
                 }
             }
         }
-        Vec::new()
+        None
     }
 
     /// Of elements inside each other those that carry the name.

@@ -580,9 +580,14 @@ fn words_mean_the_one_element_that_fits() {
         // What is written exactly so is meant before what only holds the words.
         ("click 'SAVE all'", "button \"SAVE all\""),
         ("click 'save all'", "button \"SAVE all\""),
-        ("click 'as save'", "button \"Save all as\""),
+        ("click as save", "button \"Save all as\""),
+        // A name in quotes is the whole name.
         (
-            "click 'all'",
+            "click 'as save'",
+            "none, near button \"Save all as\", button \"SAVE all\"",
+        ),
+        (
+            "click all",
             "button \"SAVE all\", button \"Save all as\"; say ",
         ),
         // Places.

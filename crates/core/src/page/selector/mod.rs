@@ -23,10 +23,8 @@ mod tests;
 use std::fmt;
 
 pub(super) use candidates::CONTAINERS;
-pub use candidates::Candidates;
 pub(crate) use generated::looks_generated;
 pub use matches::Finder;
-pub(crate) use matches::is_row;
 pub use parse::SelectorError;
 
 use super::dom::HopKind;

@@ -70,16 +70,17 @@ pub(super) fn step(
         .is_some_and(|assertion| assertion.kind == AssertKind::Count);
     match elements {
         [one] if !is_count => {
-            let candidates = finder.candidates(*one);
-            step.observed.warnings.extend(candidates.warning);
-            step.selectors = candidates
-                .selectors
-                .iter()
-                .map(|selector| selector.with_texts(&mut change).to_string())
-                .collect();
-            step.fingerprint = finder
-                .fingerprint(*one)
-                .map(|fingerprint| fingerprint.with_texts(|text| values.with_references(text)));
+            let phrase = done.intent.and_then(|intent| intent.phrase.as_ref());
+            if let Some(known) = finder.identify(*one, phrase) {
+                step.observed.warnings.extend(known.warning);
+                step.selectors = known
+                    .selectors
+                    .iter()
+                    .map(|selector| selector.with_texts(&mut change).to_string())
+                    .collect();
+                let refer = |text: &str| values.with_references(text);
+                step.fingerprint = Some(known.fingerprint.with_texts(refer));
+            }
             let is_secret = finder
                 .state
                 .element(*one)

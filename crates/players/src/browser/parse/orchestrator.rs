@@ -655,9 +655,10 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
 
 /// What is remembered of an element to find it again on the next state.
 fn identity(finder: Finder<'_>, id: NodeId) -> Option<ByIdentity> {
+    let known = finder.identify(id, None)?;
     Some(ByIdentity {
-        selectors: finder.candidates(id).selectors,
-        fingerprint: finder.fingerprint(id)?,
+        selectors: known.selectors,
+        fingerprint: known.fingerprint,
     })
 }
 
