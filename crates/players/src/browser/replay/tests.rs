@@ -64,13 +64,9 @@ fn click(scene: &Scene, name: &str, number: usize) -> TestStep {
         format!("click '{name}'"),
         ActionKind::Click,
     );
-    step.selectors = finder
-        .candidates(id)
-        .selectors
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    step.fingerprint = finder.fingerprint(id);
+    let known = finder.identify(id, None).expect("an element");
+    step.selectors = known.selectors.iter().map(ToString::to_string).collect();
+    step.fingerprint = Some(known.fingerprint);
     step.observed.url = Some(URL.to_owned());
     step
 }

@@ -1,7 +1,7 @@
 //! The verdict table: steps that were made on the pages of the test site are played and verified on their next release,
 //! and the pages tell what was done on them.
 
-mod table;
+pub(crate) mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
