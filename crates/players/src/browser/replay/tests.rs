@@ -508,7 +508,7 @@ fn verified(steps: &StepsFile, stage: &mut Scripted) -> Verified {
         |replay| {
             let mut recorder = Recorder::new(Clock::start(), Redactor::default());
             let stop = CancellationToken::new();
-            block_on(verify(replay, stage, &mut recorder, &stop))
+            block_on(verify(replay, stage, &mut recorder, &stop, true))
         },
     )
 }
