@@ -67,7 +67,7 @@ fn a_fingerprint_says_what_and_where() {
             near: "E-mail".into(),
             ordinal: 1,
             of: 1,
-            scope: vec![],
+            ..Fingerprint::default()
         }
     );
     let rows = page(ROWS);

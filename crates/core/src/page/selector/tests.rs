@@ -216,10 +216,10 @@ proptest! {
         frame in proptest::option::of(any_pattern()),
         within in proptest::option::of(any_pattern()),
         pattern in any_pattern(),
-        nth in proptest::option::of(0_usize..9),
+        nth in proptest::option::of(0_i32..9),
     ) {
         let hops = frame.into_iter().map(|pattern| Hop { kind: HopKind::Frame, pattern }).collect();
-        let selector = Selector { hops, within, pattern, nth };
+        let selector = Selector { hops, within: within.map(Into::into), pattern, nth };
         let text = selector.to_string();
         prop_assert_eq!(text.parse::<Selector>(), Ok(selector), "{}", text);
     }
