@@ -18,6 +18,8 @@ pub use forms::nearest_form;
 pub use phrase::{Phrase, RoleWord, Within};
 pub use resolve::{Found, NotFound};
 
+use std::ops::Range;
+
 use sentence::{Sentence, TokenKind};
 
 use super::dom::NodeId;
@@ -48,6 +50,8 @@ pub struct Intent {
     pub step: IntermediateStep,
     /// The element in words.
     pub phrase: Option<Phrase>,
+    /// Where these stand in the sentence, in bytes; empty if other words stand for them there.
+    pub span: Range<usize>,
     /// Which elements could be meant.
     pub pool: Pool,
 }
@@ -57,8 +61,20 @@ pub struct Intent {
 pub enum Pool {
     /// What people can use.
     Interactive,
+    /// The same, but not what is open already.
+    NotExpanded,
+    /// What is folded, and opens.
+    Collapsed,
+    /// What is open, and folds.
+    Expanded,
     /// What text can be typed into.
     Fields,
+    /// What text is typed into to search.
+    Search,
+    /// Fields, and lists to choose from.
+    FieldsAndSelects,
+    /// What is chosen by a click: radio buttons, options, tabs.
+    Options,
     /// What can be checked.
     Checks,
     /// What has options.
@@ -95,7 +111,7 @@ pub enum Translation {
         candidates: Vec<NodeId>,
         /// The same in words.
         words: Vec<String>,
-        /// Words for the first of them that would be clear, such as `'Delete' in the 'Invoice 1' row`.
+        /// A sentence for one of the first of them that is clear, such as `click 'Delete' in the 'Invoice 1' row`.
         say: Option<String>,
     },
     /// None could be meant.
@@ -134,10 +150,13 @@ impl Finder<'_> {
             .as_ref()
             .is_some_and(|assertion| !assertion.kind.needs_one());
         match self.meant(phrase, intent.pool) {
-            Err(nearest) => Translation::NotFound(nearest),
+            Err(mut not_found) => {
+                not_found.say = self.nearest_sentence(intent, phrase);
+                Translation::NotFound(not_found)
+            }
             Ok(Found { elements, .. }) if elements.len() > 1 && !is_count => {
                 let words = elements.iter().map(|&id| self.in_words(id)).collect();
-                let say = self.clearer(phrase, intent.pool, &elements);
+                let say = self.clearer_sentence(intent, phrase, &elements);
                 Translation::Ambiguous {
                     candidates: elements,
                     words,
@@ -146,6 +165,11 @@ impl Finder<'_> {
             }
             Ok(Found { elements, .. }) => {
                 let target = elements.first().copied();
+                if intent.pool == Pool::FieldsAndSelects
+                    && target.is_some_and(|id| self.is_in_pool(id, Pool::Selects))
+                {
+                    step.action_type = ActionKind::Select;
+                }
                 step.target = target
                     .and_then(|id| self.state.element(id))
                     .and_then(|element| element.highlight_index);

@@ -392,11 +392,11 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
             Reading::Read(intent) => {
                 let (meaning, scene) = self.found(&intent, looked, limits).await?;
                 match meaning {
-                    Meaning::Clear(target) => {
+                    Meaning::Clear { target, step } => {
                         let page = self.page_text(&scene, &action.text, true)?;
                         let index = index_of(&scene, target);
                         let understood = Understood {
-                            step: intent.step.clone(),
+                            step: *step,
                             target,
                             intent: Some(*intent),
                             translator: Translator::Rules,

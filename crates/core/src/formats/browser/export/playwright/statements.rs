@@ -29,13 +29,8 @@ impl Writer<'_> {
                 one(format!("await page.keyboard.press({key});"))
             }
             ActionKind::Scroll if step.selectors.is_empty() => {
-                let sign = match step.direction {
-                    Some(Direction::Up) => "-",
-                    _ => "",
-                };
-                one(format!(
-                    "await page.evaluate(() => window.scrollBy(0, {sign}window.innerHeight));"
-                ))
+                let script = step.direction.unwrap_or(Direction::Down).script();
+                one(format!("await page.evaluate(() => {script});"))
             }
             ActionKind::Unknown => None,
             _ => {
