@@ -198,6 +198,23 @@ fn a_page_that_is_never_idle_is_waited_for_three_seconds_and_no_longer() {
 }
 
 #[test]
+fn an_answer_that_no_script_reads_is_not_waited_for_and_one_that_is_read_is() {
+    with_browser(async |lab| {
+        lab.open("unread.html").await;
+        // Its answer has no length, and comes after its head.
+        lab.click("button", "Count").await;
+        assert!(lab.shows("Counted").await);
+        // It asks again each second, which is for ever if each answer counts for two.
+        let stay = lab.find("button", "Stay signed in").await;
+        lab.bridge
+            .click(&stay, false, PATIENCE)
+            .await
+            .expect("it is clicked");
+        assert_eq!(lab.bridge.settle(Settling::Whole).await, Ok(Settled::Quiet));
+    });
+}
+
+#[test]
 fn dialogs_are_answered_as_told_and_recorded() {
     with_browser(async |lab| {
         lab.open("dialogs.html").await;
