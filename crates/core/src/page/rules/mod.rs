@@ -154,7 +154,10 @@ impl Finder<'_> {
                 not_found.say = self.nearest_sentence(intent, phrase);
                 Translation::NotFound(not_found)
             }
-            Ok(Found { elements, .. }) if elements.len() > 1 && !is_count => {
+            // Of what is asserted a part of a name is not enough, whether it is to be there or not.
+            Ok(Found {
+                elements, is_part, ..
+            }) if (elements.len() > 1 && !is_count) || (is_part && step.assertion.is_some()) => {
                 let words = elements.iter().map(|&id| self.in_words(id)).collect();
                 let say = self.clearer_sentence(intent, phrase, &elements);
                 Translation::Ambiguous {
@@ -163,8 +166,14 @@ impl Finder<'_> {
                     say,
                 }
             }
-            Ok(Found { elements, .. }) => {
+            Ok(Found {
+                elements, is_part, ..
+            }) => {
                 let target = elements.first().copied();
+                step.whole_name = target
+                    .filter(|_| is_part)
+                    .and_then(|id| self.state.element(id))
+                    .map(|element| element.name.clone());
                 if intent.pool == Pool::FieldsAndSelects
                     && target.is_some_and(|id| self.is_in_pool(id, Pool::Selects))
                 {

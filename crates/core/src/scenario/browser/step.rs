@@ -32,6 +32,8 @@ pub struct IntermediateStep {
     pub direction: Option<Direction>,
     /// How long to wait, in milliseconds.
     pub duration_ms: Option<u64>,
+    /// The whole name of its element, if the sentence has only a part of it.
+    pub whole_name: Option<String>,
 }
 
 impl IntermediateStep {
@@ -51,6 +53,7 @@ impl IntermediateStep {
             key: None,
             direction: None,
             duration_ms: None,
+            whole_name: None,
         }
     }
 }
