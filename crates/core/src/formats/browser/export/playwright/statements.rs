@@ -38,7 +38,8 @@ impl Writer<'_> {
             _ => {}
         }
         let target = self.locator(place, step)?.expression;
-        if step.action == ActionKind::Scroll && !has_name(step) {
+        let is_rendered = has_name(step) && !self.recorded.is_blank(place);
+        if step.action == ActionKind::Scroll && !is_rendered {
             self.helpers.insert(Helper::ScrollTo);
             let limit = step.timeout_ms.unwrap_or(self.settings.action_timeout_ms);
             self.needed_ms += limit;
