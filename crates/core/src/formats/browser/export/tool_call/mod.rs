@@ -9,14 +9,12 @@ mod retries;
 mod search;
 mod tabs;
 
-use std::path::Path;
-
 use serde_json::{Map, json};
 
 use super::pages::{OPEN_ROOTS, Parts, closes_its_tab, is_in_root, is_whole};
 use super::settings::settings;
 use super::texts::{Names, quoted};
-use super::{Exported, Warnings};
+use super::{Exported, Warnings, name_of};
 use crate::scenario::browser::{
     ActionKind, BrowserOptions, Direction, ObservedDialog, StepsFile, TestStep,
 };
@@ -64,13 +62,10 @@ pub fn to_tool_call(file: &StepsFile, source: &SourceFile, server: ToolCallServe
         writer.doubts(place, step, &file.secrets);
     }
     let mut scenario = Map::new();
-    let name = Path::new(source.name())
-        .file_stem()
-        .map_or("steps".into(), |stem| stem.to_string_lossy());
     scenario.insert("version".to_owned(), "2.1".into());
     scenario.insert(
         "metadata".to_owned(),
-        json!({"name": name, "target_url": file.url}),
+        json!({"name": name_of(source), "target_url": file.url}),
     );
     let variables = variables(file, &writer.names);
     if !variables.is_empty() {
