@@ -5,7 +5,7 @@
 (() => {
 // ---- What is heard
 
-const EVENTS = ['click', 'dblclick', 'input', 'change', 'keydown'];
+const EVENTS = ['mousedown', 'click', 'dblclick', 'input', 'change', 'keydown'];
 const roots = new WeakMap();
 const told = new WeakSet();
 let running = null;
@@ -53,7 +53,10 @@ function adversaryOfTop() {
 
 function report(what, path) {
   if (!running) return;
-  const isRight = path.some((node) => running.tracked === node || (node.localName === 'label' && running.tracked && running.tracked === node.control));
+  const isTracked = path.some((node) => running.tracked === node || (node.localName === 'label' && running.tracked && running.tracked === node.control));
+  // Where a page moves under the pointer, the click is told by what the two elements have in common: what was pressed counts.
+  if (what.startsWith('mousedown ')) running.isPressed = isTracked;
+  const isRight = isTracked || (running.isPressed && /^(dbl)?click /.test(what));
   navigator.sendBeacon('/api/count/' + encodeURIComponent(`${running.name}: ${isRight ? 'right' : 'WRONG'} ${what}`));
 }
 

@@ -94,6 +94,9 @@ fn nothing_is_done_on_another_element_however_the_page_changes() {
                             if let Some(case) = case(stage, site, sentence, name, &mut chance).await
                             {
                                 applied.fetch_add(1, Ordering::Relaxed);
+                                if std::env::var_os("CUECARD_ADVERSARY_TELL").is_some() {
+                                    println!("{}: {} → {}", case.name, case.words, case.verdict);
+                                }
                                 found.0.push(case);
                             }
                         }
