@@ -1,7 +1,7 @@
 //! What a sentence says must hold: `'Saved' is visible`, `the URL contains '/home'`, `there are 3 'Delete' buttons`.
 
-use super::phrase::{Phrase, RoleWord, Within, Words, span, take_place, without_ignored};
-use super::sentence::{Token, TokenKind, after};
+use super::phrase::{Phrase, RoleWord, Within, Words, item, span, take_place, without_ignored};
+use super::sentence::{Token, TokenKind, after, plain_text};
 use super::verbs::{is_address, take_value};
 use crate::scenario::browser::{AssertKind, BrowserAssertion, Compare, TextMatch};
 use crate::value::{Json, as_text};
@@ -34,6 +34,8 @@ const STATES: &[(&str, AssertKind, bool)] = &[
     ("checked", AssertKind::Checked, false),
     ("ticked", AssertKind::Checked, false),
     ("selected", AssertKind::Checked, false),
+    ("chosen", AssertKind::Checked, false),
+    ("active", AssertKind::Checked, false),
     ("on", AssertKind::Checked, false),
     ("turned on", AssertKind::Checked, false),
     ("switched on", AssertKind::Checked, false),
@@ -114,6 +116,11 @@ const JOINTS: &[&str] = &[
     "displays",
     "says",
 ];
+
+/// Whether words may be meant to say that something holds.
+pub(super) fn is_like_claim(tokens: &[Token]) -> bool {
+    tokens.iter().skip(1).any(|token| token.is_any(JOINTS))
+}
 
 /// Words in what is said that say nothing.
 const AUXILIARIES: &[&str] = &[
@@ -206,7 +213,7 @@ pub(super) fn claim(tokens: &[Token]) -> Result<Claim, String> {
         if subject.is_empty() || (subject.len() == 1 && subject[0].is_any(&["the", "that"])) {
             continue;
         }
-        match said(subject, &tokens[at..]) {
+        match said(&tokens[..at], &tokens[at..]) {
             Ok(claim) => return Ok(claim),
             Err(reason) => problem = problem.or(Some(reason)),
         }
@@ -327,12 +334,12 @@ fn text_words(tokens: &[Token]) -> &[Token] {
 }
 
 /// Without `on the page` at the end.
-fn without_page(tokens: &[Token]) -> &[Token] {
+pub(super) fn without_page(tokens: &[Token]) -> &[Token] {
     match tokens {
         [rest @ .., on, the, page]
-            if on.is_any(&["on", "in"])
+            if on.is_any(&["on", "at"])
                 && the.is_any(&["the", "this"])
-                && page.is_any(&["page", "screen"]) =>
+                && page.is_any(&["page", "screen", "top", "bottom"]) =>
         {
             rest
         }
@@ -371,6 +378,9 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
     {
         return of_text(subject, text, (*matching, *says), negate);
     }
+    if let Some((text, (matching, says))) = bare_value(tail) {
+        return of_text(subject, text, (matching, says), false);
+    }
     let (tail, within) = match take_place(tail) {
         Some((outside, within)) => (outside, Some(within)),
         None => (tail, None),
@@ -404,6 +414,48 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
     assertion.negate = negate;
     assertion.expected = (*kind == AssertKind::Value).then(|| Json::String(String::new()));
     Ok((assertion, Some(words)))
+}
+
+/// A text that is not in quotes behind words that only a text follows: `shows 3 unread`, `is set to Light`.
+fn bare_value(tail: &[Token]) -> Option<(String, (TextMatch, Says))> {
+    (1..tail.len()).rev().find_map(|end| {
+        let (key, negate) = saying(&tail[..end])?;
+        let (_, matching, says) = SAYINGS.iter().find(|(known, ..)| *known == key)?;
+        let is_clear = !key.is_empty() && !["has", "have"].contains(&key.as_str());
+        let text = plain_text(&tail[end..]).filter(|_| is_clear && !negate)?;
+        Some((text, (*matching, *says)))
+    })
+}
+
+/// A cell by its row and the heading of its column: `the status of Erik Lund`, `Erik Lund's status`.
+fn cell(subject: &[Token]) -> Option<Words> {
+    let subject = without_ignored(subject);
+    let of = subject.iter().position(|token| token.is("of"));
+    let owner = subject.iter().position(|token| {
+        token
+            .word()
+            .is_some_and(|word| word.ends_with("'s") || word.ends_with("’s"))
+    });
+    let (column, row) = match (of, owner) {
+        (Some(of), None) => (&subject[..of], plain_item(&subject[of + 1..])?),
+        (None, Some(owner)) => {
+            let mut row = plain_item(&subject[..=owner])?;
+            let name = row.name.as_mut()?;
+            name.truncate(name.len() - 1);
+            *name = name.trim_end_matches(['\'', '’']).to_owned();
+            (&subject[owner + 1..], row)
+        }
+        _ => return None,
+    };
+    let phrase = Phrase {
+        within: Some(row),
+        ..Phrase::named(&plain_text(column)?)
+    };
+    Some((phrase, 0..0))
+}
+
+fn plain_item(tokens: &[Token]) -> Option<Within> {
+    item(tokens).filter(|within| within.name.is_some())
 }
 
 /// Says of a claim where on the page it is to hold.
@@ -515,8 +567,11 @@ fn of_text(
         Says::Shown => TextMatch::Equals,
         _ => matching,
     };
-    if let Some(rest) = after(subject, "value of") {
+    if let Some(rest) = after(without_ignored(subject), "value of") {
         return of(AssertKind::Value, field_matching, Some(Phrase::read(rest)?));
+    }
+    if let Some(words) = cell(subject) {
+        return of(AssertKind::Text, matching, Some(words));
     }
     let words = subject_phrase(subject)?;
     let (phrase, _) = &words;

@@ -63,8 +63,8 @@ pub enum Pool {
     Interactive,
     /// The same, but not what is open already.
     NotExpanded,
-    /// What is folded, and opens.
-    Collapsed,
+    /// What leads to another part of the page, or to another page.
+    Destinations,
     /// What is open, and folds.
     Expanded,
     /// What text can be typed into.
@@ -81,8 +81,19 @@ pub enum Pool {
     Selects,
     /// What takes files.
     Files,
+    /// What can be checked, selected or pressed.
+    Selectable,
+    /// Everything that can be seen, but no links to other places of the page.
+    NoAnchors,
     /// Everything that can be seen, headings, images and texts included.
     Anything,
+}
+
+impl Pool {
+    /// Whether elements that nobody can use may be meant.
+    fn is_anything(self) -> bool {
+        matches!(self, Self::Anything | Self::NoAnchors)
+    }
 }
 
 /// A sentence on a page.

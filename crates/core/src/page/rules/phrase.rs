@@ -100,6 +100,12 @@ const ROLE_WORDS: &[(&str, RoleWord)] = &[
 const CONTAINER_WORDS: &[(&str, ContainerKind)] = &[
     ("table row", ContainerKind::Row),
     ("list item", ContainerKind::Item),
+    ("email", ContainerKind::Item),
+    ("e-mail", ContainerKind::Item),
+    ("mail", ContainerKind::Item),
+    ("message", ContainerKind::Item),
+    ("conversation", ContainerKind::Item),
+    ("question", ContainerKind::Item),
     ("dialog box", ContainerKind::Dialog),
     ("tab panel", ContainerKind::Section),
     ("row", ContainerKind::Row),
@@ -163,6 +169,9 @@ const NAMED: &[&str] = &[
 const CONTAINS: &[&str] = &[
     "of",
     "for",
+    "from",
+    "by",
+    "about",
     "with",
     "containing",
     "that contains",
@@ -213,6 +222,14 @@ impl RoleWord {
             Self::Icon => &["button", "link", "img", "image"],
             Self::Slider => &["slider"],
         }
+    }
+
+    /// Whether people call so what listens to clicks and has no role.
+    pub(super) fn may_lack_role(self) -> bool {
+        matches!(
+            self,
+            Self::Button | Self::Link | Self::Icon | Self::Tab | Self::MenuItem | Self::Option
+        )
     }
 
     /// The word for a role.
@@ -389,6 +406,8 @@ impl Phrase {
         let is_definite = rest.len() < outside.len() || within.is_some();
         // `Link` alone may be a name.
         let is_lower = rest.iter().all(|token| token.word().is_some_and(is_lower));
+        // `the email from Tom Becker`: no control is called so.
+        let is_from = starts_with(rest, CONTAINER_WORDS).is_some();
         let is_only = is_lower && (is_definite || is_plural);
         let phrase = match ends_with(rest, ROLE_WORDS, is_plural) {
             Some((role, [])) if is_only => Self {
@@ -398,7 +417,7 @@ impl Phrase {
             },
             _ => match container(rest, CONTAINER_WORDS, is_definite) {
                 Some(itself)
-                    if (itself.is_quoted || itself.name.is_none())
+                    if (itself.is_quoted || itself.kind == ContainerKind::Dialog || is_from)
                         && within.is_none()
                         && position.is_none() =>
                 {
@@ -461,11 +480,14 @@ pub(super) fn take_place(tokens: &[Token]) -> Option<(&[Token], Within)> {
                 () if preposition.is_any(&["under", "below"]) => ContainerKind::Section,
                 () => return None,
             };
-            let [token] = inner else { return None };
-            let name = Some(token.text().filter(|_| token.word().is_none())?.to_owned());
-            Some(Within {
-                name,
-                is_quoted: true,
+            let (name, is_quoted) = name(inner).ok()?;
+            // `Search for Rooms` is a name, `the checkbox for Lease.pdf` is none.
+            let is_short = outside.iter().any(|token| token.word().is_none())
+                || ends_with(without_ignored(outside), ROLE_WORDS, false).is_some();
+            let is_name = !name.starts_with(char::is_lowercase);
+            (is_quoted || (is_name && (is_short || !preposition.is("for")))).then(|| Within {
+                name: Some(name),
+                is_quoted,
                 kind,
             })
         };
@@ -482,9 +504,9 @@ fn container(
     let named = |tokens: &[Token], kind: ContainerKind, may_be_bare: bool| {
         let (mut name, is_quoted) = name(without_ignored(tokens)).ok()?;
         if !is_quoted {
-            let is_vague = tokens.iter().any(|token| {
-                token.is_any(INDEFINITE) || (tokens.len() == 1 && position_of(token).is_some())
-            });
+            let is_vague = without_ignored(tokens)
+                .first()
+                .is_some_and(|token| token.is_any(INDEFINITE) || position_of(token).is_some());
             if is_vague || !may_be_bare {
                 return None;
             }
@@ -517,6 +539,22 @@ fn container(
         .chain(CONTAINS)
         .find_map(|join| after(rest, join));
     named(joined.unwrap_or(rest), kind, joined.is_some())
+}
+
+/// An item by its name, with or without a word for what it is.
+pub(super) fn item(tokens: &[Token]) -> Option<Within> {
+    let rest = without_ignored(tokens);
+    let known = container(rest, CONTAINER_WORDS, false).filter(|within| within.kind.is_item());
+    if known.is_some() {
+        return known;
+    }
+    let (name, is_quoted) = name(rest).ok()?;
+    let is_name = is_quoted || !name.starts_with(char::is_lowercase);
+    is_name.then_some(Within {
+        name: Some(name),
+        is_quoted,
+        kind: ContainerKind::Item,
+    })
 }
 
 /// Takes `first`, `2nd` or `last` from the beginning. Before a name that is not in quotes only in small letters, and

@@ -122,7 +122,7 @@ impl Finder<'_> {
             .filter_map(|place| self.element_of(place))
             .filter(|id| elements.contains(id))
             .collect();
-        if !containers.is_empty() || pool == Pool::Anything {
+        if !containers.is_empty() || pool.is_anything() {
             return containers;
         }
         let Some(name) = &within.name else {
@@ -333,9 +333,10 @@ impl Finder<'_> {
                 .is_none_or(|places| places.iter().any(|place| place.contains(&id.0)))
         };
         let has_role = |element: &DomElement| {
-            phrase
-                .role
-                .is_none_or(|role| role.roles().contains(&element.role.as_str()))
+            phrase.role.is_none_or(|role| {
+                role.roles().contains(&element.role.as_str())
+                    || (role.may_lack_role() && element.role.is_empty() && element.is_interactive)
+            })
         };
         let (mut reachable, mut rest) = (Vec::new(), Vec::new());
         for (id, element) in self.state.elements() {
@@ -343,9 +344,10 @@ impl Finder<'_> {
                 continue;
             }
             let is_first = match pool {
-                Pool::Anything => element.is_visible,
+                Pool::Anything | Pool::NoAnchors | Pool::Selectable => element.is_visible,
                 Pool::Files => true,
-                _ => element.highlight_index.is_some(),
+                // What only the pointer shows has no index inside of what listens to clicks.
+                _ => element.highlight_index.is_some() || element.is_top_element == Some(true),
             };
             match is_first {
                 true => reachable.push(id),
@@ -394,7 +396,8 @@ impl Finder<'_> {
     }
 
     /// What has no name, but a text: on any element if anything may be meant, else on what listens to clicks. What
-    /// listens to clicks is called by a heading in it, too, and a control in a table by the heading of its column.
+    /// listens to clicks is called by its tooltip and by a heading in it, too, and a control in a table by the heading of
+    /// its column.
     fn called_otherwise(
         &self,
         elements: &[NodeId],
@@ -402,8 +405,23 @@ impl Finder<'_> {
         pool: Pool,
         level: &dyn Fn(&str) -> bool,
     ) -> Vec<NodeId> {
-        if pool == Pool::Anything && phrase.role.is_none() {
-            return self.with_text(elements, level);
+        if pool.is_anything() && phrase.role.is_none() {
+            let found = self.with_text(elements, level);
+            let in_item = phrase
+                .within
+                .as_ref()
+                .is_some_and(|within| within.kind.is_item());
+            if !found.is_empty() || !in_item {
+                return found;
+            }
+            let cells = elements.iter().copied().filter(|&id| {
+                let mut element = self.state.element(id).into_iter();
+                element.any(|element| matches!(element.role.as_str(), "cell" | "gridcell"))
+                    && self
+                        .column_heading(id)
+                        .is_some_and(|heading| level(&heading))
+            });
+            return cells.collect();
         }
         let is_nameless = |id: &NodeId| {
             self.state.element(*id).is_some_and(|element| {
@@ -415,6 +433,14 @@ impl Finder<'_> {
         };
         let nameless: Vec<NodeId> = elements.iter().copied().filter(is_nameless).collect();
         let with_text = self.with_text(&nameless, level);
+        let titled = nameless.iter().copied().filter(|&id| {
+            let title = self
+                .state
+                .element(id)
+                .and_then(|element| element.attribute("title"));
+            title.is_some_and(|title| level(&single_spaces(title)))
+        });
+        let titled: Vec<NodeId> = titled.collect();
         let headed = nameless.iter().copied().filter(|&id| {
             let mut inside = self.state.descendants(id);
             inside
@@ -425,7 +451,7 @@ impl Finder<'_> {
             self.column_heading(id)
                 .is_some_and(|heading| level(&heading))
         });
-        [with_text, headed, in_column.collect()]
+        [with_text, titled, headed, in_column.collect()]
             .into_iter()
             .find(|found| !found.is_empty())
             .unwrap_or_default()
@@ -437,7 +463,12 @@ impl Finder<'_> {
             let mut all = self.state.ancestor_elements(id);
             all.find(|(_, outer)| roles.contains(&outer.role.as_str()))
         };
-        let (cell, _) = around(id, &["cell", "gridcell", "rowheader", "columnheader"])?;
+        let cells = &["cell", "gridcell", "rowheader", "columnheader"];
+        let is_cell = |element: &DomElement| cells.contains(&element.role.as_str());
+        let cell = match self.state.element(id).is_some_and(is_cell) {
+            true => id,
+            false => around(id, cells)?.0,
+        };
         let (row, _) = around(cell, &["row"])?;
         self.column_of(row, cell)
     }
@@ -479,7 +510,7 @@ impl Finder<'_> {
     /// What comes near, in words; if nothing does, a text that has the name and can't be used.
     fn nearest(&self, phrase: &Phrase, pool: Pool) -> Vec<String> {
         let mut near = self.nearest_elements(phrase, pool);
-        if near.is_empty() && pool != Pool::Anything && !phrase.name.is_empty() {
+        if near.is_empty() && !pool.is_anything() && !phrase.name.is_empty() {
             let (all, _) = self.pool(phrase, Pool::Anything);
             near = self.with_text(&all, &|text| {
                 SoughtName::new(&phrase.name).fits(text, Likeness::Folded)
@@ -551,7 +582,10 @@ fn is_in(element: &DomElement, pool: Pool) -> bool {
     match pool {
         Pool::Interactive => element.is_interactive,
         Pool::NotExpanded => element.is_interactive && !element.is(State::Expanded),
-        Pool::Collapsed => element.is_interactive && element.is(State::Collapsed),
+        Pool::Destinations => {
+            is_in(element, Pool::NotExpanded)
+                && matches!(role, "link" | "tab" | "menuitem" | "treeitem" | "")
+        }
         Pool::Expanded => element.is_interactive && element.is(State::Expanded),
         Pool::Fields => {
             element.is_interactive
@@ -592,6 +626,26 @@ fn is_in(element: &DomElement, pool: Pool) -> bool {
             element.is_interactive && (tag == "select" || matches!(role, "combobox" | "listbox"))
         }
         Pool::Files => tag == "input" && element.input_type().as_deref() == Some("file"),
+        Pool::Selectable => {
+            const ROLES: &[&str] = &[
+                "checkbox",
+                "switch",
+                "radio",
+                "option",
+                "tab",
+                "treeitem",
+                "menuitemcheckbox",
+                "menuitemradio",
+            ];
+            const STATES: &[&str] = &["aria-checked", "aria-selected", "aria-pressed"];
+            ROLES.contains(&role) || STATES.iter().any(|name| element.attribute(name).is_some())
+        }
+        Pool::NoAnchors => {
+            role != "link"
+                || !element
+                    .attribute("href")
+                    .is_some_and(|href| href.starts_with('#'))
+        }
         Pool::Anything => true,
     }
 }

@@ -76,6 +76,14 @@ pub(super) fn after<'t>(tokens: &'t [Token], words: &str) -> Option<&'t [Token]>
     })
 }
 
+/// Tokens as a text, if they are words alone.
+pub(super) fn plain_text(tokens: &[Token]) -> Option<String> {
+    let words: Option<Vec<&str>> = tokens.iter().map(Token::word).collect();
+    words
+        .map(|words| words.join(" "))
+        .filter(|text| !text.is_empty())
+}
+
 /// Opening quotes with those that close them.
 const QUOTES: &[(char, char)] = &[
     ('\'', '\''),

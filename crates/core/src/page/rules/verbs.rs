@@ -1,11 +1,11 @@
 //! What a sentence asks: its verb decides how the rest is read.
 
-use super::assertion::{claim, is_claim};
+use super::assertion::{claim, is_claim, is_like_claim, without_page};
 use super::keys::{key, milliseconds};
-use super::phrase::{Phrase, RoleWord, Words, take_place, without_ignored, written};
-use super::sentence::{Sentence, Token, TokenKind, after};
+use super::phrase::{Phrase, RoleWord, Words, item, take_place, without_ignored, written};
+use super::sentence::{Sentence, Token, TokenKind, after, plain_text};
 use super::{Intent, Pool, Understanding};
-use crate::scenario::browser::{ActionKind, Direction, InputValue, IntermediateStep};
+use crate::scenario::browser::{ActionKind, AssertKind, Direction, InputValue, IntermediateStep};
 
 /// What a sentence begins with. More words stand before fewer.
 const VERBS: &[(&str, Verb)] = &[
@@ -34,7 +34,7 @@ const VERBS: &[(&str, Verb)] = &[
     ("right-click", Verb::Refused(RIGHT_CLICK)),
     ("hover over", Verb::Hover),
     ("hover", Verb::Hover),
-    ("expand", Verb::Unfold(Pool::Collapsed)),
+    ("expand", Verb::Unfold(Pool::NotExpanded)),
     ("collapse", Verb::Unfold(Pool::Expanded)),
     ("close", Verb::Close),
     ("dismiss", Verb::Close),
@@ -121,6 +121,41 @@ const FILLERS: &[&str] = &[
 /// Who does it.
 const PERSONS: &[&str] = &["i", "we", "you", "user"];
 
+/// What people go to, by its name.
+const DESTINATIONS: &[&str] = &["page", "section", "folder", "view", "screen"];
+
+/// What people do with an item, by the control in it of that name.
+const ITEM_VERBS: &[&str] = &[
+    "accept",
+    "approve",
+    "archive",
+    "block",
+    "bookmark",
+    "cancel",
+    "connect",
+    "copy",
+    "delete",
+    "disconnect",
+    "download",
+    "duplicate",
+    "edit",
+    "follow",
+    "like",
+    "mute",
+    "pin",
+    "print",
+    "reject",
+    "remove",
+    "rename",
+    "reply",
+    "report",
+    "save",
+    "share",
+    "star",
+    "unfollow",
+    "view",
+];
+
 /// Which field something is put into.
 const INTO: &[&str] = &["into", "in", "for", "as"];
 
@@ -181,21 +216,6 @@ fn without_fillers(mut tokens: &[Token]) -> &[Token] {
     }
 }
 
-/// Without `on the page` at the end.
-fn without_page(tokens: &[Token]) -> &[Token] {
-    let at = tokens.len().saturating_sub(3);
-    let is_page = match &tokens[at..] {
-        [on, the, page] => {
-            on.is("on") && the.is_any(&["the", "this"]) && page.is_any(&["page", "screen"])
-        }
-        _ => false,
-    };
-    match is_page && at > 1 {
-        true => &tokens[..at],
-        false => tokens,
-    }
-}
-
 struct Reader<'a> {
     sentence: &'a Sentence,
 }
@@ -248,6 +268,10 @@ impl Reader<'_> {
         let Some((verb, rest)) = take_verb(tokens) else {
             return match (is_claim(tokens), tokens.first().and_then(Token::word)) {
                 (true, _) => self.assertion(tokens),
+                (false, Some(verb)) if tokens[0].is_any(ITEM_VERBS) => {
+                    self.on_item(verb, &tokens[1..])
+                }
+                (false, _) if is_like_claim(tokens) => self.assertion(tokens),
                 (false, Some(verb)) => Err(format!("no rule begins with `{verb}`")),
                 (false, None) => Err("it begins with no verb".to_owned()),
             };
@@ -346,6 +370,20 @@ impl Reader<'_> {
         Ok(intent)
     }
 
+    /// `delete Hana Novak`, `star the message from GitHub`: the control of that name in the item.
+    fn on_item(&self, verb: &str, rest: &[Token]) -> Read {
+        let within = item(rest).ok_or_else(|| format!("write click '{verb}' in the 'name' row"))?;
+        let phrase = Phrase {
+            within: Some(within),
+            ..Phrase::named(verb)
+        };
+        Ok(self.intent(
+            self.step(ActionKind::Click),
+            Some((phrase, 0..0)),
+            Pool::Interactive,
+        ))
+    }
+
     /// `turn X on`
     fn turn(&self, rest: &[Token]) -> Read {
         match rest {
@@ -395,13 +433,26 @@ impl Reader<'_> {
                     || (token.word().is_some() && named.len() == 1 && text.contains('.'))
             })
         };
-        let words = Phrase::read(rest);
-        let has_role = words
-            .as_ref()
-            .is_ok_and(|(phrase, _)| phrase.role.is_some());
-        if !rest.is_empty() && !rest.iter().any(is_like_address) && (is_open || has_role) {
-            let pool = Pool::NotExpanded;
-            return Ok(self.intent(self.step(ActionKind::Click), Some(words?), pool));
+        if !rest.is_empty() && !rest.iter().any(is_like_address) {
+            // `the Drafts folder`, `the 'Settings' page`
+            let named = match named {
+                [rest @ .., noun] if noun.is_any(DESTINATIONS) && !rest.is_empty() => rest,
+                named => named,
+            };
+            let words = Phrase::read(if is_open && named.len() == rest.len() {
+                rest
+            } else {
+                named
+            })?;
+            let has_role = words.0.role.is_some();
+            let is_name = words.0.is_quoted || !words.0.name.starts_with(char::is_lowercase);
+            let pool = match is_open || has_role {
+                true => Pool::NotExpanded,
+                false => Pool::Destinations,
+            };
+            if is_open || has_role || (is_name && !words.0.is_container()) {
+                return Ok(self.intent(self.step(ActionKind::Click), Some(words), pool));
+            }
         }
         Err(format!(
             "`{}` is no address: write a URL, or a path that begins with `/`",
@@ -449,7 +500,10 @@ impl Reader<'_> {
     }
 
     fn type_into(&self, rest: &[Token]) -> Read {
-        let value = take_value(rest).or_else(|| take_bare_value(rest));
+        let value = take_value(rest)
+            .filter(|(_, rest)| rest.first().is_some_and(|into| into.is_any(INTO)))
+            .or_else(|| take_bare_value(rest))
+            .or_else(|| take_value(rest));
         let Some((value, rest)) = value else {
             return Err("it does not say in quotes what to type: type 'text' into X".to_owned());
         };
@@ -491,7 +545,9 @@ impl Reader<'_> {
     /// `X with 'v'`: the last such word that a value and nothing more follows.
     fn value_after(&self, tokens: &[Token], words: &[&str], pool: Pool) -> Option<Read> {
         let at = tokens.iter().rposition(|token| token.is_any(words))?;
-        let (value, rest) = take_value(&tokens[at + 1..])?;
+        let (value, rest) = take_value(&tokens[at + 1..])
+            .filter(|(_, rest)| rest.is_empty())
+            .or_else(|| Some((InputValue::Text(plain_text(&tokens[at + 1..])?), &[][..])))?;
         rest.is_empty()
             .then(|| self.with_value(ActionKind::Input, value, &tokens[..at], pool))
     }
@@ -499,8 +555,17 @@ impl Reader<'_> {
     /// Types into the one field for searching.
     fn search(&self, rest: &[Token]) -> Read {
         let form = || "write search for 'text'".to_owned();
-        let rest = after(rest, "for").unwrap_or(rest);
-        let (value, rest) = take_value(rest).ok_or_else(form)?;
+        // `search the help for 'tents'`: there is only one field for it.
+        let at = rest
+            .iter()
+            .position(|token| token.is("for"))
+            .map_or(0, |at| at + 1);
+        if rest[..at].iter().any(|token| token.word().is_none()) {
+            return Err(form());
+        }
+        let (value, rest) = take_value(&rest[at..])
+            .or_else(|| Some((InputValue::Text(plain_text(&rest[at..])?), &[][..])))
+            .ok_or_else(form)?;
         let mut step = self.step(ActionKind::Input);
         step.input_value = Some(value);
         let mut phrase = Phrase::nameless(RoleWord::Field);
@@ -561,7 +626,7 @@ impl Reader<'_> {
             rest => take_value(rest),
         };
         match value {
-            Some((value, [to, rest @ ..])) if to.is_any(&["to", "into", "in"]) => {
+            Some((value, [to, rest @ ..])) if to.is_any(&["to", "into", "in", "as"]) => {
                 self.with_value(ActionKind::Upload, value, rest, Pool::Files)
             }
             _ => Err("write upload 'file' to X".to_owned()),
@@ -576,7 +641,8 @@ impl Reader<'_> {
                 let rest = after(rest, "down")
                     .or_else(|| after(rest, "up"))
                     .unwrap_or(rest);
-                let end = after(rest, &format!("to the {word}"));
+                let end = after(rest, &format!("to the {word}"))
+                    .or_else(|| after(rest, "to the end").filter(|_| *word == "bottom"));
                 end.is_some_and(|rest| is_page(after(rest, "of").unwrap_or(rest)))
             }
         });
@@ -594,7 +660,11 @@ impl Reader<'_> {
         match to {
             Some(rest) => {
                 let words = Phrase::read(rest)?;
-                Ok(self.intent(step, Some(words), Pool::Anything))
+                let pool = match words.0.role {
+                    Some(RoleWord::Link) => Pool::Anything,
+                    _ => Pool::NoAnchors,
+                };
+                Ok(self.intent(step, Some(words), pool))
             }
             None => Err("write scroll up, scroll to the bottom, or scroll to X".to_owned()),
         }
@@ -643,8 +713,13 @@ impl Reader<'_> {
     fn assertion(&self, tokens: &[Token]) -> Read {
         let (assertion, words) = claim(without_that(tokens))?;
         let mut step = self.step(ActionKind::Assert);
+        let pool = match assertion.kind {
+            AssertKind::Checked | AssertKind::Unchecked => Pool::Selectable,
+            AssertKind::Value => Pool::FieldsAndSelects,
+            _ => Pool::Anything,
+        };
         step.assertion = Some(assertion);
-        Ok(self.intent(step, words, Pool::Anything))
+        Ok(self.intent(step, words, pool))
     }
 
     /// An assertion that something is to be seen.
@@ -698,17 +773,19 @@ pub(super) fn take_value(tokens: &[Token]) -> Option<(InputValue, &[Token])> {
     Some((value, rest))
 }
 
-/// A value that is clear without quotes: an e-mail address, or one word before `into`.
+/// A value that is clear without quotes: an e-mail address, groups of digits, or one word before `into`.
 fn take_bare_value(tokens: &[Token]) -> Option<(InputValue, &[Token])> {
-    let [first, rest @ ..] = tokens else {
-        return None;
-    };
-    let word = first.word()?;
-    let is_mail = word
+    let at = tokens.iter().position(|token| token.is_any(INTO))?;
+    let (value, rest) = tokens.split_at(at);
+    let text = plain_text(value)?;
+    let is_mail = text
         .split_once('@')
-        .is_some_and(|(user, host)| !user.is_empty() && host.contains('.'));
-    let is_before_into = rest.first().is_some_and(|into| into.is("into"));
-    (is_mail || is_before_into).then(|| (InputValue::Text(word.to_owned()), rest))
+        .is_some_and(|(user, host)| !user.is_empty() && host.contains('.') && value.len() == 1);
+    let are_figures = text
+        .split(' ')
+        .all(|word| word.contains(|sign: char| sign.is_ascii_digit()));
+    let is_before_into = value.len() == 1 && rest[0].is("into");
+    (is_mail || are_figures || is_before_into).then(|| (InputValue::Text(text), rest))
 }
 
 pub(super) fn is_address(text: &str) -> bool {
