@@ -55,7 +55,10 @@ fn sentences_mean_what_people_mean() {
             std::fs::write(&page, html + &marks(of_page)).expect("a copy of it");
             let to = Navigation::To(format!("file://{}", page.display()));
             lab.bridge.navigate(&to, PATIENCE).await.expect("it opens");
-            lab.bridge.settle(Settling::Whole).await.expect("it settles");
+            lab.bridge
+                .settle(Settling::Whole)
+                .await
+                .expect("it settles");
             let options = CaptureOptions {
                 test_id_attribute: TEST_ID.to_owned(),
                 root: None,
@@ -96,7 +99,9 @@ fn judge(state: &DomState, number: usize, sentence: &Sentence, counts: &mut Coun
     counts.meaningful += usize::from(!means_none);
     let class = format!("means-{number}");
     let is_marked = |id: NodeId| {
-        let classes = state.element(id).and_then(|element| element.attribute("class"));
+        let classes = state
+            .element(id)
+            .and_then(|element| element.attribute("class"));
         classes.is_some_and(|classes| classes.split(' ').any(|known| known == class))
     };
     let name = format!("{}: {}", sentence.page, sentence.sentence);
@@ -117,7 +122,10 @@ fn judge(state: &DomState, number: usize, sentence: &Sentence, counts: &mut Coun
             let words = target.map_or_else(String::new, |id| finder.in_words(id));
             match is_right {
                 true => counts.understood += 1,
-                false => counts.wrong.push(format!("{name}\n    means {:?}, not {words}", sentence.means)),
+                false => counts.wrong.push(format!(
+                    "{name}\n    means {:?}, not {words}",
+                    sentence.means
+                )),
             }
             (format!("= {words}"), None)
         }
@@ -129,14 +137,26 @@ fn judge(state: &DomState, number: usize, sentence: &Sentence, counts: &mut Coun
             (format!("0 no {}, near {near}", found.phrase), found.say)
         }
     };
-    let refused = if outcome.starts_with('=') { "" } else { "refused " };
+    let refused = if outcome.starts_with('=') {
+        ""
+    } else {
+        "refused "
+    };
     let none = if means_none { "none " } else { "" };
     let _ = writeln!(counts.report, "{none}{refused}{name}\n    {outcome}");
     if let Some(say) = say {
         counts.proposed += 1;
         let _ = writeln!(counts.report, "    say {say}");
-        if !matches!(finder.translate(&say), Translation::Step { target: Some(_), .. }) {
-            counts.wrong.push(format!("{name}\n    what is proposed is not understood: {say}"));
+        if !matches!(
+            finder.translate(&say),
+            Translation::Step {
+                target: Some(_),
+                ..
+            }
+        ) {
+            counts.wrong.push(format!(
+                "{name}\n    what is proposed is not understood: {say}"
+            ));
         }
     }
 }

@@ -61,7 +61,7 @@ fn sentences_mean_what_the_grammar_says() {
         ("reload", "navigate reload"),
         ("reload the page", "navigate reload"),
         ("go back please", "navigate back"),
-        ("go to Settings", "-"),
+        ("go to Settings", "click → ~'Settings'"),
         ("open the menu", "click → ~'menu'"),
         ("go", "-"),
         ("go home", "-"),
@@ -190,9 +190,9 @@ fn sentences_mean_what_the_grammar_says() {
         ("type 'x' into", "-"),
         ("enter", "-"),
         ("fill 'Name'", "-"),
-        ("fill Name with hello", "-"),
+        ("fill Name with hello", "input \"hello\" → ~'Name'"),
         ("set Name", "-"),
-        ("set Name to hello", "-"),
+        ("set Name to hello", "input \"hello\" → ~'Name'"),
         ("clear", "-"),
         // Checking.
         ("check 'Remember me'", "input true → 'Remember me'"),
@@ -596,7 +596,7 @@ fn words_mean_the_one_element_that_fits() {
         // A name in quotes is the whole name.
         (
             "click 'as save'",
-            "none, near button \"Save all as\", button \"SAVE all\"",
+            "none, near button \"Save all as\", button \"SAVE all\"; say click 'Save all as' button",
         ),
         (
             "click all",
