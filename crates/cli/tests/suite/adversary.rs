@@ -6,6 +6,10 @@
 //! target: there must be none.
 //!
 //! `CUECARD_ADVERSARY_CASES` and `CUECARD_ADVERSARY_SEED` make it longer: `benches/adversary.sh`.
+#![allow(
+    clippy::print_stdout,
+    reason = "the figures are what a long run is for"
+)]
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

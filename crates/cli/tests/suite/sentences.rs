@@ -1,5 +1,9 @@
 //! Sentences as people write them, on pages that they were written for: what the rules understand, and that they never
 //! take another element for the one that is meant.
+#![allow(
+    clippy::print_stdout,
+    reason = "the figures are what it is run by hand for"
+)]
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -485,7 +485,7 @@ pub(super) fn take_place(tokens: &[Token]) -> Option<(&[Token], Within)> {
             let is_short = outside.iter().any(|token| token.word().is_none())
                 || ends_with(without_ignored(outside), ROLE_WORDS, false).is_some();
             let is_name = !name.starts_with(char::is_lowercase);
-            (is_quoted || (is_name && (is_short || !preposition.is("for")))).then(|| Within {
+            (is_quoted || (is_name && (is_short || !preposition.is("for")))).then_some(Within {
                 name: Some(name),
                 is_quoted,
                 kind,

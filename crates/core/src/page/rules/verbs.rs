@@ -785,7 +785,7 @@ fn take_bare_value(tokens: &[Token]) -> Option<(InputValue, &[Token])> {
         .split(' ')
         .all(|word| word.contains(|sign: char| sign.is_ascii_digit()));
     let is_before_into = value.len() == 1 && rest[0].is("into");
-    (is_mail || are_figures || is_before_into).then(|| (InputValue::Text(text), rest))
+    (is_mail || are_figures || is_before_into).then_some((InputValue::Text(text), rest))
 }
 
 pub(super) fn is_address(text: &str) -> bool {
