@@ -27,12 +27,18 @@ pub(super) fn selectors(step: &TestStep) -> Vec<Selector> {
         .find(|selector| selector.within.is_some())
         .cloned();
     if let Some(qualified) = qualified {
-        for selector in &mut all {
+        let within = |selector: &Selector| {
+            let is_bare = selector.within.is_none() && selector.nth.is_none();
             let is_inside = selector.hops == qualified.hops && says_itself(&selector.pattern);
-            if selector.within.is_none() && selector.nth.is_none() && is_inside {
-                selector.within.clone_from(&qualified.within);
-            }
-        }
+            (is_bare && is_inside).then(|| Selector {
+                within: qualified.within.clone(),
+                ..selector.clone()
+            })
+        };
+        all = all
+            .into_iter()
+            .flat_map(|selector| within(&selector).into_iter().chain([selector]))
+            .collect();
     }
     let said = fingerprint.and_then(said_nth);
     all.sort_by_key(|selector| match (&selector.pattern, selector.nth) {
@@ -49,6 +55,16 @@ pub(super) fn is_by_position(selector: &Selector, step: &TestStep) -> bool {
     let said = step.fingerprint.as_ref().and_then(said_nth);
     matches!(selector.pattern, Pattern::XPath(_))
         || (selector.nth.is_some() && selector.nth != said)
+}
+
+/// The nearest element around one that has a role and a name. Snapshots have a role for frames.
+pub(super) fn around(fingerprint: &Fingerprint) -> Option<(String, String)> {
+    fingerprint.path.iter().find_map(|entry| {
+        let (role, name) = entry.split_once(' ')?;
+        let role = if role == "frame" { "iframe" } else { role };
+        let name = name.strip_prefix('"')?.strip_suffix('"')?;
+        is_role(role).then(|| (role.to_owned(), name.to_owned()))
+    })
 }
 
 /// The position that a sentence named, as selectors count: from 0, or from -1 backwards.

@@ -23,17 +23,24 @@ const PRINTED: &[&str] = &[
     "button",
     "checkbox",
     "combobox",
+    "dialog",
+    "form",
+    "group",
     "heading",
     "link",
+    "list",
     "menuitem",
     "menuitemcheckbox",
     "menuitemradio",
+    "navigation",
     "radio",
+    "region",
     "searchbox",
     "slider",
     "spinbutton",
     "switch",
     "tab",
+    "table",
     "textbox",
     "treeitem",
 ];
@@ -152,21 +159,15 @@ impl RecordedPages {
                     && !self.are_cut
                     && others.all(|(_, other)| *other == name || !other.contains(&name))
             }
-            Pattern::Role {
-                name: Some(text), ..
-            }
-            | Pattern::Label(text)
-            | Pattern::Placeholder(text)
-            | Pattern::Text(text) => {
+            Pattern::Label(text) | Pattern::Placeholder(text) | Pattern::Text(text) => {
                 names
                     .resolved(text)
                     .is_some_and(|text| self.seen(place, &text) == Seen::Once)
                     && !self.are_cut
             }
-            Pattern::Role { name: None, .. }
-            | Pattern::TestId(_)
-            | Pattern::Css(_)
-            | Pattern::XPath(_) => false,
+            Pattern::Role { .. } | Pattern::TestId(_) | Pattern::Css(_) | Pattern::XPath(_) => {
+                false
+            }
         }
     }
 

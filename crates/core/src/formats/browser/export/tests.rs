@@ -61,6 +61,14 @@ fn selectors_become_targets() {
             json!({"role": "button", "name": "Delete", "within": {"role": "row", "name": "{{USER}}"}}),
         ),
         (
+            "within=role=row >> has-text=\"{{USER}}\" >> role=button[name=\"Delete\"]",
+            json!({"role": "button", "name": "Delete", "within": {"role": "row", "text": "{{USER}}"}}),
+        ),
+        (
+            "within=role=row >> has-text=\"Bob\" >> testid=go",
+            json!({"selector": "[data-testid=\"go\"]", "within": {"role": "row", "text": "Bob"}}),
+        ),
+        (
             "role=button[name=\"Delete\"] >> nth=0",
             json!({"role": "button", "name": "Delete", "nth": 1}),
         ),
@@ -91,6 +99,25 @@ fn what_a_target_can_not_say_is_said_by_the_fingerprint_or_not_at_all() {
         warnings,
         ["step 1 (do it): only its place among others says which element it is"]
     );
+    let mut in_frame = on("frame=css=#pay >> css=#go", json!({}));
+    in_frame["fingerprint"] = json!({
+        "role": "button", "name": "Pay", "tag": "button", "ordinal": 2, "of": 3,
+        "path": ["frame \"Card\"", "main"],
+    });
+    let (call, warnings) = tool_call(in_frame, ToolCallServer::ChromeDevtools);
+    assert_eq!(
+        call["target"],
+        json!({"role": "button", "name": "Pay", "within": {"role": "iframe", "name": "Card"}})
+    );
+    assert!(warnings.is_empty(), "{warnings:?}");
+    // Targets have no word for the last.
+    let mut last = on("role=button[name=\"Pay\"] >> nth=-1", json!({}));
+    last["fingerprint"] = json!({
+        "role": "button", "name": "Pay", "tag": "button", "ordinal": 3, "of": 3, "position": -1,
+    });
+    let (call, warnings) = tool_call(last, ToolCallServer::ChromeDevtools);
+    assert_eq!(call["target"]["nth"], 3);
+    assert_eq!(warnings.len(), 1);
     let unsaid = on("xpath=/html/body/div[3]", json!({}));
     let (call, warnings) = tool_call(unsaid, ToolCallServer::ChromeDevtools);
     assert_eq!(call, Json::Null);
@@ -171,6 +198,25 @@ fn actions_become_the_calls_of_each_server() {
         call["targets"],
         json!({"fields[0].target": {"role": "textbox", "name": "E-mail"}})
     );
+}
+
+#[test]
+fn a_call_is_tried_again_while_its_element_is_not_ready() {
+    let [devtools, playwright] = [ToolCallServer::ChromeDevtools, ToolCallServer::Playwright];
+    for (server, said) in [
+        (devtools, "did not become interactive"),
+        (playwright, "element is not enabled"),
+    ] {
+        let (call, _) = tool_call(on("css=#go", json!({"timeout": 2000})), server);
+        let conditions = call["retry"]["condition"].as_array().expect("a list");
+        for text in ["element not found", said] {
+            assert!(conditions.contains(&json!(text)), "{conditions:?}");
+        }
+        assert_eq!(
+            (&call["retry"]["count"], &call["retry"]["max_ms"]),
+            (&json!(8), &json!(2000))
+        );
+    }
 }
 
 /// A step that asserts something of the page, whose text is `page`.
@@ -282,6 +328,8 @@ fn what_is_scrolled_to_is_searched_for_unless_it_is_in_a_part_of_the_page() {
         assert!(function.contains(part), "{function}");
     }
     assert_eq!(searched["target"], Json::Null);
+    let item = scroll("within=role=listitem >> has-text=\"Z\" >> role=heading[name=\"End\"]");
+    assert_eq!(item["target"], Json::Null);
     let framed = scroll("frame=css=#f >> role=heading[name=\"End\"]");
     assert_eq!(framed["target"], json!({"role": "heading", "name": "End"}));
 }

@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::super::choice::{is_by_position, selectors};
+use super::super::choice::{around, is_by_position, selectors};
 use super::super::pages::has_name;
 use super::super::recorded::{RecordedPages, Seen};
 use super::super::texts::{Names, literal_of, quoted};
 use crate::page::dom::HopKind;
 use crate::page::selector::{Pattern, Selector, Within};
 use crate::scenario::browser::{AssertKind, TestStep};
-use crate::scenario::is_role;
 
 /// An element as an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,17 +89,12 @@ impl Locators<'_> {
 
     /// The nearest element around the one of the step that has a role and a name.
     fn named_around(&self) -> Option<String> {
-        let path = &self.step.fingerprint.as_ref()?.path;
-        path.iter().find_map(|entry| {
-            let (role, name) = entry.split_once(' ')?;
-            let name: String = serde_json::from_str(name).ok()?;
-            is_role(role).then(|| {
-                self.plain(&Pattern::Role {
-                    role: role.to_owned(),
-                    name: Some(name),
-                })
-            })
-        })
+        let (role, name) =
+            around(self.step.fingerprint.as_ref()?).filter(|(role, _)| role != "iframe")?;
+        Some(self.plain(&Pattern::Role {
+            role,
+            name: Some(name),
+        }))
     }
 
     /// What an element is inside of.

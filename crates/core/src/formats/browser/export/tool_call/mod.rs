@@ -182,7 +182,7 @@ impl Writer<'_> {
             // The servers want whole addresses, and only the page knows where it is.
             url => {
                 let function = format!("() => {{ location.assign({}); }}", quoted(url));
-                self.evaluate(step, &function, common(step, None));
+                self.evaluate(step, &function, common(step));
             }
         }
     }
@@ -218,7 +218,7 @@ impl Writer<'_> {
             ActionKind::Scroll if step.selectors.is_empty() => {
                 let script = step.direction.unwrap_or(Direction::Down).script();
                 let function = format!("() => {{ {script}; }}");
-                self.evaluate(step, &function, common(step, None));
+                self.evaluate(step, &function, common(step));
             }
             ActionKind::Unknown => {}
             _ => self.on_element(place, step),
@@ -269,7 +269,7 @@ impl Writer<'_> {
             false => ("browser_tabs", json!({"action": "select", "index": place})),
         };
         // A tab that opens is there a moment later.
-        let more = retry(self.settings.assert_timeout_ms, None, false);
+        let more = retry(self.settings.assert_timeout_ms, false);
         self.call(tool, params, &format!("Go to tab {}", place + 1), more);
     }
 
@@ -286,7 +286,7 @@ impl Writer<'_> {
         let mut more = Map::new();
         let schema = json!({"type": "string", "not": {"pattern": format!("(^|\\n){line}")}});
         more.insert("expect".to_owned(), json!({"json_schema": schema}));
-        more.extend(retry(self.settings.assert_timeout_ms, None, false));
+        more.extend(retry(self.settings.assert_timeout_ms, false));
         let words = format!("Tab {} is closed", tab.place + 1);
         self.call(tool, params, &words, more);
     }
@@ -297,7 +297,7 @@ impl Writer<'_> {
             false => "browser_press_key",
         };
         let key = self.names.template(step.key.as_deref().unwrap_or_default());
-        let mut more = common(step, None);
+        let mut more = common(step);
         self.tolerate_closing(&mut more);
         self.call(tool, json!({"key": key}), &step.description, more);
     }
