@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::describe::is_frame;
 use super::dom::{DomElement, DomKind, NodeId};
+use super::figures::is_figure;
 use super::rules::Within;
 use super::selector::Finder;
 use super::snapshot::single_spaces;
@@ -729,88 +730,6 @@ fn has_headings(kind: ContainerKind) -> bool {
 
 fn is_inside(inner: &Place, outer: &Place) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
-}
-
-/// Whether a text is a number, a date, a time or a price, which tell little about what it stands beside.
-fn is_figure(text: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "may",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-        "january",
-        "february",
-        "march",
-        "april",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "mon",
-        "tue",
-        "wed",
-        "thu",
-        "fri",
-        "sat",
-        "sun",
-        "am",
-        "pm",
-        "eur",
-        "usd",
-        "gbp",
-        "chf",
-        "today",
-        "yesterday",
-        "ago",
-        "st",
-        "nd",
-        "rd",
-        "th",
-        "no",
-        "nr",
-        "kb",
-        "mb",
-        "gb",
-        "h",
-        "min",
-        "s",
-        "ms",
-        "kg",
-        "g",
-        "km",
-        "m",
-        "x",
-        "pcs",
-        "day",
-        "days",
-        "hour",
-        "hours",
-        "minute",
-        "minutes",
-        "week",
-        "weeks",
-        "month",
-        "months",
-        "year",
-        "years",
-    ];
-    let lower = text.to_lowercase();
-    lower
-        .split(|sign: char| !sign.is_alphabetic())
-        .filter(|word| !word.is_empty())
-        .all(|word| WORDS.contains(&word))
 }
 
 /// Whether people tell elements of this role apart by what stands in them.

@@ -4,6 +4,7 @@ mod carriers;
 mod containers;
 mod describe;
 pub mod dom;
+mod figures;
 mod find;
 mod holds;
 pub mod identity;

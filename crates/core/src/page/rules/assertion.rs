@@ -1,8 +1,8 @@
 //! What a sentence says must hold: `'Saved' is visible`, `the URL contains '/home'`, `there are 3 'Delete' buttons`.
 
 use super::phrase::{Phrase, RoleWord, Within, Words, item, span, take_place, without_ignored};
-use super::sentence::{Token, TokenKind, after, plain_text};
-use super::verbs::{is_address, take_value};
+use super::sentence::{Token, TokenKind, after, is_address, plain_text};
+use super::verbs::take_value;
 use crate::scenario::browser::{AssertKind, BrowserAssertion, Compare, TextMatch};
 use crate::value::{Json, as_text};
 

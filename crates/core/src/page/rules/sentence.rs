@@ -203,3 +203,16 @@ fn end_of_sentence(tokens: &mut Vec<Token>) {
         }
     }
 }
+
+/// Whether a text is an address, or a path of one.
+pub(super) fn is_address(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let has_scheme = ["http://", "https://", "file://", "about:"]
+        .iter()
+        .any(|scheme| lower.starts_with(scheme));
+    let is_path = ["/", "./", "../", "?", "#"]
+        .iter()
+        .any(|start| text.starts_with(start));
+    (has_scheme || is_path || text.starts_with("{{")) && !text.contains(char::is_whitespace)
+        || (text.starts_with("{{") && text.ends_with("}}"))
+}

@@ -3,7 +3,7 @@
 use super::assertion::{claim, is_claim, is_like_claim, without_page};
 use super::keys::{key, milliseconds};
 use super::phrase::{Phrase, RoleWord, Words, item, take_place, without_ignored, written};
-use super::sentence::{Sentence, Token, TokenKind, after, plain_text};
+use super::sentence::{Sentence, Token, TokenKind, after, is_address, plain_text};
 use super::{Intent, Pool, Understanding};
 use crate::scenario::browser::{ActionKind, AssertKind, Direction, InputValue, IntermediateStep};
 
@@ -786,16 +786,4 @@ fn take_bare_value(tokens: &[Token]) -> Option<(InputValue, &[Token])> {
         .all(|word| word.contains(|sign: char| sign.is_ascii_digit()));
     let is_before_into = value.len() == 1 && rest[0].is("into");
     (is_mail || are_figures || is_before_into).then_some((InputValue::Text(text), rest))
-}
-
-pub(super) fn is_address(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    let has_scheme = ["http://", "https://", "file://", "about:"]
-        .iter()
-        .any(|scheme| lower.starts_with(scheme));
-    let is_path = ["/", "./", "../", "?", "#"]
-        .iter()
-        .any(|start| text.starts_with(start));
-    (has_scheme || is_path || text.starts_with("{{")) && !text.contains(char::is_whitespace)
-        || (text.starts_with("{{") && text.ends_with("}}"))
 }
