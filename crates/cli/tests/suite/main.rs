@@ -1,6 +1,5 @@
 //! The one integration binary: the program from outside, and the source tree as text.
 
-mod adversary;
 mod agents;
 mod append_kill;
 mod bridge;
@@ -25,7 +24,6 @@ mod replay_browser;
 mod report;
 mod schemas;
 mod seed;
-mod sentences;
 mod servers;
 mod targets;
 mod tidy;

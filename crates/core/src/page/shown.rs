@@ -130,7 +130,6 @@ mod tests {
             within: Some(Around {
                 role: Some("row".to_owned()),
                 name: Some(row.to_owned()),
-                text: None,
             }),
             ..named("button", "Pay")
         };

@@ -6,5 +6,4 @@ mod place;
 mod tests;
 mod verdict;
 
-pub use fingerprint::Identification;
 pub use verdict::{Difference, Healing, Remembered, Scored, Verdict};

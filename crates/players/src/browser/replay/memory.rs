@@ -184,7 +184,6 @@ impl Memory {
 
     /// The step with what its element is known by on this page, with references where values of variables stand.
     pub(super) fn healed(
-        &self,
         finder: Finder<'_>,
         healing: &Healing,
         step: &TestStep,
@@ -192,14 +191,7 @@ impl Memory {
         values: &Values,
     ) -> Option<HealedStep> {
         let refer = |text: &str| values.with_references(text);
-        let (within, position) = match &self.fingerprint {
-            Some(known) => (known.within.clone(), known.position),
-            None => (Vec::new(), None),
-        };
-        let known = match within.is_empty() && position.is_none() {
-            true => finder.identify(healing.target, None)?,
-            false => finder.identify_within(healing.target, within, position)?,
-        };
+        let selectors = finder.candidates(healing.target).selectors;
         Some(HealedStep {
             place,
             id: step.id.clone(),
@@ -207,12 +199,11 @@ impl Memory {
             reason: refer(&healing.reason),
             score: healing.score,
             next: healing.next,
-            selectors: known
-                .selectors
+            selectors: selectors
                 .iter()
                 .map(|selector| selector.with_texts(&mut |text| refer(text)).to_string())
                 .collect(),
-            fingerprint: known.fingerprint.with_texts(refer),
+            fingerprint: finder.fingerprint(healing.target)?.with_texts(refer),
             index: finder.state.element(healing.target)?.highlight_index,
         })
     }

@@ -2,9 +2,8 @@
 
 use serde_json::Map;
 
-use super::super::choice::{around, is_by_position, selectors};
 use super::super::texts::{Names, quoted};
-use crate::page::selector::{Pattern, Selector, Within};
+use crate::page::selector::{Pattern, Selector};
 use crate::page::{Around, Wanted};
 use crate::scenario::browser::{Fingerprint, TestStep};
 use crate::scenario::is_role;
@@ -22,28 +21,15 @@ pub(super) struct Element {
 }
 
 impl Element {
-    /// The best way that a target can say.
+    /// The most lasting way that a target can say.
     pub(super) fn of(step: &TestStep, test_id_attribute: &str) -> Option<Self> {
-        // Targets count from the first only.
-        let is_from_end = step
-            .fingerprint
-            .as_ref()
-            .is_some_and(|known| known.position.is_some_and(|position| position < 0));
-        let by_selectors = || {
-            selectors(step).into_iter().find_map(|selector| {
-                let element = by_selector(&selector, step.fingerprint.as_ref(), test_id_attribute)?;
-                // What a selector finds in a container can't be counted, so its absence can't be told.
-                let is_uncountable = element.selector.is_some() && element.wanted.within.is_some();
-                if step.assertion.is_some() && is_uncountable {
-                    return None;
-                }
-                Some(Self {
-                    is_by_position: is_by_position(&selector, step) || is_from_end,
-                    ..element
-                })
+        step.selectors
+            .iter()
+            .filter_map(|selector| selector.parse::<Selector>().ok())
+            .find_map(|selector| {
+                by_selector(&selector, step.fingerprint.as_ref(), test_id_attribute)
             })
-        };
-        by_selectors().or_else(|| by_fingerprint(step.fingerprint.as_ref()?))
+            .or_else(|| by_fingerprint(step.fingerprint.as_ref()?))
     }
 
     /// As `target` of a step.
@@ -52,7 +38,6 @@ impl Element {
         let within = self.wanted.within.as_ref().map(|around| Around {
             role: around.role.clone(),
             name: text(&around.name),
-            text: text(&around.text),
         });
         let wanted = Wanted {
             role: self.wanted.role.clone(),
@@ -83,36 +68,29 @@ fn by_selector(
     }
     let within = match &selector.within {
         None => None,
-        Some(Within {
-            pattern: Pattern::Role { role, name },
-            has_text,
-        }) if is_role(role) => Some(Around {
+        Some(Pattern::Role { role, name }) if is_role(role) => Some(Around {
             role: Some(role.clone()),
             name: name.clone().filter(|name| !name.trim().is_empty()),
-            text: has_text.clone(),
         }),
         Some(_) => return None,
     };
-    let nth = match selector.nth {
-        None => None,
-        Some(nth) => Some(usize::try_from(nth).ok()? + 1),
-    };
     let plain = Wanted {
         within,
-        nth,
+        nth: selector.nth.map(|nth| nth + 1),
         ..Wanted::default()
     };
+    let is_plain = plain == Wanted::default();
     let by_css = |css: String| {
-        nth.is_none().then(|| Element {
+        is_plain.then(|| Element {
             selector: Some(css),
-            wanted: plain.clone(),
             ..Element::default()
         })
     };
     let by = |wanted: Wanted| {
         Some(Element {
+            is_by_position: wanted.nth.is_some(),
+            selector: None,
             wanted,
-            ..Element::default()
         })
     };
     match &selector.pattern {
@@ -156,29 +134,20 @@ fn by_selector(
     }
 }
 
-/// Role and name, with the named part of the page around it if it has twins, or else which of them it is.
+/// Role and name, and which of its twins it is.
 fn by_fingerprint(fingerprint: &Fingerprint) -> Option<Element> {
     if !is_role(&fingerprint.role) || fingerprint.name.trim().is_empty() {
         return None;
     }
     let has_twins = fingerprint.of > 1;
-    let within = around(fingerprint)
-        .filter(|_| has_twins)
-        .map(|(role, name)| Around {
-            role: Some(role),
-            name: Some(name),
-            text: None,
-        });
-    let is_by_position = has_twins && within.is_none();
     Some(Element {
         selector: None,
         wanted: Wanted {
             role: Some(fingerprint.role.clone()),
             name: Some(fingerprint.name.clone()),
-            within,
-            nth: is_by_position.then_some(fingerprint.ordinal),
+            nth: has_twins.then_some(fingerprint.ordinal),
             ..Wanted::default()
         },
-        is_by_position,
+        is_by_position: has_twins,
     })
 }
