@@ -17,6 +17,7 @@ fn main() {
         Some(Around {
             role: Some("row".to_owned()),
             name: Some(format!("Invoice {number}")),
+            text: None,
         })
     };
     let by_place = Wanted {

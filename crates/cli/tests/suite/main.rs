@@ -1,5 +1,6 @@
 //! The one integration binary: the program from outside, and the source tree as text.
 
+mod adversary;
 mod agents;
 mod append_kill;
 mod bridge;
@@ -24,6 +25,7 @@ mod replay_browser;
 mod report;
 mod schemas;
 mod seed;
+mod sentences;
 mod servers;
 mod targets;
 mod tidy;

@@ -5,7 +5,8 @@
 //! that people act on.
 
 use super::carriers::carriers;
-use super::selector::{CONTAINERS, is_row};
+use super::containers::is_row;
+use super::selector::CONTAINERS;
 use super::snapshot::{Element, LINE_OF_TEXT, Snapshot, plain_role};
 use super::wanted::{Around, Wanted};
 use super::words::{Likeness, SoughtName};
@@ -259,27 +260,31 @@ impl Snapshot {
         let places: Vec<usize> = (0..self.elements.len())
             .filter(|&index| role.is_none_or(|role| self.elements[index].role == role))
             .collect();
-        let Some(name) = &around.name else {
+        let places = match &around.name {
+            None => places,
+            Some(name) => like(&places, name, |index, fits| {
+                let own = &self.elements[index].name;
+                (!own.is_empty() && fits(own)) || self.row_names(index).any(|name| fits(&name))
+            }),
+        };
+        let Some(text) = &around.text else {
             return places;
         };
-        let sought = SoughtName::new(name);
-        for likeness in Likeness::KEPT {
-            let found: Vec<usize> = places
-                .iter()
-                .copied()
-                .filter(|&index| {
-                    let own = &self.elements[index].name;
-                    (!own.is_empty() && sought.fits(own, likeness))
-                        || self
-                            .row_names(index)
-                            .any(|name| sought.fits(&name, likeness))
-                })
-                .collect();
-            if !found.is_empty() {
-                return found;
-            }
-        }
-        Vec::new()
+        let found = like(&places, text, |index, fits| {
+            (index + 1..self.elements[index].end).any(|inner| {
+                fits(&self.elements[inner].name) || self.text(inner).is_some_and(|text| fits(&text))
+            })
+        });
+        let holds = |outer: usize| {
+            let end = self.elements[outer].end;
+            found.iter().any(|&inner| inner > outer && inner < end)
+        };
+        // Of places inside each other the innermost.
+        found
+            .iter()
+            .copied()
+            .filter(|&outer| !holds(outer))
+            .collect()
     }
 
     /// What a row or an item of a list is called by its first cell or heading that has a text.
@@ -326,6 +331,7 @@ impl Snapshot {
             Some(Around {
                 role: Some(element.role.clone()),
                 name: Some(name?),
+                text: None,
             })
         })
     }
@@ -459,6 +465,24 @@ impl Snapshot {
     fn is_interactive(&self, index: usize) -> bool {
         INTERACTIVE.contains(&self.elements[index].role.as_str())
     }
+}
+
+/// Those that are called so in the first of the ways that keep a name in which any is.
+fn like(
+    places: &[usize],
+    name: &str,
+    is_called: impl Fn(usize, &dyn Fn(&str) -> bool) -> bool,
+) -> Vec<usize> {
+    let sought = SoughtName::new(name);
+    Likeness::KEPT
+        .iter()
+        .map(|&likeness| {
+            let fits = |text: &str| sought.fits(text, likeness);
+            let called = places.iter().filter(|&&index| is_called(index, &fits));
+            called.copied().collect::<Vec<_>>()
+        })
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
 }
 
 /// Whether a line is more than the page itself or a piece of a line of text.

@@ -1,8 +1,10 @@
 //! What a page is, as a browser or a browser's server says it, and which element of it is meant.
 
 mod carriers;
+mod containers;
 mod describe;
 pub mod dom;
+mod figures;
 mod find;
 mod holds;
 pub mod identity;

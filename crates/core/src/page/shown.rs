@@ -130,6 +130,7 @@ mod tests {
             within: Some(Around {
                 role: Some("row".to_owned()),
                 name: Some(row.to_owned()),
+                text: None,
             }),
             ..named("button", "Pay")
         };

@@ -31,6 +31,8 @@ pub struct Around {
     pub role: Option<String>,
     /// Its accessible name; of a row also the text of its first cell or heading, or of all of it.
     pub name: Option<String>,
+    /// A text in it: the whole of one of its cells, headings or lines.
+    pub text: Option<String>,
 }
 
 impl Wanted {
@@ -61,6 +63,7 @@ impl Around {
         let mut members = Map::new();
         put(&mut members, "role", self.role.as_ref());
         put(&mut members, "name", self.name.as_ref());
+        put(&mut members, "text", self.text.as_ref());
         Json::Object(members)
     }
 }
@@ -104,9 +107,13 @@ impl fmt::Display for Wanted {
 impl fmt::Display for Around {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let role = self.role.as_deref().unwrap_or("element");
-        match &self.name {
-            Some(name) => write!(formatter, "{role} {}", quoted(name)),
-            None => write!(formatter, "{role}"),
+        write!(formatter, "{role}")?;
+        if let Some(name) = &self.name {
+            write!(formatter, " {}", quoted(name))?;
+        }
+        match &self.text {
+            Some(text) => write!(formatter, " with the text {}", quoted(text)),
+            None => Ok(()),
         }
     }
 }

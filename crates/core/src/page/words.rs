@@ -1,5 +1,11 @@
 //! How names and texts are compared.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+use regex::Regex;
+
 use super::snapshot::single_spaces;
 
 /// A text without what doesn't count when it is compared: capital letters and the kind and number of spaces.
@@ -7,17 +13,62 @@ pub(crate) fn fold(text: &str) -> String {
     single_spaces(text).to_lowercase()
 }
 
-/// Whether `text` folded is `folded`. Most texts are told apart without folding them.
-fn is_folded(text: &str, folded: &str) -> bool {
-    if !text.is_ascii() {
-        return fold(text) == folded;
+/// A name without what is no word of it: besides what [`fold`] drops, a count in brackets (`Cart (2)`), a `*`, `:` or
+/// `…` at its end, and symbols and emoji beside its words. A name of nothing but symbols stays.
+pub(crate) fn fold_name(text: &str) -> String {
+    let composed = match text.is_ascii() {
+        true => text.into(),
+        false => ComposingNormalizerBorrowed::new_nfc().normalize(text),
+    };
+    let folded = fold(&composed);
+    let counted = without_counts(&folded);
+    let words: Vec<&str> = counted
+        .split(' ')
+        .map(|word| word.trim_matches(is_decoration))
+        .filter(|word| word.contains(char::is_alphanumeric))
+        .collect();
+    let name = words.join(" ");
+    let name = name.trim_end_matches(['*', ':', '…', '.', ' ']);
+    match name.is_empty() {
+        true => folded,
+        false => name.to_owned(),
     }
-    let mut left = folded.split_whitespace();
-    let mut words = text.split_whitespace();
-    words.all(|word| {
-        left.next()
-            .is_some_and(|left| word.eq_ignore_ascii_case(left))
-    }) && left.next().is_none()
+}
+
+/// Whether a sign beside a word is there for the eye: a symbol or an emoji, but no currency.
+fn is_decoration(sign: char) -> bool {
+    !sign.is_ascii()
+        && !sign.is_alphanumeric()
+        && !matches!(sign, '£' | '¥' | '¢' | '\u{20A0}'..='\u{20CF}' | '\u{0300}'..='\u{036F}')
+}
+
+/// A folded text without numbers in brackets, unless there is nothing else in it.
+fn without_counts(folded: &str) -> Cow<'_, str> {
+    static COUNT: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\s*(?:\(\s*\d[\d.,+]*\s*\)|\[\s*\d[\d.,+]*\s*\])")
+            .expect("the pattern is fixed")
+    });
+    if !folded.contains(['(', '[']) {
+        return folded.into();
+    }
+    let left = COUNT.replace_all(folded, "");
+    match left.contains(char::is_alphanumeric) {
+        true => Cow::Owned(left.trim().to_owned()),
+        false => folded.into(),
+    }
+}
+
+/// Whether `text` folded as a name is `folded`. Most texts are told apart by their first letter.
+fn is_folded(text: &str, folded: &str) -> bool {
+    let first = |text: &str| {
+        text.chars()
+            .find(|sign| sign.is_alphanumeric())
+            .filter(char::is_ascii)
+            .map(|sign| sign.to_ascii_lowercase())
+    };
+    let starts_apart = matches!((first(text), first(folded)), (Some(one), Some(other)) if one != other)
+        && !text.contains(['(', '[']);
+    !starts_apart && fold_name(text) == folded
 }
 
 /// How like a name must be what is looked for.
@@ -25,7 +76,7 @@ fn is_folded(text: &str, folded: &str) -> bool {
 pub(crate) enum Likeness {
     /// The same signs.
     Exact,
-    /// The same but for capital letters.
+    /// The same but for capital letters and what is no word of a name.
     Folded,
     /// All words are in it.
     Words,
@@ -51,7 +102,7 @@ impl SoughtName {
     pub(crate) fn new(name: &str) -> Self {
         Self {
             exact: single_spaces(name),
-            folded: fold(name),
+            folded: fold_name(name),
             words: tokens(name),
         }
     }
@@ -135,12 +186,41 @@ mod tests {
             ("log in now", false),
             ("login", false),
             ("", false),
+            ("Log in (2)", true),
+            ("Log in *", true),
+            ("→ Log in", true),
+            ("🔑Log in…", true),
         ] {
             assert_eq!(sought.fits(text, Likeness::Folded), is_like, "{text:?}");
-            assert_eq!(fold(text) == fold("Log in"), is_like, "{text:?}");
+            assert_eq!(fold_name(text) == fold_name("Log in"), is_like, "{text:?}");
         }
         assert!(SoughtName::new("ÄRGER").fits("ärger", Likeness::Folded));
         assert!(SoughtName::new("").fits("", Likeness::Folded));
+    }
+
+    #[test]
+    fn what_is_no_word_of_a_name_does_not_count() {
+        for (name, folded) in [
+            ("Cart (2)", "cart"),
+            ("Inbox [1,024+] ", "inbox"),
+            ("Name *", "name"),
+            ("E-mail:", "e-mail"),
+            ("Delete…", "delete"),
+            ("🛒 Cart", "cart"),
+            ("Cafe\u{301}", "café"),
+            // These are all that there is, or words.
+            ("+", "+"),
+            ("(3)", "(3)"),
+            ("*", "*"),
+            ("C++", "c++"),
+            ("Person 3", "person 3"),
+            ("€ 5", "5"),
+            ("€5", "€5"),
+            ("Invoice (draft)", "invoice (draft)"),
+        ] {
+            assert_eq!(fold_name(name), folded, "{name}");
+        }
+        assert!(!SoughtName::new("Delete").fits("Delete all", Likeness::Folded));
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub struct TargetPlace {
     pub role: Option<Template>,
     /// `name`: its accessible name, or the text of a row's first cell or heading, or of all of the row.
     pub name: Option<Template>,
+    /// `text`: the whole of one of its cells, headings or lines.
+    pub text: Option<Template>,
 }
 
 /// An entry of `targets`: the parameter that gets what the server knows the element by.
@@ -52,6 +54,7 @@ impl Target {
             self.text.as_ref(),
             within.and_then(|within| within.role.as_ref()),
             within.and_then(|within| within.name.as_ref()),
+            within.and_then(|within| within.text.as_ref()),
             self.selector.as_ref(),
         ]
         .into_iter()

@@ -143,9 +143,9 @@ impl Step {
             self.wait_after.as_ref(),
             Some(&retry.count),
             Some(&retry.delay),
-            retry.condition.as_ref(),
+            retry.max_ms.as_ref(),
         ];
-        for template in templates.into_iter().flatten() {
+        for template in templates.into_iter().flatten().chain(&retry.condition) {
             template.for_each_placeholder(visit);
         }
         for test in self
@@ -192,8 +192,10 @@ pub struct RetryRule {
     pub count: Template,
     /// Milliseconds before the first of them.
     pub delay: Template,
-    /// Only while the error contains this text.
-    pub condition: Option<Template>,
+    /// Only while the error contains one of these texts, if there are any.
+    pub condition: Vec<Template>,
+    /// The milliseconds from the first call after which none begins.
+    pub max_ms: Option<Template>,
     /// How the delay grows.
     pub backoff: Backoff,
     /// What happens when all are used up.
@@ -205,7 +207,8 @@ impl Default for RetryRule {
         Self {
             count: Template::Literal(Json::from(3)),
             delay: Template::Literal(Json::from(500)),
-            condition: None,
+            condition: Vec::new(),
+            max_ms: None,
             backoff: Backoff::Exponential,
             then: RetryThen::Stop,
         }

@@ -214,8 +214,8 @@ struct Current {
 }
 
 impl Current {
-    /// Notes that the call under way is over, and why it is no success. Gives the number of the attempt.
-    fn end_attempt(&mut self, took: Duration, error: Option<String>) -> u32 {
+    /// Notes that the call under way is over, and why it is no success.
+    fn end_attempt(&mut self, took: Duration, error: Option<String>) {
         let attempt = u32::try_from(self.attempts.len() + 1).unwrap_or(u32::MAX);
         self.attempts.push(Attempt {
             attempt,
@@ -223,7 +223,6 @@ impl Current {
             duration_ms: milliseconds(took),
             error,
         });
-        attempt
     }
 }
 
@@ -316,10 +315,10 @@ impl Script {
             }
         };
         let error = checked.as_ref().err();
-        let attempt = current.end_attempt(took, error.map(|failure| failure.message.clone()));
+        current.end_attempt(took, error.map(|failure| failure.message.clone()));
         match checked.and_then(|result| results::outputs(step, &result)) {
             Ok(outputs) => self.passed(now, current, step, outputs),
-            Err(failure) => match self.retry_at(now, step, attempt, &failure) {
+            Err(failure) => match self.retry_at(now, step, &current, &failure) {
                 Ok(Some(until)) => {
                     self.summary.retries += 1;
                     self.state = State::BackingOff(current, until);
@@ -584,24 +583,30 @@ impl Script {
         if step.on_error != OnError::Retry || !failure.kind.is_retryable() {
             return Ok(false);
         }
-        match &step.retry.condition {
-            None => Ok(true),
-            Some(template) => Ok(failure.message.contains(&self.resolver.text(template)?)),
-        }
+        let wanted = self.retry_condition(step)?;
+        let is_meant = wanted.iter().any(|text| failure.message.contains(text));
+        Ok(wanted.is_empty() || is_meant)
+    }
+
+    /// The texts of which an error must contain one to be retried.
+    fn retry_condition(&self, step: &Step) -> Result<Vec<String>, Failure> {
+        let texts = step.retry.condition.iter();
+        texts.map(|template| self.resolver.text(template)).collect()
     }
 
     /// Says that an error is not one of those that the retry rule is for.
     fn why_not_retried(&self, step: &Step, failure: &Failure) -> Option<String> {
-        if step.on_error != OnError::Retry || !failure.kind.is_retryable() {
+        let is_meant = self.is_retried(step, failure).ok()?;
+        if is_meant || step.on_error != OnError::Retry || !failure.kind.is_retryable() {
             return None;
         }
-        let wanted = self.resolver.text(step.retry.condition.as_ref()?).ok()?;
-        (!failure.message.contains(&wanted)).then(|| {
-            format!(
-                "not retried: the error doesn't contain `{}`",
-                cut(&wanted, 100)
-            )
-        })
+        let wanted = self.retry_condition(step).ok()?;
+        let wanted: Vec<String> = wanted
+            .iter()
+            .map(|text| format!("`{}`", cut(text, 100)))
+            .collect();
+        let wanted = wanted.join(" or ");
+        Some(format!("not retried: the error doesn't contain {wanted}"))
     }
 
     /// When to call again, or `None` if that was the last attempt.
@@ -609,9 +614,10 @@ impl Script {
         &self,
         now: Duration,
         step: &Step,
-        attempt: u32,
+        current: &Current,
         failure: &Failure,
     ) -> Result<Option<Duration>, Failure> {
+        let attempt = u32::try_from(current.attempts.len()).unwrap_or(u32::MAX);
         if !self.is_retried(step, failure)?
             || f64::from(attempt) > self.resolver.number(&step.retry.count, "retry.count")?
         {
@@ -625,6 +631,12 @@ impl Script {
                 .saturating_mul(2_u32.saturating_pow(attempt - 1))
                 .min(MAX_BACKOFF),
         };
+        if let Some(most) = &step.retry.max_ms {
+            let most = self.resolver.number(most, "retry.max_ms")?;
+            if milliseconds(now + delay) - milliseconds(current.started) > most {
+                return Ok(None);
+            }
+        }
         Ok(Some(now + delay))
     }
 }

@@ -129,6 +129,7 @@ pub(super) fn wanted(target: &Target, resolver: &Resolver) -> Result<Wanted, Fai
         Some(place) => Some(Around {
             role: text(place.role.as_ref())?,
             name: text(place.name.as_ref())?,
+            text: text(place.text.as_ref())?,
         }),
         None => None,
     };

@@ -435,6 +435,31 @@ fn retry_looks_at_its_condition_and_at_what_follows() {
 }
 
 #[test]
+fn retry_knows_several_errors_and_how_long() {
+    let steps = |more: Json| {
+        let mut retry = json!({"count": 5, "delay": 100, "backoff": "constant", "condition": ["not found", "disabled"]});
+        if let (Some(retry), Json::Object(more)) = (retry.as_object_mut(), more) {
+            retry.extend(more);
+        }
+        json!([{"step": 1, "tool": "mcp__s__t", "params": {}, "on_error": "retry", "retry": retry}])
+    };
+    let run = play(steps(json!({})), |_| fails("it is disabled"));
+    assert_eq!(run.calls.len(), 6);
+    let run = play(steps(json!({"max_ms": 250})), |_| fails("not found"));
+    assert_eq!(
+        run.calls.len(),
+        3,
+        "none begins after a quarter of a second"
+    );
+    let run = play(steps(json!({})), |_| fails("network down"));
+    let error = run.steps[0].error.as_ref().expect("failed");
+    assert_eq!(
+        error.notes,
+        ["not retried: the error doesn't contain `not found` or `disabled`"]
+    );
+}
+
+#[test]
 fn a_failed_output_is_never_retried() {
     let run = play(
         json!([{"step": 1, "id": "a", "tool": "mcp__s__t", "params": {}, "output": {"v": "$.x"}, "on_error": "retry", "retry": {"delay": 0}}]),

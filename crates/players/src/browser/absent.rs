@@ -51,6 +51,10 @@ impl BrowserBridge {
         match *self {}
     }
 
+    pub async fn evaluate(&mut self, _: &str) -> Result<serde_json::Value, BrowserError> {
+        match *self {}
+    }
+
     pub fn refused(&self) -> Option<Refusal> {
         match *self {}
     }

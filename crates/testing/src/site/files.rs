@@ -29,11 +29,16 @@ pub(super) fn answer(shared: &Shared, path: &str) -> Response {
     if !is_plain {
         return StatusCode::NOT_FOUND.into_response();
     }
+    let component = path.strip_prefix("packages/");
     let package = PACKAGES.iter().find(|(known, _)| *known == path);
     let file = match (package, &shared.packages) {
         (Some((_, inside)), Some(packages)) => packages.join(inside),
         (Some(_), None) => return StatusCode::NOT_FOUND.into_response(),
-        (None, _) => shared.pages.join(path),
+        (None, _) => match (component, &shared.components) {
+            (Some(inside), Some(components)) => components.join(inside),
+            (Some(_), None) => return StatusCode::NOT_FOUND.into_response(),
+            (None, _) => shared.pages.join(path),
+        },
     };
     let Ok(bytes) = std::fs::read(&file) else {
         let page = "<!doctype html><title>Not found</title><h1>Not found</h1>";
@@ -43,7 +48,7 @@ pub(super) fn answer(shared: &Shared, path: &str) -> Response {
     let kind = match file.extension().and_then(|extension| extension.to_str()) {
         Some("html") => "text/html; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
-        Some("js") => "text/javascript; charset=utf-8",
+        Some("js" | "mjs") => "text/javascript; charset=utf-8",
         Some("svg") => "image/svg+xml",
         _ => "application/octet-stream",
     };
@@ -55,9 +60,12 @@ pub(super) fn answer(shared: &Shared, path: &str) -> Response {
         let text = String::from_utf8_lossy(&bytes)
             .replace("__OTHER_PORT__", &shared.other_port())
             .replace("__OTHER_SITE__", &shared.other_site());
-        let text = match shared.is_watched {
-            true => text.replacen("<head>", "<head><script src=\"/witness.js\"></script>", 1),
-            false => text,
+        let text = match shared.script {
+            Some(script) => {
+                let begin = format!("<head><script src=\"/{script}\"></script>");
+                text.replacen("<head>", &begin, 1)
+            }
+            None => text,
         };
         return (headers, text).into_response();
     }

@@ -31,9 +31,11 @@ struct Shared {
     pages: PathBuf,
     /// The folder with `react` and `react-dom` in it, if they are installed.
     packages: Option<PathBuf>,
+    /// The folder with the libraries of components.
+    components: Option<PathBuf>,
     ports: [u16; 2],
-    /// Whether pages tell what was clicked on them.
-    is_watched: bool,
+    /// The script that each page begins with: one that tells what was done on it.
+    script: Option<&'static str>,
     /// How often each thing was done, by its name.
     counts: Mutex<BTreeMap<String, u64>>,
     /// Told when something was done.
@@ -49,12 +51,21 @@ impl Site {
         Self::start_at(0)
     }
 
+    /// As [`Site::start`], and each page can be changed and tells whether what was done on it was done to the element
+    /// that the change tracked: see `tests/site/adversary.js`.
+    ///
+    /// # Errors
+    /// When a port can't be had.
+    pub fn start_with_adversary() -> io::Result<Self> {
+        Self::serve(0, Some("adversary.js"))
+    }
+
     /// As [`Site::start`], and each page tells what was clicked on it: see `tests/site/witness.js`.
     ///
     /// # Errors
     /// When a port can't be had.
     pub fn start_watched() -> io::Result<Self> {
-        Self::serve(0, true)
+        Self::serve(0, Some("witness.js"))
     }
 
     /// As [`Site::start`], with the first port given; 0 is any.
@@ -62,17 +73,18 @@ impl Site {
     /// # Errors
     /// When the port can't be had.
     pub fn start_at(port: u16) -> io::Result<Self> {
-        Self::serve(port, false)
+        Self::serve(port, None)
     }
 
-    fn serve(port: u16, is_watched: bool) -> io::Result<Self> {
+    fn serve(port: u16, script: Option<&'static str>) -> io::Result<Self> {
         let first = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let second = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let shared = Arc::new(Shared {
             pages: crate::repository_root().join("tests/site"),
             packages: crate::peers::folder().map(|folder| folder.join("npm/node_modules")),
+            components: crate::peers::folder().map(|folder| folder.join("components/node_modules")),
             ports: [first.local_addr()?.port(), second.local_addr()?.port()],
-            is_watched,
+            script,
             counts: Mutex::default(),
             changed: Condvar::new(),
         });

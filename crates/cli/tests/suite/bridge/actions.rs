@@ -1,5 +1,6 @@
 //! What a person does on a page, and what comes of it.
 
+use cuecard_core::scenario::browser::Direction;
 use cuecard_players::browser::{
     BrowserErrorKind, ElementAddress, Navigation, OnDialog, Settled, Settling,
 };
@@ -139,7 +140,10 @@ fn an_element_under_a_sticky_header_is_scrolled_free_and_lazy_parts_come() {
         assert!(all(&before, "link", "Read Story 1").len() == 1);
         assert!(all(&before, "link", "Read Story 25").is_empty());
         for _ in 0..4 {
-            lab.bridge.scroll(true).await.expect("it scrolls");
+            lab.bridge
+                .scroll(Direction::Down)
+                .await
+                .expect("it scrolls");
             lab.bridge
                 .settle(Settling::Whole)
                 .await

@@ -147,14 +147,10 @@ pub(super) fn file(url: &str, test_steps: Vec<TestStep>) -> StepsFile {
 
 /// What a step knows its element by.
 pub(super) fn remember(step: &mut TestStep, finder: Finder<'_>, id: NodeId) {
-    step.selectors = finder
-        .candidates(id)
-        .selectors
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let known = finder.identify(id, None).expect("an element");
+    step.selectors = known.selectors.iter().map(ToString::to_string).collect();
     step.selector = step.selectors.first().cloned();
-    step.fingerprint = finder.fingerprint(id);
+    step.fingerprint = Some(known.fingerprint);
     step.index = finder
         .state
         .element(id)

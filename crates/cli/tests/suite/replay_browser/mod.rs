@@ -4,7 +4,7 @@ mod bad_input;
 mod maker;
 mod playing;
 mod report;
-mod verdicts;
+pub(crate) mod verdicts;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +22,14 @@ use crate::program;
 
 /// Runs `test` with a stage on the test site, whose pages tell what was clicked.
 fn with_stage(test: impl AsyncFnOnce(&mut LiveStage, &Site)) {
+    with_site(Site::start_watched, test);
+}
+
+/// The same with a site of another kind.
+pub(crate) fn with_site(
+    start: impl FnOnce() -> std::io::Result<Site>,
+    test: impl AsyncFnOnce(&mut LiveStage, &Site),
+) {
     let Some(tools) = peers::browser_tools() else {
         return;
     };
@@ -52,7 +60,7 @@ fn with_stage(test: impl AsyncFnOnce(&mut LiveStage, &Site)) {
             values: Values::default(),
         };
         let mut stage = session.start().await.expect("the browser starts");
-        let site = Site::start_watched().expect("the site starts");
+        let site = start().expect("the site starts");
         test(&mut stage, &site).await;
         stage.stop().await;
     });

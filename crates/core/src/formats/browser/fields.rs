@@ -232,7 +232,7 @@ pub(super) const STEP: &[Field] = &[
     field("key", TEXT, "The key that is pressed."),
     field(
         "direction",
-        r#"{"enum": ["up", "down"]}"#,
+        r#"{"enum": ["up", "down", "top", "bottom"]}"#,
         "Where to scroll.",
     ),
     field("durationMs", MILLISECONDS, "How long to wait."),
@@ -296,6 +296,41 @@ pub(super) const FINGERPRINT: &[Field] = &[
     field("ordinal", MILLISECONDS, "Its place among its like, from 1."),
     field("of", MILLISECONDS, "How many there are."),
     field("scope", TEXTS, "The frames and shadow hosts that it is in."),
+    field(
+        "within",
+        r##"{"type": "array", "items": {"$ref": "#/$defs/container"}}"##,
+        "The containers that tell it from its twins, innermost first.",
+    ),
+    field(
+        "position",
+        r#"{"type": "integer", "minimum": -1000000, "maximum": 1000000, "not": {"const": 0}}"#,
+        "Which of its twins the sentence named: 1 is the first, -1 the last.",
+    ),
+    field(
+        "byPosition",
+        TEXTS,
+        "What stands around each of its twins, where no text tells it apart.",
+    ),
+    field(
+        "likes",
+        TEXTS,
+        "The names of the elements of its role in the container around it.",
+    ),
+];
+
+pub(super) const CONTAINER: &[Field] = &[
+    needed(
+        "kind",
+        r#"{"enum": ["section", "dialog", "row", "item", "card", "post", "list", "table", "form", "frame"]}"#,
+        "What it is.",
+    ),
+    field("text", TEXT, "The text that it is known by."),
+    field(
+        "at",
+        r#"{"enum": ["name", "heading", "cell", "text"]}"#,
+        "Where in it the text stands.",
+    ),
+    field("column", TEXT, "The heading of the column with the text."),
 ];
 
 pub(super) const ERROR: &[Field] = &[

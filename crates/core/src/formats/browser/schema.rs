@@ -35,6 +35,7 @@ pub fn steps_schema() -> Json {
         "step": step,
         "assertion": object(fields::ASSERTION),
         "fingerprint": object(fields::FINGERPRINT),
+        "container": object(fields::CONTAINER),
         "error": object(fields::ERROR),
         "dialog": object(fields::DIALOG),
         "download": object(fields::DOWNLOAD),

@@ -8,9 +8,9 @@ use crate::formats::document::{Language, place_of, read_document};
 use crate::formats::fields::Field;
 use crate::formats::reader::{Object, Reader, first_character, found};
 use crate::scenario::browser::{
-    ActionKind, AssertKind, BrowserAssertion, BrowserOptions, Compare, Direction, ErrorInfo,
-    Fingerprint, Observed, ObservedDialog, ObservedDownload, ParseStatus, STEPS_VERSION, StepsFile,
-    TestStep, TextMatch, Translator, WaitFor,
+    ActionKind, AssertKind, BrowserAssertion, BrowserOptions, Compare, Container, ContainerKind,
+    Direction, ErrorInfo, Fingerprint, Observed, ObservedDialog, ObservedDownload, ParseStatus,
+    STEPS_VERSION, StepsFile, TestStep, TextMatch, TextPlace, Translator, WaitFor,
 };
 use crate::source::json::{Node, NodeKind};
 use crate::source::{SourceFile, Span};
@@ -19,6 +19,9 @@ use crate::value::{Json, cut};
 /// The most steps of a file, and selectors of a step.
 const MOST_STEPS: usize = 1_000;
 const MOST_SELECTORS: usize = 50;
+
+/// The most twins among which an element has a position.
+const MOST_TWINS: i64 = 1_000_000;
 
 /// The longest time of a step in milliseconds, and the most retries.
 const LONGEST: u64 = 600_000;
@@ -299,8 +302,7 @@ fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<TestStep>
     step.assertion = below(reader, object, "assertion")
         .and_then(|(node, pointer)| assertion(reader, node, &pointer, expected));
     step.key = text(reader, object, "key");
-    let directions = &[("up", Direction::Up), ("down", Direction::Down)];
-    step.direction = reader.one_of(object, "direction", "`direction`", directions);
+    step.direction = reader.one_of(object, "direction", "`direction`", Direction::ALL);
     step.duration_ms = whole(reader, object, "durationMs", 1, LONGEST);
     step.tab = whole(reader, object, "tab", 0, 1_000).and_then(|tab| usize::try_from(tab).ok());
     step.timeout_ms = whole(reader, object, "timeout", 1, LONGEST);
@@ -416,6 +418,7 @@ fn fingerprint(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Fi
             .unwrap_or(1)
     };
     let (ordinal, of) = (count("ordinal"), count("of"));
+    let within = objects(reader, object, "within", fields::CONTAINER, container);
     Some(Fingerprint {
         role: text(reader, object, "role").unwrap_or_default(),
         name: text(reader, object, "name").unwrap_or_default(),
@@ -427,6 +430,41 @@ fn fingerprint(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Fi
         ordinal,
         of,
         scope: texts(reader, object, "scope"),
+        within,
+        position: position(reader, object),
+        by_position: texts(reader, object, "byPosition"),
+        likes: texts(reader, object, "likes"),
+    })
+}
+
+/// Which of its twins an element is: from 1, or from -1 backwards.
+fn position(reader: &mut Reader<'_>, object: Object<'_>) -> Option<i32> {
+    let node = reader.get(object, "position")?;
+    let number = node
+        .to_value()
+        .as_i64()
+        .filter(|number| (1..=MOST_TWINS).contains(&number.abs()));
+    if number.is_none() {
+        let message = format!(
+            "`position` must be a whole number from 1, or from -1 down, not {}",
+            found(node)
+        );
+        invalid(reader, node, object.child_pointer("position"), message);
+    }
+    number.and_then(|number| i32::try_from(number).ok())
+}
+
+fn container(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Container> {
+    if object.get("kind").is_none() {
+        needed(reader, object, "kind", "the container");
+    }
+    Some(Container {
+        kind: reader.one_of(object, "kind", "`kind`", ContainerKind::ALL)?,
+        text: text(reader, object, "text"),
+        at: reader
+            .one_of(object, "at", "`at`", TextPlace::ALL)
+            .unwrap_or_default(),
+        column: text(reader, object, "column"),
     })
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, json};
 
 use crate::scenario::browser::{
-    BrowserAssertion, Compare, Direction, ErrorInfo, Fingerprint, Observed, ParseStatus,
+    BrowserAssertion, Compare, Container, Direction, ErrorInfo, Fingerprint, Observed, ParseStatus,
     STEPS_VERSION, StepsFile, TestStep, Translator, WaitFor,
 };
 use crate::value::Json;
@@ -156,6 +156,22 @@ pub(super) fn fingerprint(fingerprint: &Fingerprint) -> Json {
     put(&mut members, "ordinal", fingerprint.ordinal);
     put(&mut members, "of", fingerprint.of);
     put_texts(&mut members, "scope", &fingerprint.scope);
+    let within: Vec<Json> = fingerprint.within.iter().map(container).collect();
+    if !within.is_empty() {
+        put(&mut members, "within", within);
+    }
+    put_some(&mut members, "position", fingerprint.position);
+    put_texts(&mut members, "byPosition", &fingerprint.by_position);
+    put_texts(&mut members, "likes", &fingerprint.likes);
+    Json::Object(members)
+}
+
+fn container(container: &Container) -> Json {
+    let mut members = Members::new();
+    put(&mut members, "kind", container.kind.as_str());
+    put_some(&mut members, "text", container.text.clone());
+    put(&mut members, "at", container.at.as_str());
+    put_some(&mut members, "column", container.column.clone());
     Json::Object(members)
 }
 

@@ -162,6 +162,11 @@ pub(super) const PLACE: &[Field] = &[
         TEXT,
         "Its accessible name; of a row also the text of its first cell or heading, or of all of it.",
     ),
+    field(
+        "text",
+        TEXT,
+        "A text in it: the whole of one of its cells, headings or lines.",
+    ),
 ];
 
 pub(super) const RETRY: &[Field] = &[
@@ -177,8 +182,13 @@ pub(super) const RETRY: &[Field] = &[
     ),
     field(
         "condition",
-        r#"{"type": ["string", "null"]}"#,
-        "Only while the error contains this text.",
+        r#"{"type": ["string", "array", "null"], "items": {"type": "string"}}"#,
+        "Only while the error contains this text, or one of these.",
+    ),
+    field(
+        "max_ms",
+        NUMBER_OR_REFERENCE,
+        "No call begins later than so many milliseconds after the first.",
     ),
     field(
         "backoff",

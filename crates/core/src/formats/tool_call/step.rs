@@ -418,15 +418,13 @@ fn retry(reader: &mut Reader<'_>, object: Object<'_>, on_error: OnError) -> Retr
             "a whole number up to 1000",
         );
     }
-    let condition = match below.get("condition").map(|node| &node.kind) {
-        None | Some(NodeKind::Null) => None,
-        Some(_) => template_text(reader, below, "condition", "`retry.condition`"),
-    };
     RetryRule {
         count: count.map_or(default.count, |(template, _)| template),
         delay: number_template(reader, below, "delay", "`retry.delay`")
             .map_or(default.delay, |(template, _)| template),
-        condition,
+        condition: retry_condition(reader, below),
+        max_ms: number_template(reader, below, "max_ms", "`retry.max_ms`")
+            .map(|(template, _)| template),
         backoff: reader
             .one_of(
                 below,
@@ -447,6 +445,31 @@ fn retry(reader: &mut Reader<'_>, object: Object<'_>, on_error: OnError) -> Retr
             )
             .unwrap_or_default(),
     }
+}
+
+/// A text, or a list of them.
+fn retry_condition(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Template> {
+    let Some(node) = object.get("condition") else {
+        return Vec::new();
+    };
+    let NodeKind::Array(items) = &node.kind else {
+        return match node.kind {
+            NodeKind::Null => Vec::new(),
+            _ => template_text(reader, object, "condition", "`retry.condition`")
+                .into_iter()
+                .collect(),
+        };
+    };
+    let pointer = object.child_pointer("condition");
+    let mut texts = Vec::new();
+    for (place, item) in items.iter().enumerate() {
+        let pointer = format!("{pointer}/{place}");
+        match &item.kind {
+            NodeKind::String(text) => texts.push(from_string(reader, text, item.span, &pointer)),
+            _ => reader.wrong_type(item, &pointer, "`retry.condition`", "a text"),
+        }
+    }
+    texts
 }
 
 #[cfg(test)]

@@ -267,7 +267,7 @@ pub(super) fn within(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Targ
             node,
             &pointer,
             "`within`",
-            "an object with `role` and `name`",
+            "an object with `role`, `name` or `text`",
         );
         return None;
     }
@@ -279,8 +279,12 @@ pub(super) fn within(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Targ
     let place = TargetPlace {
         role: role(reader, below, "within"),
         name: part(reader, below, "within", "name"),
+        text: part(reader, below, "within", "text"),
     };
-    if below.get("role").is_none() && below.get("name").is_none() {
+    if ["role", "name", "text"]
+        .iter()
+        .all(|key| below.get(key).is_none())
+    {
         let diagnostic = reader.error(
             codes::TARGET_INVALID,
             node.span,

@@ -28,6 +28,7 @@ fn within(wanted: Wanted, role: &str, name: &str) -> Wanted {
         within: Some(Around {
             role: Some(role.to_owned()),
             name: Some(name.to_owned()),
+            text: None,
         }),
         ..wanted
     }
@@ -56,6 +57,41 @@ fn the_element_that_people_act_on_is_meant() {
         assert_eq!(found(page, &text(wanted)), id, "{wanted}");
     }
     assert_eq!(found(page, &named("heading", "Log in")), "1_1");
+}
+
+#[test]
+fn a_place_is_known_by_a_text_in_it() {
+    let page = "\
+uid=1 article
+  uid=2 row \"5 Bob Brown Delete\"
+    uid=3 cell \"5\"
+    uid=4 cell \"Bob Brown\"
+    uid=5 button \"Delete\"
+  uid=6 row \"6 Bob Brownlee Delete\"
+    uid=7 cell \"6\"
+    uid=8 cell \"Bob Brownlee\"
+    uid=9 button \"Delete\"
+  uid=10 article
+    uid=11 StaticText \"Bob Brown\"
+    uid=12 button \"Delete\"";
+    let in_place = |role: &str, text: &str| Wanted {
+        within: Some(Around {
+            role: Some(role.to_owned()),
+            name: None,
+            text: Some(text.to_owned()),
+        }),
+        ..named("button", "Delete")
+    };
+    for (role, text, id) in [
+        ("row", "Bob Brown", "5"),
+        ("row", "bob brownlee", "9"),
+        // Of places inside each other the innermost.
+        ("article", "Bob Brown", "12"),
+    ] {
+        assert_eq!(found(page, &in_place(role, text)), id, "{role} {text}");
+    }
+    let none = snapshot(page).meant(&in_place("row", "Bob"));
+    assert_eq!(none.map_err(|none| none.count), Err(0));
 }
 
 #[test]

@@ -2,20 +2,23 @@
 
 use std::collections::HashMap;
 
-use super::place::keeps_its_own;
+use super::place::{is_in, keeps_its_own};
+use super::verdict::{has_name, is_kind, same_path};
+use crate::page::containers::{Place, is_row};
 use crate::page::describe::is_frame;
 use crate::page::dom::{DomElement, DomKind, DomState, NodeId};
-use crate::page::selector::Finder;
+use crate::page::rules::{Phrase, Within};
+use crate::page::selector::{Finder, Pattern, Selector};
 use crate::page::snapshot::single_spaces;
-use crate::page::words::fold;
-use crate::scenario::browser::Fingerprint;
+use crate::page::words::{Likeness, SoughtName, fold_name};
+use crate::scenario::browser::{Container, Fingerprint};
 use crate::value::cut;
 
 /// How many elements around one are remembered.
 const LONGEST_PATH: usize = 5;
 
 /// The longest name and text that is remembered, in characters.
-const LONGEST_TEXT: usize = 120;
+pub(super) const LONGEST_TEXT: usize = 120;
 
 /// How far before an element a text may stand that is near it, in nodes.
 const FARTHEST: usize = 200;
@@ -41,29 +44,215 @@ pub(super) const NAMELESS: &[&str] = &["generic", "none", "presentation", ""];
 /// Parts of rows, whose names are all that is in them.
 const CELLS: &[&str] = &["cell", "gridcell", "columnheader", "rowheader"];
 
+/// How many names, and texts around twins, are remembered.
+pub(super) const MOST_LIKES: usize = 40;
+
+/// What is remembered of an element, to find it and to know it again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Identification {
+    /// Its selectors, the most lasting first; the last is always its xpath.
+    pub selectors: Vec<Selector>,
+    /// What it is.
+    pub fingerprint: Fingerprint,
+    /// Why it may not be found again.
+    pub warning: Option<String>,
+}
+
 impl Finder<'_> {
-    /// What an element is, to know it again.
-    pub fn fingerprint(&self, id: NodeId) -> Option<Fingerprint> {
+    /// What an element is, to know it again: with the container and the position that its sentence named, if it named
+    /// any.
+    pub fn identify(&self, id: NodeId, said: Option<&Phrase>) -> Option<Identification> {
+        let of = self.ordinal(id, self.state.element(id)?).1;
+        let position = said.and_then(|phrase| phrase.position);
+        let within = self.within(id, said.and_then(|phrase| phrase.within.as_ref()), of);
+        self.identify_within(id, within, position)
+    }
+
+    /// As [`Finder::identify`], with containers that are known already.
+    pub fn identify_within(
+        &self,
+        id: NodeId,
+        within: Vec<Container>,
+        position: Option<i32>,
+    ) -> Option<Identification> {
         let element = self.state.element(id)?;
         let (ordinal, of) = self.ordinal(id, element);
-        Some(Fingerprint {
+        let mut fingerprint = Fingerprint {
             role: element.role.clone(),
             name: cut(&element.name, LONGEST_TEXT).into_owned(),
             tag: element.tag_name.clone(),
             input_type: element.input_type(),
             test_id: self.test_id(element).map(str::to_owned),
-            path: self.path(id),
-            near: self.near(id, element),
+            path: self.path(id, &within),
+            near: self.near(id, element, &within),
             ordinal,
             of,
             scope: scope_words(element),
+            within,
+            position,
+            ..Fingerprint::default()
+        };
+        fingerprint.likes = self.likes_of(id, &fingerprint);
+        let place = self.place_within(&fingerprint.within).ok().flatten();
+        let selectors = self.candidates(id, &fingerprint);
+        let twins = self.twins(&fingerprint);
+        let n_inside = twins
+            .iter()
+            .filter(|twin| is_in(place.as_ref(), **twin))
+            .count();
+        let is_by_id = selectors.iter().any(|selector| {
+            matches!(selector.pattern, Pattern::TestId(_)) || selector.plain_id().is_some()
+        });
+        let mut warning = None;
+        if position.is_none() && n_inside > 1 && !is_by_id {
+            warning = Some(format!(
+                "byPosition: only its position tells this {}{} from others: give it a name or a test id",
+                element.kind(),
+                match element.name.is_empty() {
+                    true => String::new(),
+                    false => format!(" \"{}\"", element.name),
+                }
+            ));
+            fingerprint.by_position = self.around_twins(&twins);
+        }
+        Some(Identification {
+            selectors,
+            fingerprint,
+            warning,
+        })
+    }
+
+    /// What an element is, to know it again.
+    pub fn fingerprint(&self, id: NodeId) -> Option<Fingerprint> {
+        self.identify(id, None).map(|known| known.fingerprint)
+    }
+
+    /// The containers that tell an element from its twins: the one that was said, else the item that it is in, else
+    /// where there are twins the nearest one with a name.
+    fn within(&self, id: NodeId, said: Option<&Within>, of: usize) -> Vec<Container> {
+        let mut within = match said {
+            Some(said) => self.container_said(id, said).into_iter().collect(),
+            None => Vec::new(),
+        };
+        if within.is_empty()
+            && let Some((item, container)) = self.item_container(id)
+        {
+            within.push(container);
+            self.complete(item, &mut within);
+        }
+        if within.is_empty() && of > 1 {
+            // Only what has none of its twins tells it from them.
+            let is_alone = |container: &Container| {
+                self.place_within(std::slice::from_ref(container))
+                    .is_ok_and(|place| place.is_some_and(|place| self.is_alone_in(id, &place)))
+            };
+            within.extend(self.named_around(id).find(is_alone));
+        }
+        match self.place_within(&within) {
+            Ok(_) => within,
+            // Several have the text: more is needed to tell them apart.
+            Err(_) => {
+                let start = self
+                    .places_of(&within[0])
+                    .into_iter()
+                    .rfind(|place| place.contains(&id.0));
+                if let Some(start) = start {
+                    self.complete(NodeId(start.start), &mut within);
+                }
+                match self.place_within(&within) {
+                    Ok(_) => within,
+                    Err(_) => Vec::new(),
+                }
+            }
+        }
+    }
+
+    /// Whether nothing visible in a part of the page has the role and the name of an element in it.
+    fn is_alone_in(&self, id: NodeId, place: &Place) -> bool {
+        let Some(element) = self.state.element(id) else {
+            return false;
+        };
+        let sought = SoughtName::new(&element.name);
+        self.state.elements().all(|(other_id, other)| {
+            other_id == id
+                || !place.contains(&other_id.0)
+                || !other.is_visible
+                || other.role != element.role
+                || !sought.fits(&other.name, Likeness::Folded)
+        })
+    }
+
+    /// Adds containers around one until they are one place.
+    fn complete(&self, inner: NodeId, within: &mut Vec<Container>) {
+        for container in self.named_around(inner) {
+            if self.place_within(within).is_ok() {
+                return;
+            }
+            within.push(container);
+            if self.place_within(within).is_err() {
+                within.pop();
+            }
+        }
+    }
+
+    /// The elements that are like what was remembered: visible, of its kind and name.
+    pub(super) fn twins(&self, fingerprint: &Fingerprint) -> Vec<NodeId> {
+        self.state
+            .elements()
+            .filter(|(_, element)| {
+                element.is_visible
+                    && is_kind(element, fingerprint)
+                    && has_name(element, fingerprint)
+            })
+            .map(|(id, _)| id)
+            .collect()
+    }
+
+    /// What stands around each twin, in the order of the page.
+    pub(super) fn around_twins(&self, twins: &[NodeId]) -> Vec<String> {
+        twins
+            .iter()
+            .take(MOST_LIKES)
+            .map(|&twin| {
+                let own = single_spaces(&self.state.visible_text(twin));
+                let text = self
+                    .state
+                    .ancestors(twin)
+                    .map(|outer| single_spaces(&self.state.visible_text(outer)))
+                    .find(|text| *text != own);
+                cut(&text.unwrap_or_default(), LONGEST_TEXT).into_owned()
+            })
+            .collect()
+    }
+
+    /// The names of the other elements of its role in the same place, as far as that has a name.
+    fn likes_of(&self, id: NodeId, fingerprint: &Fingerprint) -> Vec<String> {
+        self.in_its_path(fingerprint)
+            .filter(|(like, _)| *like != id)
+            .take(MOST_LIKES)
+            .map(|(_, element)| cut(&element.name, LONGEST_TEXT).into_owned())
+            .collect()
+    }
+
+    /// The visible elements of a role whose path is the one that was remembered.
+    pub(super) fn in_its_path<'s>(
+        &'s self,
+        fingerprint: &'s Fingerprint,
+    ) -> impl Iterator<Item = (NodeId, &'s DomElement)> {
+        self.state.elements().filter(move |(id, element)| {
+            element.is_visible
+                && is_kind(element, fingerprint)
+                && same_path(&self.path(*id, &fingerprint.within), &fingerprint.path)
         })
     }
 
     /// The named and landmark elements around one, innermost first, with the frames and shadow hosts that it is in.
-    pub(super) fn path(&self, id: NodeId) -> Vec<String> {
+    /// What an item is called is left out where `within` says it.
+    pub(super) fn path(&self, id: NodeId, within: &[Container]) -> Vec<String> {
+        let has_item = within.iter().any(|container| container.kind.is_item());
         self.state
             .ancestor_elements(id)
+            .filter(|(_, outer)| !has_item || !(is_row(&outer.role) || outer.role == "article"))
             .filter_map(|(place, outer)| self.entry(place, outer))
             .take(LONGEST_PATH)
             .collect()
@@ -93,10 +282,14 @@ impl Finder<'_> {
     }
 
     /// The label of an element, or the heading or text before it in the row, dialog or component that it is in.
-    pub(super) fn near(&self, id: NodeId, element: &DomElement) -> String {
+    pub(super) fn near(&self, id: NodeId, element: &DomElement, within: &[Container]) -> String {
         let own = single_spaces(&element.label);
         if !own.is_empty() {
             return cut(&own, LONGEST_TEXT).into_owned();
+        }
+        // Of an item that is known by a text the others may change: prices, counts, states.
+        if let Some(item) = within.iter().find(|container| container.kind.is_item()) {
+            return item.text.clone().unwrap_or_default();
         }
         let around = self
             .state
@@ -119,11 +312,13 @@ impl Finder<'_> {
 
     /// Which of the elements with its role and name it is, from 1, and how many there are.
     fn ordinal(&self, id: NodeId, element: &DomElement) -> (usize, usize) {
-        let name = fold(&element.name);
+        let sought = SoughtName::new(&cut(&element.name, LONGEST_TEXT));
         let (mut ordinal, mut of) = (0, 0);
         for (place, other) in self.state.elements() {
             let is_twin = place == id
-                || (other.is_visible && other.role == element.role && fold(&other.name) == name);
+                || (other.is_visible
+                    && other.role == element.role
+                    && sought.fits(&cut(&other.name, LONGEST_TEXT), Likeness::Folded));
             if is_twin {
                 of += 1;
                 if place <= id {
@@ -141,7 +336,10 @@ pub(super) fn ordinals(state: &DomState) -> HashMap<NodeId, usize> {
     let mut ordinals = HashMap::new();
     for (id, element) in state.elements().filter(|(_, element)| element.is_visible) {
         let count = counts
-            .entry((element.role.as_str(), fold(&element.name)))
+            .entry((
+                element.role.as_str(),
+                fold_name(&cut(&element.name, LONGEST_TEXT)),
+            ))
             .or_default();
         *count += 1;
         ordinals.insert(id, *count);

@@ -6,4 +6,5 @@ mod place;
 mod tests;
 mod verdict;
 
+pub use fingerprint::Identification;
 pub use verdict::{Difference, Healing, Remembered, Scored, Verdict};

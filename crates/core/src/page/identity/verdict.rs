@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-use super::fingerprint::ordinals;
+use super::fingerprint::{LONGEST_TEXT, ordinals};
+use super::place::is_in;
+use crate::page::containers::Place;
 use crate::page::dom::{DomElement, NodeId};
 use crate::page::selector::{Finder, Pattern, Selector, looks_generated};
-use crate::page::words::fold;
+use crate::page::snapshot::single_spaces;
+use crate::page::words::{Likeness, SoughtName, fold, fold_name, tokens};
 use crate::scenario::browser::Fingerprint;
 use crate::value::cut;
 
@@ -28,6 +31,9 @@ const ROUNDING: f64 = 1e-9;
 
 /// How many elements a message lists.
 const SHOWN: usize = 3;
+
+/// How many elements are compared.
+const MOST_SCORED: usize = 100;
 
 /// What a step remembers of its element.
 #[derive(Debug, Clone, Copy)]
@@ -130,96 +136,315 @@ impl fmt::Display for Scored {
 }
 
 impl Finder<'_> {
-    /// Whether the element that was meant is still there.
+    /// Whether the element that was meant is still there. Nothing is chosen outside of the container that it was told
+    /// apart by, and nothing for its position unless the sentence named that.
     pub fn verdict(&self, remembered: Remembered<'_>) -> Verdict {
+        let fingerprint = remembered.fingerprint;
+        let place = match self.place_within(&fingerprint.within) {
+            Ok(place) => place,
+            Err(0) => {
+                let nearest = self.nearest_to(fingerprint);
+                return Verdict::Gone { nearest };
+            }
+            Err(_) => {
+                let candidates = self.nearest_to(fingerprint);
+                return Verdict::Ambiguous { candidates };
+            }
+        };
         let found = remembered
             .selectors
             .first()
             .and_then(|selector| self.one(selector));
-        if let Some(id) = found
-            && self.is_same(id, remembered)
-        {
-            return Verdict::Same(id);
+        let inside = found.filter(|&id| is_in(place.as_ref(), id));
+        if fingerprint.position.is_some() || !fingerprint.by_position.is_empty() {
+            return self.by_position(remembered, place.as_ref());
         }
-        let scored = self.scored(remembered.fingerprint);
-        let possible: Vec<&Scored> = scored
-            .iter()
-            .filter(|scored| self.is_in_its_place(scored.id, remembered))
+        if let Some(id) = inside
+            && self.is_same(id, remembered, place.as_ref())
+        {
+            return match self.rivals(id, remembered) {
+                rivals if rivals.is_empty() => Verdict::Same(id),
+                rivals => self.among(std::iter::once(id).chain(rivals), fingerprint),
+            };
+        }
+        let possible: Vec<Scored> = self
+            .scored(fingerprint)
+            .into_iter()
+            .filter(|scored| is_in(place.as_ref(), scored.id))
+            .filter(|scored| {
+                self.is_in_its_place(scored.id, fingerprint)
+                    && self.is_known_by_text(scored.id, remembered, place.as_ref())
+            })
             .collect();
         let best = possible.first().map_or(0.0, |scored| scored.score);
-        let next = possible.get(1).map_or(0.0, |scored| scored.score);
         if best + ROUNDING >= ENOUGH {
-            // Which of its like it is changes with every one that comes or goes: that alone decides nothing.
-            let apart_from_order =
-                |scored: &Scored| self.score(scored.id, remembered.fingerprint, Some(NO_ORDINAL));
-            let plain = apart_from_order(possible[0]);
-            let is_like_the_best = |scored: &Scored| {
-                best - scored.score + ROUNDING < MARGIN || apart_from_order(scored) >= plain
-            };
-            let others = possible[1..].iter().any(|other| is_like_the_best(other));
-            if !others {
-                let target = possible[0].id;
-                return Verdict::Healed(Healing {
-                    target,
-                    score: best,
-                    next,
-                    reason: self.reason(target, found, remembered),
-                });
-            }
-            let candidates = possible
-                .into_iter()
-                .filter(|scored| is_like_the_best(scored))
-                .take(SHOWN)
-                .cloned()
-                .collect();
-            return Verdict::Ambiguous { candidates };
+            return self.healed(possible, found, remembered);
         }
-        let renamed = self.renamed(remembered);
-        let nearest: Vec<Scored> = scored.into_iter().take(SHOWN).collect();
+        let next = possible.get(1).map_or(0.0, |scored| scored.score);
+        let mut renamed = self.renamed(remembered);
+        renamed.retain(|(id, _)| is_in(place.as_ref(), *id));
         match (renamed.as_slice(), found) {
             ([(target, reason)], _) => Verdict::Healed(Healing {
                 target: *target,
-                score: self.score(*target, remembered.fingerprint, None),
+                score: self.score(*target, fingerprint, None),
                 next,
                 reason: reason.clone(),
             }),
             ([], Some(found)) => Verdict::WrongTarget {
                 found,
-                differences: self.differences(found, remembered.fingerprint),
-                nearest,
+                differences: self.differences(found, fingerprint),
+                nearest: self.nearest_to(fingerprint),
             },
-            ([], None) => Verdict::Gone { nearest },
-            (several, _) => Verdict::Ambiguous {
-                candidates: several
-                    .iter()
-                    .take(SHOWN)
-                    .map(|(id, _)| Scored {
-                        id: *id,
-                        score: self.score(*id, remembered.fingerprint, None),
-                        words: self.in_words(*id),
-                    })
-                    .collect(),
+            ([], None) => Verdict::Gone {
+                nearest: self.nearest_to(fingerprint),
             },
+            (several, _) => self.among(several.iter().map(|(id, _)| *id), fingerprint),
         }
+    }
+
+    /// The best of these, if it is the only one that can be meant.
+    fn healed(
+        &self,
+        mut possible: Vec<Scored>,
+        found: Option<NodeId>,
+        remembered: Remembered<'_>,
+    ) -> Verdict {
+        let fingerprint = remembered.fingerprint;
+        let (best, next) = (
+            possible[0].score,
+            possible.get(1).map_or(0.0, |scored| scored.score),
+        );
+        let twins: Vec<NodeId> = possible
+            .iter()
+            .filter(|scored| self.is_called(scored.id, fingerprint))
+            .map(|scored| scored.id)
+            .collect();
+        if twins.len() > 1 {
+            // Neither order nor the text before it tells which of several is meant.
+            let is_told_apart = |id: &NodeId| {
+                self.has_test_id_of(*id, remembered)
+                    || same_path(&self.path(*id, &fingerprint.within), &fingerprint.path)
+            };
+            let apart: Vec<NodeId> = twins
+                .iter()
+                .copied()
+                .filter(|id| is_told_apart(id))
+                .collect();
+            match apart.as_slice() {
+                [one] if *one == possible[0].id => {}
+                _ => return self.among(twins, fingerprint),
+            }
+        }
+        // Which of its like it is changes with every one that comes or goes: that alone decides nothing.
+        let apart_from_order =
+            |scored: &Scored| self.score(scored.id, fingerprint, Some(NO_ORDINAL));
+        let plain = apart_from_order(&possible[0]);
+        let is_like_the_best = |scored: &Scored| {
+            best - scored.score + ROUNDING < MARGIN || apart_from_order(scored) >= plain
+        };
+        if possible[1..].iter().any(is_like_the_best) {
+            possible.retain(|scored| is_like_the_best(scored));
+            possible.truncate(SHOWN);
+            return Verdict::Ambiguous {
+                candidates: possible,
+            };
+        }
+        let target = possible[0].id;
+        match self.rivals(target, remembered) {
+            rivals if rivals.is_empty() => Verdict::Healed(Healing {
+                target,
+                score: best,
+                next,
+                reason: self.reason(target, found, remembered),
+            }),
+            rivals => self.among(std::iter::once(target).chain(rivals), fingerprint),
+        }
+    }
+
+    /// Several elements that could be meant.
+    fn among(&self, ids: impl IntoIterator<Item = NodeId>, fingerprint: &Fingerprint) -> Verdict {
+        let scored = |id| Scored {
+            id,
+            score: self.score(id, fingerprint, None),
+            words: self.in_words(id),
+        };
+        let mut candidates: Vec<Scored> = ids.into_iter().take(MOST_SCORED).map(scored).collect();
+        candidates.sort_by(|one, other| {
+            other
+                .score
+                .total_cmp(&one.score)
+                .then(one.id.cmp(&other.id))
+        });
+        candidates.truncate(SHOWN);
+        Verdict::Ambiguous { candidates }
+    }
+
+    /// The nearest elements, for messages.
+    fn nearest_to(&self, fingerprint: &Fingerprint) -> Vec<Scored> {
+        self.scored(fingerprint).into_iter().take(SHOWN).collect()
+    }
+
+    /// The element at the position that the sentence named; or, where nothing but its position told it from its twins,
+    /// the one there if all of them stand where they stood.
+    fn by_position(&self, remembered: Remembered<'_>, place: Option<&Place>) -> Verdict {
+        let fingerprint = remembered.fingerprint;
+        let twins = self.twins(fingerprint);
+        if let Some(position) = fingerprint.position {
+            let inside: Vec<NodeId> = twins.into_iter().filter(|&id| is_in(place, id)).collect();
+            let at = match usize::try_from(position) {
+                Ok(position) => position.checked_sub(1),
+                Err(_) => inside.len().checked_sub(position.unsigned_abs() as usize),
+            };
+            return match at.and_then(|at| inside.get(at)) {
+                Some(&id) => Verdict::Same(id),
+                None => Verdict::Gone {
+                    nearest: self.nearest_to(fingerprint),
+                },
+            };
+        }
+        let texts: Vec<String> = self
+            .around_twins(&twins)
+            .iter()
+            .map(|text| fold(text))
+            .collect();
+        let as_it_was = fingerprint.by_position.iter().map(|text| fold(text));
+        let target = fingerprint
+            .ordinal
+            .checked_sub(1)
+            .and_then(|at| twins.get(at));
+        // Of elements without a name around which the same stands nobody sees that they changed places.
+        let is_told_apart = |id| {
+            let own = texts.get(fingerprint.ordinal - 1);
+            !fold(&fingerprint.name).is_empty()
+                || texts.iter().filter(|text| Some(*text) == own).count() == 1
+                || self.is_made_as_it_was(id, remembered)
+        };
+        match target {
+            _ if twins.is_empty() => Verdict::Gone {
+                nearest: self.nearest_to(fingerprint),
+            },
+            Some(&id)
+                if twins.len() == fingerprint.of
+                    && as_it_was.eq(texts.iter().cloned())
+                    && is_in(place, id)
+                    && is_told_apart(id) =>
+            {
+                Verdict::Same(id)
+            }
+            _ => self.among(twins, fingerprint),
+        }
+    }
+
+    /// Whether what an element is made of leads to it alone.
+    fn is_made_as_it_was(&self, id: NodeId, remembered: Remembered<'_>) -> bool {
+        remembered.selectors.iter().any(|selector| {
+            matches!(selector.pattern, Pattern::Css(_))
+                && selector.nth.is_none()
+                && self.one(selector) == Some(id)
+        })
     }
 
     /// Whether an element is what was remembered: role, type and name, and where it is. If there were others like it,
     /// everything around it must be as it was; else it must not be in the place of another one.
-    fn is_same(&self, id: NodeId, remembered: Remembered<'_>) -> bool {
+    fn is_same(&self, id: NodeId, remembered: Remembered<'_>, place: Option<&Place>) -> bool {
         let fingerprint = remembered.fingerprint;
         let Some(element) = self.state.element(id) else {
             return false;
         };
-        if !is_kind(element, fingerprint) || !has_name(element, fingerprint) {
+        if !is_kind(element, fingerprint)
+            || !self.is_called(id, fingerprint)
+            || !self.is_known_by_text(id, remembered, place)
+        {
             return false;
         }
+        let within = &fingerprint.within;
         match fingerprint.of > 1 {
             true => {
-                same_path(&self.path(id), &fingerprint.path)
-                    && fold(&self.near(id, element)) == fold(&fingerprint.near)
+                same_path(&self.path(id, within), &fingerprint.path)
+                    && fold_name(&self.near(id, element, within)) == fold_name(&fingerprint.near)
             }
-            false => self.is_in_its_place(id, remembered),
+            false => self.is_in_its_place(id, fingerprint),
         }
+    }
+
+    /// Whether an element has the name that was remembered. Where others had it but for signs, each sign counts.
+    fn is_called(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+        self.state.element(id).is_some_and(|element| {
+            has_name(element, fingerprint)
+                && (fingerprint.of == 1
+                    || !fingerprint.within.is_empty()
+                    || single_spaces(&cut(&element.name, LONGEST_TEXT))
+                        == single_spaces(&fingerprint.name))
+        })
+    }
+
+    /// Whether something that people read, or an id that they gave, says that it is this element. Its name does; an
+    /// element without one is known by its test id, its plain id, its label or the text of its row.
+    fn is_known_by_text(
+        &self,
+        id: NodeId,
+        remembered: Remembered<'_>,
+        place: Option<&Place>,
+    ) -> bool {
+        let fingerprint = remembered.fingerprint;
+        if !fold(&fingerprint.name).is_empty() {
+            return true;
+        }
+        let Some(element) = self.state.element(id) else {
+            return false;
+        };
+        let has_label =
+            !element.label.is_empty() && fold_name(&element.label) == fold_name(&fingerprint.near);
+        if has_label || self.has_test_id_of(id, remembered) || has_plain_id(element, remembered) {
+            return true;
+        }
+        // Its text, if it is no more than that.
+        let has_text = remembered.selectors.iter().any(|selector| {
+            matches!(selector.pattern, Pattern::Text(_) | Pattern::Placeholder(_))
+                && self.one(selector) == Some(id)
+        });
+        if has_text {
+            return true;
+        }
+        let is_alone = || {
+            let twins = self.twins(fingerprint);
+            twins.iter().filter(|&&twin| is_in(place, twin)).count() == 1
+        };
+        place.is_some() && (is_alone() || self.is_made_as_it_was(id, remembered))
+    }
+
+    fn has_test_id_of(&self, id: NodeId, remembered: Remembered<'_>) -> bool {
+        let element = self.state.element(id);
+        // A test id that several had is not a name: no selector was made of it.
+        let had_test_id = remembered
+            .selectors
+            .iter()
+            .any(|selector| matches!(selector.pattern, Pattern::TestId(_)));
+        had_test_id
+            && element.and_then(|element| self.test_id(element))
+                == remembered.fingerprint.test_id.as_deref()
+    }
+
+    /// Elements that may be what was remembered although `id` has its name: with a new name in its old place, if `id` is
+    /// elsewhere or this one has its id.
+    fn rivals(&self, id: NodeId, remembered: Remembered<'_>) -> Vec<NodeId> {
+        let fingerprint = remembered.fingerprint;
+        let has_ids = |id: NodeId, element: &DomElement| {
+            self.has_test_id_of(id, remembered) || has_plain_id(element, remembered)
+        };
+        let is_marked = self
+            .state
+            .element(id)
+            .is_some_and(|element| has_ids(id, element));
+        if is_marked || fold(&fingerprint.name).is_empty() {
+            return Vec::new();
+        }
+        let has_moved = !same_path(&self.path(id, &fingerprint.within), &fingerprint.path);
+        self.in_its_path(fingerprint)
+            .filter(|(other, element)| *other != id && is_newcomer(element, fingerprint))
+            .filter(|(other, element)| has_moved || has_ids(*other, element))
+            .map(|(other, _)| other)
+            .collect()
     }
 
     /// Every visible element of the same role and type with what it scores, best first.
@@ -235,14 +460,11 @@ impl Finder<'_> {
             })
             .collect();
         // Of equal ones the first on the page, so that the order never depends on chance.
-        scored.sort_by(|(one, high), (other, low)| low.total_cmp(high).then(one.cmp(other)));
-        let best = scored.first().map_or(0.0, |(_, score)| *score);
+        scored.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
         scored
             .into_iter()
-            .enumerate()
-            .filter(|(place, (_, score))| *place < SHOWN.max(2) || best - score < MARGIN)
-            .take(100)
-            .map(|(_, (id, score))| Scored {
+            .take(MOST_SCORED)
+            .map(|(id, score)| Scored {
                 id,
                 score,
                 words: self.in_words(id),
@@ -261,10 +483,11 @@ impl Finder<'_> {
             None => ordinals(self.state).get(&id).copied().unwrap_or(1),
         };
         let score = full(NAME, has_name(element, fingerprint))
-            + PATH * share(&self.path(id), &fingerprint.path)
+            + PATH * share(&self.path(id, &fingerprint.within), &fingerprint.path)
             + full(
                 NEAR,
-                fold(&self.near(id, element)) == fold(&fingerprint.near),
+                fold_name(&self.near(id, element, &fingerprint.within))
+                    == fold_name(&fingerprint.near),
             )
             + full(
                 TEST_ID,
@@ -274,57 +497,64 @@ impl Finder<'_> {
         score.clamp(0.0, 1.0)
     }
 
-    /// The elements that are where it was and carry its test id or plain id, but another name. None if its name is
-    /// still there: then its id was given to something else.
+    /// The elements that are where it was and carry its test id or plain id, but another name that nothing there had. None
+    /// if its name, or most of it, is still on the page, or if more came to its place than went: then its id may have been
+    /// given to something else.
     fn renamed(&self, remembered: Remembered<'_>) -> Vec<(NodeId, String)> {
         let fingerprint = remembered.fingerprint;
-        let has_its_name = |element: &DomElement| {
-            element.is_visible && is_kind(element, fingerprint) && has_name(element, fingerprint)
+        let words = tokens(&fingerprint.name);
+        let has_its_words = |name: &str| {
+            let found = tokens(name);
+            let n_common = words.iter().filter(|word| found.contains(word)).count();
+            n_common * 2 > words.len()
         };
-        if self
-            .state
-            .elements()
-            .any(|(_, element)| has_its_name(element))
-        {
+        let carriers: Vec<(NodeId, &DomElement)> = self
+            .in_its_path(fingerprint)
+            .filter(|(_, element)| is_newcomer(element, fingerprint))
+            .filter(|(id, element)| {
+                self.has_test_id_of(*id, remembered) || has_plain_id(element, remembered)
+            })
+            .collect();
+        let is_named_elsewhere = self.state.elements().any(|(id, element)| {
+            element.is_visible
+                && is_kind(element, fingerprint)
+                && (has_name(element, fingerprint) || has_its_words(&element.name))
+                && carriers.iter().all(|(carrier, _)| *carrier != id)
+        });
+        if is_named_elsewhere || self.has_more_newcomers(fingerprint) {
             return Vec::new();
         }
-        // A test id that several had is not a name: no selector was made of it.
-        let had_test_id = remembered
-            .selectors
+        let told = |(id, element): &(NodeId, &DomElement)| {
+            let by = match (self.has_test_id_of(*id, remembered), self.test_id(element)) {
+                (true, Some(test_id)) => format!("the test id `{test_id}`"),
+                _ => format!("the id `{}`", element.attribute("id").unwrap_or_default()),
+            };
+            let (old, new) = (cut(&fingerprint.name, 60), cut(&element.name, 60));
+            let reason = format!("it has {by}, and is now called \"{new}\", not \"{old}\"");
+            (*id, reason)
+        };
+        carriers.iter().map(told).collect()
+    }
+
+    /// Whether more names came to the place in which it was than went from there, itself included.
+    fn has_more_newcomers(&self, fingerprint: &Fingerprint) -> bool {
+        let mut left: Vec<String> = fingerprint
+            .likes
             .iter()
-            .any(|selector| matches!(selector.pattern, Pattern::TestId(_)));
-        let ids: Vec<&str> = remembered
-            .selectors
-            .iter()
-            .filter_map(Selector::plain_id)
-            .filter(|id| !looks_generated(id))
+            .chain([&fingerprint.name])
+            .map(|name| fold_name(name))
             .collect();
-        self.state
-            .elements()
-            .filter(|(id, element)| {
-                element.is_visible
-                    && is_kind(element, fingerprint)
-                    && !has_name(element, fingerprint)
-                    && same_path(&self.path(*id), &fingerprint.path)
-            })
-            .filter_map(|(id, element)| {
-                let test_id = self
-                    .test_id(element)
-                    .filter(|_| had_test_id)
-                    .filter(|test_id| Some(*test_id) == fingerprint.test_id.as_deref());
-                let plain = element.attribute("id").filter(|plain| ids.contains(plain));
-                let by = match (test_id, plain) {
-                    (Some(test_id), _) => format!("the test id `{test_id}`"),
-                    (None, Some(plain)) => format!("the id `{plain}`"),
-                    (None, None) => return None,
-                };
-                let (old, new) = (cut(&fingerprint.name, 60), cut(&element.name, 60));
-                Some((
-                    id,
-                    format!("it has {by}, and is now called \"{new}\", not \"{old}\""),
-                ))
-            })
-            .collect()
+        let mut newcomers = 0_usize;
+        for (_, element) in self.in_its_path(fingerprint) {
+            let name = fold_name(&cut(&element.name, LONGEST_TEXT));
+            match left.iter().position(|known| *known == name) {
+                Some(at) => {
+                    left.swap_remove(at);
+                }
+                None => newcomers += 1,
+            }
+        }
+        newcomers > left.len()
     }
 
     /// Why an element is taken although it is not the same.
@@ -337,9 +567,16 @@ impl Finder<'_> {
             .map(|difference| difference.field)
             .collect();
         let why = match found {
-            Some(found) if found == target => format!("`{first}` leads to it"),
-            Some(_) => format!("`{first}` leads to something else now"),
-            None => format!("`{first}` leads to no single element now"),
+            Some(found) if found == target => format!("`{first}` matches it"),
+            Some(_) => format!("`{first}` matches another element now"),
+            None => match remembered
+                .selectors
+                .first()
+                .map(|selector| self.find(selector).len())
+            {
+                Some(several) if several > 1 => format!("{several} elements match `{first}` now"),
+                _ => format!("no element matches `{first}` now"),
+            },
         };
         match fields.is_empty() {
             true => why,
@@ -375,7 +612,7 @@ impl Finder<'_> {
         ];
         pairs
             .into_iter()
-            .filter(|(_, remembered, found)| fold(remembered) != fold(found))
+            .filter(|(_, remembered, found)| fold_name(remembered) != fold_name(found))
             .map(|(field, remembered, found)| Difference {
                 field,
                 remembered,
@@ -387,7 +624,7 @@ impl Finder<'_> {
 
 /// Whether an element is of the kind that was remembered. In how many frames and shadow roots it is counts too: what
 /// moved into another one is another one's.
-fn is_kind(element: &DomElement, fingerprint: &Fingerprint) -> bool {
+pub(super) fn is_kind(element: &DomElement, fingerprint: &Fingerprint) -> bool {
     let kinds = element.scope.iter().map(|hop| hop.kind.word());
     let remembered = fingerprint
         .scope
@@ -399,18 +636,33 @@ fn is_kind(element: &DomElement, fingerprint: &Fingerprint) -> bool {
         && kinds.eq(remembered)
 }
 
-fn has_name(element: &DomElement, fingerprint: &Fingerprint) -> bool {
+pub(super) fn has_name(element: &DomElement, fingerprint: &Fingerprint) -> bool {
     // A long name was cut when it was remembered.
-    let name = cut(&element.name, 120);
-    fold(&name) == fold(&fingerprint.name)
+    let name = cut(&element.name, LONGEST_TEXT);
+    SoughtName::new(&fingerprint.name).fits(&name, Likeness::Folded)
 }
 
-fn same_path(one: &[String], other: &[String]) -> bool {
+/// Whether nothing of its role was called so in the place where it was.
+fn is_newcomer(element: &DomElement, fingerprint: &Fingerprint) -> bool {
+    let sought = SoughtName::new(&cut(&element.name, LONGEST_TEXT));
+    let mut known = fingerprint.likes.iter().chain([&fingerprint.name]);
+    !known.any(|name| sought.fits(name, Likeness::Folded))
+}
+
+/// Whether an element has an id that was remembered, and that a person gave.
+fn has_plain_id(element: &DomElement, remembered: Remembered<'_>) -> bool {
+    element.attribute("id").is_some_and(|id| {
+        let plain_ids = remembered.selectors.iter().filter_map(Selector::plain_id);
+        !looks_generated(id) && plain_ids.into_iter().any(|plain| plain == id)
+    })
+}
+
+pub(super) fn same_path(one: &[String], other: &[String]) -> bool {
     one.len() == other.len()
         && one
             .iter()
             .zip(other)
-            .all(|(one, other)| fold(one) == fold(other))
+            .all(|(one, other)| fold_name(one) == fold_name(other))
 }
 
 /// The share of entries that two paths have in common; all of it if both are empty.
@@ -419,10 +671,10 @@ fn share(one: &[String], other: &[String]) -> f64 {
     if most == 0 {
         return 1.0;
     }
-    let mut left: Vec<String> = other.iter().map(|entry| fold(entry)).collect();
+    let mut left: Vec<String> = other.iter().map(|entry| fold_name(entry)).collect();
     let mut common = 0_u32;
     for entry in one {
-        let entry = fold(entry);
+        let entry = fold_name(entry);
         if let Some(at) = left.iter().position(|known| *known == entry) {
             left.swap_remove(at);
             common += 1;

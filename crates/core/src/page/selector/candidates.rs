@@ -3,8 +3,9 @@
 use super::css::{Css, is_identifier, parent};
 use super::generated::{is_hashed_class, looks_generated};
 use super::matches::Finder;
-use super::{Hop, Pattern, Selector};
+use super::{Hop, Pattern, Selector, Within};
 use crate::page::dom::{DomElement, NodeId, ScopeHop};
+use crate::scenario::browser::{Container, Fingerprint, TextPlace};
 use crate::value::Json;
 
 /// The longest name, label or text that a selector is made of, in characters.
@@ -38,23 +39,12 @@ pub(in crate::page) const CONTAINERS: &[&str] = &[
     "toolbar",
 ];
 
-/// Selectors of an element.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidates {
-    /// The most lasting first; the last is always its xpath.
-    pub selectors: Vec<Selector>,
-    /// Why they may not last.
-    pub warning: Option<String>,
-}
-
 impl Finder<'_> {
-    /// Every kind of selector that names an element alone, in order of how long they last.
-    pub fn candidates(&self, id: NodeId) -> Candidates {
+    /// Every kind of selector that names an element alone, in order of how long they last. Those by what people read
+    /// say the container and the position that tell it from its twins.
+    pub fn candidates(&self, id: NodeId, fingerprint: &Fingerprint) -> Vec<Selector> {
         let Some(element) = self.state.element(id) else {
-            return Candidates {
-                selectors: Vec::new(),
-                warning: None,
-            };
+            return Vec::new();
         };
         let hops = self.hops(element);
         let with_hops = |selector: Selector| Selector {
@@ -64,12 +54,18 @@ impl Finder<'_> {
         let names_alone = |pattern: &Pattern| self.fitting(pattern, &element.scope) == [id];
         let mut selectors: Vec<Selector> = Vec::new();
         let is_word = |role: &&str| role.chars().all(|sign| sign.is_ascii_alphanumeric());
-        let role = usable(&element.role).filter(is_word).and_then(|role| {
-            Some(Pattern::Role {
+        let within = fingerprint
+            .within
+            .first()
+            .and_then(|container| self.container_selector(id, element, container));
+        // Only a container makes one of several without a name.
+        let role = usable(&element.role)
+            .filter(is_word)
+            .map(|role| Pattern::Role {
                 role: role.to_owned(),
-                name: Some(usable(&element.name)?.to_owned()),
-            })
-        });
+                name: usable(&element.name).map(str::to_owned),
+            });
+        let is_named = usable(&element.name).is_some();
         let test_id = self
             .test_id(element)
             .map(str::to_owned)
@@ -91,36 +87,96 @@ impl Finder<'_> {
             text.map(Pattern::Text),
             plain_id(element).map(|plain| Pattern::Css(format!("#{plain}"))),
         ];
-        let mut qualified = None;
+        let alone = |selector: &Selector| self.find(selector) == [id];
         for pattern in plain.into_iter().flatten() {
-            if names_alone(&pattern) {
+            if Some(&pattern) == role.as_ref() {
+                let bare = Selector::of(pattern.clone());
+                let nth = fingerprint
+                    .position
+                    .map(|position| position - i32::from(position > 0));
+                let qualified = match (&within, nth) {
+                    (None, None) => self.qualified(id, element, &pattern),
+                    (within, nth) => Some(Selector {
+                        within: within.clone(),
+                        nth,
+                        ..bare.clone()
+                    }),
+                };
+                let bare = Some(bare).filter(|_| is_named && nth.is_none());
+                let in_order = match within.is_some() || nth.is_some() {
+                    true => [qualified, bare],
+                    false => [bare, qualified],
+                };
+                let mut found = in_order.into_iter().flatten().map(with_hops);
+                match within.is_some() || nth.is_some() {
+                    true => selectors.extend(found.filter(|selector| alone(selector))),
+                    false => selectors.extend(found.find(|selector| alone(selector))),
+                }
+            } else if names_alone(&pattern) {
                 selectors.push(with_hops(Selector::of(pattern)));
-            } else if Some(&pattern) == role.as_ref() {
-                qualified = self.qualified(id, element, &pattern);
-                let within = qualified.iter().filter(|found| found.nth.is_none());
-                selectors.extend(within.cloned().map(with_hops));
             }
+        }
+        if let Some(within) = &within {
+            let made = fragments(element, false).into_iter().map(|css| Selector {
+                within: Some(within.clone()),
+                ..Selector::of(Pattern::Css(css))
+            });
+            selectors.extend(made.map(with_hops).find(|selector| alone(selector)));
         }
         selectors.extend(
             self.shortest_css(id, element)
                 .map(|css| with_hops(Selector::of(Pattern::Css(css)))),
         );
-        // Nothing but its position tells it apart.
-        let mut warning = None;
         if selectors.is_empty()
-            && let Some(found) = qualified
+            && let Some(role) = role.filter(|_| is_named)
         {
-            let name = &element.name;
-            warning = Some(format!(
-                "only its position tells this {} \"{name}\" from others",
-                element.kind()
-            ));
-            selectors.push(with_hops(found));
+            // Nothing but its position tells it apart.
+            let twins = self.fitting(&role, &element.scope);
+            let nth = twins.iter().position(|&twin| twin == id);
+            selectors.extend(nth.map(|nth| {
+                with_hops(Selector {
+                    nth: i32::try_from(nth).ok(),
+                    ..Selector::of(role)
+                })
+            }));
         }
         selectors.push(with_hops(Selector::of(Pattern::XPath(
             element.xpath.clone(),
         ))));
-        Candidates { selectors, warning }
+        selectors
+    }
+
+    /// A container that an element is in, as selectors say it: by its role, or what it is made of, and the text that it is
+    /// known by. None if it is no element of the same document.
+    fn container_selector(
+        &self,
+        id: NodeId,
+        element: &DomElement,
+        container: &Container,
+    ) -> Option<Within> {
+        let mut places = self.places_of(container);
+        places.retain(|place| place.contains(&id.0));
+        let outer = NodeId(places.pop()?.start);
+        let found = self.state.element(outer)?;
+        let is_around = self.state.ancestors(id).any(|around| around == outer);
+        if !is_around || found.scope != element.scope {
+            return None;
+        }
+        let text = container.text.as_deref().and_then(usable)?.to_owned();
+        let has_role =
+            !found.role.is_empty() && found.role.chars().all(|sign| sign.is_ascii_alphanumeric());
+        let by_name = has_role && container.at == TextPlace::Name;
+        let pattern = match has_role {
+            true => Pattern::Role {
+                role: found.role.clone(),
+                name: by_name.then(|| text.clone()),
+            },
+            false => Pattern::Css(fragments(found, false).pop()?),
+        };
+        Some(Within {
+            pattern,
+            has_text: (!by_name).then_some(text),
+        })
     }
 
     /// The way into the frames and shadow roots that an element is in.
@@ -147,7 +203,7 @@ impl Finder<'_> {
             .collect()
     }
 
-    /// Role and name with what the element is in, or failing that with which of several it is.
+    /// Role and name with what the element is in, if that has a name.
     fn qualified(&self, id: NodeId, element: &DomElement, pattern: &Pattern) -> Option<Selector> {
         let twins = self.fitting(pattern, &element.scope);
         let around = self
@@ -167,6 +223,7 @@ impl Finder<'_> {
                 })
             });
         for within in around {
+            let within = Within::from(within);
             let containers = self.containers(&within, &element.scope);
             let inside: Vec<_> = twins
                 .iter()
@@ -183,11 +240,7 @@ impl Finder<'_> {
                 });
             }
         }
-        let nth = twins.iter().position(|&twin| twin == id)?;
-        Some(Selector {
-            nth: Some(nth),
-            ..Selector::of(pattern.clone())
-        })
+        None
     }
 
     /// The shortest CSS without positions and hashed classes that names an element alone.

@@ -1,9 +1,11 @@
 //! Which elements of a state a selector names.
 
 use super::css::Css;
-use super::{Pattern, Selector};
+use super::{Pattern, Selector, Within};
+use crate::page::containers::is_row;
 use crate::page::dom::{DomElement, DomKind, DomState, NodeId, ScopeHop};
 use crate::page::snapshot::single_spaces;
+use crate::page::words::{Likeness, SoughtName, fold_name};
 
 /// A text in an element with more nodes than this is not looked at.
 const MOST_INSIDE: usize = 400;
@@ -60,7 +62,7 @@ impl<'a> Finder<'a> {
         }
         match selector.nth {
             None => found,
-            Some(nth) => found.get(nth).copied().into_iter().collect(),
+            Some(nth) => nth_of(&found, nth).into_iter().collect(),
         }
     }
 
@@ -83,15 +85,26 @@ impl<'a> Finder<'a> {
                 .filter(|(_, element)| self.test_id(element) == Some(id))
                 .map(|(place, _)| place)
                 .collect(),
-            Pattern::Role { role, name } => in_scope
-                .filter(|(_, element)| {
-                    element.role == *role
-                        && element.is_visible
-                        && !element.is_aria_hidden
-                        && name.as_ref().is_none_or(|name| element.name == *name)
-                })
-                .map(|(place, _)| place)
-                .collect(),
+            Pattern::Role { role, name } => {
+                let of_role: Vec<(NodeId, &DomElement)> = in_scope
+                    .filter(|(_, element)| {
+                        element.role == *role && element.is_visible && !element.is_aria_hidden
+                    })
+                    .collect();
+                let called = |fits: &dyn Fn(&str) -> bool| -> Vec<NodeId> {
+                    let fitting = of_role.iter().filter(|(_, element)| fits(&element.name));
+                    fitting.map(|(place, _)| *place).collect()
+                };
+                let Some(name) = name else {
+                    return called(&|_| true);
+                };
+                let sought = SoughtName::new(name);
+                Likeness::KEPT
+                    .iter()
+                    .map(|&likeness| called(&|name| sought.fits(name, likeness)))
+                    .find(|found| !found.is_empty())
+                    .unwrap_or_default()
+            }
             Pattern::Label(label) => in_scope
                 .filter(|(_, element)| !element.label.is_empty() && element.label == *label)
                 .map(|(place, _)| place)
@@ -128,7 +141,8 @@ impl<'a> Finder<'a> {
     }
 
     /// The elements that others may be inside of. The name of a row may come from one of its cells.
-    pub(super) fn containers(&self, pattern: &Pattern, scope: &[ScopeHop]) -> Vec<NodeId> {
+    pub(super) fn containers(&self, within: &Within, scope: &[ScopeHop]) -> Vec<NodeId> {
+        let pattern = &within.pattern;
         let mut found = self.fitting(pattern, scope);
         if let Pattern::Role {
             role,
@@ -149,27 +163,17 @@ impl<'a> Finder<'a> {
             found.sort_unstable();
             found.dedup();
         }
-        found
-    }
-
-    /// What a row or an item of a list is called: its own name, or the text of its first cell or heading that has
-    /// one.
-    pub fn row_name(&self, id: NodeId) -> Option<String> {
-        let element = self.state.element(id)?;
-        if !is_row(&element.role) {
-            return None;
+        if let Some(text) = &within.has_text {
+            let folded = fold_name(text);
+            found.retain(|&id| self.has_contained_text(id, &folded));
+            // Of items inside each other the innermost.
+            let all = found.clone();
+            found.retain(|&outer| {
+                let end = self.state.node(outer).end;
+                !all.iter().any(|inner| inner.0 > outer.0 && inner.0 < end)
+            });
         }
-        let is_part = |role: &str| {
-            matches!(
-                role,
-                "cell" | "gridcell" | "rowheader" | "columnheader" | "heading"
-            )
-        };
-        self.state
-            .descendants(id)
-            .filter(|(_, inner)| is_part(&inner.role) && inner.is_visible)
-            .map(|(part, _)| single_spaces(&self.state.visible_text(part)))
-            .find(|text| !text.is_empty())
+        found
     }
 
     /// All text inside an element with single spaces, unless that is a large part of a page.
@@ -188,9 +192,13 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Whether people tell elements of this role apart by what stands in them.
-pub(crate) fn is_row(role: &str) -> bool {
-    matches!(role, "row" | "listitem" | "treeitem")
+/// One of several: from 0, or from -1 backwards.
+fn nth_of(found: &[NodeId], nth: i32) -> Option<NodeId> {
+    let at = match usize::try_from(nth) {
+        Ok(at) => at,
+        Err(_) => found.len().checked_sub(nth.unsigned_abs() as usize)?,
+    };
+    found.get(at).copied()
 }
 
 /// Whether the xpath of an element is one that a written xpath selects: a step without a position selects any.

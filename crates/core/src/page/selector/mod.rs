@@ -4,8 +4,9 @@
 //! testid=login-button
 //! role=button[name="Log in"]
 //! frame=css=#pay >> shadow=css=x-card >> label="E-mail"
-//! within=role=row[name="Invoice 1"] >> role=button[name="Delete"]
+//! within=role=row >> has-text="Invoice 1" >> role=button[name="Delete"]
 //! role=button[name="Delete"] >> nth=2
+//! role=button[name="Delete"] >> nth=-1
 //! xpath=/html/body/form/input[2]
 //! ```
 //!
@@ -22,10 +23,8 @@ mod tests;
 use std::fmt;
 
 pub(super) use candidates::CONTAINERS;
-pub use candidates::Candidates;
 pub(crate) use generated::looks_generated;
 pub use matches::Finder;
-pub(crate) use matches::is_row;
 pub use parse::SelectorError;
 
 use super::dom::HopKind;
@@ -37,11 +36,29 @@ pub struct Selector {
     /// The frames and shadow hosts to enter, from the top document.
     pub hops: Vec<Hop>,
     /// What the element is inside of.
-    pub within: Option<Pattern>,
+    pub within: Option<Within>,
     /// What the element is.
     pub pattern: Pattern,
-    /// Which of several it is, from 0.
-    pub nth: Option<usize>,
+    /// Which of several it is, from 0, or from -1 backwards.
+    pub nth: Option<i32>,
+}
+
+/// What an element is inside of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Within {
+    /// What that is.
+    pub pattern: Pattern,
+    /// A text in it: a cell, a heading or a line.
+    pub has_text: Option<String>,
+}
+
+impl From<Pattern> for Within {
+    fn from(pattern: Pattern) -> Self {
+        Self {
+            pattern,
+            has_text: None,
+        }
+    }
 }
 
 /// A frame or shadow host to enter.
@@ -102,9 +119,16 @@ impl Selector {
     #[must_use]
     pub fn with_texts(&self, change: &mut dyn FnMut(&str) -> String) -> Self {
         let mut changed = self.clone();
+        if let Some(text) = changed
+            .within
+            .as_mut()
+            .and_then(|within| within.has_text.as_mut())
+        {
+            *text = change(text);
+        }
         let hops = changed.hops.iter_mut().map(|hop| &mut hop.pattern);
         for pattern in hops
-            .chain(changed.within.as_mut())
+            .chain(changed.within.as_mut().map(|within| &mut within.pattern))
             .chain([&mut changed.pattern])
         {
             match pattern {
@@ -128,7 +152,11 @@ impl fmt::Display for Selector {
             write!(formatter, "{}={} >> ", hop.kind.word(), hop.pattern)?;
         }
         if let Some(within) = &self.within {
-            write!(formatter, "within={within} >> ")?;
+            write!(formatter, "within={} >> ", within.pattern)?;
+            if let Some(text) = &within.has_text {
+                let text = Json::String(text.clone());
+                write!(formatter, "has-text={text} >> ")?;
+            }
         }
         write!(formatter, "{}", self.pattern)?;
         match self.nth {

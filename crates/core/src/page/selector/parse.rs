@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::css::Css;
-use super::{Hop, Pattern, Selector};
+use super::{Hop, Pattern, Selector, Within};
 use crate::page::dom::HopKind;
 use crate::value::cut;
 
@@ -66,14 +66,32 @@ impl FromStr for Selector {
                 if within.is_some() || pattern.is_some() {
                     return Err(error(part, "`within` stands once, before the element"));
                 }
-                within = Some(rest.parse()?);
+                within = Some(Within::from(rest.parse::<Pattern>()?));
+            } else if kind == "has-text" {
+                let container = within
+                    .as_mut()
+                    .filter(|within: &&mut Within| within.has_text.is_none() && pattern.is_none());
+                let Some(container) = container else {
+                    return Err(error(part, "`has-text` stands once, right after `within`"));
+                };
+                let text = unquoted(rest).filter(|text| !text.trim().is_empty());
+                let Some(text) = text else {
+                    return Err(error(
+                        part,
+                        "the text in quotes is no JSON string with a text",
+                    ));
+                };
+                container.has_text = Some(text);
             } else if kind == "nth" {
                 if pattern.is_none() || nth.is_some() {
                     return Err(error(part, "`nth` stands once, after the element"));
                 }
-                let number = rest
-                    .parse()
-                    .map_err(|_| error(part, "`nth` is a whole number from 0"))?;
+                let number = rest.parse().map_err(|_| {
+                    error(
+                        part,
+                        "`nth` is a whole number: from 0, or from -1 backwards",
+                    )
+                })?;
                 nth = Some(number);
             } else {
                 if pattern.is_some() {

@@ -13,12 +13,10 @@ fn id_of(state: &DomState, name: &str, nth: usize) -> NodeId {
 fn selectors(lines: &str, name: &str, nth: usize) -> Vec<String> {
     let state = page(lines);
     let finder = Finder::new(&state, "data-testid");
-    let candidates = finder.candidates(id_of(&state, name, nth));
-    candidates
-        .selectors
-        .iter()
-        .map(ToString::to_string)
-        .collect()
+    let known = finder
+        .identify(id_of(&state, name, nth), None)
+        .expect("an element");
+    known.selectors.iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -60,16 +58,21 @@ fn twins_are_told_apart_by_what_they_are_in() {
     let found = selectors(lines, "Delete", 1);
     assert_eq!(
         found[0],
-        "within=role=row[name=\"Invoice 2\"] >> role=button[name=\"Delete\"]"
+        "within=role=row >> has-text=\"Invoice 2\" >> role=button[name=\"Delete\"]"
     );
-    assert_eq!(found[1], "xpath=/html/body/table/tr[2]/td[2]/button");
+    assert_eq!(
+        found.last().expect("one"),
+        "xpath=/html/body/table/tr[2]/td[2]/button"
+    );
 }
 
 #[test]
 fn twins_that_nothing_tells_apart_are_counted_with_a_warning() {
     let state = page("button \"Add\"\nbutton \"Add\"\nbutton \"Add\"");
     let finder = Finder::new(&state, "data-testid");
-    let found = finder.candidates(id_of(&state, "Add", 2));
+    let found = finder
+        .identify(id_of(&state, "Add", 2), None)
+        .expect("an element");
     let shown: Vec<_> = found.selectors.iter().map(ToString::to_string).collect();
     assert_eq!(
         shown,
@@ -97,7 +100,7 @@ fn hops_lead_into_frames_and_shadow_roots() {
             .expect("a selector"),
     );
     assert_eq!(inner.len(), 1);
-    let candidates = finder.candidates(inner[0]);
+    let candidates = finder.identify(inner[0], None).expect("an element");
     let shown: Vec<_> = candidates
         .selectors
         .iter()
@@ -214,10 +217,11 @@ proptest! {
     #[test]
     fn what_is_written_is_read_back(
         frame in proptest::option::of(any_pattern()),
-        within in proptest::option::of(any_pattern()),
+        within in proptest::option::of((any_pattern(), proptest::option::of("[a-z\" ]{0,4}[a-z]"))),
         pattern in any_pattern(),
-        nth in proptest::option::of(0_usize..9),
+        nth in proptest::option::of(-9_i32..9),
     ) {
+        let within = within.map(|(pattern, has_text)| Within { pattern, has_text });
         let hops = frame.into_iter().map(|pattern| Hop { kind: HopKind::Frame, pattern }).collect();
         let selector = Selector { hops, within, pattern, nth };
         let text = selector.to_string();
@@ -246,7 +250,7 @@ proptest! {
         let state = page(&lines);
         let finder = Finder::new(&state, "data-testid");
         for (id, element) in state.elements() {
-            let found = finder.candidates(id).selectors;
+            let found = finder.identify(id, None).expect("an element").selectors;
             for selector in &found {
                 prop_assert_eq!(finder.find(selector), vec![id], "{} in {}", selector, lines);
             }

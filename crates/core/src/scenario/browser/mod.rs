@@ -14,6 +14,6 @@ pub use input::{
 pub use observed::{Observed, ObservedDialog, ObservedDownload};
 pub use step::{ActionKind, Direction, InputValue, IntermediateStep};
 pub use steps_file::{
-    ErrorInfo, Fingerprint, ParseStatus, STEPS_VERSION, StepsFile, TestStep, Translator, WaitFor,
-    step_id,
+    Container, ContainerKind, ErrorInfo, Fingerprint, ParseStatus, STEPS_VERSION, StepsFile,
+    TestStep, TextPlace, Translator, WaitFor, step_id,
 };

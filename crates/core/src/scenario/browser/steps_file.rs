@@ -224,6 +224,105 @@ pub struct Fingerprint {
     pub of: usize,
     /// The frames and shadow hosts that it is in, as `frame=XPATH` and `shadow=XPATH`.
     pub scope: Vec<String>,
+    /// The containers that tell it from its twins, innermost first: as the sentence named them, or the item of a list
+    /// or table that it stands in. It may be in no other place.
+    pub within: Vec<Container>,
+    /// `position`, if the sentence named one: 1 is the first of its twins, -1 the last.
+    pub position: Option<i32>,
+    /// `byPosition`: what stands around each of its twins, in the order of the page, where no text tells it apart.
+    pub by_position: Vec<String>,
+    /// The names of the elements of its role in the nearest container around it, at most 40.
+    pub likes: Vec<String>,
+}
+
+/// A container that tells an element from its twins, known by a text in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Container {
+    /// What it is.
+    pub kind: ContainerKind,
+    /// The text that it is known by; none of a dialog that nobody named.
+    pub text: Option<String>,
+    /// Where in it the text stands.
+    pub at: TextPlace,
+    /// The heading of the column that the text stands in, if it is in a cell.
+    pub column: Option<String>,
+}
+
+/// A kind of container, as people call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is the word for it")]
+pub enum ContainerKind {
+    Section,
+    Dialog,
+    Row,
+    Item,
+    Card,
+    Post,
+    List,
+    Table,
+    Form,
+    Frame,
+}
+
+impl ContainerKind {
+    /// Every kind with the word for it.
+    pub const ALL: &[(&'static str, Self)] = &[
+        ("section", Self::Section),
+        ("dialog", Self::Dialog),
+        ("row", Self::Row),
+        ("item", Self::Item),
+        ("card", Self::Card),
+        ("post", Self::Post),
+        ("list", Self::List),
+        ("table", Self::Table),
+        ("form", Self::Form),
+        ("frame", Self::Frame),
+    ];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(_, kind)| *kind == self)
+            .map_or("section", |(word, _)| word)
+    }
+
+    /// Whether it is one of several alike: a row of a table, an item of a list, a card, a post.
+    pub fn is_item(self) -> bool {
+        matches!(self, Self::Row | Self::Item | Self::Card | Self::Post)
+    }
+}
+
+/// Where in a container the text stands that it is known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum TextPlace {
+    /// It is its accessible name.
+    #[default]
+    Name,
+    /// It is a heading in it, or the one above it.
+    Heading,
+    /// It is a cell of it.
+    Cell,
+    /// It is a line of its text.
+    Text,
+}
+
+impl TextPlace {
+    /// Every place with the word for it.
+    pub const ALL: &[(&'static str, Self)] = &[
+        ("name", Self::Name),
+        ("heading", Self::Heading),
+        ("cell", Self::Cell),
+        ("text", Self::Text),
+    ];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(_, place)| *place == self)
+            .map_or("name", |(word, _)| word)
+    }
 }
 
 impl Fingerprint {
@@ -234,6 +333,17 @@ impl Fingerprint {
             test_id: self.test_id.as_deref().map(&change),
             path: self.path.iter().map(|entry| change(entry)).collect(),
             near: change(&self.near),
+            within: self
+                .within
+                .iter()
+                .map(|container| Container {
+                    text: container.text.as_deref().map(&change),
+                    column: container.column.as_deref().map(&change),
+                    ..container.clone()
+                })
+                .collect(),
+            by_position: self.by_position.iter().map(|text| change(text)).collect(),
+            likes: self.likes.iter().map(|name| change(name)).collect(),
             ..self.clone()
         }
     }

@@ -215,6 +215,18 @@ impl BrowserBridge {
         title.ok().and_then(Result::ok).unwrap_or_default()
     }
 
+    /// What an expression of JavaScript gives in the page's own world, as JSON: for tests, which change pages.
+    ///
+    /// # Errors
+    /// When the page is gone, or the expression throws.
+    pub async fn evaluate(&mut self, expression: &str) -> Result<serde_json::Value, BrowserError> {
+        let page = self.page()?;
+        let answer = page
+            .evaluate::<(), serde_json::Value>(expression, None)
+            .await;
+        answer.map_err(|error| BrowserError::new(BrowserErrorKind::BrowserLost, error.to_string()))
+    }
+
     /// Why a navigation of the last action was refused, if one was.
     pub fn refused(&self) -> Option<Refusal> {
         self.happenings.seen().refused.first().cloned()

@@ -84,7 +84,9 @@ impl Asked<'_> {
                         is_quoted: true,
                         role: None,
                         within: None,
+                        position: None,
                     }),
+                    span: 0..0,
                     pool: Pool::Anything,
                 })
             }

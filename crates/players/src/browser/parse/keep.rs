@@ -1,10 +1,11 @@
 //! What is kept of an action that was done: a step that finds its element again.
 
 use cuecard_core::page::dom::NodeId;
-use cuecard_core::page::rules::{Intent, Phrase, PlaceKind};
+use cuecard_core::page::rules::{Intent, Phrase};
 use cuecard_core::page::selector::{Finder, Pattern, Selector};
 use cuecard_core::scenario::browser::{
-    ActionKind, AssertKind, BrowserAction, InputValue, IntermediateStep, TestStep, Translator,
+    ActionKind, AssertKind, BrowserAction, ContainerKind, InputValue, IntermediateStep, TestStep,
+    Translator,
 };
 use cuecard_core::value::Json;
 
@@ -62,6 +63,12 @@ pub(super) fn step(
     step.tab = Some(done.outcome.tab).filter(|tab| *tab > 0);
     step.timeout_ms = done.action.timeout_ms;
     step.optional = done.action.optional;
+    if let Some(name) = &done.step.whole_name {
+        let name = values.with_references(name);
+        step.observed.warnings.push(format!(
+            "the words are only a part of the name: say '{name}', in quotes"
+        ));
+    }
     let mut change = |text: &str| values.with_references(text);
     let is_count = step
         .assertion
@@ -69,16 +76,17 @@ pub(super) fn step(
         .is_some_and(|assertion| assertion.kind == AssertKind::Count);
     match elements {
         [one] if !is_count => {
-            let candidates = finder.candidates(*one);
-            step.observed.warnings.extend(candidates.warning);
-            step.selectors = candidates
-                .selectors
-                .iter()
-                .map(|selector| selector.with_texts(&mut change).to_string())
-                .collect();
-            step.fingerprint = finder
-                .fingerprint(*one)
-                .map(|fingerprint| fingerprint.with_texts(|text| values.with_references(text)));
+            let phrase = done.intent.and_then(|intent| intent.phrase.as_ref());
+            if let Some(known) = finder.identify(*one, phrase) {
+                step.observed.warnings.extend(known.warning);
+                step.selectors = known
+                    .selectors
+                    .iter()
+                    .map(|selector| selector.with_texts(&mut change).to_string())
+                    .collect();
+                let refer = |text: &str| values.with_references(text);
+                step.fingerprint = Some(known.fingerprint.with_texts(refer));
+            }
             let is_secret = finder
                 .state
                 .element(*one)
@@ -154,18 +162,23 @@ fn describing(phrase: &Phrase, finder: Finder<'_>, elements: &[NodeId]) -> Selec
     };
     let within = phrase.within.as_ref().and_then(|within| {
         let role = match within.kind {
-            PlaceKind::Row => "row",
-            PlaceKind::Dialog => "dialog",
-            PlaceKind::Form => "form",
-            PlaceKind::Section => "region",
+            ContainerKind::Row => "row",
+            ContainerKind::Item => "listitem",
+            ContainerKind::Card | ContainerKind::Post => "article",
+            ContainerKind::List => "list",
+            ContainerKind::Table => "table",
+            ContainerKind::Dialog => "dialog",
+            ContainerKind::Form => "form",
+            ContainerKind::Section => "region",
             // A selector enters a frame by its element, which has no role.
-            PlaceKind::Frame => return None,
+            ContainerKind::Frame => return None,
         };
         Some(Pattern::Role {
             role: role.to_owned(),
             name: within.name.clone(),
         })
     });
+    let within = within.map(Into::into);
     Selector {
         within,
         ..Selector::of(pattern)

@@ -5,11 +5,6 @@ use cuecard_core::scenario::browser::{Fingerprint, TestStep};
 
 use crate::browser::stage::Values;
 
-/// Words for places, of which a sentence has one.
-const PLACES: [&str; 9] = [
-    "section", "dialog", "row", "item", "card", "list", "table", "form", "frame",
-];
-
 /// The element of a step as its sentence has it, with what it was if that says nothing of it: `'Delete' button in the
 /// 'Bob Brown' row`.
 pub(super) fn meant(step: &TestStep, fingerprint: Option<&Fingerprint>, values: &Values) -> String {
@@ -20,13 +15,9 @@ pub(super) fn meant(step: &TestStep, fingerprint: Option<&Fingerprint>, values: 
     };
     if let Some(mut phrase) = phrase {
         phrase.role = phrase.role.or_else(|| RoleWord::of(role));
-        let words = phrase
+        return phrase
             .with_texts(&mut |text| values.in_words(text))
             .to_string();
-        return match place(&step.description, &phrase) {
-            Some(place) => with_last_word(&words, place),
-            None => words,
-        };
     }
     match fingerprint.map(|known| known.name.as_str()) {
         None | Some("") => format!("element of `{}`", step.description),
@@ -35,27 +26,9 @@ pub(super) fn meant(step: &TestStep, fingerprint: Option<&Fingerprint>, values: 
             is_quoted: true,
             role: RoleWord::of(role),
             within: None,
+            position: None,
         }
         .to_string(),
-    }
-}
-
-/// The word that a sentence has for what the element is in: rows are items and cards too.
-fn place(sentence: &str, phrase: &Phrase) -> Option<&'static str> {
-    let name = phrase.within.as_ref()?.name.as_deref()?;
-    let (_, after) = sentence.rsplit_once(name)?;
-    let word = after
-        .split(|character: char| !character.is_alphabetic())
-        .find(|word| !word.is_empty())?;
-    PLACES
-        .into_iter()
-        .find(|place| word.eq_ignore_ascii_case(place))
-}
-
-fn with_last_word(words: &str, word: &str) -> String {
-    match words.rsplit_once(' ') {
-        Some((before, _)) => format!("{before} {word}"),
-        None => words.to_owned(),
     }
 }
 

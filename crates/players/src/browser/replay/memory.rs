@@ -184,6 +184,7 @@ impl Memory {
 
     /// The step with what its element is known by on this page, with references where values of variables stand.
     pub(super) fn healed(
+        &self,
         finder: Finder<'_>,
         healing: &Healing,
         step: &TestStep,
@@ -191,7 +192,14 @@ impl Memory {
         values: &Values,
     ) -> Option<HealedStep> {
         let refer = |text: &str| values.with_references(text);
-        let selectors = finder.candidates(healing.target).selectors;
+        let (within, position) = match &self.fingerprint {
+            Some(known) => (known.within.clone(), known.position),
+            None => (Vec::new(), None),
+        };
+        let known = match within.is_empty() && position.is_none() {
+            true => finder.identify(healing.target, None)?,
+            false => finder.identify_within(healing.target, within, position)?,
+        };
         Some(HealedStep {
             place,
             id: step.id.clone(),
@@ -199,11 +207,12 @@ impl Memory {
             reason: refer(&healing.reason),
             score: healing.score,
             next: healing.next,
-            selectors: selectors
+            selectors: known
+                .selectors
                 .iter()
                 .map(|selector| selector.with_texts(&mut |text| refer(text)).to_string())
                 .collect(),
-            fingerprint: finder.fingerprint(healing.target)?.with_texts(refer),
+            fingerprint: known.fingerprint.with_texts(refer),
             index: finder.state.element(healing.target)?.highlight_index,
         })
     }

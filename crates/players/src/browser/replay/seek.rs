@@ -106,7 +106,7 @@ pub(super) async fn seek<S: Stage + Witness>(
             }
             let healed = match &judged.verdict {
                 Verdict::Healed(healing) => {
-                    Memory::healed(finder, healing, step, place, replay.values)
+                    memory.healed(finder, healing, step, place, replay.values)
                 }
                 _ => None,
             };

@@ -104,7 +104,7 @@ impl Targets for Remembering<'_> {
         let target = match &judged.verdict {
             Verdict::Same(id) => Some(*id),
             Verdict::Healed(healing) if self.may_heal => {
-                self.healed = Memory::healed(finder, healing, self.step, self.place, self.values);
+                self.healed = memory.healed(finder, healing, self.step, self.place, self.values);
                 Some(healing.target)
             }
             // That it is not there is what is asserted.

@@ -1,23 +1,23 @@
 //! What the next release of each page of the test site changes, and what comes of each step that was made before.
 
 /// A page that is opened in the old release when the steps are made, and in the next one when they are played.
-pub(super) struct Load {
+pub(crate) struct Load {
     /// Its path in both releases.
-    pub(super) page: &'static str,
+    pub(crate) page: &'static str,
     /// What is done on it, in this order.
-    pub(super) rows: &'static [Row],
+    pub(crate) rows: &'static [Row],
 }
 
 /// A step.
-pub(super) struct Row {
+pub(crate) struct Row {
     /// What changed about its element.
-    pub(super) change: &'static str,
+    pub(crate) change: &'static str,
     /// How the step was said.
-    pub(super) sentence: &'static str,
+    pub(crate) sentence: &'static str,
     /// The verdict on the next release.
-    pub(super) verdict: &'static str,
+    pub(crate) verdict: &'static str,
     /// What may be done there, as the page tells it, with ` + ` between; nothing else, whatever the verdict.
-    pub(super) deed: &'static str,
+    pub(crate) deed: &'static str,
 }
 
 const fn row(
@@ -44,7 +44,7 @@ macro_rules! load {
 }
 
 #[rustfmt::skip]
-pub(super) const TABLE: &[Load] = &[
+pub(crate) const TABLE: &[Load] = &[
     // The kinds of change, one a page.
     load! { "changes/twins.html":
         "a twin in another section", "click 'Save'" => "healed" "click button Save in Account";

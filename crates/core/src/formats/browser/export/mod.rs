@@ -1,13 +1,17 @@
 //! Steps in other notations: a tool-call scenario for the MCP server of a browser, and a test for Playwright's own
 //! runner. What a notation can't say is a warning at its step.
 
+mod choice;
 mod pages;
 mod playwright;
+mod recorded;
 mod settings;
 #[cfg(test)]
 mod tests;
 mod texts;
 mod tool_call;
+
+use std::path::Path;
 
 pub use playwright::to_playwright;
 pub use tool_call::{ToolCallServer, to_tool_call};
@@ -26,6 +30,15 @@ pub struct Exported {
     pub text: String,
     /// What it can't say, at its step.
     pub warnings: Vec<Diagnostic>,
+}
+
+/// What a test is called: as the file of its steps, in words.
+fn name_of(source: &SourceFile) -> String {
+    let name = Path::new(source.name())
+        .file_stem()
+        .map_or("steps".into(), |stem| stem.to_string_lossy());
+    let name = name.strip_suffix(".steps").unwrap_or(&name);
+    name.replace(['-', '_'], " ")
 }
 
 /// Collects what an export can't say.

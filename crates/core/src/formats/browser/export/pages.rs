@@ -30,17 +30,32 @@ impl Parts {
 
 /// Whether what a step does closes the tab that it is in: the next step is in an earlier one.
 pub(super) fn closes_its_tab(file: &StepsFile, place: usize) -> bool {
-    let acts = |step: &TestStep| {
-        !matches!(
-            step.action,
-            ActionKind::Assert | ActionKind::Wait | ActionKind::Extract
-        )
-    };
-    let tab = |step: &TestStep| step.tab.unwrap_or(0);
     match file.test_steps.get(place..) {
         Some([step, next, ..]) => acts(step) && tab(next) < tab(step),
         _ => false,
     }
+}
+
+/// Whether what a step does opens a tab: the next step that acts, or one before it, is in a later one.
+pub(super) fn opens_tab(file: &StepsFile, place: usize) -> bool {
+    let Some([step, later @ ..]) = file.test_steps.get(place..) else {
+        return false;
+    };
+    let next = later
+        .iter()
+        .find(|next| tab(next) != tab(step) || acts(next));
+    acts(step) && next.is_some_and(|next| tab(next) > tab(step))
+}
+
+fn acts(step: &TestStep) -> bool {
+    !matches!(
+        step.action,
+        ActionKind::Assert | ActionKind::Wait | ActionKind::Extract
+    )
+}
+
+fn tab(step: &TestStep) -> usize {
+    step.tab.unwrap_or(0)
 }
 
 /// Whether the element of a step is in a shadow root.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::scenario::browser::StepsFile;
-use crate::value::Json;
+use crate::value::{Json, as_text};
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,10 @@ pub(super) enum Part<'a> {
 
 /// The names that texts may refer to.
 #[derive(Debug)]
-pub(super) struct Names<'a>(Vec<&'a str>);
+pub(super) struct Names<'a> {
+    names: Vec<&'a str>,
+    file: &'a StepsFile,
+}
 
 impl<'a> Names<'a> {
     pub(super) fn of(file: &'a StepsFile) -> Self {
@@ -24,12 +27,12 @@ impl<'a> Names<'a> {
         let secrets = file.secrets.iter().map(String::as_str);
         names.extend(secrets.filter(|name| !file.variables.contains_key(*name)));
         names.retain(|name| is_name(name));
-        Self(names)
+        Self { names, file }
     }
 
     /// In the order of the file.
     pub(super) fn all(&self) -> &[&'a str] {
-        &self.0
+        &self.names
     }
 
     /// A text apart from its references; braces around anything else are signs like others.
@@ -40,7 +43,7 @@ impl<'a> Names<'a> {
             let name = text[open + 2..]
                 .find("}}")
                 .map(|end| &text[open + 2..open + 2 + end]);
-            match name.filter(|name| self.0.contains(&name.trim())) {
+            match name.filter(|name| self.names.contains(&name.trim())) {
                 Some(name) => {
                     if start < open {
                         parts.push(Part::Literal(&text[start..open]));
@@ -61,6 +64,20 @@ impl<'a> Names<'a> {
     pub(super) fn has_references(&self, text: &str) -> bool {
         let parts = self.parts(text);
         parts.iter().any(|part| matches!(part, Part::Variable(_)))
+    }
+
+    /// With the defaults of its variables; none if one has no default.
+    pub(super) fn resolved(&self, text: &str) -> Option<String> {
+        self.parts(text)
+            .into_iter()
+            .map(|part| match part {
+                Part::Literal(literal) => Some(literal.to_owned()),
+                Part::Variable(name) => {
+                    let default = self.file.variables.get(name)?;
+                    (!default.is_null()).then(|| as_text(default).into_owned())
+                }
+            })
+            .collect()
     }
 
     /// As tool-call scenarios write it: references stay, and other double braces are marked as text.
@@ -84,7 +101,7 @@ impl<'a> Names<'a> {
         let parts = self.parts(text);
         match parts.as_slice() {
             [] => "\"\"".to_owned(),
-            [Part::Literal(literal)] => quoted(literal),
+            [Part::Literal(literal)] => literal_of(literal),
             [Part::Variable(name)] => format!("variables.{name}"),
             parts => {
                 let mut written = "`".to_owned();
@@ -124,11 +141,40 @@ pub(super) fn quoted(text: &str) -> String {
         .replace('\u{2029}', "\\u2029")
 }
 
+/// A text as people write a literal of JavaScript: in single quotes if it has double ones.
+pub(super) fn literal_of(text: &str) -> String {
+    let is_plain = text
+        .chars()
+        .all(|sign| !sign.is_control() && !"'\\\u{2028}\u{2029}".contains(sign));
+    match text.contains('"') && is_plain {
+        true => format!("'{text}'"),
+        false => quoted(text),
+    }
+}
+
+/// A pattern as a literal of JavaScript.
+pub(super) fn pattern_of(source: &str, folds_case: bool) -> String {
+    let flag = if folds_case { "i" } else { "" };
+    if source.is_empty() || source.contains(['\n', '\r', '\u{2028}', '\u{2029}']) {
+        return format!("new RegExp({}, \"{flag}\")", quoted(source));
+    }
+    let mut written = String::with_capacity(source.len());
+    let mut is_escaped = false;
+    for sign in source.chars() {
+        if sign == '/' && !is_escaped {
+            written.push('\\');
+        }
+        is_escaped = sign == '\\' && !is_escaped;
+        written.push(sign);
+    }
+    format!("/{written}/{flag}")
+}
+
 /// A text as a part of a pattern that matches just that.
 pub(super) fn escaped(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     for sign in text.chars() {
-        if "\\^$.*+?()[]{}|/-".contains(sign) {
+        if "\\^$.*+?()[]{}|".contains(sign) {
             written.push('\\');
         }
         written.push(sign);

@@ -1,66 +1,117 @@
 //! What a step asserts, as an expectation of Playwright.
 
-use super::super::pages::{has_frames, has_name, is_in_part};
-use super::super::texts::{escaped, quoted};
+use super::super::choice::selectors;
+use super::super::pages::{has_frames, is_in_part};
+use super::super::recorded::Seen;
+use super::super::texts::{escaped, pattern_of};
 use super::Writer;
 use super::helpers::Helper;
-use super::locators::Locator;
+use crate::page::selector::Pattern;
 use crate::scenario::browser::{
     ActionKind, AssertKind, BrowserAssertion, Compare, TestStep, TextMatch,
 };
-use crate::value::{Json, as_text};
+use crate::value::as_text;
 
-impl Writer<'_> {
-    pub(super) fn assertion(&mut self, place: usize, step: &TestStep) -> Option<Vec<String>> {
-        let assertion = step.assertion.as_ref()?;
-        let limit = match (step.action, step.timeout_ms) {
-            (_, Some(limit)) => Some(limit),
-            (ActionKind::Wait, None) => Some(self.settings.action_timeout_ms),
-            _ => None,
-        };
-        let limit = limit.map(|limit| format!("timeout: {limit}"));
-        // Counts have locators of their own.
-        let is_of_page = step.selectors.is_empty() || assertion.kind == AssertKind::Count;
-        let target = match is_of_page {
-            true => None,
-            false => Some(self.locator(place, step)?),
-        };
-        let written = match assertion.kind {
-            AssertKind::Text if is_of_page && self.parts.are_several(step) => {
-                self.shown(assertion, limit.as_deref())
-            }
-            _ => self.expectation(place, step, assertion, target.as_deref(), limit.as_deref())?,
-        };
-        Some(vec![written])
+/// How long Playwright waits for an assertion unless it is told otherwise, in milliseconds.
+const DEFAULT_ASSERT_MS: u64 = 5_000;
+
+/// How many pages before one are looked at.
+const MOST_BEFORE: usize = 20;
+
+/// An assertion as it is written.
+struct Expectation<'a> {
+    place: usize,
+    step: &'a TestStep,
+    assertion: &'a BrowserAssertion,
+    expected: String,
+    /// `.not` or nothing.
+    not: &'static str,
+    /// The option for its time limit, if it is none that Playwright has.
+    limit: Option<String>,
+}
+
+impl Expectation<'_> {
+    /// Options alone.
+    fn alone(&self) -> String {
+        self.options(&[]).unwrap_or_default()
     }
 
-    /// How many elements there are: in all frames, if there are any, and as people say names.
-    fn count(
-        &mut self,
-        place: usize,
-        step: &TestStep,
-        assertion: &BrowserAssertion,
-        limit: Option<&str>,
-    ) -> Option<String> {
-        let number = assertion
-            .expected
-            .as_ref()
-            .map_or("0".into(), |expected: &Json| as_text(expected));
-        let not = if assertion.negate { ".not" } else { "" };
-        let after = options(&[], limit).map_or_else(String::new, |all| format!(", {all}"));
-        let everywhere = match !is_in_part(step) && (has_frames(step) || !has_name(step)) {
-            true => Locator::in_frame(step, &self.names),
-            false => None,
+    /// Options after an argument.
+    fn after(&self, more: &[&str]) -> String {
+        self.options(more)
+            .map_or_else(String::new, |options| format!(", {options}"))
+    }
+
+    fn options(&self, more: &[&str]) -> Option<String> {
+        let all: Vec<&str> = more.iter().copied().chain(self.limit.as_deref()).collect();
+        (!all.is_empty()).then(|| format!("{{ {} }}", all.join(", ")))
+    }
+
+    /// Whether it says that a text is there, or is not, whatever its capital letters.
+    fn is_plain_text(&self) -> bool {
+        self.assertion.matching == TextMatch::Contains
+            && !self.assertion.case_sensitive
+            && !self.expected.trim().is_empty()
+    }
+}
+
+impl Writer<'_> {
+    /// A web-first assertion: it waits until it holds.
+    pub(super) fn assertion(&mut self, place: usize, step: &TestStep) -> Option<String> {
+        let assertion = step.assertion.as_ref()?;
+        let limit = match (step.action, step.timeout_ms) {
+            (_, Some(limit)) => limit,
+            (ActionKind::Wait, None) => self.settings.action_timeout_ms,
+            _ => self.settings.assert_timeout_ms,
         };
-        let counted = match everywhere {
-            Some(locator) => {
-                self.helpers.insert(Helper::Count);
-                let find = self.using(locator);
-                format!("count(page, (frame, exact) => {find})")
+        if limit != DEFAULT_ASSERT_MS {
+            self.needed_ms += limit;
+        }
+        let expectation = Expectation {
+            place,
+            step,
+            assertion,
+            expected: assertion
+                .expected
+                .as_ref()
+                .map(|expected| as_text(expected).into_owned())
+                .unwrap_or_default(),
+            not: if assertion.negate { ".not" } else { "" },
+            limit: (limit != DEFAULT_ASSERT_MS).then(|| format!("timeout: {limit}")),
+        };
+        match assertion.kind {
+            AssertKind::Count => self.count(&expectation),
+            AssertKind::Url => Some(self.url(&expectation)),
+            AssertKind::Title => Some(self.title_of_page(&expectation)),
+            AssertKind::Text => self.text(&expectation),
+            _ => self.state(&expectation),
+        }
+    }
+
+    /// How many elements there are: in all frames, if there are any.
+    fn count(&mut self, expectation: &Expectation<'_>) -> Option<String> {
+        let (place, step) = (expectation.place, expectation.step);
+        let (not, after) = (expectation.not, expectation.after(&[]));
+        let number = match expectation.expected.as_str() {
+            "" => "0",
+            number => number,
+        };
+        let compare = expectation.assertion.compare;
+        let counted = match !is_in_part(step) && has_frames(step) {
+            true => {
+                self.helpers.insert(Helper::CountInFrames);
+                let locator = self.locators(place, step, "frame").best()?;
+                let page = self.page();
+                format!("countInFrames({page}, (frame) => {})", locator.expression)
             }
-            None => {
-                let visible = format!("{}.filter({{ visible: true }})", self.locator(place, step)?);
-                if assertion.compare == Compare::Equal {
+            false => {
+                let locator = self.locator(place, step)?;
+                let visible = match locator.pattern {
+                    // What people can't see has no role.
+                    Pattern::Role { .. } => locator.expression,
+                    _ => format!("{}.filter({{ visible: true }})", locator.expression),
+                };
+                if compare == Compare::Equal {
                     return Some(format!(
                         "await expect({visible}){not}.toHaveCount({number}{after});"
                     ));
@@ -68,7 +119,7 @@ impl Writer<'_> {
                 format!("{visible}.count()")
             }
         };
-        let name = match assertion.compare {
+        let name = match compare {
             Compare::Equal => "toBe",
             Compare::AtLeast => "toBeGreaterThanOrEqual",
             Compare::AtMost => "toBeLessThanOrEqual",
@@ -78,162 +129,225 @@ impl Writer<'_> {
         ))
     }
 
-    /// What a page of several parts shows.
-    fn shown(&mut self, assertion: &BrowserAssertion, limit: Option<&str>) -> String {
-        self.helpers.insert(Helper::Shown);
-        let expected = assertion.expected.as_ref().map(as_text).unwrap_or_default();
-        let folds = !assertion.case_sensitive;
-        let not = if assertion.negate { ".not" } else { "" };
-        let after = options(&[], limit).map_or_else(String::new, |all| format!(", {all}"));
-        let words = expected.split_whitespace().collect::<Vec<_>>().join(" ");
-        let wanted = match (folds, self.names.has_references(&words)) {
-            (false, _) => self.names.script(&words),
-            (true, true) => format!("{}.toLowerCase()", self.names.script(&words)),
-            (true, false) => self.names.script(&words.to_lowercase()),
+    /// A text of an element, of a container or of the page.
+    fn text(&mut self, expectation: &Expectation<'_>) -> Option<String> {
+        let (place, step) = (expectation.place, expectation.step);
+        if selectors(step).is_empty() {
+            return Some(self.text_of_page(expectation));
+        }
+        let locator = self.locator(place, step)?;
+        let is_text_itself =
+            matches!(&locator.pattern, Pattern::Text(text) if *text == expectation.expected);
+        if is_text_itself && expectation.is_plain_text() {
+            return Some(visible(&locator.expression, expectation));
+        }
+        // What is written so on the page needs no help to be found.
+        let is_written = self
+            .names
+            .resolved(&expectation.expected)
+            .is_some_and(|text| self.recorded.is_written(place, &text));
+        let options: &[&str] = match is_written && !expectation.assertion.negate {
+            true => &[],
+            false => &["useInnerText: true", "ignoreCase: true"],
         };
-        let read = match folds && assertion.matching != TextMatch::Regex {
-            true => "async () => (await shown(page)).toLowerCase()",
-            false => "() => shown(page)",
-        };
-        let expectation = match assertion.matching {
-            TextMatch::Regex => format!("toMatch({})", pattern(&expected, folds)),
-            TextMatch::Contains => format!("toContain({wanted})"),
-            TextMatch::Equals => format!("toBe({wanted})"),
-        };
-        format!("await expect.poll({read}{after}){not}.{expectation};")
+        Some(self.has_text(&locator.expression, expectation, options))
     }
 
-    /// A web-first assertion: it waits until it holds.
-    fn expectation(
-        &mut self,
-        place: usize,
-        step: &TestStep,
-        assertion: &BrowserAssertion,
-        target: Option<&str>,
-        limit: Option<&str>,
-    ) -> Option<String> {
-        let expected = assertion
-            .expected
-            .as_ref()
-            .map(|expected| as_text(expected).into_owned())
-            .unwrap_or_default();
-        let not = if assertion.negate { ".not" } else { "" };
-        let subject = target.unwrap_or("page.locator(\"body\")");
-        let folds = !assertion.case_sensitive;
-        // Options after an argument, and alone.
-        let after =
-            |more: &[&str]| options(more, limit).map_or_else(String::new, |all| format!(", {all}"));
-        let alone = options(&[], limit).unwrap_or_default();
-        let plain = |name: &str| format!("await expect({subject}){not}.{name}({alone});");
-        Some(match assertion.kind {
-            AssertKind::Count => return self.count(place, step, assertion, limit),
-            AssertKind::Text => {
-                let (name, value) = match assertion.matching {
-                    TextMatch::Equals => ("toHaveText", self.names.script(&expected)),
-                    TextMatch::Contains => ("toContainText", self.names.script(&expected)),
-                    TextMatch::Regex => ("toHaveText", pattern(&expected, folds)),
+    fn has_text(&self, subject: &str, expectation: &Expectation<'_>, folded: &[&str]) -> String {
+        let assertion = expectation.assertion;
+        let text = &expectation.expected;
+        let (name, value) = match assertion.matching {
+            TextMatch::Equals => ("toHaveText", self.names.script(text)),
+            TextMatch::Contains => ("toContainText", self.names.script(text)),
+            TextMatch::Regex => ("toHaveText", pattern_of(text, !assertion.case_sensitive)),
+        };
+        let options = match assertion.case_sensitive || assertion.matching == TextMatch::Regex {
+            true => &["useInnerText: true"],
+            false => folded,
+        };
+        let (not, after) = (expectation.not, expectation.after(options));
+        format!("await expect({subject}){not}.{name}({value}{after});")
+    }
+
+    /// A text of the page: of an element that has it, if it was seen in one.
+    fn text_of_page(&mut self, expectation: &Expectation<'_>) -> String {
+        let place = expectation.place;
+        let page = self.page();
+        let text = &expectation.expected;
+        let resolved = self.names.resolved(text).unwrap_or_default();
+        let is_negated = expectation.assertion.negate;
+        let has_frames = has_frames(expectation.step)
+            && (is_negated || !self.recorded.is_outside_of_frames(place, &resolved));
+        let found = match expectation.is_plain_text() {
+            true => self.names.script(text),
+            false => {
+                let source = match expectation.assertion.matching {
+                    TextMatch::Regex => text.clone(),
+                    _ => escaped(&resolved),
                 };
-                let mut more = vec!["useInnerText: true"];
-                if folds && assertion.matching != TextMatch::Regex {
-                    more.push("ignoreCase: true");
-                }
-                format!(
-                    "await expect({subject}){not}.{name}({value}{});",
-                    after(&more)
-                )
+                pattern_of(&source, !expectation.assertion.case_sensitive)
             }
-            AssertKind::Visible => plain("toBeVisible"),
-            AssertKind::Hidden => plain("toBeHidden"),
-            AssertKind::Enabled => plain("toBeEnabled"),
-            AssertKind::Disabled => plain("toBeDisabled"),
-            AssertKind::Checked => plain("toBeChecked"),
-            AssertKind::Unchecked => {
-                let not = if assertion.negate { "" } else { ".not" };
-                format!("await expect({subject}){not}.toBeChecked({alone});")
+        };
+        if has_frames {
+            self.helpers.insert(Helper::CountInFrames);
+            let expected = if is_negated {
+                "toBe"
+            } else {
+                "toBeGreaterThan"
+            };
+            return format!(
+                "await expect.poll(() => countInFrames({page}, (frame) => frame.getByText({found})){}).{expected}(0);",
+                expectation.after(&[])
+            );
+        }
+        let before = place.saturating_sub(MOST_BEFORE)..place;
+        let earlier: Vec<Seen> = before
+            .map(|earlier| self.recorded.seen(earlier, &resolved))
+            .collect();
+        let seen = match self.recorded.seen(place, &resolved) {
+            // It may have come while it was waited for.
+            Seen::Never if !is_negated => self.recorded.seen(place + 1, &resolved),
+            seen => seen,
+        };
+        let is_across_lines = seen == Seen::AcrossLines
+            || (is_negated && earlier.contains(&Seen::AcrossLines))
+            || (!is_negated && seen == Seen::Never)
+            || self.recorded.is_blank(place);
+        if (is_across_lines || !expectation.is_plain_text()) && !self.parts.have_roots {
+            let body = format!("{page}.locator(\"body\")");
+            return self.has_text(
+                &body,
+                expectation,
+                &["useInnerText: true", "ignoreCase: true"],
+            );
+        }
+        let element = format!("{page}.getByText({found})");
+        // What never changed before may be there a second time, hidden.
+        let has_changed = match is_negated {
+            true => earlier.contains(&Seen::Once) && !earlier.contains(&Seen::Often),
+            false => seen == Seen::Once && earlier.contains(&Seen::Never),
+        };
+        if has_changed {
+            return visible(&element, expectation);
+        }
+        let shown = format!("{element}.filter({{ visible: true }})");
+        if seen == Seen::Once {
+            return visible(&shown, expectation);
+        }
+        let not = if is_negated { "" } else { ".not" };
+        format!(
+            "await expect({shown}){not}.toHaveCount(0{});",
+            expectation.after(&[])
+        )
+    }
+
+    /// What an element is like.
+    fn state(&mut self, expectation: &Expectation<'_>) -> Option<String> {
+        let subject = self
+            .locator(expectation.place, expectation.step)?
+            .expression;
+        let is_negated = expectation.assertion.negate;
+        let (name, not) = match (expectation.assertion.kind, is_negated) {
+            (AssertKind::Visible, false) | (AssertKind::Hidden, true) => ("toBeVisible", ""),
+            (AssertKind::Visible, true) | (AssertKind::Hidden, false) => ("toBeHidden", ""),
+            (AssertKind::Enabled, false) | (AssertKind::Disabled, true) => ("toBeEnabled", ""),
+            (AssertKind::Enabled, true) | (AssertKind::Disabled, false) => ("toBeDisabled", ""),
+            (AssertKind::Unchecked, true) => ("toBeChecked", ""),
+            (AssertKind::Unchecked, false) => ("toBeChecked", ".not"),
+            (AssertKind::Checked, _) => ("toBeChecked", expectation.not),
+            (AssertKind::Focused, _) => ("toBeFocused", expectation.not),
+            (AssertKind::Editable, _) => ("toBeEditable", expectation.not),
+            _ => return Some(self.value(&subject, expectation)),
+        };
+        let alone = expectation.alone();
+        Some(format!("await expect({subject}){not}.{name}({alone});"))
+    }
+
+    fn value(&self, subject: &str, expectation: &Expectation<'_>) -> String {
+        let text = &expectation.expected;
+        let step = expectation.step;
+        let known = step.fingerprint.as_ref();
+        let is_select = known.is_some_and(|known| known.tag == "select");
+        let is_value = step.observed.extracted_content.as_ref() == Some(text);
+        let (not, after) = (expectation.not, expectation.after(&[]));
+        match expectation.assertion.matching {
+            // A select is known by its label too.
+            TextMatch::Equals if is_select && !is_value => format!(
+                "await expect({subject}.locator(\"option:checked\")){not}.toHaveText({}{after});",
+                self.names.script(text)
+            ),
+            TextMatch::Contains if self.names.has_references(text) => format!(
+                "await expect.poll(() => {subject}.inputValue(){after}){not}.toContain({});",
+                self.names.script(text)
+            ),
+            matching => {
+                let value = self.matched(text, matching, false);
+                format!("await expect({subject}){not}.toHaveValue({value}{after});")
             }
-            AssertKind::Focused => plain("toBeFocused"),
-            AssertKind::Editable => plain("toBeEditable"),
-            AssertKind::Value => {
-                let is_select = step
-                    .fingerprint
-                    .as_ref()
-                    .is_some_and(|known| known.tag == "select");
-                if is_select && assertion.matching == TextMatch::Equals {
-                    // A select is known by its label too.
-                    let read = format!(
-                        "{subject}.evaluate((list) => [list.value, ...Array.from(list.selectedOptions, (option) => option.label)])"
-                    );
-                    return Some(format!(
-                        "await expect.poll(() => {read}{}){not}.toContain({});",
-                        after(&[]),
-                        self.names.script(&expected)
-                    ));
-                }
-                let value = self.matched(&expected, assertion.matching, false);
-                format!(
-                    "await expect({subject}){not}.toHaveValue({value}{});",
-                    after(&[])
-                )
+        }
+    }
+
+    fn url(&self, expectation: &Expectation<'_>) -> String {
+        let text = &expectation.expected;
+        let page = self.page();
+        let is_path = text.starts_with(['/', '?', '#']);
+        let value = match expectation.assertion.matching {
+            // Whatever site it is on.
+            TextMatch::Equals if is_path => format!(
+                "(url) => url.pathname + url.search + url.hash === {}",
+                self.names.script(text)
+            ),
+            TextMatch::Equals => self.address(text),
+            TextMatch::Contains if self.names.has_references(text) => {
+                format!("(url) => url.href.includes({})", self.names.script(text))
             }
-            AssertKind::Url => {
-                let is_path = expected.starts_with(['/', '?', '#']);
-                let value = match assertion.matching {
-                    // Whatever site it is on.
-                    TextMatch::Equals if is_path => format!(
-                        "(url) => url.pathname + url.search + url.hash === {}",
-                        self.names.script(&expected)
+            matching => self.matched(text, matching, false),
+        };
+        let (not, after) = (expectation.not, expectation.after(&[]));
+        format!("await expect({page}){not}.toHaveURL({value}{after});")
+    }
+
+    fn title_of_page(&self, expectation: &Expectation<'_>) -> String {
+        let text = &expectation.expected;
+        let page = self.page();
+        let folds = !expectation.assertion.case_sensitive;
+        let (not, after) = (expectation.not, expectation.after(&[]));
+        let is_written = expectation.step.observed.title.as_ref() == Some(text);
+        let value = match expectation.assertion.matching {
+            TextMatch::Equals if folds && !is_written && !self.names.has_references(text) => {
+                pattern_of(&format!("^{}$", escaped(text)), true)
+            }
+            TextMatch::Contains if self.names.has_references(text) => {
+                let text = self.names.script(text);
+                return match folds {
+                    true => format!(
+                        "await expect.poll(async () => (await {page}.title()).toLowerCase(){after}){not}.toContain({text}.toLowerCase());"
                     ),
-                    TextMatch::Equals => self.address(&expected),
-                    matching => self.matched(&expected, matching, false),
+                    false => format!(
+                        "await expect.poll(() => {page}.title(){after}){not}.toContain({text});"
+                    ),
                 };
-                format!("await expect(page){not}.toHaveURL({value}{});", after(&[]))
             }
-            AssertKind::Title => {
-                let value = match (assertion.matching, folds) {
-                    (TextMatch::Equals, true) => self.whole(&expected),
-                    (matching, folds) => self.matched(&expected, matching, folds),
-                };
-                format!(
-                    "await expect(page){not}.toHaveTitle({value}{});",
-                    after(&[])
-                )
-            }
-        })
+            matching => self.matched(text, matching, folds),
+        };
+        format!("await expect({page}){not}.toHaveTitle({value}{after});")
     }
 
     /// A text as an argument that it must equal, hold or match.
-    fn matched(&self, expected: &str, matching: TextMatch, folds: bool) -> String {
-        let flags = if folds { ", \"i\"" } else { "" };
+    fn matched(&self, text: &str, matching: TextMatch, folds: bool) -> String {
         match matching {
-            TextMatch::Equals => self.names.script(expected),
-            TextMatch::Contains if self.names.has_references(expected) => format!(
-                "new RegExp({}.replace(/[\\\\^$.*+?()[\\]{{}}|]/g, \"\\\\$&\"){flags})",
-                self.names.script(expected)
-            ),
-            TextMatch::Contains => format!("new RegExp({}{flags})", quoted(&escaped(expected))),
-            TextMatch::Regex => pattern(expected, folds),
-        }
-    }
-
-    /// A whole text, whatever its capital letters.
-    fn whole(&self, expected: &str) -> String {
-        match self.names.has_references(expected) {
-            true => self.names.script(expected),
-            false => format!(
-                "new RegExp({}, \"i\")",
-                quoted(&format!("^{}$", escaped(expected)))
-            ),
+            TextMatch::Equals => self.names.script(text),
+            TextMatch::Contains => pattern_of(&escaped(text), folds),
+            TextMatch::Regex => pattern_of(text, folds),
         }
     }
 }
 
-fn pattern(expected: &str, folds: bool) -> String {
-    let flags = if folds { ", \"i\"" } else { "" };
-    format!("new RegExp({}{flags})", quoted(expected))
-}
-
-/// Options of an assertion as an object; none if there are none.
-fn options(more: &[&str], limit: Option<&str>) -> Option<String> {
-    let all: Vec<&str> = more.iter().copied().chain(limit).collect();
-    (!all.is_empty()).then(|| format!("{{ {} }}", all.join(", ")))
+/// That an element is visible, or is not.
+fn visible(subject: &str, expectation: &Expectation<'_>) -> String {
+    let name = match expectation.assertion.negate {
+        true => "toBeHidden",
+        false => "toBeVisible",
+    };
+    format!("await expect({subject}).{name}({});", expectation.alone())
 }

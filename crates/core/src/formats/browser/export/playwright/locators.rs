@@ -2,127 +2,195 @@
 
 use std::fmt::Write as _;
 
-use super::super::texts::{Names, quoted};
+use super::super::choice::{around, is_by_position, selectors};
+use super::super::pages::has_name;
+use super::super::recorded::{RecordedPages, Seen};
+use super::super::texts::{Names, literal_of, quoted};
 use crate::page::dom::HopKind;
-use crate::page::selector::{Pattern, Selector};
-use crate::scenario::browser::TestStep;
+use crate::page::selector::{Pattern, Selector, Within};
+use crate::scenario::browser::{AssertKind, TestStep};
 
-/// An element as an expression, and the name of the helper that it needs.
+/// An element as an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Locator {
-    /// As in `page.getByRole("button", { name: "Log in", exact: true })`.
+    /// As in `page.getByRole("button", { name: "Log in" })`.
     pub expression: String,
-    /// Whether it uses `called`.
-    pub needs_called: bool,
+    /// What its last part says.
+    pub pattern: Pattern,
     /// Whether only its place among others tells it apart.
     pub is_by_position: bool,
 }
 
-impl Locator {
-    /// The most lasting way that Playwright can say, from the variable `page` on.
-    pub(super) fn of(step: &TestStep, names: &Names<'_>) -> Option<Self> {
-        Self::from(step, &Style::ALONE, names)
-    }
+/// What locators are made of.
+pub(super) struct Locators<'a> {
+    pub names: &'a Names<'a>,
+    pub recorded: &'a RecordedPages,
+    /// The step, and its place among the others.
+    pub step: &'a TestStep,
+    pub place: usize,
+    /// The variable that they begin with.
+    pub root: &'a str,
+}
 
-    /// The same from the variable `frame` on, where the variable `exact` says how names are compared.
-    pub(super) fn in_frame(step: &TestStep, names: &Names<'_>) -> Option<Self> {
-        Self::from(step, &Style::IN_FRAME, names)
-    }
-
-    fn from(step: &TestStep, style: &Style, names: &Names<'_>) -> Option<Self> {
-        step.selectors
+impl Locators<'_> {
+    /// The best way to say the element of the step.
+    pub(super) fn best(&self) -> Option<Locator> {
+        selectors(self.step)
             .iter()
-            .filter_map(|selector| selector.parse::<Selector>().ok())
-            .find_map(|selector| by_selector(&selector, style, names))
+            .find_map(|selector| self.by_selector(selector))
     }
-}
 
-/// What a locator begins with, and how it compares names.
-struct Style {
-    scope: &'static str,
-    exact: &'static str,
-}
-
-impl Style {
-    const ALONE: Self = Self {
-        scope: "page",
-        exact: "exact: true",
-    };
-    const IN_FRAME: Self = Self {
-        scope: "frame",
-        exact: "exact",
-    };
-}
-
-fn by_selector(selector: &Selector, style: &Style, names: &Names<'_>) -> Option<Locator> {
-    let mut scope = style.scope.to_owned();
-    let plain = |pattern: &Pattern| plain(pattern, style, names);
-    for hop in &selector.hops {
-        let owner = plain(&hop.pattern);
-        let _ = match hop.kind {
-            HopKind::Frame => write!(scope, ".{owner}.contentFrame()"),
-            // Playwright looks into open shadow roots by itself.
-            HopKind::Shadow => write!(scope, ".{owner}"),
+    fn by_selector(&self, selector: &Selector) -> Option<Locator> {
+        let is_in_root = selector
+            .hops
+            .last()
+            .is_some_and(|hop| hop.kind == HopKind::Shadow);
+        if is_in_root && matches!(selector.pattern, Pattern::XPath(_)) {
+            return None;
+        }
+        let mut scope = self.root.to_owned();
+        let mut is_around_said = selector.within.is_some() || self.is_alone(&selector.pattern);
+        for hop in &selector.hops {
+            let _ = match (hop.kind, &hop.pattern) {
+                (HopKind::Frame, owner) => write!(scope, ".frameLocator({})", in_css(owner)),
+                // Locators look into shadow roots by themselves.
+                (HopKind::Shadow, _) if is_around_said => Ok(()),
+                (HopKind::Shadow, Pattern::XPath(_)) if self.named_around().is_some() => {
+                    is_around_said = true;
+                    let around = self.named_around().unwrap_or_default();
+                    write!(scope, ".{around}")
+                }
+                (HopKind::Shadow, host) => write!(scope, ".{}", self.plain(host)),
+            };
+        }
+        if let Some(within) = &selector.within {
+            let _ = write!(scope, ".{}", self.container(within));
+        }
+        let mut expression = format!("{scope}.{}", self.plain(&selector.pattern));
+        let _ = match selector.nth {
+            None => Ok(()),
+            Some(0) => write!(expression, ".first()"),
+            Some(-1) => write!(expression, ".last()"),
+            Some(nth) => write!(expression, ".nth({nth})"),
         };
+        Some(Locator {
+            expression,
+            pattern: selector.pattern.clone(),
+            is_by_position: is_by_position(selector, self.step),
+        })
     }
-    let is_in_shadow = selector
-        .hops
-        .last()
-        .is_some_and(|hop| hop.kind == HopKind::Shadow);
-    if is_in_shadow && matches!(selector.pattern, Pattern::XPath(_)) {
-        return None;
+
+    /// Whether no other element of the page had this role and name.
+    fn is_alone(&self, pattern: &Pattern) -> bool {
+        let known = self.step.fingerprint.as_ref();
+        matches!(pattern, Pattern::Role { name: Some(_), .. })
+            && known.is_some_and(|known| known.of == 1)
     }
-    let mut needs_called = false;
-    if let Some(within) = &selector.within {
-        match within {
+
+    /// The nearest element around the one of the step that has a role and a name.
+    fn named_around(&self) -> Option<String> {
+        let (role, name) =
+            around(self.step.fingerprint.as_ref()?).filter(|(role, _)| role != "iframe")?;
+        Some(self.plain(&Pattern::Role {
+            role,
+            name: Some(name),
+        }))
+    }
+
+    /// What an element is inside of.
+    fn container(&self, within: &Within) -> String {
+        match (&within.pattern, &within.has_text) {
+            // What a row is called is one of its texts, or all of them.
+            (
+                Pattern::Role {
+                    role,
+                    name: Some(name),
+                },
+                None,
+            ) if is_row(role) && self.may_be_text(name) => {
+                format!("getByRole({}){}", quoted(role), self.with_text(name))
+            }
+            (pattern, None) => self.plain(pattern),
+            (pattern, Some(text)) => format!("{}{}", self.plain(pattern), self.with_text(text)),
+        }
+    }
+
+    fn may_be_text(&self, name: &str) -> bool {
+        let is_blank = self.step.dom_structure_snapshot.is_empty();
+        is_blank
+            || self
+                .names
+                .resolved(name)
+                .is_none_or(|name| self.recorded.seen(self.place, &name) != Seen::AcrossLines)
+    }
+
+    /// Which of several containers: the one with a text in it. `hasText` looks for a part of a text, so what may be a
+    /// part of another one, as numbers are, is looked for as a whole.
+    fn with_text(&self, text: &str) -> String {
+        let resolved = self.names.resolved(text).unwrap_or_default();
+        let is_number_at_an_end = resolved.starts_with(|sign: char| sign.is_numeric())
+            || resolved.ends_with(|sign: char| sign.is_numeric());
+        let is_part = match self.recorded.seen(self.place, &resolved) {
+            Seen::Often => true,
+            _ => is_number_at_an_end,
+        };
+        // A whole text is compared with its capital letters.
+        let is_written = self.step.dom_structure_snapshot.is_empty()
+            || self.recorded.is_written(self.place, &resolved);
+        let text = self.names.script(text);
+        match is_part && is_written {
+            true => format!(
+                ".filter({{ has: {}.getByText({text}, {{ exact: true }}) }})",
+                self.root
+            ),
+            false => format!(".filter({{ hasText: {text} }})"),
+        }
+    }
+
+    /// A pattern as a call. Names are compared as a whole, unless no other one on the recorded pages has them in it.
+    fn plain(&self, pattern: &Pattern) -> String {
+        let names = self.names;
+        let is_count = |step: &TestStep| {
+            let kind = step.assertion.as_ref().map(|assertion| assertion.kind);
+            kind == Some(AssertKind::Count)
+        };
+        // People count what they don't call as a whole.
+        let is_exact = match is_count(self.step) && !has_name(self.step) {
+            true => false,
+            false => !self.recorded.is_only(self.place, pattern, names),
+        };
+        let by_text = |method: &str, text: &str| match is_exact {
+            true => format!("{method}({}, {{ exact: true }})", names.script(text)),
+            false => format!("{method}({})", names.script(text)),
+        };
+        match pattern {
+            Pattern::TestId(id) => format!("getByTestId({})", names.script(id)),
+            Pattern::Role { role, name: None } => format!("getByRole({})", quoted(role)),
             Pattern::Role {
                 role,
                 name: Some(name),
-            } if is_row(role) => {
-                needs_called = true;
-                scope = format!("called({scope}, {}, {})", quoted(role), names.script(name));
+            } => {
+                let exact = if is_exact { ", exact: true" } else { "" };
+                let name = names.script(name);
+                format!("getByRole({}, {{ name: {name}{exact} }})", quoted(role))
             }
-            pattern => {
-                let _ = write!(scope, ".{}", plain(pattern));
-            }
+            Pattern::Label(text) => by_text("getByLabel", text),
+            Pattern::Placeholder(text) => by_text("getByPlaceholder", text),
+            Pattern::Text(text) => by_text("getByText", text),
+            Pattern::Css(_) | Pattern::XPath(_) => format!("locator({})", in_css(pattern)),
         }
     }
-    let mut expression = format!("{scope}.{}", plain(&selector.pattern));
-    if let Some(nth) = selector.nth {
-        let _ = write!(expression, ".nth({nth})");
+}
+
+/// A pattern as a text that `locator` and `frameLocator` take.
+fn in_css(pattern: &Pattern) -> String {
+    match pattern {
+        Pattern::Css(css) => literal_of(css),
+        other => literal_of(&other.to_string()),
     }
-    Some(Locator {
-        expression,
-        needs_called,
-        is_by_position: selector.nth.is_some() || matches!(selector.pattern, Pattern::XPath(_)),
-    })
 }
 
 /// Whether what is called so may have its name from a text in it.
 fn is_row(role: &str) -> bool {
     matches!(role, "row" | "listitem" | "treeitem")
-}
-
-/// A pattern as a call.
-fn plain(pattern: &Pattern, style: &Style, names: &Names<'_>) -> String {
-    let exact = style.exact;
-    match pattern {
-        Pattern::TestId(id) => format!("getByTestId({})", names.script(id)),
-        Pattern::Role { role, name: None } => format!("getByRole({})", quoted(role)),
-        Pattern::Role {
-            role,
-            name: Some(name),
-        } => format!(
-            "getByRole({}, {{ name: {}, {exact} }})",
-            quoted(role),
-            names.script(name)
-        ),
-        Pattern::Label(text) => format!("getByLabel({}, {{ {exact} }})", names.script(text)),
-        Pattern::Placeholder(text) => {
-            format!("getByPlaceholder({}, {{ {exact} }})", names.script(text))
-        }
-        Pattern::Text(text) => format!("getByText({}, {{ {exact} }})", names.script(text)),
-        Pattern::Css(css) => format!("locator({})", quoted(&format!("css={css}"))),
-        Pattern::XPath(xpath) => format!("locator({})", quoted(&format!("xpath={xpath}"))),
-    }
 }

@@ -7,37 +7,55 @@ mod statements;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
 
-use super::pages::{OPEN_ROOTS, Parts, closes_its_tab, is_in_root};
+use super::pages::{Parts, closes_its_tab, is_in_root, opens_tab};
+use super::recorded::RecordedPages;
 use super::settings::settings;
-use super::texts::{Names, quoted};
-use super::{Exported, Warnings};
+use super::texts::{Names, literal_of, quoted};
+use super::{Exported, Warnings, name_of};
 use crate::scenario::browser::{BrowserOptions, OnDialog, StepsFile, TestStep};
 use crate::source::SourceFile;
 use crate::value::as_text;
-use helpers::{Helper, VARIABLE};
+use helpers::Helper;
 
-/// How long Playwright waits for an assertion unless it is told otherwise, in milliseconds.
-const DEFAULT_ASSERT_MS: u64 = 5_000;
+/// How long a test of Playwright may take unless it is told otherwise, and what a step takes at most as a rule, in
+/// milliseconds.
+const DEFAULT_TEST_MS: u64 = 30_000;
+const STEP_MS: u64 = 1_000;
+
+/// Opens the roots that the page's scripts would close.
+const OPEN_ROOTS: &str = r#"  // Playwright looks into open shadow roots only.
+  await page.context().addInitScript(() => {
+    const attachShadow = Element.prototype.attachShadow;
+    Element.prototype.attachShadow = function (options) {
+      return attachShadow.call(this, { ...options, mode: "open" });
+    };
+  });
+"#;
 
 /// The test that does what the steps do.
 pub fn to_playwright(file: &StepsFile, source: &SourceFile) -> Exported {
     let mut writer = Writer {
         names: Names::of(file),
+        recorded: RecordedPages::of(file),
         settings: settings(&file.options),
         origin: origin(&file.url),
         steps: String::new(),
         warnings: Warnings::new(source),
+        tabs: vec!["page".to_owned()],
+        n_tabs: 1,
         tab: 0,
         helpers: BTreeSet::new(),
         parts: Parts::of(file),
+        needed_ms: 0,
     };
+    writer.dialogs(file);
     writer.open_roots(file);
     let first = writer.address(&file.url);
     let _ = writeln!(writer.steps, "  await page.goto({first});");
     for (place, step) in file.test_steps.iter().enumerate() {
-        writer.step(place, step, closes_its_tab(file, place));
+        writer.needed_ms += STEP_MS;
+        writer.step(place, step, file);
     }
     Exported {
         text: writer.file(file, source),
@@ -58,123 +76,140 @@ fn origin(url: &str) -> Option<&str> {
 
 struct Writer<'a> {
     names: Names<'a>,
+    recorded: RecordedPages,
     settings: BrowserOptions,
     /// What addresses begin with that are written from their path on.
     origin: Option<&'a str>,
     steps: String,
     warnings: Warnings<'a>,
+    /// The variable of each tab that is open, how many were ever open, and the current one.
+    tabs: Vec<String>,
+    n_tabs: usize,
     tab: usize,
     helpers: BTreeSet<Helper>,
     parts: Parts,
+    /// How long the steps may take.
+    needed_ms: u64,
 }
 
 impl Writer<'_> {
     /// The whole file.
-    fn file(&self, file: &StepsFile, source: &SourceFile) -> String {
-        let mut text = String::new();
-        let is_default = self.settings.assert_timeout_ms == DEFAULT_ASSERT_MS;
+    fn file(&mut self, file: &StepsFile, source: &SourceFile) -> String {
+        let variables = self.variables(file);
         let types: BTreeSet<&str> = self
             .helpers
             .iter()
             .flat_map(|helper| helper.types())
             .copied()
             .collect();
-        let expect = match is_default {
-            true => "expect",
-            false => "expect as playwrightExpect",
-        };
-        let _ = write!(text, "import {{ {expect}, test");
+        let mut text = "import { expect, test".to_owned();
         for name in types {
             let _ = write!(text, ", type {name}");
         }
         text.push_str(" } from \"@playwright/test\";\n");
-        if !is_default {
-            let _ = write!(
-                text,
-                "\nconst expect = playwrightExpect.configure({{ timeout: {} }});\n",
-                self.settings.assert_timeout_ms
-            );
-        }
-        text.push_str(&self.variables(file));
         text.push_str(&self.options());
         for helper in &self.helpers {
             text.push_str(helper.text());
         }
-        let name = Path::new(source.name())
-            .file_stem()
-            .map_or("steps".into(), |stem| stem.to_string_lossy());
-        let has_tabs = self.helpers.contains(&Helper::Tab);
-        let page = if has_tabs { "page: first" } else { "page" };
-        let _ = write!(
-            text,
-            "\ntest({}, async ({{ {page} }}) => {{\n  test.setTimeout({});\n",
-            quoted(&name),
-            self.settings.timeout_ms
-        );
-        if has_tabs {
-            text.push_str("  let page = first;\n");
+        text.push_str(&variables);
+        let name = literal_of(&name_of(source));
+        let _ = writeln!(text, "\ntest({name}, async ({{ page }}) => {{");
+        let default = BrowserOptions::default().timeout_ms;
+        if self.settings.timeout_ms != default || self.needed_ms >= DEFAULT_TEST_MS {
+            let _ = writeln!(text, "  test.setTimeout({});", self.settings.timeout_ms);
         }
-        let answer = match self.settings.on_dialog {
-            OnDialog::Accept => "accept(dialog.defaultValue())",
-            OnDialog::Dismiss => "dismiss()",
-        };
-        let _ = writeln!(
-            text,
-            "  page.context().on(\"dialog\", (dialog) => dialog.{answer});"
-        );
         text.push_str(&self.steps);
         text.push_str("});\n");
         text
     }
 
-    fn variables(&self, file: &StepsFile) -> String {
-        if self.names.all().is_empty() {
-            return String::new();
-        }
-        let mut text = VARIABLE.to_owned();
-        text.push_str("\nconst variables = {\n");
+    /// Those that the steps use; one without a default must be given.
+    fn variables(&mut self, file: &StepsFile) -> String {
+        let mut lines = String::new();
         for name in self.names.all() {
-            let default = file
-                .variables
-                .get(*name)
-                .filter(|value| !value.is_null() && !file.secrets.iter().any(|known| known == name))
-                .map(|value| format!(", {}", quoted(&as_text(value))))
-                .unwrap_or_default();
-            let _ = writeln!(text, "  {name}: variable({}{default}),", quoted(name));
+            if !self.steps.contains(&format!("variables.{name}")) {
+                continue;
+            }
+            let value = match file.variables.get(*name).filter(|value| !value.is_null()) {
+                Some(default) => format!(
+                    "process.env.CUECARD_VAR_{name} ?? {}",
+                    literal_of(&as_text(default))
+                ),
+                None => {
+                    self.helpers.insert(Helper::Environment);
+                    format!("environment(\"CUECARD_VAR_{name}\")")
+                }
+            };
+            let _ = writeln!(lines, "  {name}: {value},");
         }
-        text.push_str("};\n");
-        text
+        match lines.is_empty() {
+            true => lines,
+            false => format!("\nconst variables = {{\n{lines}}};\n"),
+        }
     }
 
+    /// What differs from Playwright's own defaults. Its time zone is that of the machine.
     fn options(&self) -> String {
+        let default = BrowserOptions::default();
         let settings = &self.settings;
-        let mut text = "\ntest.use({\n".to_owned();
+        let mut options = Vec::new();
         if let Some(origin) = self.origin {
-            let _ = writeln!(
-                text,
-                "  baseURL: process.env.BASE_URL ?? {},",
+            options.push(format!(
+                "baseURL: process.env.BASE_URL ?? {}",
                 quoted(origin)
-            );
+            ));
         }
-        let _ = write!(
-            text,
-            "  viewport: {{ width: {}, height: {} }},\n  locale: {},\n  timezoneId: {},\n  contextOptions: {{ reducedMotion: \"reduce\" }},\n  testIdAttribute: {},\n  actionTimeout: {},\n",
-            settings.viewport.width,
-            settings.viewport.height,
-            quoted(&settings.locale),
-            quoted(&settings.timezone),
-            quoted(&settings.test_id_attribute),
-            settings.action_timeout_ms
-        );
+        if settings.viewport != default.viewport {
+            options.push(format!(
+                "viewport: {{ width: {}, height: {} }}",
+                settings.viewport.width, settings.viewport.height
+            ));
+        }
+        if settings.locale != default.locale {
+            options.push(format!("locale: {}", quoted(&settings.locale)));
+        }
+        options.push(format!("timezoneId: {}", quoted(&settings.timezone)));
+        if settings.test_id_attribute != default.test_id_attribute {
+            let attribute = quoted(&settings.test_id_attribute);
+            options.push(format!("testIdAttribute: {attribute}"));
+        }
+        if settings.action_timeout_ms != default.action_timeout_ms {
+            options.push(format!("actionTimeout: {}", settings.action_timeout_ms));
+        }
         if let Some(state) = &settings.storage_state {
-            let _ = writeln!(
-                text,
-                "  storageState: {},",
-                quoted(&state.to_string_lossy())
-            );
+            let state = quoted(&state.to_string_lossy());
+            options.push(format!("storageState: {state}"));
         }
-        text.push_str("});\n");
-        text
+        match options.as_slice() {
+            [one] => format!("\ntest.use({{ {one} }});\n"),
+            all => format!("\ntest.use({{\n  {},\n}});\n", all.join(",\n  ")),
+        }
+    }
+
+    /// Playwright dismisses dialogs by itself, but lets pages be left.
+    fn dialogs(&mut self, file: &StepsFile) {
+        let seen = || {
+            file.test_steps
+                .iter()
+                .flat_map(|step| &step.observed.dialogs)
+        };
+        let answer = match self.settings.on_dialog {
+            OnDialog::Accept if seen().any(|dialog| dialog.kind == "prompt") => {
+                "accept(dialog.defaultValue())"
+            }
+            OnDialog::Accept => "accept()",
+            OnDialog::Dismiss if seen().any(|dialog| dialog.kind == "beforeunload") => "dismiss()",
+            OnDialog::Dismiss => return,
+        };
+        let has_tabs = file
+            .test_steps
+            .iter()
+            .any(|step| step.tab.is_some_and(|tab| tab > 0));
+        let source = if has_tabs { "page.context()" } else { "page" };
+        let _ = writeln!(
+            self.steps,
+            "  {source}.on(\"dialog\", (dialog) => dialog.{answer});"
+        );
     }
 
     /// Playwright does not look into closed shadow roots, so there are none in a test.
@@ -182,11 +217,7 @@ impl Writer<'_> {
         let Some(place) = file.test_steps.iter().position(is_in_root) else {
             return;
         };
-        let _ = writeln!(
-            self.steps,
-            "  await page.context().addInitScript({{ content: {} }});",
-            quoted(OPEN_ROOTS)
-        );
+        self.steps.push_str(OPEN_ROOTS);
         self.warnings.warn(
             place,
             &file.test_steps[place],
@@ -208,34 +239,62 @@ impl Writer<'_> {
         }
     }
 
-    fn step(&mut self, place: usize, step: &TestStep, closes_tab: bool) {
-        let tab = step.tab.unwrap_or(0);
-        if tab != self.tab {
-            self.tab = tab;
-            self.helpers.insert(Helper::Tab);
-            let _ = writeln!(self.steps, "  page = await tab(first, {tab});");
+    /// The variable of the current tab.
+    fn page(&self) -> String {
+        self.tabs.get(self.tab).cloned().unwrap_or_default()
+    }
+
+    /// Makes the tab of a step the current one. What leads back is that later tabs were closed.
+    fn go_to_tab(&mut self, tab: usize) {
+        if tab < self.tab {
+            self.tabs.truncate(tab + 1);
         }
-        let Some(statements) = self.statements(place, step) else {
+        while self.tabs.len() <= tab {
+            let number = self.tabs.len();
+            let name = self.new_tab();
+            let _ = writeln!(
+                self.steps,
+                "  const {name} = page.context().pages()[{number}];"
+            );
+        }
+        self.tab = tab;
+    }
+
+    fn new_tab(&mut self) -> String {
+        self.n_tabs += 1;
+        let name = format!("tab{}", self.n_tabs);
+        self.tabs.push(name.clone());
+        name
+    }
+
+    fn step(&mut self, place: usize, step: &TestStep, file: &StepsFile) {
+        self.go_to_tab(step.tab.unwrap_or(0));
+        let Some(mut statements) = self.statements(place, step) else {
             return;
         };
-        let optional = match step.optional {
+        if closes_its_tab(file, place) {
+            statements = self.closing(statements);
+        }
+        let mut before = String::new();
+        if opens_tab(file, place) && self.tabs.len() == self.tab + 1 {
+            statements = self.opening(statements);
+            before = format!("const {} = ", self.new_tab());
+        }
+        // A tab that is needed later is not optional.
+        let after = match step.optional && before.is_empty() {
             true => {
                 ".catch((error) => {\n    test.info().annotations.push({ type: \"optional\", description: String(error) });\n  })"
             }
             false => "",
         };
-        let title = quoted(&step.description);
-        let [begin, end] = match closes_tab {
-            true => {
-                self.helpers.insert(Helper::Closing);
-                ["closing(page, async () => {", "})"]
-            }
-            false => ["async () => {", "}"],
-        };
-        let _ = writeln!(self.steps, "  await test.step({title}, {begin}");
+        let title = literal_of(&step.description);
+        let _ = writeln!(
+            self.steps,
+            "  {before}await test.step({title}, async () => {{"
+        );
         for statement in statements {
             let _ = writeln!(self.steps, "    {statement}");
         }
-        let _ = writeln!(self.steps, "  {end}){optional};");
+        let _ = writeln!(self.steps, "  }}){after};");
     }
 }

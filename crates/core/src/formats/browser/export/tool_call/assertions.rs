@@ -59,7 +59,7 @@ impl Writer<'_> {
             more.insert("target".to_owned(), element.target(&self.names));
         }
         more.insert("expect".to_owned(), self.expectation(check));
-        more.extend(retry(limit, None, step.optional));
+        more.extend(retry(limit, step.optional));
         match function {
             Some(function) => self.evaluate(step, &function, more),
             None => {

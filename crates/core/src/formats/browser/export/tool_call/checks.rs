@@ -239,6 +239,9 @@ fn count(
 ) -> Result<Check, &'static str> {
     let element = element.ok_or("how many there are can't be counted")?;
     if let Some(selector) = &element.selector {
+        if element.wanted.within.is_some() {
+            return Err("elements by a selector in a container can't be counted");
+        }
         if names.has_references(selector) {
             return Err("elements whose selector has a variable can't be counted");
         }

@@ -2,8 +2,9 @@
 
 use serde_json::Map;
 
+use super::super::choice::{around, is_by_position, selectors};
 use super::super::texts::{Names, quoted};
-use crate::page::selector::{Pattern, Selector};
+use crate::page::selector::{Pattern, Selector, Within};
 use crate::page::{Around, Wanted};
 use crate::scenario::browser::{Fingerprint, TestStep};
 use crate::scenario::is_role;
@@ -21,15 +22,28 @@ pub(super) struct Element {
 }
 
 impl Element {
-    /// The most lasting way that a target can say.
+    /// The best way that a target can say.
     pub(super) fn of(step: &TestStep, test_id_attribute: &str) -> Option<Self> {
-        step.selectors
-            .iter()
-            .filter_map(|selector| selector.parse::<Selector>().ok())
-            .find_map(|selector| {
-                by_selector(&selector, step.fingerprint.as_ref(), test_id_attribute)
+        // Targets count from the first only.
+        let is_from_end = step
+            .fingerprint
+            .as_ref()
+            .is_some_and(|known| known.position.is_some_and(|position| position < 0));
+        let by_selectors = || {
+            selectors(step).into_iter().find_map(|selector| {
+                let element = by_selector(&selector, step.fingerprint.as_ref(), test_id_attribute)?;
+                // What a selector finds in a container can't be counted, so its absence can't be told.
+                let is_uncountable = element.selector.is_some() && element.wanted.within.is_some();
+                if step.assertion.is_some() && is_uncountable {
+                    return None;
+                }
+                Some(Self {
+                    is_by_position: is_by_position(&selector, step) || is_from_end,
+                    ..element
+                })
             })
-            .or_else(|| by_fingerprint(step.fingerprint.as_ref()?))
+        };
+        by_selectors().or_else(|| by_fingerprint(step.fingerprint.as_ref()?))
     }
 
     /// As `target` of a step.
@@ -38,6 +52,7 @@ impl Element {
         let within = self.wanted.within.as_ref().map(|around| Around {
             role: around.role.clone(),
             name: text(&around.name),
+            text: text(&around.text),
         });
         let wanted = Wanted {
             role: self.wanted.role.clone(),
@@ -68,29 +83,36 @@ fn by_selector(
     }
     let within = match &selector.within {
         None => None,
-        Some(Pattern::Role { role, name }) if is_role(role) => Some(Around {
+        Some(Within {
+            pattern: Pattern::Role { role, name },
+            has_text,
+        }) if is_role(role) => Some(Around {
             role: Some(role.clone()),
             name: name.clone().filter(|name| !name.trim().is_empty()),
+            text: has_text.clone(),
         }),
         Some(_) => return None,
     };
+    let nth = match selector.nth {
+        None => None,
+        Some(nth) => Some(usize::try_from(nth).ok()? + 1),
+    };
     let plain = Wanted {
         within,
-        nth: selector.nth.map(|nth| nth + 1),
+        nth,
         ..Wanted::default()
     };
-    let is_plain = plain == Wanted::default();
     let by_css = |css: String| {
-        is_plain.then(|| Element {
+        nth.is_none().then(|| Element {
             selector: Some(css),
+            wanted: plain.clone(),
             ..Element::default()
         })
     };
     let by = |wanted: Wanted| {
         Some(Element {
-            is_by_position: wanted.nth.is_some(),
-            selector: None,
             wanted,
+            ..Element::default()
         })
     };
     match &selector.pattern {
@@ -134,20 +156,29 @@ fn by_selector(
     }
 }
 
-/// Role and name, and which of its twins it is.
+/// Role and name, with the named part of the page around it if it has twins, or else which of them it is.
 fn by_fingerprint(fingerprint: &Fingerprint) -> Option<Element> {
     if !is_role(&fingerprint.role) || fingerprint.name.trim().is_empty() {
         return None;
     }
     let has_twins = fingerprint.of > 1;
+    let within = around(fingerprint)
+        .filter(|_| has_twins)
+        .map(|(role, name)| Around {
+            role: Some(role),
+            name: Some(name),
+            text: None,
+        });
+    let is_by_position = has_twins && within.is_none();
     Some(Element {
         selector: None,
         wanted: Wanted {
             role: Some(fingerprint.role.clone()),
             name: Some(fingerprint.name.clone()),
-            nth: has_twins.then_some(fingerprint.ordinal),
+            within,
+            nth: is_by_position.then_some(fingerprint.ordinal),
             ..Wanted::default()
         },
-        is_by_position: has_twins,
+        is_by_position,
     })
 }

@@ -9,14 +9,12 @@ mod retries;
 mod search;
 mod tabs;
 
-use std::path::Path;
-
 use serde_json::{Map, json};
 
 use super::pages::{OPEN_ROOTS, Parts, closes_its_tab, is_in_root, is_whole};
 use super::settings::settings;
 use super::texts::{Names, quoted};
-use super::{Exported, Warnings};
+use super::{Exported, Warnings, name_of};
 use crate::scenario::browser::{
     ActionKind, BrowserOptions, Direction, ObservedDialog, StepsFile, TestStep,
 };
@@ -64,13 +62,10 @@ pub fn to_tool_call(file: &StepsFile, source: &SourceFile, server: ToolCallServe
         writer.doubts(place, step, &file.secrets);
     }
     let mut scenario = Map::new();
-    let name = Path::new(source.name())
-        .file_stem()
-        .map_or("steps".into(), |stem| stem.to_string_lossy());
     scenario.insert("version".to_owned(), "2.1".into());
     scenario.insert(
         "metadata".to_owned(),
-        json!({"name": name, "target_url": file.url}),
+        json!({"name": name_of(source), "target_url": file.url}),
     );
     let variables = variables(file, &writer.names);
     if !variables.is_empty() {
@@ -187,7 +182,7 @@ impl Writer<'_> {
             // The servers want whole addresses, and only the page knows where it is.
             url => {
                 let function = format!("() => {{ location.assign({}); }}", quoted(url));
-                self.evaluate(step, &function, common(step, None));
+                self.evaluate(step, &function, common(step));
             }
         }
     }
@@ -221,12 +216,9 @@ impl Writer<'_> {
             ActionKind::Assert | ActionKind::Wait => self.assertion(place, step),
             ActionKind::Press if step.selectors.is_empty() => self.press(step),
             ActionKind::Scroll if step.selectors.is_empty() => {
-                let sign = match step.direction {
-                    Some(Direction::Up) => "-",
-                    _ => "",
-                };
-                let function = format!("() => {{ window.scrollBy(0, {sign}window.innerHeight); }}");
-                self.evaluate(step, &function, common(step, None));
+                let script = step.direction.unwrap_or(Direction::Down).script();
+                let function = format!("() => {{ {script}; }}");
+                self.evaluate(step, &function, common(step));
             }
             ActionKind::Unknown => {}
             _ => self.on_element(place, step),
@@ -277,7 +269,7 @@ impl Writer<'_> {
             false => ("browser_tabs", json!({"action": "select", "index": place})),
         };
         // A tab that opens is there a moment later.
-        let more = retry(self.settings.assert_timeout_ms, None, false);
+        let more = retry(self.settings.assert_timeout_ms, false);
         self.call(tool, params, &format!("Go to tab {}", place + 1), more);
     }
 
@@ -294,7 +286,7 @@ impl Writer<'_> {
         let mut more = Map::new();
         let schema = json!({"type": "string", "not": {"pattern": format!("(^|\\n){line}")}});
         more.insert("expect".to_owned(), json!({"json_schema": schema}));
-        more.extend(retry(self.settings.assert_timeout_ms, None, false));
+        more.extend(retry(self.settings.assert_timeout_ms, false));
         let words = format!("Tab {} is closed", tab.place + 1);
         self.call(tool, params, &words, more);
     }
@@ -305,7 +297,7 @@ impl Writer<'_> {
             false => "browser_press_key",
         };
         let key = self.names.template(step.key.as_deref().unwrap_or_default());
-        let mut more = common(step, None);
+        let mut more = common(step);
         self.tolerate_closing(&mut more);
         self.call(tool, json!({"key": key}), &step.description, more);
     }

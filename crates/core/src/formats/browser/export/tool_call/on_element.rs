@@ -4,7 +4,7 @@ use serde_json::{Map, json};
 
 use super::super::pages::{is_in_foreign_inner_frame, is_in_part};
 use super::elements::Element;
-use super::retries::{common, retry};
+use super::retries::{common, on_element, retry};
 use super::search::search;
 use super::{ToolCallServer, Writer};
 use crate::scenario::browser::{ActionKind, InputValue, TestStep};
@@ -51,10 +51,10 @@ impl Writer<'_> {
         more.insert("target".to_owned(), target);
         if self.closes_tab && step.action != ActionKind::Press {
             self.wait_for(&more, limit);
-            more.extend(common(step, None));
+            more.extend(common(step));
             self.tolerate_closing(&mut more);
         } else {
-            more.extend(common(step, Some(limit)));
+            more.extend(on_element(step, self.server, limit));
         }
         let value = match step.input_value() {
             Some(InputValue::Text(text)) => self.names.template(&text),
@@ -119,7 +119,7 @@ impl Writer<'_> {
     fn wait_for(&mut self, more: &Map<String, Json>, limit: u64) {
         let mut more = more.clone();
         more.insert("expect".to_owned(), self.returns_true());
-        more.extend(retry(limit, None, false));
+        more.extend(retry(limit, false));
         let function = "(element) => element.checkVisibility()";
         self.script(function, "Wait for what closes the tab", more);
     }
@@ -170,7 +170,7 @@ impl Writer<'_> {
         let select = "(element) => { element.focus(); if (element.select) element.select(); else getSelection().selectAllChildren(element); }";
         self.evaluate(step, select, more);
         let params = json!({"key": "Backspace"});
-        self.call("press_key", params, &step.description, common(step, None));
+        self.call("press_key", params, &step.description, common(step));
     }
 
     /// Scrolls until the element is there, if a script can tell; else to where it is.
@@ -181,9 +181,13 @@ impl Writer<'_> {
         limit: u64,
         more: Map<String, Json>,
     ) {
-        match search(element, &self.names).filter(|_| !is_in_part(step)) {
+        // One that had no twins needs no place for it.
+        let is_alone = step.fingerprint.as_ref().is_some_and(|known| known.of == 1);
+        let mut element = element.clone();
+        element.wanted.within = element.wanted.within.filter(|_| !is_alone);
+        match search(&element, &self.names).filter(|_| !is_in_part(step)) {
             Some(function) => {
-                let mut more = retry(limit, None, step.optional);
+                let mut more = retry(limit, step.optional);
                 more.insert("expect".to_owned(), self.returns_true());
                 self.evaluate(step, &function, more);
             }

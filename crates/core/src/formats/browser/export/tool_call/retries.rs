@@ -1,7 +1,8 @@
 //! How often a call is tried again, and what its failure does.
 
-use serde_json::Map;
+use serde_json::{Map, json};
 
+use super::ToolCallServer;
 use crate::scenario::browser::TestStep;
 use crate::value::Json;
 
@@ -11,32 +12,59 @@ const AGAIN: u64 = 250;
 /// The most retries that a scenario may ask for.
 const MOST_RETRIES: u64 = 1_000;
 
-/// What a target that finds nothing says; only this is tried again, since nothing was done yet.
+/// What a target that finds nothing says.
 const NOT_FOUND: &str = "element not found";
 
-/// Keys that steps of every kind have: a time, what a failure does, and how long an element is looked for.
-pub(super) fn common(step: &TestStep, look_for_ms: Option<u64>) -> Map<String, Json> {
-    let mut more = Map::new();
-    match (step.optional, look_for_ms) {
-        (true, _) => {
-            more.insert("on_error".to_owned(), "skip".into());
+impl ToolCallServer {
+    /// What its errors say when nothing was done yet: there is no such element, it went away before the call, or it is
+    /// disabled.
+    fn not_ready(self) -> [&'static str; 4] {
+        match self {
+            Self::ChromeDevtools => [
+                NOT_FOUND,
+                "no longer exists on the page",
+                "is detached from document",
+                "did not become interactive",
+            ],
+            Self::Playwright => [
+                NOT_FOUND,
+                "not found in the current page snapshot",
+                "element was detached from the DOM",
+                "element is not enabled",
+            ],
         }
-        (false, Some(limit)) => more = retry(limit, Some(NOT_FOUND), false),
-        (false, None) => {}
+    }
+}
+
+/// Keys of a call on an element: it is tried again for so many milliseconds while the element is not ready.
+pub(super) fn on_element(step: &TestStep, server: ToolCallServer, limit: u64) -> Map<String, Json> {
+    if step.optional {
+        return common(step);
+    }
+    let mut more = retry(limit, false);
+    if let Some(Json::Object(retry)) = more.get_mut("retry") {
+        retry.insert("max_ms".to_owned(), limit.into());
+        retry.insert("condition".to_owned(), json!(server.not_ready()));
+    }
+    more
+}
+
+/// Keys that steps of every kind have: what a failure does.
+pub(super) fn common(step: &TestStep) -> Map<String, Json> {
+    let mut more = Map::new();
+    if step.optional {
+        more.insert("on_error".to_owned(), "skip".into());
     }
     more
 }
 
 /// Tries again for so many milliseconds.
-pub(super) fn retry(limit_ms: u64, condition: Option<&str>, then_skip: bool) -> Map<String, Json> {
+pub(super) fn retry(limit_ms: u64, then_skip: bool) -> Map<String, Json> {
     let mut retry = Map::new();
     let count = (limit_ms / AGAIN).clamp(1, MOST_RETRIES);
     retry.insert("count".to_owned(), count.into());
     retry.insert("delay".to_owned(), AGAIN.into());
     retry.insert("backoff".to_owned(), "constant".into());
-    if let Some(condition) = condition {
-        retry.insert("condition".to_owned(), condition.into());
-    }
     if then_skip {
         retry.insert("then".to_owned(), "skip".into());
     }

@@ -33,8 +33,8 @@ await new Promise((done) => setTimeout(done, 100)); \
 pub(super) fn search(element: &Element, names: &Names<'_>) -> Option<String> {
     let wanted = &element.wanted;
     let (elements, name) = match &element.selector {
+        _ if wanted.within.is_some() || wanted.nth.is_some() => return None,
         Some(selector) => (selector.as_str(), None),
-        None if wanted.within.is_some() || wanted.nth.is_some() => return None,
         None => {
             let elements = IN_HTML
                 .iter()

@@ -1,0 +1,522 @@
+//! The adversary of replays: it makes next releases of pages by itself, and looks what is done on them.
+//!
+//! Sentences are read on a page as it is, and what a step would remember of their elements is kept. Then the page is
+//! changed by one or two changes of `tests/site/adversary.js`, drawn by chance from a seed, and the step is played. The
+//! page tells whether each click and each input went to the element that the change tracked. Anything else is a wrong
+//! target: there must be none.
+//!
+//! `CUECARD_ADVERSARY_CASES` and `CUECARD_ADVERSARY_SEED` make it longer: `benches/adversary.sh`.
+#![allow(
+    clippy::print_stdout,
+    reason = "the figures are what a long run is for"
+)]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use cuecard_core::formats::browser::read as read_scenario;
+use cuecard_core::page::rules::{Translation, Understanding, understand};
+use cuecard_core::page::selector::Finder;
+use cuecard_core::reports::browser_html::BrowserStep;
+use cuecard_core::scenario::browser::{
+    BrowserOptions, Observed, ParseStatus, StepsFile, TestStep, step_id,
+};
+use cuecard_core::source::SourceFile;
+use cuecard_core::value::Redactor;
+use cuecard_players::browser::replay::{Complaints, Replay, Witness, memories, play};
+use cuecard_players::browser::stage::{
+    Aim, Deadline, Deed, Failure, Limits, LiveStage, NoTargets, Outcome, Performed, Scene, Stage,
+    Targets, Values,
+};
+use cuecard_players::browser::{ElementAddress, Settling};
+use cuecard_players::runtime::clock::Clock;
+use cuecard_players::runtime::tap::Recorder;
+use cuecard_testing::repository_root;
+use cuecard_testing::site::Site;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::replay_browser::verdicts::table::TABLE;
+use crate::replay_browser::with_site;
+
+/// How many cases are tried, and from which seed they are drawn, unless the environment says otherwise.
+const CASES: usize = 500;
+const SEED: u64 = 17;
+
+/// How many browsers there are at once.
+const BROWSERS: usize = 2;
+
+/// How long an element is looked for, in milliseconds: longer than the page holds back what is inserted late.
+const BRIEFLY: u64 = 700;
+
+/// How long one deed may take while steps are made.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A step, and what must be done before its element is there.
+struct Sentence {
+    page: String,
+    before: Vec<TestStep>,
+    step: TestStep,
+    address: ElementAddress,
+}
+
+/// What came of a case.
+#[derive(Debug)]
+struct Case {
+    name: String,
+    words: String,
+    verdict: String,
+    is_obvious: bool,
+}
+
+#[test]
+fn nothing_is_done_on_another_element_however_the_page_changes() {
+    let number = |name: &str, default: u64| {
+        std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
+    };
+    let count = number("CUECARD_ADVERSARY_CASES", CASES as u64) as usize;
+    let seed = number("CUECARD_ADVERSARY_SEED", SEED);
+    if cuecard_testing::peers::browser_tools().is_none() {
+        return;
+    }
+    let applied = AtomicUsize::new(0);
+    let parts: Vec<(Vec<Case>, BTreeMap<String, u64>)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..BROWSERS)
+            .map(|part| {
+                let applied = &applied;
+                scope.spawn(move || {
+                    let mut found = (Vec::new(), BTreeMap::new());
+                    with_site(Site::start_with_adversary, async |stage, site| {
+                        let sentences = sentences(stage, site, part).await;
+                        let mut chance = Chance(seed.wrapping_mul(31).wrapping_add(part as u64));
+                        while applied.load(Ordering::Relaxed) < count {
+                            let sentence = &sentences[chance.below(sentences.len())];
+                            let name = format!("{part}.{}", found.0.len());
+                            if let Some(case) = case(stage, site, sentence, name, &mut chance).await
+                            {
+                                applied.fetch_add(1, Ordering::Relaxed);
+                                if std::env::var_os("CUECARD_ADVERSARY_TELL").is_some() {
+                                    println!("{}: {} → {}", case.name, case.words, case.verdict);
+                                }
+                                found.0.push(case);
+                            }
+                        }
+                        found.1 = site.counts();
+                    });
+                    found
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("a part"))
+            .collect()
+    });
+    let wrong: Vec<String> = parts
+        .iter()
+        .flat_map(|(cases, counts)| wrong_targets(cases, counts))
+        .collect();
+    let cases: Vec<&Case> = parts.iter().flat_map(|(cases, _)| cases).collect();
+    println!("{}", figures(&cases, &wrong));
+    assert!(cases.len() >= count);
+    assert!(
+        wrong.is_empty(),
+        "{} wrong targets\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// Cases in which something was done on another element, with what it was.
+fn wrong_targets(cases: &[Case], counts: &BTreeMap<String, u64>) -> Vec<String> {
+    cases
+        .iter()
+        .filter_map(|case| {
+            let prefix = format!("{}: WRONG ", case.name);
+            let (what, _) = counts.iter().find(|(what, _)| what.starts_with(&prefix))?;
+            Some(format!("{} → {}: {what}", case.words, case.verdict))
+        })
+        .collect()
+}
+
+/// What came of all cases, in numbers.
+fn figures(cases: &[&Case], wrong: &[String]) -> String {
+    let mut by_verdict: BTreeMap<&str, usize> = BTreeMap::new();
+    for case in cases {
+        *by_verdict.entry(case.verdict.as_str()).or_default() += 1;
+    }
+    let is_refused = |case: &&&Case| !matches!(case.verdict.as_str(), "same" | "healed");
+    let refused = cases.iter().filter(is_refused).count();
+    let obvious: Vec<&&Case> = cases
+        .iter()
+        .filter(is_refused)
+        .filter(|case| case.is_obvious)
+        .collect();
+    let mut text = format!(
+        "{} cases: {by_verdict:?}; {} wrong targets; {refused} refused, {} of them obvious to a person ({:.1} % of all cases)",
+        cases.len(),
+        wrong.len(),
+        obvious.len(),
+        obvious.len() as f64 * 100.0 / cases.len() as f64,
+    );
+    let mut by_change: BTreeMap<String, usize> = BTreeMap::new();
+    for case in &obvious {
+        for change in case.words.split(" | ").skip(1) {
+            let change = change.split(':').next().unwrap_or_default();
+            *by_change.entry(change.to_owned()).or_default() += 1;
+        }
+    }
+    let _ = write!(text, "\nobvious refusals by change: {by_change:?}");
+    if std::env::var_os("CUECARD_ADVERSARY_TELL").is_some() {
+        for case in obvious {
+            let _ = write!(text, "\n  obvious: {} → {}", case.words, case.verdict);
+        }
+    }
+    text
+}
+
+/// The sentences about elements of every second page: those with components, and those of the test site.
+async fn sentences(stage: &mut LiveStage, site: &Site, part: usize) -> Vec<Sentence> {
+    let mut pages: Vec<(String, Vec<String>)> = Vec::new();
+    let folder = repository_root().join("tests/site/components");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .expect("pages")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|end| end == "yaml"))
+        .collect();
+    files.sort();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a scenario");
+        let reading = read_scenario(&SourceFile::new("scenario.yaml", text));
+        let scenario = reading
+            .scenario
+            .unwrap_or_else(|| panic!("{file:?}: {:?}", reading.diagnostics));
+        let stem = file.file_stem().expect("a name").to_string_lossy();
+        let actions = scenario.actions.into_iter().map(|action| action.text);
+        pages.push((format!("components/{stem}.html"), actions.collect()));
+    }
+    for load in TABLE {
+        let actions = load.rows.iter().map(|row| row.sentence.to_owned());
+        pages.push((load.page.to_owned(), actions.collect()));
+    }
+    let mut sentences = Vec::new();
+    for (page, actions) in pages.into_iter().skip(part).step_by(BROWSERS) {
+        record(stage, site, &page, &actions, &mut sentences).await;
+    }
+    sentences
+}
+
+/// The steps that the sentences of a page become. Those whose element is there from the beginning need no other before.
+async fn record(
+    stage: &mut LiveStage,
+    site: &Site,
+    page: &str,
+    actions: &[String],
+    sentences: &mut Vec<Sentence>,
+) {
+    let mut scene = opened(stage, site, page).await;
+    let url = site.url(page);
+    let mut known = vec![false; actions.len()];
+    for (place, action) in actions.iter().enumerate() {
+        if let Some((step, address)) = understood(&scene, action, &url, place) {
+            known[place] = true;
+            sentences.push(Sentence {
+                page: page.to_owned(),
+                before: Vec::new(),
+                step,
+                address,
+            });
+        }
+    }
+    if known.iter().all(|known| *known) {
+        return;
+    }
+    let mut before = Vec::new();
+    for (place, action) in actions.iter().enumerate() {
+        let Some((step, address)) = understood(&scene, action, &url, place) else {
+            continue;
+        };
+        let intent = match understand(action) {
+            Understanding::Understood(intent) => intent.step,
+            _ => continue,
+        };
+        let aim = {
+            let finder = Finder::new(&scene.state, TEST_ID);
+            finder
+                .state
+                .elements()
+                .find(|(_, element)| ElementAddress::of(element) == address)
+                .and_then(|(id, _)| Aim::at(finder, id))
+        };
+        let deed = Deed {
+            step: &intent,
+            aim,
+            limits: Limits {
+                action: PATIENCE,
+                assertion: PATIENCE,
+            },
+            wait_for: None,
+            settling: Settling::Whole,
+        };
+        if stage.perform(&deed, &mut NoTargets).await.is_err() {
+            break;
+        }
+        if !known[place] {
+            sentences.push(Sentence {
+                page: page.to_owned(),
+                before: before.clone(),
+                step: step.clone(),
+                address,
+            });
+        }
+        before.push(step);
+        scene = stage.look().await.expect("the page can be seen");
+    }
+}
+
+const TEST_ID: &str = "data-testid";
+
+async fn opened(stage: &mut LiveStage, site: &Site, page: &str) -> Arc<Scene> {
+    let url = site.url(page);
+    let opened = stage.open(&url, Settling::Whole, Deadline::after(PATIENCE));
+    opened
+        .await
+        .unwrap_or_else(|failure| panic!("{page}: {failure}"));
+    stage.look().await.expect("the page can be seen")
+}
+
+/// The step that a sentence is on a page, and where its element is. None of what acts on no element, or of what names an
+/// order, which the changes don't keep.
+fn understood(
+    scene: &Scene,
+    action: &str,
+    url: &str,
+    place: usize,
+) -> Option<(TestStep, ElementAddress)> {
+    let finder = Finder::new(&scene.state, TEST_ID);
+    let Understanding::Understood(intent) = understand(action) else {
+        return None;
+    };
+    let phrase = intent.phrase.as_ref()?;
+    if intent.step.assertion.is_some() || phrase.position.is_some() {
+        return None;
+    }
+    let Translation::Step {
+        step,
+        target: Some(id),
+    } = finder.resolve(&intent)
+    else {
+        return None;
+    };
+    let known = finder.identify(id, Some(phrase))?;
+    let mut kept = TestStep::new(step_id(url, place, action), action, step.action_type);
+    kept.selectors = known.selectors.iter().map(ToString::to_string).collect();
+    kept.selector = kept.selectors.first().cloned();
+    kept.fingerprint = Some(known.fingerprint);
+    kept.value = step
+        .input_value
+        .as_ref()
+        .map(cuecard_core::scenario::browser::InputValue::to_json);
+    kept.key.clone_from(&step.key);
+    kept.observed.settle = Some("instant".to_owned());
+    let element = finder.state.element(id)?;
+    Some((kept, ElementAddress::of(element)))
+}
+
+/// Changes the page of a sentence by chance and plays it. None if the changes can't be made there.
+async fn case(
+    stage: &mut LiveStage,
+    site: &Site,
+    sentence: &Sentence,
+    name: String,
+    chance: &mut Chance,
+) -> Option<Case> {
+    let mut steps = sentence.before.clone();
+    steps.push(sentence.step.clone());
+    let file = StepsFile {
+        test_steps: steps,
+        status: ParseStatus::Success,
+        errors: Vec::new(),
+        extracted_content: None,
+        execution_time_ms: None,
+        url: site.url(&sentence.page),
+        observed: Observed {
+            settle: Some("loaded".to_owned()),
+            ..Observed::default()
+        },
+        options: json!({}),
+        variables: serde_json::Map::new(),
+        secrets: Vec::new(),
+    };
+    let values = Values::default();
+    let source = SourceFile::new("steps.json", file.to_text());
+    let memories = memories(&file, &values).expect("steps that can be played");
+    let options = BrowserOptions {
+        action_timeout_ms: BRIEFLY,
+        ..BrowserOptions::default()
+    };
+    let replay = Replay {
+        source: &source,
+        steps: &file,
+        memories: &memories,
+        options: &options,
+        values: &values,
+        range: 0..=u64::MAX,
+        heals: true,
+        is_pictured: false,
+        run_dir: None,
+    };
+    let mut changing = Changing {
+        stage,
+        left: sentence.before.len(),
+        request: request(sentence, &name, chance),
+        answer: Value::Null,
+    };
+    let mut recorder = Recorder::new(Clock::start(), Redactor::default());
+    let mut last = BrowserStep::default();
+    let mut tell = |step: BrowserStep| last = step;
+    let played = play(
+        &replay,
+        &mut changing,
+        &mut recorder,
+        &mut tell,
+        &CancellationToken::new(),
+    )
+    .await;
+    let answer = changing.answer;
+    if answer["ok"] != true {
+        return None;
+    }
+    let verdict = match (&last.verdict, &last.error) {
+        (Some(verdict), None) => verdict.word.clone(),
+        (Some(verdict), Some(error)) if matches!(verdict.word.as_str(), "same" | "healed") => {
+            format!("not done: {}", error.error_type)
+        }
+        (Some(verdict), Some(_)) => verdict.word.clone(),
+        (None, _) => format!("{:?}", played.verdict),
+    };
+    let applied: Vec<&str> = answer["applied"]
+        .as_array()?
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    Some(Case {
+        words: format!(
+            "{} \"{}\" | {}",
+            sentence.page,
+            sentence.step.description,
+            applied.join(" | ")
+        ),
+        name,
+        verdict,
+        is_obvious: answer["obvious"] == true,
+    })
+}
+
+/// What the page is asked for: one change, or a pair of them.
+fn request(sentence: &Sentence, name: &str, chance: &mut Chance) -> String {
+    let scope: Vec<Value> = sentence
+        .address
+        .scope
+        .iter()
+        .map(|hop| json!({"kind": hop.kind.word(), "xpath": hop.xpath}))
+        .collect();
+    let picks = [chance.below(10_000), chance.below(10_000)];
+    let n_changes = if chance.below(5) < 3 { 1 } else { 2 };
+    let asked = json!({
+        "address": {"scope": scope, "xpath": sentence.address.xpath},
+        "seed": chance.below(1 << 31),
+        "case": name,
+    });
+    format!(
+        "(() => {{ const all = __adversary.changes; const picks = {picks:?}.slice(0, {n_changes}); return __adversary.apply({{...{asked}, changes: picks.map((pick) => all[pick % all.length])}}); }})()"
+    )
+}
+
+/// A browser whose page is changed right before the last step.
+struct Changing<'s> {
+    stage: &'s mut LiveStage,
+    /// The steps before that one.
+    left: usize,
+    request: String,
+    answer: Value,
+}
+
+impl Changing<'_> {
+    async fn change(&mut self) {
+        if self.left == 0 && self.answer.is_null() {
+            let answer = self.stage.bridge().evaluate(&self.request).await;
+            self.answer =
+                answer.unwrap_or_else(|error| json!({"ok": false, "reason": error.to_string()}));
+        }
+    }
+}
+
+impl Stage for Changing<'_> {
+    async fn open(
+        &mut self,
+        url: &str,
+        settling: Settling,
+        deadline: Deadline,
+    ) -> Result<Outcome, Failure> {
+        self.stage.open(url, settling, deadline).await
+    }
+
+    async fn look(&mut self) -> Result<Arc<Scene>, Failure> {
+        self.change().await;
+        if self.answer["ok"] == false {
+            return Err(Failure {
+                message: "not changed".to_owned(),
+                has_acted: true,
+                ..Failure::default()
+            });
+        }
+        self.stage.look().await
+    }
+
+    async fn look_again(&mut self, deadline: Deadline) -> Result<Option<Arc<Scene>>, Failure> {
+        self.stage.look_again(deadline).await
+    }
+
+    async fn perform(
+        &mut self,
+        deed: &Deed<'_>,
+        targets: &mut (dyn Targets + Send),
+    ) -> Result<Performed, Failure> {
+        let performed = self.stage.perform(deed, targets).await;
+        self.left = self.left.saturating_sub(1);
+        performed
+    }
+}
+
+impl Witness for Changing<'_> {
+    async fn screenshot(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
+    async fn show(&mut self, _: &ElementAddress, _: Deadline) {}
+
+    fn console(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn complaints(&mut self) -> Complaints {
+        Complaints::default()
+    }
+}
+
+/// Numbers by chance, the same for the same seed (SplitMix64).
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % end as u64) as usize
+    }
+}

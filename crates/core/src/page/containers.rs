@@ -1,0 +1,751 @@
+//! What elements are in: rows, cards, sections, dialogs, by the texts that tell them from others of their kind.
+
+use std::ops::Range;
+
+use super::describe::is_frame;
+use super::dom::{DomElement, DomKind, NodeId};
+use super::figures::is_figure;
+use super::rules::Within;
+use super::selector::Finder;
+use super::snapshot::single_spaces;
+use super::words::{Likeness, SoughtName, fold_name};
+use crate::scenario::browser::{Container, ContainerKind, TextPlace};
+
+/// A part of a page, as a range of nodes.
+pub(crate) type Place = Range<u32>;
+
+/// The most nodes of an item whose texts are looked at.
+const MOST_INSIDE: u32 = 2_000;
+
+/// The longest text that an item is known by, in characters.
+const LONGEST_TEXT: usize = 120;
+
+/// How many items alike are looked at around one.
+const MOST_LIKES: usize = 200;
+
+/// Roles and tags of sections.
+const SECTION_ROLES: &[&str] = &[
+    "region",
+    "form",
+    "navigation",
+    "group",
+    "radiogroup",
+    "article",
+    "complementary",
+    "main",
+    "banner",
+    "contentinfo",
+    "search",
+    "table",
+    "grid",
+    "treegrid",
+    "list",
+    "listbox",
+    "tree",
+    "tabpanel",
+    "toolbar",
+    "menu",
+];
+const SECTION_TAGS: &[&str] = &[
+    "section", "fieldset", "article", "aside", "nav", "main", "form", "header", "footer",
+];
+
+/// Roles and tags of items: of each there are usually several alike.
+const ITEM_ROLES: &[&str] = &["row", "listitem", "treeitem", "article", "option"];
+const ITEM_TAGS: &[&str] = &["tr", "li", "article"];
+
+/// Roles of cells.
+const CELL_ROLES: &[&str] = &["cell", "gridcell", "rowheader", "columnheader"];
+
+/// Roles of what people act on and don't read: their names say nothing about the item.
+const CONTROL_ROLES: &[&str] = &[
+    "button",
+    "checkbox",
+    "combobox",
+    "listbox",
+    "menu",
+    "menuitem",
+    "option",
+    "radio",
+    "searchbox",
+    "slider",
+    "spinbutton",
+    "switch",
+    "tab",
+    "textbox",
+];
+
+/// A text in a container.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ContainedText {
+    /// With single spaces.
+    pub(crate) text: String,
+    /// Where it stands.
+    pub(crate) at: TextPlace,
+    /// The element that has it.
+    pub(crate) element: NodeId,
+    /// The cell that it is in.
+    cell: Option<NodeId>,
+}
+
+impl Finder<'_> {
+    /// The parts of the page that are called so: those with the name as a whole, and if it was not in quotes and there
+    /// are none, those with all its words.
+    pub(crate) fn places(
+        &self,
+        kind: ContainerKind,
+        name: Option<&str>,
+        is_quoted: bool,
+    ) -> Vec<Place> {
+        let Some(name) = name else {
+            let all = self.containers_of(kind);
+            return all.into_iter().map(|id| self.range(id)).collect();
+        };
+        let sought = SoughtName::new(name);
+        let levels = match is_quoted {
+            true => &Likeness::KEPT[..],
+            false => &Likeness::SAID[..],
+        };
+        levels
+            .iter()
+            .map(|&likeness| {
+                let named = self.named_places(kind, &|text| sought.fits(text, likeness));
+                named.into_iter().map(|(place, _)| place).collect()
+            })
+            .find(|found: &Vec<Place>| !found.is_empty())
+            .unwrap_or_default()
+    }
+
+    /// The parts of the page that a container is, as it was when it was kept.
+    pub(crate) fn places_of(&self, container: &Container) -> Vec<Place> {
+        let Some(text) = &container.text else {
+            return self.places(container.kind, None, true);
+        };
+        let folded = fold_name(text);
+        let fits = |text: &str| fold_name(text) == folded;
+        self.named_places(container.kind, &fits)
+            .into_iter()
+            .filter(|(place, found)| match &container.column {
+                // Nothing else in the row may be taken for that cell.
+                Some(column) => {
+                    let column = fold_name(column);
+                    let is_in_column = |text: &ContainedText| {
+                        self.column(NodeId(place.start), text)
+                            .is_none_or(|found| fold_name(&found) == column)
+                    };
+                    found.iter().any(is_in_column)
+                }
+                None => true,
+            })
+            .map(|(place, _)| place)
+            .collect()
+    }
+
+    /// The container that a sentence named, as the one that an element is in.
+    pub(crate) fn container_said(&self, id: NodeId, said: &Within) -> Option<Container> {
+        let mut places = self.places(said.kind, said.name.as_deref(), said.is_quoted);
+        places.retain(|place| place.contains(&id.0));
+        let place = places
+            .into_iter()
+            .min_by_key(|place| place.end - place.start)?;
+        let Some(name) = &said.name else {
+            return Some(Container {
+                kind: said.kind,
+                text: None,
+                at: TextPlace::Name,
+                column: None,
+            });
+        };
+        let sought = SoughtName::new(name);
+        let texts = self.named_places(said.kind, &|text| {
+            sought.fits(text, Likeness::Words) || sought.fits(text, Likeness::Folded)
+        });
+        let (_, texts) = texts.into_iter().find(|(found, _)| *found == place)?;
+        let text = Likeness::SAID
+            .iter()
+            .find_map(|&likeness| texts.iter().find(|text| sought.fits(&text.text, likeness)))?;
+        Some(Container {
+            kind: said.kind,
+            text: Some(text.text.clone()),
+            at: text.at,
+            column: self.column(NodeId(place.start), text),
+        })
+    }
+
+    /// The named containers around an element that are no items, innermost first: dialogs, forms, sections, tables.
+    pub(crate) fn named_around(&self, id: NodeId) -> impl Iterator<Item = Container> {
+        const KINDS: &[ContainerKind] = &[
+            ContainerKind::Dialog,
+            ContainerKind::Form,
+            ContainerKind::Table,
+            ContainerKind::List,
+            ContainerKind::Section,
+        ];
+        let of_element = |outer: NodeId, element: &DomElement| {
+            let kind = *KINDS
+                .iter()
+                .find(|kind| self.is_container(outer, element, **kind))?;
+            let text = self.container_texts(outer, kind).into_iter().next()?;
+            Some((self.range(outer), kind, text))
+        };
+        let mut around: Vec<(Place, ContainerKind, ContainedText)> = self
+            .state
+            .ancestor_elements(id)
+            .filter_map(|(outer, element)| of_element(outer, element))
+            .collect();
+        let headed = self
+            .headed()
+            .into_iter()
+            .filter(|(heading, place)| place.contains(&id.0) && heading.0 != id.0);
+        around.extend(headed.map(|(heading, place)| {
+            let text = ContainedText {
+                text: self.element_name(heading),
+                at: TextPlace::Heading,
+                element: heading,
+                cell: None,
+            };
+            (place, ContainerKind::Section, text)
+        }));
+        around.sort_by_key(|(place, ..)| place.end - place.start);
+        around.into_iter().map(|(_, kind, text)| Container {
+            kind,
+            text: Some(text.text),
+            at: text.at,
+            column: None,
+        })
+    }
+
+    /// The part of the page that nested containers are, the innermost first.
+    ///
+    /// # Errors
+    /// With how many there are, if not one.
+    pub(crate) fn place_within(&self, within: &[Container]) -> Result<Option<Place>, usize> {
+        let mut around: Option<Place> = None;
+        for container in within.iter().rev() {
+            let mut found = self.places_of(container);
+            if let Some(around) = &around {
+                found.retain(|place| is_inside(place, around));
+            }
+            match found.as_slice() {
+                [one] => around = Some(one.clone()),
+                several => return Err(several.len()),
+            }
+        }
+        Ok(around)
+    }
+
+    /// The parts of the page with a text that `fits`, each with those of its texts. Of items inside each other only the
+    /// innermost with the text count.
+    fn named_places(
+        &self,
+        kind: ContainerKind,
+        fits: &dyn Fn(&str) -> bool,
+    ) -> Vec<(Place, Vec<ContainedText>)> {
+        let mut found: Vec<(Place, Vec<ContainedText>)> = self
+            .containers_of(kind)
+            .into_iter()
+            .filter_map(|id| {
+                let texts: Vec<ContainedText> = self
+                    .container_texts(id, kind)
+                    .into_iter()
+                    .filter(|text| fits(&text.text))
+                    .collect();
+                (!texts.is_empty()).then(|| (self.range(id), texts))
+            })
+            .collect();
+        if kind.is_item() {
+            let places: Vec<Place> = found.iter().map(|(place, _)| place.clone()).collect();
+            found.retain(|(outer, _)| {
+                !places
+                    .iter()
+                    .any(|inner| inner != outer && is_inside(inner, outer))
+            });
+        }
+        if has_headings(kind) {
+            for (heading, place) in self.headed() {
+                let name = self.element_name(heading);
+                let is_known = found.iter().any(|(known, _)| {
+                    *known == place || (known.contains(&heading.0) && known.end == place.end)
+                });
+                if !is_known && fits(&name) {
+                    let text = ContainedText {
+                        text: name,
+                        at: TextPlace::Heading,
+                        element: heading,
+                        cell: None,
+                    };
+                    found.push((place, vec![text]));
+                }
+            }
+        }
+        found
+    }
+
+    /// The visible elements of a kind.
+    fn containers_of(&self, kind: ContainerKind) -> Vec<NodeId> {
+        self.state
+            .elements()
+            .filter(|(id, element)| element.is_visible && self.is_container(*id, element, kind))
+            .map(|(id, _)| id)
+            .collect()
+    }
+
+    /// Whether an element is one of several of its class that people act on, or on something in each.
+    fn is_block(&self, id: NodeId, element: &DomElement) -> bool {
+        let acts = |id: NodeId| {
+            let mut all = self.state.element(id).into_iter();
+            all.any(|own| own.is_interactive)
+                || self
+                    .state
+                    .descendants(id)
+                    .any(|(_, inner)| inner.is_interactive)
+        };
+        element.role.is_empty()
+            && element.attribute("class").is_some()
+            && self.size(id) <= MOST_INSIDE
+            && acts(id)
+            && self
+                .likes(id)
+                .into_iter()
+                .any(|like| like != id && acts(like))
+    }
+
+    fn is_container(&self, id: NodeId, element: &DomElement, kind: ContainerKind) -> bool {
+        let (role, tag) = (element.role.as_str(), element.tag_name.as_str());
+        match kind {
+            ContainerKind::Section => {
+                SECTION_ROLES.contains(&role) || SECTION_TAGS.contains(&tag) || element.shadow_root
+            }
+            ContainerKind::List => matches!(role, "list" | "listbox" | "tree" | "menu" | "feed"),
+            ContainerKind::Table => matches!(role, "table" | "grid" | "treegrid"),
+            ContainerKind::Dialog => matches!(role, "dialog" | "alertdialog") || tag == "dialog",
+            ContainerKind::Row
+            | ContainerKind::Item
+            | ContainerKind::Card
+            | ContainerKind::Post => self.is_item(id, element) || self.is_block(id, element),
+            ContainerKind::Form => role == "form" || tag == "form",
+            ContainerKind::Frame => is_frame(tag),
+        }
+    }
+
+    /// Whether an element is one of several alike: by its role or tag, or since it has a heading and a neighbour of the
+    /// same make has one too.
+    fn is_item(&self, id: NodeId, element: &DomElement) -> bool {
+        if ITEM_ROLES.contains(&element.role.as_str())
+            || ITEM_TAGS.contains(&element.tag_name.as_str())
+        {
+            return true;
+        }
+        let is_card = |id: NodeId| {
+            let mut inside = self.state.descendants(id);
+            inside.any(|(_, inner)| inner.role == "heading" && inner.is_visible)
+        };
+        self.size(id) <= MOST_INSIDE
+            && element.tag_name != "body"
+            && is_card(id)
+            && self
+                .likes(id)
+                .into_iter()
+                .any(|like| like != id && is_card(like))
+    }
+
+    /// The elements beside one that are made as it is, itself included.
+    fn likes(&self, id: NodeId) -> Vec<NodeId> {
+        let Some(element) = self.state.element(id) else {
+            return Vec::new();
+        };
+        let Some(parent) = self.state.node(id).parent else {
+            return vec![id];
+        };
+        let first_class = |element: &DomElement| {
+            let classes = element.attribute("class").unwrap_or_default();
+            classes.split_ascii_whitespace().next().map(str::to_owned)
+        };
+        let class = first_class(element);
+        self.state
+            .children(parent)
+            .filter(|&child| {
+                self.state.element(child).is_some_and(|other| {
+                    other.is_visible
+                        && other.tag_name == element.tag_name
+                        && other.role == element.role
+                        && first_class(other) == class
+                })
+            })
+            .take(MOST_LIKES)
+            .collect()
+    }
+
+    /// The texts that a container is known by: its name, its heading, and of an item every cell and line.
+    fn container_texts(&self, id: NodeId, kind: ContainerKind) -> Vec<ContainedText> {
+        let text = |text: String, at| ContainedText {
+            text: single_spaces(&text),
+            at,
+            element: id,
+            cell: None,
+        };
+        let Some(element) = self.state.element(id) else {
+            return Vec::new();
+        };
+        let mut texts = Vec::new();
+        match kind {
+            ContainerKind::Frame => {
+                texts.extend(self.frame_name(id).map(|name| text(name, TextPlace::Name)));
+            }
+            kind if kind.is_item() => {
+                if is_given_name(element) {
+                    texts.push(text(element.name.clone(), TextPlace::Name));
+                }
+                texts.extend(self.item_texts(id));
+            }
+            _ => {
+                texts.push(text(element.name.clone(), TextPlace::Name));
+                texts.extend(self.host_name(id).map(|name| text(name, TextPlace::Name)));
+                let is_headed = matches!(
+                    kind,
+                    ContainerKind::Dialog | ContainerKind::Form | ContainerKind::Section
+                );
+                if is_headed && let Some(heading) = self.own_heading(id) {
+                    texts.push(ContainedText {
+                        element: heading,
+                        ..text(self.element_name(heading), TextPlace::Heading)
+                    });
+                }
+            }
+        }
+        texts.retain(|text| !text.text.is_empty());
+        texts
+    }
+
+    /// The heading of a part of the page: the first in it, if that is not of a smaller part, and none is as high.
+    fn own_heading(&self, id: NodeId) -> Option<NodeId> {
+        let mut headings = self
+            .state
+            .descendants(id)
+            .filter(|(_, inner)| inner.role == "heading" && inner.is_visible);
+        let (heading, first) = headings.next()?;
+        let level = |heading: &DomElement| heading.level.unwrap_or(2);
+        if headings.any(|(_, other)| level(other) <= level(first)) {
+            return None;
+        }
+        let around = self.state.ancestor_elements(heading).find(|(_, outer)| {
+            SECTION_ROLES.contains(&outer.role.as_str())
+                || SECTION_TAGS.contains(&outer.tag_name.as_str())
+                || matches!(outer.role.as_str(), "dialog" | "alertdialog")
+        });
+        around
+            .is_some_and(|(around, _)| around == id)
+            .then_some(heading)
+    }
+
+    /// Every cell, heading and line of an item, apart from those of items in it and of what people act on.
+    pub(crate) fn item_texts(&self, item: NodeId) -> Vec<ContainedText> {
+        if self.size(item) > MOST_INSIDE {
+            return Vec::new();
+        }
+        let mut texts: Vec<ContainedText> = Vec::new();
+        let end = self.state.node(item).end;
+        let mut at = item.0 + 1;
+        while at < end {
+            let id = NodeId(at);
+            at += 1;
+            let Some(element) = self.state.element(id) else {
+                continue;
+            };
+            let is_other_item = ITEM_ROLES.contains(&element.role.as_str())
+                || ITEM_TAGS.contains(&element.tag_name.as_str());
+            if is_other_item || CONTROL_ROLES.contains(&element.role.as_str()) {
+                at = self.state.node(id).end;
+                continue;
+            }
+            let is_cell = CELL_ROLES.contains(&element.role.as_str());
+            let is_heading = element.role == "heading";
+            if !is_cell && !is_heading && !self.has_own_text(id) {
+                continue;
+            }
+            let text = match is_heading {
+                true => self.element_name(id),
+                false => single_spaces(&self.state.visible_text(id)),
+            };
+            if text.is_empty() {
+                continue;
+            }
+            let around = |test: &dyn Fn(&DomElement) -> bool| {
+                self.state
+                    .ancestor_elements(id)
+                    .take_while(|(outer, _)| *outer != item)
+                    .find(|(_, outer)| test(outer))
+                    .map(|(outer, _)| outer)
+            };
+            let cell = match is_cell {
+                true => Some(id),
+                false => around(&|outer| CELL_ROLES.contains(&outer.role.as_str())),
+            };
+            let is_headed = is_heading || around(&|outer| outer.role == "heading").is_some();
+            texts.push(ContainedText {
+                text,
+                at: match (is_headed, cell) {
+                    (true, _) => TextPlace::Heading,
+                    (false, Some(_)) => TextPlace::Cell,
+                    (false, None) => TextPlace::Text,
+                },
+                element: id,
+                cell,
+            });
+        }
+        texts
+    }
+
+    /// The heading of the column that a text of a row stands in.
+    fn column(&self, row: NodeId, text: &ContainedText) -> Option<String> {
+        self.column_of(row, text.cell?)
+    }
+
+    /// The heading of the column that a cell of a row is in.
+    pub(crate) fn column_of(&self, row: NodeId, cell: NodeId) -> Option<String> {
+        let is_cell = |element: &DomElement| CELL_ROLES.contains(&element.role.as_str());
+        let cells = |row: NodeId| -> Vec<NodeId> {
+            self.state
+                .descendants(row)
+                .filter(|(_, inner)| is_cell(inner))
+                .map(|(id, _)| id)
+                .collect()
+        };
+        let at = cells(row).iter().position(|&id| id == cell)?;
+        let (table, _) = self.state.ancestor_elements(row).find(|(_, outer)| {
+            matches!(outer.role.as_str(), "table" | "grid" | "treegrid")
+                || outer.tag_name == "table"
+        })?;
+        let headings = self
+            .state
+            .descendants(table)
+            .find(|(id, inner)| {
+                inner.role == "row"
+                    && cells(*id).first().is_some_and(|first| {
+                        self.state
+                            .element(*first)
+                            .is_some_and(|first| first.role == "columnheader")
+                    })
+            })?
+            .0;
+        let heading = *cells(headings).get(at)?;
+        Some(single_spaces(&self.state.visible_text(heading))).filter(|text| !text.is_empty())
+    }
+
+    /// The innermost item around an element, if it is one of several alike or has a role that says so.
+    pub(crate) fn item_around(&self, id: NodeId) -> Option<NodeId> {
+        self.state
+            .ancestor_elements(id)
+            .find(|(outer, element)| self.is_item(*outer, element) || self.is_parallel(*outer, id))
+            .map(|(outer, _)| outer)
+    }
+
+    /// Whether a neighbour of `outer` that is made alike has a twin of what is inside `outer`.
+    fn is_parallel(&self, outer: NodeId, inner: NodeId) -> bool {
+        let Some(element) = self.state.element(inner) else {
+            return false;
+        };
+        if self.size(outer) > MOST_INSIDE
+            || self
+                .state
+                .element(outer)
+                .is_none_or(|outer| outer.tag_name == "body")
+        {
+            return false;
+        }
+        let name = fold_name(&element.name);
+        let has_twin = |like: NodeId| {
+            self.state.descendants(like).any(|(_, other)| {
+                other.is_visible
+                    && other.role == element.role
+                    && other.tag_name == element.tag_name
+                    && fold_name(&other.name) == name
+            })
+        };
+        self.likes(outer)
+            .into_iter()
+            .any(|like| like != outer && has_twin(like))
+    }
+
+    /// What tells the item that an element is in from others: a heading, else the first cell or line that is no number,
+    /// date or price, else the longest. None if that is the element itself.
+    pub(crate) fn item_container(&self, id: NodeId) -> Option<(NodeId, Container)> {
+        let item = self.item_around(id)?;
+        let element = self.state.element(item)?;
+        let kind = match (element.role.as_str(), element.tag_name.as_str()) {
+            ("row", _) | (_, "tr") => ContainerKind::Row,
+            ("article", _) | (_, "article") => ContainerKind::Post,
+            (role, tag) if ITEM_ROLES.contains(&role) || ITEM_TAGS.contains(&tag) => {
+                ContainerKind::Item
+            }
+            _ => ContainerKind::Card,
+        };
+        let texts = self.item_texts(item);
+        let text = self.distinguishing(item, &texts)?;
+        let own = self.range(id);
+        let is_own = own.contains(&text.element.0)
+            || self.state.element(id).is_some_and(|element| {
+                let folded = fold_name(&text.text);
+                fold_name(&element.name) == folded || fold_name(&element.label) == folded
+            });
+        if is_own || text.text.chars().nth(LONGEST_TEXT).is_some() {
+            return None;
+        }
+        Some((
+            item,
+            Container {
+                kind,
+                text: Some(text.text.clone()),
+                at: text.at,
+                column: self.column(item, text),
+            },
+        ))
+    }
+
+    /// Of the texts of an item the one that tells it from those beside it.
+    fn distinguishing<'t>(
+        &self,
+        item: NodeId,
+        texts: &'t [ContainedText],
+    ) -> Option<&'t ContainedText> {
+        let others: Vec<String> = self
+            .likes(item)
+            .into_iter()
+            .filter(|&like| like != item)
+            .flat_map(|like| self.item_texts(like))
+            .map(|text| fold_name(&text.text))
+            .collect();
+        let is_alone = |text: &&&ContainedText| !others.contains(&fold_name(&text.text));
+        let headings = texts.iter().filter(|text| text.at == TextPlace::Heading);
+        let lines = texts.iter().filter(|text| !is_figure(&text.text));
+        let ordered: Vec<&ContainedText> = headings.chain(lines).collect();
+        ordered.iter().find(is_alone).copied().or_else(|| {
+            let mut by_length: Vec<&ContainedText> = texts.iter().collect();
+            by_length.sort_by_key(|text| usize::MAX - text.text.chars().count());
+            by_length.iter().find(is_alone).copied()
+        })
+    }
+
+    /// Whether an item has a cell, a heading or a line that folds to this.
+    pub(crate) fn has_contained_text(&self, id: NodeId, folded: &str) -> bool {
+        let is_named = self
+            .state
+            .element(id)
+            .is_some_and(|element| is_given_name(element) && fold_name(&element.name) == folded);
+        is_named
+            || self
+                .item_texts(id)
+                .iter()
+                .any(|text| fold_name(&text.text) == folded)
+    }
+
+    /// What a row or an item of a list is called: the first of its texts that is no number, date or price, else its
+    /// first.
+    pub fn row_name(&self, id: NodeId) -> Option<String> {
+        let element = self.state.element(id)?;
+        if !is_row(&element.role) {
+            return None;
+        }
+        let texts = self.item_texts(id);
+        let parts = || texts.iter().filter(|text| text.at != TextPlace::Text);
+        parts()
+            .find(|text| !is_figure(&text.text))
+            .or_else(|| parts().next())
+            .map(|text| text.text.clone())
+    }
+
+    /// Headings with what stands below each: up to the next one that is as high, and within the section that the
+    /// heading is in.
+    fn headed(&self) -> Vec<(NodeId, Place)> {
+        let headings: Vec<(NodeId, &DomElement)> = self
+            .state
+            .elements()
+            .filter(|(_, element)| element.role == "heading" && element.is_visible)
+            .collect();
+        headings
+            .iter()
+            .enumerate()
+            .map(|(nth, (id, heading))| {
+                let around = self
+                    .state
+                    .ancestor_elements(*id)
+                    .find(|(outer, element)| {
+                        self.is_container(*outer, element, ContainerKind::Section)
+                    })
+                    .map_or(self.state.nodes.len(), |(outer, _)| {
+                        self.state.node(outer).end as usize
+                    });
+                let level = heading.level.unwrap_or(2);
+                let next = headings[nth + 1..]
+                    .iter()
+                    .find(|(_, next)| next.level.unwrap_or(2) <= level)
+                    .map_or(u32::MAX, |(next, _)| next.0);
+                let end = u32::try_from(around).unwrap_or(u32::MAX).min(next);
+                (*id, id.0..end)
+            })
+            .collect()
+    }
+
+    pub(crate) fn range(&self, id: NodeId) -> Place {
+        id.0..self.state.node(id).end
+    }
+
+    fn size(&self, id: NodeId) -> u32 {
+        self.state.node(id).end - id.0
+    }
+
+    fn element_name(&self, id: NodeId) -> String {
+        let element = self.state.element(id);
+        match element.map(|element| single_spaces(&element.name)) {
+            Some(name) if !name.is_empty() => name,
+            _ => single_spaces(&self.state.visible_text(id)),
+        }
+    }
+
+    /// Whether text stands right in an element.
+    fn has_own_text(&self, id: NodeId) -> bool {
+        self.state
+            .children(id)
+            .any(|child| match &self.state.node(child).kind {
+                DomKind::Text(run) => run.is_visible && !run.text.trim().is_empty(),
+                DomKind::Element(_) => false,
+            })
+    }
+}
+
+/// Whether an element was given its name, so that it is not just all that is in it.
+fn is_given_name(element: &DomElement) -> bool {
+    ["aria-label", "aria-labelledby", "title"]
+        .iter()
+        .any(|name| element.attribute(name).is_some())
+        && !element.name.is_empty()
+}
+
+fn has_headings(kind: ContainerKind) -> bool {
+    matches!(
+        kind,
+        ContainerKind::Section | ContainerKind::List | ContainerKind::Table
+    )
+}
+
+fn is_inside(inner: &Place, outer: &Place) -> bool {
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// Whether people tell elements of this role apart by what stands in them.
+pub(crate) fn is_row(role: &str) -> bool {
+    matches!(role, "row" | "listitem" | "treeitem")
+}
+
+/// The kind of container that an element of this role is.
+pub(super) fn kind_of(role: &str) -> ContainerKind {
+    match role {
+        "dialog" | "alertdialog" => ContainerKind::Dialog,
+        "form" => ContainerKind::Form,
+        "frame" => ContainerKind::Frame,
+        "row" => ContainerKind::Row,
+        "article" => ContainerKind::Post,
+        role if is_row(role) => ContainerKind::Item,
+        _ => ContainerKind::Section,
+    }
+}
