@@ -88,8 +88,12 @@ impl Finder<'_> {
                 }
             }
         }
+        let container = phrase.within.as_ref().filter(|within| {
+            let places = self.places(within.kind, within.name.as_deref(), within.is_quoted);
+            places.is_empty()
+        });
         Err(NotFound {
-            phrase: phrase.to_string(),
+            phrase: container.map_or_else(|| phrase.to_string(), ToString::to_string),
             nearest: self.nearest(phrase, pool),
             count,
             say: None,
@@ -255,17 +259,30 @@ impl Finder<'_> {
         let tried = phrases
             .iter()
             .find_map(|phrase| self.tried(intent, phrase, |_| true));
+        let sought = SoughtName::new(&phrase.name);
+        let near = |id: &NodeId| {
+            let element = self.state.element(*id);
+            element.is_some_and(|element| {
+                sought.common_words(&element.name) == 0
+                    || sought.fits(&element.name, Likeness::Words)
+            })
+        };
         tried.or_else(|| {
-            self.nearest_elements(phrase, intent.pool)
-                .into_iter()
-                .take(SHOWN)
-                .find_map(|id| {
-                    let named = self.phrase_of(id)?;
-                    [named.clone()]
-                        .into_iter()
-                        .chain(self.with_places(&named, id))
-                        .find_map(|phrase| self.tried(intent, &phrase, |found| found == id))
-                })
+            let mut nearest = self.nearest_elements(phrase, intent.pool);
+            // `Log in` is no `Log out`, and another row is no slip.
+            nearest.retain(near);
+            nearest.into_iter().take(SHOWN).find_map(|id| {
+                let named = Phrase {
+                    within: phrase.within.clone(),
+                    ..self.phrase_of(id)?
+                };
+                let places = match named.within {
+                    Some(_) => Vec::new(),
+                    None => self.with_places(&named, id),
+                };
+                let mut phrases = [named].into_iter().chain(places);
+                phrases.find_map(|phrase| self.tried(intent, &phrase, |found| found == id))
+            })
         })
     }
 
@@ -347,7 +364,10 @@ impl Finder<'_> {
                 Pool::Anything | Pool::NoAnchors | Pool::Selectable => element.is_visible,
                 Pool::Files => true,
                 // What only the pointer shows has no index inside of what listens to clicks.
-                _ => element.highlight_index.is_some() || element.is_top_element == Some(true),
+                _ => {
+                    element.highlight_index.is_some()
+                        || (element.is_visible && element.is_top_element == Some(true))
+                }
             };
             match is_first {
                 true => reachable.push(id),
