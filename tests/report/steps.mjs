@@ -1,16 +1,16 @@
 // Opens the HTML report of a run of browser steps from disk, with the network blocked, and does what a reader does.
 //
-//   node steps.mjs PLAYWRIGHT CHROMIUM REPORT.html PICTURES
+//   node steps.mjs PLAYWRIGHT CHROMIUM REPORT.html HEALED.html PICTURES
 //
-// The run has a healed step, one that passed, one that failed and one that was not reached. PICTURES is a folder for
-// screenshots. What does not hold is an assertion that fails, and exit code 1.
+// The run has a healed step, one that passed, one that failed and one that did not run. In HEALED
+// nothing failed: a step that opened a dialog passed, and one is healed. PICTURES is a folder for screenshots. What does not hold is an assertion that fails, and exit code 1.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
 
 import { assertAccessible, assertFits, launch, open } from "./page.mjs";
 
-const [playwright, executablePath, report, pictures] = process.argv.slice(2);
+const [playwright, executablePath, report, healed, pictures] = process.argv.slice(2);
 const browser = await launch(playwright, executablePath);
 
 const row = (page, number) => page.locator(`.test[data-step="${number}"]`);
@@ -21,7 +21,7 @@ const focused = (page) => page.evaluate(() => document.activeElement.closest(".t
 const checks = {
   async "says how it went, and opens what failed"(page) {
     assert.match(await page.locator("#verdict").textContent(), /Failed after 3 of 5 steps/);
-    assert.match(await page.locator("#facts").textContent(), /5 steps.*1 healed.*1 failed.*1 not reached/);
+    assert.match(await page.locator("#facts").textContent(), /5 steps.*1 healed.*1 failed.*1 not run/);
     assert.deepEqual(await statuses(page), ["healed", "pass", "pass", "fail", "skipped"]);
     assert.equal(await openSteps(page), 1);
     assert.match(await row(page, 4).textContent(), /B-element_not_found/);
@@ -80,14 +80,30 @@ await open(browser, report, { hash: "#s=3" }, async (page) => {
   assert.equal(await focused(page), "3");
 });
 
-for (const scheme of ["light", "dark"]) {
-  for (const width of [1280, 420]) {
-    await open(browser, report, { width, scheme }, async (page) => {
-      await page.evaluate(() => { for (const head of document.querySelectorAll('.test-head[aria-expanded="false"]')) head.click(); });
-      await assertFits(page, `${scheme} ${width}`);
-      await assertAccessible(page, `${scheme} ${width}`);
-      await page.screenshot({ path: join(pictures, `steps-${scheme}-${width}.png`), fullPage: true });
-    });
+await open(browser, healed, {}, async (page) => {
+  assert.match(await page.locator("#facts").textContent(), /2 steps.*1 passed.*1 healed/);
+  assert.ok(!(await page.locator("#facts").textContent()).includes("not run"));
+  // Nothing failed, so nothing is red.
+  const colours = await page.evaluate(() => [getComputedStyle(document.querySelector("#failures")).borderLeftColor, getComputedStyle(document.querySelector(".mark.healed")).color]);
+  assert.equal(colours[0], colours[1]);
+  // A note can be seen below the line of its step, which is closed.
+  assert.equal(await openSteps(page), 0);
+  assert.match(await row(page, 1).locator(".notes").textContent(), /^alert .*dismissed$/);
+  const [line, note] = await Promise.all([row(page, 1).locator(".test-head").boundingBox(), row(page, 1).locator(".notes").boundingBox()]);
+  assert.ok(note.y >= line.y + line.height - 1, JSON.stringify([line, note]));
+  assert.equal(await row(page, 2).locator(".notes").count(), 0);
+});
+
+for (const [name, file] of Object.entries({ steps: report, healed })) {
+  for (const scheme of ["light", "dark"]) {
+    for (const width of [1280, 420]) {
+      await open(browser, file, { width, scheme }, async (page) => {
+        await page.evaluate(() => { for (const head of document.querySelectorAll('.test-head[aria-expanded="false"]')) head.click(); });
+        await assertFits(page, `${name} ${scheme} ${width}`);
+        await assertAccessible(page, `${name} ${scheme} ${width}`);
+        await page.screenshot({ path: join(pictures, `${name}-${scheme}-${width}.png`), fullPage: true });
+      });
+    }
   }
 }
 

@@ -49,11 +49,13 @@ impl Output {
                 colour: colour(stderr.is_terminal()),
                 unicode,
                 width: width(&stderr),
+                is_terminal: stderr.is_terminal(),
             },
             stdout: Style {
                 colour: colour(stdout.is_terminal()),
                 unicode,
                 width: width(&stdout),
+                is_terminal: stdout.is_terminal(),
             },
             is_live: stderr.is_terminal() && !dumb,
         }

@@ -59,6 +59,10 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     pub variables: VariableArgs,
 
+    /// Do also what could change something, where later steps need it
+    #[arg(long)]
+    pub act: bool,
+
     #[command(flatten)]
     pub heal: HealArgs,
 

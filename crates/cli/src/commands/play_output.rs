@@ -16,7 +16,7 @@ use cuecard_core::reports::play_terminal::{StepList, counts, label};
 use cuecard_core::reports::{Style, diagnostics, duration};
 use cuecard_core::scenario::{BuiltinTool, Template, ToolCallScenario};
 use cuecard_core::script::Verdict;
-use cuecard_core::trace::{Event, EventData, StepStatus, ToolCall, ToolResult};
+use cuecard_core::trace::{Event, EventData, StepStatus, ToolCall, ToolResult, browser_notes};
 use cuecard_core::value::{Json, Redactor, cut, printable, printable_lines};
 use cuecard_players::mcp::config::Config;
 use cuecard_players::replay::{Played, is_built_in};
@@ -136,6 +136,8 @@ pub(super) struct Terminal {
     verbose: bool,
     /// The level of the `sandy__log` that was called last.
     log_level: Option<String>,
+    /// What is noted on the browser step that is under way: it stands below the line of the step, which comes last.
+    notes: Option<Vec<String>>,
 }
 
 impl Terminal {
@@ -176,6 +178,15 @@ impl Terminal {
             debug: args.debug,
             verbose: args.debug || args.verbose > 0,
             log_level: None,
+            notes: None,
+        }
+    }
+
+    /// A line below that of the step it belongs to: of a tool call at once, since it may take long.
+    fn note(&mut self, line: String) {
+        match &mut self.notes {
+            Some(notes) => notes.push(line),
+            None => self.print(&line),
         }
     }
 
@@ -222,7 +233,7 @@ impl Terminal {
             });
             lines.push_str(line);
         }
-        self.print(&lines);
+        self.note(lines);
     }
 
     fn call(&mut self, call: &ToolCall) {
@@ -256,10 +267,16 @@ fn is_log(tool: &str) -> bool {
     tool == BuiltinTool::Log.name()
 }
 
+/// Whether it is a step in a browser of ours, and no call of a tool.
+fn is_of_browser(tool: &str) -> bool {
+    tool.starts_with("browser.")
+}
+
 impl Listener for Terminal {
     fn event(&mut self, event: &Event) {
         match &event.data {
             EventData::StepStarted(step) => {
+                self.notes = is_of_browser(&step.tool).then(Vec::new);
                 if let Some(bar) = &self.live {
                     bar.set_prefix(self.list.number(step.step));
                     let label = label(step.description.as_deref(), &step.tool);
@@ -279,10 +296,12 @@ impl Listener for Terminal {
                 let line = self.list.line(step);
                 self.print(&line);
                 if let (StepStatus::Tolerated, Some(error)) = (step.status, &step.error) {
-                    let line = self.style.faint(&format!(
-                        "      tolerated: {}",
-                        cut(&printable(&error.message), 200)
-                    ));
+                    let message = printable(&error.message);
+                    let message = self.style.shortened(&message, 200);
+                    let line = self.style.faint(&format!("      tolerated: {message}"));
+                    self.print(&line);
+                }
+                for line in self.notes.take().unwrap_or_default() {
                     self.print(&line);
                 }
             }
@@ -304,14 +323,18 @@ impl Listener for Terminal {
                     let level = self.log_level.take();
                     self.log(None, level.as_deref().unwrap_or("info"), message);
                 }
+                if self.notes.is_some() {
+                    for note in browser_notes(&result.result) {
+                        self.note(format!("      {}", printable(&note)));
+                    }
+                }
                 if self.debug {
                     self.result(result);
                 }
             }
             EventData::Log(log) => self.log(log.stream.as_deref(), &log.level, &log.message),
             EventData::Screenshot(screenshot) => {
-                let line = format!("      screenshot: {}", screenshot.files.join(", "));
-                self.print(&line);
+                self.note(format!("      screenshot: {}", screenshot.files.join(", ")));
             }
             _ => {}
         }
@@ -504,16 +527,12 @@ impl Reports {
                 .collect(),
             more,
         };
-        let unknown = played.verdict == Verdict::Interrupted;
-        let line = counts(output.stdout, &played.summary, unknown, played.took);
+        let counted = |style| counts(style, &played.summary, played.verdict, played.took);
         if self.to_stdout {
-            stderr_line(&format!(
-                "\n{}",
-                counts(output.stderr, &played.summary, unknown, played.took)
-            ));
+            stderr_line(&format!("\n{}", counted(output.stderr)));
         } else {
             stderr_line("");
-            stdout(&format!("{line}\n"));
+            stdout(&format!("{}\n", counted(output.stdout)));
         }
         let (json, junit, failed) = {
             let mut shared = self.shared.borrow_mut();

@@ -101,7 +101,7 @@ async fn perform(
     ));
     let mut recorder = Recorder::new(Clock::start(), redactor.clone());
     let replay = prepared.replay(false, None);
-    let verified = player::verify(&replay, &mut stage, &mut recorder, stop).await;
+    let verified = player::verify(&replay, &mut stage, &mut recorder, stop, args.act).await;
     stage.stop().await;
     let exit = finish(args, prepared, output, &verified);
     if let Place::Kept(run_dir) = &place {

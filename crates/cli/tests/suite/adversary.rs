@@ -6,6 +6,10 @@
 //! target: there must be none.
 //!
 //! `CUECARD_ADVERSARY_CASES` and `CUECARD_ADVERSARY_SEED` make it longer: `benches/adversary.sh`.
+#![allow(
+    clippy::print_stdout,
+    reason = "the figures are what a long run is for"
+)]
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -94,6 +98,9 @@ fn nothing_is_done_on_another_element_however_the_page_changes() {
                             if let Some(case) = case(stage, site, sentence, name, &mut chance).await
                             {
                                 applied.fetch_add(1, Ordering::Relaxed);
+                                if std::env::var_os("CUECARD_ADVERSARY_TELL").is_some() {
+                                    println!("{}: {} → {}", case.name, case.words, case.verdict);
+                                }
                                 found.0.push(case);
                             }
                         }

@@ -25,6 +25,7 @@ mod replay_browser;
 mod report;
 mod schemas;
 mod seed;
+mod sentences;
 mod servers;
 mod targets;
 mod tidy;

@@ -289,6 +289,26 @@ impl Finder<'_> {
             .collect()
     }
 
+    /// Whether an element is one of several of its class that people act on, or on something in each.
+    fn is_block(&self, id: NodeId, element: &DomElement) -> bool {
+        let acts = |id: NodeId| {
+            let mut all = self.state.element(id).into_iter();
+            all.any(|own| own.is_interactive)
+                || self
+                    .state
+                    .descendants(id)
+                    .any(|(_, inner)| inner.is_interactive)
+        };
+        element.role.is_empty()
+            && element.attribute("class").is_some()
+            && self.size(id) <= MOST_INSIDE
+            && acts(id)
+            && self
+                .likes(id)
+                .into_iter()
+                .any(|like| like != id && acts(like))
+    }
+
     fn is_container(&self, id: NodeId, element: &DomElement, kind: ContainerKind) -> bool {
         let (role, tag) = (element.role.as_str(), element.tag_name.as_str());
         match kind {
@@ -301,7 +321,7 @@ impl Finder<'_> {
             ContainerKind::Row
             | ContainerKind::Item
             | ContainerKind::Card
-            | ContainerKind::Post => self.is_item(id, element),
+            | ContainerKind::Post => self.is_item(id, element) || self.is_block(id, element),
             ContainerKind::Form => role == "form" || tag == "form",
             ContainerKind::Frame => is_frame(tag),
         }

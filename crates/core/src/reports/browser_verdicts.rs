@@ -5,7 +5,7 @@ use serde_json::{Map, json};
 use super::Style;
 use super::browser_html::BrowserStep;
 use crate::trace::StepStatus;
-use crate::value::{Json, cut, printable};
+use crate::value::{Json, printable};
 
 /// A step and whether it was done on the way to the next.
 pub type Looked<'a> = (&'a BrowserStep, bool);
@@ -37,7 +37,7 @@ pub fn lines(style: Style, steps: &[Looked<'_>]) -> String {
             (Some(StepStatus::Skipped) | None, _) => style.faint(style.symbol("–", "- ")),
         };
         let sentence = printable(&step.words).into_owned();
-        let sentence = cut(&sentence, words);
+        let sentence = style.shortened(&sentence, words);
         let pad = " ".repeat(words.saturating_sub(sentence.chars().count()));
         let target = step.target.as_deref().map(printable).unwrap_or_default();
         let line = format!(

@@ -117,7 +117,7 @@ impl JunitReport {
         case
     }
 
-    /// Writes the report. Steps that were not reached are skipped ones; a run that could not go on without a step to
+    /// Writes the report. Steps that did not run are skipped ones; a run that could not go on without a step to
     /// blame is an error of the suite.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ impl JunitReport {
     ) -> io::Result<()> {
         for step in std::mem::take(&mut self.open) {
             let mut status = TestCaseStatus::skipped();
-            status.set_message("not reached");
+            status.set_message("not run");
             let case = self.case(step.number, &step.label, &step.tool, status);
             self.suite.add_test_case(case);
         }
@@ -184,7 +184,7 @@ mod tests {
     use crate::source::SourceFile;
 
     #[test]
-    fn steps_that_were_not_reached_are_skipped_ones() {
+    fn steps_that_did_not_run_are_skipped_ones() {
         let text = r#"{"version": "2.1", "metadata": {"name": "x"}, "steps": [
             {"step": 1, "tool": "mcp__s__t", "params": {}},
             {"step": 2, "tool": "mcp__s__t", "params": {}, "description": "post it"},
@@ -214,7 +214,7 @@ mod tests {
         assert!(written.contains(r#"tests="3""#), "{written}");
         assert!(written.contains(r#"failures="1""#), "{written}");
         assert_eq!(
-            written.matches(r#"<skipped message="not reached""#).count(),
+            written.matches(r#"<skipped message="not run""#).count(),
             2,
             "{written}"
         );

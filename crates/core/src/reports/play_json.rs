@@ -193,6 +193,7 @@ impl<W: Write> PlayJson<W> {
                 "completed_steps",
                 Json::from(summary.passed + summary.tolerated + summary.skipped),
             ),
+            ("not_run_steps", summary.not_run(totals.verdict).into()),
             ("failed_step", failed_step),
             (
                 "duration",

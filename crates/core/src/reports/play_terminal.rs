@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::{Style, duration};
+use crate::script::{Summary, Verdict};
 use crate::trace::{StepFinished, StepStatus};
-use crate::value::cut;
 
 /// Column widths, known before the first step ends.
 #[derive(Debug, Clone, Copy)]
@@ -62,16 +62,14 @@ impl StepList {
         for part in [" ", &*mark, " "] {
             line.push_str(part);
         }
-        fit(
+        self.fit(
             &mut line,
             label(step.description.as_deref(), &step.tool),
             self.label,
         );
         if step.status == StepStatus::Skipped {
-            let condition = cut(
-                step.skipped_by.as_deref().unwrap_or_default(),
-                self.tool + 12,
-            );
+            let condition = step.skipped_by.as_deref().unwrap_or_default();
+            let condition = style.shortened(condition, self.tool + 12);
             line.push_str("  ");
             line.push_str(&style.faint(&format!("{condition}  false")));
             return line;
@@ -84,12 +82,37 @@ impl StepList {
             }
         }
         let mut tool = String::with_capacity(self.tool);
-        fit(&mut tool, &step.tool, self.tool);
+        self.fit(&mut tool, &step.tool, self.tool);
         line.push_str(&style.faint(&tool));
         line.push_str("  ");
         let took = duration(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
         aligned(&mut line, &took, 8);
         line
+    }
+
+    /// Puts `text` at the end of `line`, padded to a width in characters and on a terminal cut to it, without control
+    /// characters.
+    fn fit(&self, line: &mut String, text: &str, width: usize) {
+        // Most text is plain.
+        if text.len() <= width && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            line.push_str(text);
+            line.extend(std::iter::repeat_n(' ', width - text.len()));
+            return;
+        }
+        let length = text.chars().take(width + 1).count();
+        let is_cut = length > width && self.style.is_terminal;
+        let kept = if is_cut { width - 1 } else { usize::MAX };
+        line.extend(text.chars().take(kept).map(|character| {
+            if character.is_control() {
+                ' '
+            } else {
+                character
+            }
+        }));
+        if is_cut {
+            line.push('…');
+        }
+        line.extend(std::iter::repeat_n(' ', width.saturating_sub(length)));
     }
 }
 
@@ -99,41 +122,13 @@ fn aligned(line: &mut String, text: &str, width: usize) {
     line.push_str(text);
 }
 
-/// Puts `text` at the end of `line`, cut and padded to a width in characters, without control characters.
-fn fit(line: &mut String, text: &str, width: usize) {
-    // Most text is plain.
-    if text.len() <= width && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        line.push_str(text);
-        line.extend(std::iter::repeat_n(' ', width - text.len()));
-        return;
-    }
-    let length = text.chars().take(width + 1).count();
-    let kept = if length > width { width - 1 } else { width };
-    line.extend(text.chars().take(kept).map(|character| {
-        if character.is_control() {
-            ' '
-        } else {
-            character
-        }
-    }));
-    if length > width {
-        line.push('…');
-    }
-    line.extend(std::iter::repeat_n(' ', width.saturating_sub(length)));
-}
-
 /// What a step is called: its description, else the tool's own name without the server's.
 pub fn label<'a>(description: Option<&'a str>, tool: &'a str) -> &'a str {
     description.unwrap_or_else(|| tool.rsplit("__").next().unwrap_or(tool))
 }
 
-/// `2 passed · 1 skipped · 1 failed · 2.4 s`.
-pub fn counts(
-    style: Style,
-    summary: &crate::script::Summary,
-    unknown: bool,
-    took: Duration,
-) -> String {
+/// `2 passed · 1 skipped · 1 failed · 3 not run · 2.4 s`.
+pub fn counts(style: Style, summary: &Summary, verdict: Verdict, took: Duration) -> String {
     let mut facts = Vec::new();
     if summary.passed > 0 || summary.failed + summary.skipped + summary.tolerated == 0 {
         facts.push(style.good(&format!("{} passed", summary.passed)));
@@ -150,17 +145,72 @@ pub fn counts(
     if summary.failed > 0 {
         facts.push(style.bad(&format!("{} failed", summary.failed)));
     }
-    if unknown {
+    if verdict == Verdict::Interrupted {
         facts.push(style.doubtful("1 unknown"));
     }
-    let played = summary.passed
-        + summary.tolerated
-        + summary.skipped
-        + summary.failed
-        + usize::from(unknown);
-    if summary.total > played {
-        facts.push(format!("{} not reached", summary.total - played));
+    let not_run = summary.not_run(verdict);
+    if not_run > 0 {
+        facts.push(format!("{not_run} not run"));
     }
     facts.push(duration(took));
     facts.join(style.dot())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SENTENCE: &str =
+        "check that the total of the invoice is what the three positions of it come to";
+
+    fn line(is_terminal: bool, sentence: &str) -> String {
+        let style = Style {
+            is_terminal,
+            ..Style::default()
+        };
+        let list = StepList::new(style, [(1, sentence, "browser.click")].into_iter());
+        list.line(&StepFinished {
+            step: 1,
+            id: None,
+            tool: "browser.click".into(),
+            description: Some(sentence.to_owned()),
+            status: StepStatus::Passed,
+            duration_ms: 12.0,
+            attempts: Vec::new(),
+            error: None,
+            skipped_by: None,
+            healed: None,
+            outputs: serde_json::Map::new(),
+        })
+    }
+
+    #[test]
+    fn a_sentence_is_cut_on_a_terminal_and_whole_in_a_file() {
+        let shown = line(true, SENTENCE);
+        assert!(shown.contains('…') && !shown.contains(SENTENCE), "{shown}");
+        let written = line(false, SENTENCE);
+        assert!(written.contains(SENTENCE), "{written}");
+        assert!(written.contains("browser.click"), "{written}");
+        // What fits is the same in both.
+        assert_eq!(line(true, "click 'Save'"), line(false, "click 'Save'"));
+    }
+
+    #[test]
+    fn the_counts_say_what_did_not_run() {
+        let summary = Summary {
+            total: 8,
+            passed: 3,
+            failed: 1,
+            ..Summary::default()
+        };
+        let shown = |verdict| counts(Style::default(), &summary, verdict, Duration::ZERO);
+        assert_eq!(
+            shown(Verdict::Failed),
+            "3 passed · 1 failed · 4 not run · 0 ms"
+        );
+        assert_eq!(
+            shown(Verdict::Interrupted),
+            "3 passed · 1 failed · 1 unknown · 3 not run · 0 ms"
+        );
+    }
 }

@@ -1,8 +1,11 @@
 //! The look of the terminal: symbols and colours. Nothing depends on colour.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use annotate_snippets::renderer::{AnsiColor, Effects};
+
+use crate::value::cut;
 
 /// How to write for a terminal or a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +16,8 @@ pub struct Style {
     pub unicode: bool,
     /// Columns; lines are kept within them where they can be.
     pub width: usize,
+    /// Whether a person looks at it now: then what is longer than its column is cut. In files everything is whole.
+    pub is_terminal: bool,
 }
 
 impl Default for Style {
@@ -21,6 +26,7 @@ impl Default for Style {
             colour: false,
             unicode: true,
             width: 80,
+            is_terminal: false,
         }
     }
 }
@@ -65,6 +71,14 @@ impl Style {
     /// What stands between facts on a line.
     pub fn dot(self) -> &'static str {
         self.symbol(" · ", " - ")
+    }
+
+    /// `text`, cut to a width in characters on a terminal.
+    pub fn shortened(self, text: &str, width: usize) -> Cow<'_, str> {
+        match self.is_terminal {
+            true => cut(text, width),
+            false => text.into(),
+        }
     }
 
     fn paint(self, text: &str, colour: AnsiColor) -> String {

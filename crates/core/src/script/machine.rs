@@ -162,6 +162,15 @@ pub struct Summary {
     pub retries: u64,
 }
 
+impl Summary {
+    /// How many steps did not run, after a run that ended like this: one that was interrupted ended within a step.
+    pub fn not_run(&self, verdict: Verdict) -> usize {
+        let ended = self.passed + self.tolerated + self.skipped + self.failed;
+        let unknown = usize::from(verdict == Verdict::Interrupted);
+        self.total.saturating_sub(ended + unknown)
+    }
+}
+
 /// A running scenario.
 #[derive(Debug)]
 pub struct Script {

@@ -82,6 +82,31 @@ pub fn browser_result(step: &TestStep, attempt: u32, result: &BrowserResult) -> 
     )
 }
 
+/// Dialogs and downloads of a step in words, by its result or what was observed when it was made.
+pub fn browser_notes(result: &Json) -> Vec<String> {
+    let items = |key: &str| result[key].as_array().into_iter().flatten();
+    let dialogs = items("dialogs").map(|dialog| {
+        let answer = match dialog["accepted"] == Json::Bool(true) {
+            true => "accepted",
+            false => "dismissed",
+        };
+        format!(
+            "{} `{}`: {answer}",
+            text(&dialog["kind"]),
+            text(&dialog["message"])
+        )
+    });
+    let downloads = items("downloads").map(|download| {
+        let (name, size) = (text(&download["name"]), &download["size"]);
+        format!("download `{name}`, {size} bytes")
+    });
+    dialogs.chain(downloads).collect()
+}
+
+fn text(value: &Json) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
 /// The trace of the run in which the steps of a file were made.
 pub fn browser_events(file: &StepsFile) -> Vec<EventData> {
     let mut events = vec![browser_opening(&file.url)];
@@ -236,6 +261,27 @@ mod tests {
             variables: Map::new(),
             secrets: Vec::new(),
         }
+    }
+
+    #[test]
+    fn dialogs_and_downloads_are_noted_in_words() {
+        let result = json!({
+            "dialogs": [
+                {"kind": "alert", "message": "Hello", "accepted": false},
+                {"kind": "confirm", "message": "Sure?", "accepted": true},
+            ],
+            "downloads": [{"name": "report.csv", "size": 30, "sha256": "00"}],
+            "warnings": ["told elsewhere"],
+        });
+        assert_eq!(
+            browser_notes(&result),
+            [
+                "alert `Hello`: dismissed",
+                "confirm `Sure?`: accepted",
+                "download `report.csv`, 30 bytes"
+            ]
+        );
+        assert!(browser_notes(&Json::Null).is_empty());
     }
 
     #[test]

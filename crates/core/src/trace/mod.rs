@@ -11,8 +11,8 @@ mod schema;
 mod whole;
 
 pub use browser::{
-    BrowserResult, browser_call, browser_events, browser_opened, browser_opening, browser_result,
-    browser_tool,
+    BrowserResult, browser_call, browser_events, browser_notes, browser_opened, browser_opening,
+    browser_result, browser_tool,
 };
 pub use data::{
     Assertion, Attempt, ErrorHappened, FileEdit, FinalOutput, HttpExchange, Log, MemoryRead,

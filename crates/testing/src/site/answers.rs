@@ -30,6 +30,8 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .route("/api/login", post(login))
         .route("/api/slow", get(slow))
         .route("/api/poll", get(slow))
+        .route("/api/told", post(told))
+        .route("/api/late", get(late))
         .route("/api/hang", get(std::future::pending::<()>))
         .route("/api/news", get(news))
         .route("/api/events", get(events))
@@ -76,6 +78,25 @@ async fn hold(words: &Words) {
 async fn slow(Query(words): Query<Words>) -> Response {
     hold(&words).await;
     axum::Json(json!({"ok": true})).into_response()
+}
+
+/// An answer that is not to be kept: of one that no script reads the browser never says that it ended.
+async fn told() -> Response {
+    let headers = [(header::CACHE_CONTROL, "no-store")];
+    (headers, axum::Json(json!({"ok": true}))).into_response()
+}
+
+/// The same with its head at once and the rest later, which its head says nothing of.
+async fn late(Query(words): Query<Words>) -> Response {
+    let rest = futures::stream::once(async move {
+        hold(&words).await;
+        Ok::<_, Infallible>(Bytes::from_static(b"{\"ok\":true}"))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "application/json"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    (headers, Body::from_stream(rest)).into_response()
 }
 
 async fn news(Query(words): Query<Words>) -> Response {

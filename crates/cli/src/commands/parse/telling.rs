@@ -7,7 +7,8 @@ use std::time::Duration;
 use cuecard_core::diagnostic::codes;
 use cuecard_core::reports::{Style, duration};
 use cuecard_core::scenario::browser::{BrowserScenario, ParseStatus, StepsFile, Translator};
-use cuecard_core::value::{cut, printable};
+use cuecard_core::trace::browser_notes;
+use cuecard_core::value::{Json, printable};
 use cuecard_players::browser::parse::{Audience, Choice, Marked, ParseEvent, Proposal};
 use cuecard_players::browser::stage::{Failure, Outcome};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -16,7 +17,7 @@ use super::kept::{Kept, STEPS};
 use crate::args::ParseArgs;
 use crate::output::{Output, stderr, stderr_line};
 
-/// The widest that sentences and what they mean are shown, in characters.
+/// The widest that sentences and what they mean are on a terminal, in characters.
 const SENTENCE: usize = 44;
 const MEANING: usize = 48;
 
@@ -25,7 +26,7 @@ pub(super) struct Terminal {
     style: Style,
     live: Option<ProgressBar>,
     sentences: Vec<String>,
-    /// How wide the longest sentence is.
+    /// How wide sentences are.
     width: usize,
     /// What the action that is on means.
     understood: Option<(Translator, String)>,
@@ -43,7 +44,10 @@ impl Terminal {
         let sentences: Vec<String> = scenario
             .actions
             .iter()
-            .map(|action| cut(&printable(&action.text), SENTENCE).into_owned())
+            .map(|action| {
+                let sentence = printable(&action.text);
+                output.stderr.shortened(&sentence, SENTENCE).into_owned()
+            })
             .collect();
         let live = (output.is_live && !args.reading.interactive).then(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
@@ -63,7 +67,8 @@ impl Terminal {
                 .iter()
                 .map(|sentence| sentence.chars().count())
                 .max()
-                .unwrap_or(0),
+                .unwrap_or(0)
+                .min(SENTENCE + 1),
             sentences,
             understood: None,
             asks: args.reading.interactive,
@@ -156,7 +161,8 @@ impl Terminal {
             Marked::NotTried | Marked::Skipped => String::new(),
             _ => duration(took),
         };
-        let meaning = cut(&printable(&meaning), MEANING).into_owned();
+        let meaning = printable(&meaning);
+        let meaning = style.shortened(&meaning, MEANING);
         let line = format!(
             "  {:>3} {mark} {sentence}{gap}  {translator:<6}  {meaning}",
             ordinal + 1
@@ -176,12 +182,20 @@ impl Terminal {
 
     /// What deserves a second look though all went well.
     fn outcome(&self, outcome: &Outcome) {
+        let mut observed = outcome.observed();
+        // A dialog that nobody expected is a warning.
+        observed.dialogs.retain(|dialog| {
+            let said = format!("`{}`", dialog.message);
+            !outcome
+                .warnings
+                .iter()
+                .any(|warning| warning.contains(&said))
+        });
+        for note in browser_notes(&Json::Object(observed.to_json())) {
+            self.print(&format!("        {}", printable(&note)));
+        }
         for warning in &outcome.warnings {
             self.indented(&self.style.doubtful("warning:"), warning);
-        }
-        for download in &outcome.downloads {
-            let text = format!("`{}`, {} bytes", download.name, download.size);
-            self.indented("download:", &text);
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a person does on a page, and what comes of it.
 
+use cuecard_core::scenario::browser::Direction;
 use cuecard_players::browser::{
     BrowserErrorKind, ElementAddress, Navigation, OnDialog, Settled, Settling,
 };
@@ -139,7 +140,10 @@ fn an_element_under_a_sticky_header_is_scrolled_free_and_lazy_parts_come() {
         assert!(all(&before, "link", "Read Story 1").len() == 1);
         assert!(all(&before, "link", "Read Story 25").is_empty());
         for _ in 0..4 {
-            lab.bridge.scroll(true).await.expect("it scrolls");
+            lab.bridge
+                .scroll(Direction::Down)
+                .await
+                .expect("it scrolls");
             lab.bridge
                 .settle(Settling::Whole)
                 .await
@@ -190,6 +194,23 @@ fn a_page_that_is_never_idle_is_waited_for_three_seconds_and_no_longer() {
             Ok(Settled::Loaded)
         );
         assert!(!lab.bridge.url().ends_with("/login.html"));
+    });
+}
+
+#[test]
+fn an_answer_that_no_script_reads_is_not_waited_for_and_one_that_is_read_is() {
+    with_browser(async |lab| {
+        lab.open("unread.html").await;
+        // Its answer has no length, and comes after its head.
+        lab.click("button", "Count").await;
+        assert!(lab.shows("Counted").await);
+        // It asks again each second, which is for ever if each answer counts for two.
+        let stay = lab.find("button", "Stay signed in").await;
+        lab.bridge
+            .click(&stay, false, PATIENCE)
+            .await
+            .expect("it is clicked");
+        assert_eq!(lab.bridge.settle(Settling::Whole).await, Ok(Settled::Quiet));
     });
 }
 

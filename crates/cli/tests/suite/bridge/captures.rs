@@ -3,6 +3,7 @@
 use cuecard_core::page::dom::{DomElement, HopKind};
 use cuecard_core::page::selector::Finder;
 use cuecard_core::page::text::TextOptions;
+use cuecard_core::scenario::browser::Direction;
 use cuecard_players::browser::{
     BrowserErrorKind, CaptureOptions, ElementAddress, Navigation, Settling,
 };
@@ -201,7 +202,10 @@ fn the_text_of_a_page_of_a_thousand_elements_fits_with_all_that_is_in_view() {
     with_browser(async |lab| {
         lab.open("states/big.html?n=1000").await;
         for _ in 0..2 {
-            lab.bridge.scroll(true).await.expect("it scrolls");
+            lab.bridge
+                .scroll(Direction::Down)
+                .await
+                .expect("it scrolls");
             let state = lab.state().await;
             assert!(
                 state.elements().count() >= 1000,

@@ -129,7 +129,15 @@ fn dialogs_of_the_browser_are_answered_and_told() {
         observed["dialogs"],
         json!([{"kind": "confirm", "message": "Really?", "accepted": false}])
     );
-    assert!(parsed.stderr.contains("Really?"), "{}", parsed.stderr);
+    // It is told once, below its own step.
+    let lines: Vec<&str> = parsed.stderr.lines().collect();
+    let told = |words: &str| lines.iter().position(|line| line.contains(words));
+    assert_eq!(parsed.stderr.matches("Really?").count(), 1);
+    assert_eq!(
+        told("Really?"),
+        told("click 'Ask me'").map(|line| line + 1),
+        "{lines:#?}"
+    );
     // Who says what becomes of dialogs expects them.
     let more = json!({"options": {"onDialog": "accept"}});
     let actions = json!([
@@ -140,6 +148,7 @@ fn dialogs_of_the_browser_are_answered_and_told() {
     ]);
     let parsed = lab.parse_with("dialogs.html", actions, more, &[], 0);
     assert!(parsed.steps()[0]["observed"]["warnings"].is_null());
+    assert!(parsed.stderr.contains("confirm `Really?`: accepted\n"));
     assert_eq!(parsed.json["options"], json!({"onDialog": "accept"}));
     // A dialog of the page itself is a place like any other.
     let actions = [

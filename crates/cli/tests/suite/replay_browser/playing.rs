@@ -127,6 +127,12 @@ fn a_failure_keeps_the_page_and_names_what_is_near() {
     assert_eq!(played.step(1)["result"]["verdict"], "gone");
     assert!(played.stderr.contains("steps.json:"), "{}", played.stderr);
     assert!(played.stderr.contains("near: "), "{}", played.stderr);
+    for words in [
+        "step 1 failed: there is no 'Show password' button",
+        "looked for by `",
+    ] {
+        assert!(played.stderr.contains(words), "{}", played.stderr);
+    }
     let names: Vec<String> = run_files(&scratch)
         .iter()
         .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))

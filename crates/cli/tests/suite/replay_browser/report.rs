@@ -35,13 +35,34 @@ fn a_browser_shows_each_step_with_its_target_outlined() {
         maker.shows("Account: deleted").await;
     });
     write(&scratch, &site, &file, "next/dialogs.html");
-    program::play(&scratch, &["steps.json", "--report", "html:report.html"], 1);
+    let failed = program::play(&scratch, &["steps.json", "--report", "html:report.html"], 1);
+    assert_eq!(failed.json["not_run_steps"], 1);
+    assert!(failed.stderr.contains("1 failed · 1 not run"));
+    let file = made("dialogs.html", async |maker| {
+        maker.click("button", "Say hello").await;
+        maker.click("button", "Open settings").await;
+    });
+    write(&scratch, &site, &file, "next/dialogs.html");
+    let healed = program::play(&scratch, &["steps.json", "--report", "html:healed.html"], 4);
+    let places = [
+        "click 'Say hello'",
+        "alert `",
+        "click 'Open settings'",
+        "healed: ",
+    ]
+    .map(|words| healed.stderr.find(words));
+    assert!(
+        places.is_sorted() && places[0].is_some(),
+        "what is noted of a step stands below it: {}",
+        healed.stderr
+    );
     std::fs::create_dir_all(pictures()).expect("a folder for pictures");
     let output = Command::new(node)
         .arg(repository_root().join("tests/report/steps.mjs"))
         .arg(playwright)
         .arg(chromium)
         .arg(scratch.work().join("report.html"))
+        .arg(scratch.work().join("healed.html"))
         .arg(pictures())
         .current_dir(scratch.work())
         .env("HOME", scratch.home())

@@ -232,7 +232,7 @@ pub(super) const STEP: &[Field] = &[
     field("key", TEXT, "The key that is pressed."),
     field(
         "direction",
-        r#"{"enum": ["up", "down"]}"#,
+        r#"{"enum": ["up", "down", "top", "bottom"]}"#,
         "Where to scroll.",
     ),
     field("durationMs", MILLISECONDS, "How long to wait."),

@@ -302,8 +302,7 @@ fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<TestStep>
     step.assertion = below(reader, object, "assertion")
         .and_then(|(node, pointer)| assertion(reader, node, &pointer, expected));
     step.key = text(reader, object, "key");
-    let directions = &[("up", Direction::Up), ("down", Direction::Down)];
-    step.direction = reader.one_of(object, "direction", "`direction`", directions);
+    step.direction = reader.one_of(object, "direction", "`direction`", Direction::ALL);
     step.duration_ms = whole(reader, object, "durationMs", 1, LONGEST);
     step.tab = whole(reader, object, "tab", 0, 1_000).and_then(|tab| usize::try_from(tab).ok());
     step.timeout_ms = whole(reader, object, "timeout", 1, LONGEST);

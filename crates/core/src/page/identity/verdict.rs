@@ -242,7 +242,7 @@ impl Finder<'_> {
         let is_like_the_best = |scored: &Scored| {
             best - scored.score + ROUNDING < MARGIN || apart_from_order(scored) >= plain
         };
-        if possible[1..].iter().any(|other| is_like_the_best(other)) {
+        if possible[1..].iter().any(is_like_the_best) {
             possible.retain(|scored| is_like_the_best(scored));
             possible.truncate(SHOWN);
             return Verdict::Ambiguous {

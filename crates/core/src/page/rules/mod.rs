@@ -18,6 +18,8 @@ pub use forms::nearest_form;
 pub use phrase::{Phrase, RoleWord, Within};
 pub use resolve::{Found, NotFound};
 
+use std::ops::Range;
+
 use sentence::{Sentence, TokenKind};
 
 use super::dom::NodeId;
@@ -48,6 +50,8 @@ pub struct Intent {
     pub step: IntermediateStep,
     /// The element in words.
     pub phrase: Option<Phrase>,
+    /// Where these stand in the sentence, in bytes; empty if other words stand for them there.
+    pub span: Range<usize>,
     /// Which elements could be meant.
     pub pool: Pool,
 }
@@ -57,16 +61,39 @@ pub struct Intent {
 pub enum Pool {
     /// What people can use.
     Interactive,
+    /// The same, but not what is open already.
+    NotExpanded,
+    /// What leads to another part of the page, or to another page.
+    Destinations,
+    /// What is open, and folds.
+    Expanded,
     /// What text can be typed into.
     Fields,
+    /// What text is typed into to search.
+    Search,
+    /// Fields, and lists to choose from.
+    FieldsAndSelects,
+    /// What is chosen by a click: radio buttons, options, tabs.
+    Options,
     /// What can be checked.
     Checks,
     /// What has options.
     Selects,
     /// What takes files.
     Files,
+    /// What can be checked, selected or pressed.
+    Selectable,
+    /// Everything that can be seen, but no links to other places of the page.
+    NoAnchors,
     /// Everything that can be seen, headings, images and texts included.
     Anything,
+}
+
+impl Pool {
+    /// Whether elements that nobody can use may be meant.
+    fn is_anything(self) -> bool {
+        matches!(self, Self::Anything | Self::NoAnchors)
+    }
 }
 
 /// A sentence on a page.
@@ -95,7 +122,7 @@ pub enum Translation {
         candidates: Vec<NodeId>,
         /// The same in words.
         words: Vec<String>,
-        /// Words for the first of them that would be clear, such as `'Delete' in the 'Invoice 1' row`.
+        /// A sentence for one of the first of them that is clear, such as `click 'Delete' in the 'Invoice 1' row`.
         say: Option<String>,
     },
     /// None could be meant.
@@ -134,18 +161,35 @@ impl Finder<'_> {
             .as_ref()
             .is_some_and(|assertion| !assertion.kind.needs_one());
         match self.meant(phrase, intent.pool) {
-            Err(nearest) => Translation::NotFound(nearest),
-            Ok(Found { elements, .. }) if elements.len() > 1 && !is_count => {
+            Err(mut not_found) => {
+                not_found.say = self.nearest_sentence(intent, phrase);
+                Translation::NotFound(not_found)
+            }
+            // Of what is asserted a part of a name is not enough, whether it is to be there or not.
+            Ok(Found {
+                elements, is_part, ..
+            }) if (elements.len() > 1 && !is_count) || (is_part && step.assertion.is_some()) => {
                 let words = elements.iter().map(|&id| self.in_words(id)).collect();
-                let say = self.clearer(phrase, intent.pool, &elements);
+                let say = self.clearer_sentence(intent, phrase, &elements);
                 Translation::Ambiguous {
                     candidates: elements,
                     words,
                     say,
                 }
             }
-            Ok(Found { elements, .. }) => {
+            Ok(Found {
+                elements, is_part, ..
+            }) => {
                 let target = elements.first().copied();
+                step.whole_name = target
+                    .filter(|_| is_part)
+                    .and_then(|id| self.state.element(id))
+                    .map(|element| element.name.clone());
+                if intent.pool == Pool::FieldsAndSelects
+                    && target.is_some_and(|id| self.is_in_pool(id, Pool::Selects))
+                {
+                    step.action_type = ActionKind::Select;
+                }
                 step.target = target
                     .and_then(|id| self.state.element(id))
                     .and_then(|element| element.highlight_index);

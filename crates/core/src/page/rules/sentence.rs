@@ -51,9 +51,37 @@ impl Token {
         }
     }
 
+    /// What it says, apart from quotes.
+    pub(super) fn text(&self) -> Option<&str> {
+        match &self.kind {
+            TokenKind::Word(text) | TokenKind::Quoted(text) | TokenKind::Reference(text) => {
+                Some(text)
+            }
+            TokenKind::Break => None,
+        }
+    }
+
     pub(super) fn is_quoted(&self) -> bool {
         matches!(self.kind, TokenKind::Quoted(_))
     }
+}
+
+/// What follows these words, if tokens begin with them.
+pub(super) fn after<'t>(tokens: &'t [Token], words: &str) -> Option<&'t [Token]> {
+    words.split(' ').try_fold(tokens, |tokens, word| {
+        tokens
+            .split_first()
+            .filter(|(first, _)| first.is(word))
+            .map(|(_, rest)| rest)
+    })
+}
+
+/// Tokens as a text, if they are words alone.
+pub(super) fn plain_text(tokens: &[Token]) -> Option<String> {
+    let words: Option<Vec<&str>> = tokens.iter().map(Token::word).collect();
+    words
+        .map(|words| words.join(" "))
+        .filter(|text| !text.is_empty())
 }
 
 /// Opening quotes with those that close them.
@@ -75,6 +103,7 @@ impl Sentence {
         if text.chars().nth(LONGEST).is_some() {
             return Err(format!("it is longer than {LONGEST} characters"));
         }
+        let text = text.trim();
         let mut tokens = Vec::new();
         let mut at = 0;
         while let Some(sign) = text[at..].chars().next() {
@@ -102,9 +131,6 @@ impl Sentence {
             at = end;
         }
         end_of_sentence(&mut tokens);
-        while tokens.first().is_some_and(|token| token.is("please")) {
-            tokens.remove(0);
-        }
         while tokens
             .last()
             .is_some_and(|token| token.is("please") || token.kind == TokenKind::Break)

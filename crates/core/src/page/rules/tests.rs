@@ -61,8 +61,8 @@ fn sentences_mean_what_the_grammar_says() {
         ("reload", "navigate reload"),
         ("reload the page", "navigate reload"),
         ("go back please", "navigate back"),
-        ("go to Settings", "-"),
-        ("open the menu", "-"),
+        ("go to Settings", "click → ~'Settings'"),
+        ("open the menu", "click → ~'menu'"),
         ("go", "-"),
         ("go home", "-"),
         ("reload twice", "-"),
@@ -184,15 +184,15 @@ fn sentences_mean_what_the_grammar_says() {
             "type 'A and click B' into 'Note'",
             "input \"A and click B\" → 'Note'",
         ),
-        ("type hello into Name", "-"),
+        ("type hello into Name", "input \"hello\" → ~'Name'"),
         ("type 'x'", "-"),
         ("type 'x' at 'Name'", "-"),
         ("type 'x' into", "-"),
         ("enter", "-"),
         ("fill 'Name'", "-"),
-        ("fill Name with hello", "-"),
+        ("fill Name with hello", "input \"hello\" → ~'Name'"),
         ("set Name", "-"),
-        ("set Name to hello", "-"),
+        ("set Name to hello", "input \"hello\" → ~'Name'"),
         ("clear", "-"),
         // Checking.
         ("check 'Remember me'", "input true → 'Remember me'"),
@@ -202,7 +202,7 @@ fn sentences_mean_what_the_grammar_says() {
         ),
         (
             "check the Remember me box",
-            "input true → ~'Remember me' field",
+            "input true → ~'Remember me' checkbox",
         ),
         ("uncheck 'Remember me'", "input false → 'Remember me'"),
         ("untick the News checkbox", "input false → ~'News' checkbox"),
@@ -221,8 +221,8 @@ fn sentences_mean_what_the_grammar_says() {
             "select {{COLOUR}} from 'Colour'",
             "select \"{{COLOUR}}\" → 'Colour'",
         ),
-        ("select 'Red'", "-"),
-        ("select Red from Colour", "-"),
+        ("select 'Red'", "click → 'Red'"),
+        ("select Red from Colour", "select \"Red\" → ~'Colour'"),
         ("press Enter", "press Enter"),
         ("press 'Enter'", "click → 'Enter'"),
         ("press the Enter key", "press Enter"),
@@ -421,14 +421,17 @@ fn sentences_mean_what_the_grammar_says() {
             "there are 2 'Size' check boxes",
             "assert count = 2 → 'Size' checkbox",
         ),
-        ("verify the 'Cart' section contains 'Tea'", "-"),
+        (
+            "verify the 'Cart' section contains 'Tea'",
+            "assert text contains \"Tea\" → ~'Cart' section",
+        ),
         (
             "verify the 'Cart' link contains 'Tea'",
             "assert text contains \"Tea\" → 'Cart' link",
         ),
         (
             "verify 'Delete' in the 'Tea' row is visible",
-            "assert visible → 'Delete' in the 'Tea' row",
+            "assert text contains \"Delete\" → ~'Tea' row",
         ),
         ("verify", "-"),
         ("verify that", "-"),
@@ -550,7 +553,16 @@ fn meaning(sentence: &str) -> String {
         Translation::Ambiguous { words, say, .. } => {
             format!("{}; say {}", words.join(", "), say.unwrap_or_default())
         }
-        Translation::NotFound(not_found) => format!("none, near {}", not_found.nearest.join(", ")),
+        Translation::NotFound(NotFound {
+            nearest,
+            count,
+            say,
+            ..
+        }) => {
+            let count = count.map_or_else(String::new, |count| format!(" of {count}"));
+            let say = say.map_or_else(String::new, |say| format!("; say {say}"));
+            format!("none{count}, near {}{say}", nearest.join(", "))
+        }
     }
 }
 
@@ -570,7 +582,7 @@ fn words_mean_the_one_element_that_fits() {
         ),
         (
             "click 'Search'",
-            "searchbox \"Search\" in form \"Search\", button \"Search\" in form \"Search\"; say ",
+            "searchbox \"Search\" in form \"Search\", button \"Search\" in form \"Search\"; say click 'Search' field",
         ),
         (
             "type 'x' into 'What do you need?'",
@@ -584,7 +596,7 @@ fn words_mean_the_one_element_that_fits() {
         // A name in quotes is the whole name.
         (
             "click 'as save'",
-            "none, near button \"Save all as\", button \"SAVE all\"",
+            "none, near button \"Save all as\", button \"SAVE all\"; say click 'Save all as' button",
         ),
         (
             "click all",
@@ -593,7 +605,7 @@ fn words_mean_the_one_element_that_fits() {
         // Places.
         (
             "click 'Delete'",
-            "button \"Delete\" in row \"Invoice 1\", button \"Delete\" in row \"Invoice 2\"; say 'Delete' in the 'Invoice 1' row",
+            "button \"Delete\" in row \"Invoice 1\", button \"Delete\" in row \"Invoice 2\"; say click 'Delete' in the 'Invoice 1' row",
         ),
         (
             "click 'Delete' in the 'Invoice 2' row",
@@ -692,7 +704,7 @@ fn a_host_of_a_shadow_root_is_a_section_by_the_text_that_is_put_into_it() {
     let Translation::Ambiguous { say, .. } = finder.translate("click 'More'") else {
         panic!("two are meant");
     };
-    assert_eq!(say.as_deref(), Some("'More' in the 'Apples' section"));
+    assert_eq!(say.as_deref(), Some("click 'More' in the 'Apples' section"));
 }
 
 #[test]

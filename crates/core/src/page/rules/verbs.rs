@@ -1,91 +1,219 @@
 //! What a sentence asks: its verb decides how the rest is read.
 
-use super::assertion::{claim, is_claim};
+use super::assertion::{claim, is_claim, is_like_claim, without_page};
 use super::keys::{key, milliseconds};
-use super::phrase::{Phrase, RoleWord, without_ignored, written};
-use super::sentence::{Sentence, Token, TokenKind};
+use super::phrase::{Phrase, RoleWord, Words, item, take_place, without_ignored, written};
+use super::sentence::{Sentence, Token, TokenKind, after, plain_text};
 use super::{Intent, Pool, Understanding};
-use crate::scenario::browser::{ActionKind, Direction, InputValue, IntermediateStep};
+use crate::scenario::browser::{ActionKind, AssertKind, Direction, InputValue, IntermediateStep};
 
-/// Words that a sentence of the grammar begins with.
-const VERBS: &[&str] = &[
-    "go",
-    "navigate",
-    "open",
-    "visit",
-    "reload",
-    "click",
-    "tap",
-    "press",
-    "double-click",
-    "doubleclick",
-    "double",
-    "hover",
-    "type",
-    "enter",
-    "fill",
-    "set",
-    "clear",
-    "check",
-    "tick",
-    "uncheck",
-    "untick",
-    "select",
-    "choose",
-    "scroll",
-    "wait",
-    "upload",
-    "extract",
-    "verify",
-    "assert",
-    "expect",
+/// What a sentence begins with. More words stand before fewer.
+const VERBS: &[(&str, Verb)] = &[
+    ("double click", Verb::DoubleClick),
+    ("right click", Verb::Refused(RIGHT_CLICK)),
+    ("make sure", Verb::Assert),
+    ("turn on", Verb::Flag(true)),
+    ("turn off", Verb::Flag(false)),
+    ("switch on", Verb::Flag(true)),
+    ("switch off", Verb::Flag(false)),
+    ("switch to", Verb::Navigate),
+    ("go to", Verb::Navigate),
+    ("navigate to", Verb::Navigate),
+    ("go", Verb::History),
+    ("open", Verb::Navigate),
+    ("visit", Verb::Navigate),
+    ("reload", Verb::Reload),
+    ("refresh", Verb::Reload),
+    ("click", Verb::Click),
+    ("tap", Verb::Click),
+    ("push", Verb::Click),
+    ("press", Verb::Press),
+    ("hit", Verb::Press),
+    ("double-click", Verb::DoubleClick),
+    ("doubleclick", Verb::DoubleClick),
+    ("right-click", Verb::Refused(RIGHT_CLICK)),
+    ("hover over", Verb::Hover),
+    ("hover", Verb::Hover),
+    ("expand", Verb::Unfold(Pool::NotExpanded)),
+    ("collapse", Verb::Unfold(Pool::Expanded)),
+    ("close", Verb::Close),
+    ("dismiss", Verb::Close),
+    ("type", Verb::Type),
+    ("enter", Verb::Type),
+    ("write", Verb::Type),
+    ("put", Verb::Type),
+    ("input", Verb::Type),
+    ("fill", Verb::Fill),
+    ("set", Verb::Set),
+    ("clear", Verb::Clear),
+    ("empty", Verb::Clear),
+    ("search", Verb::Search),
+    ("check", Verb::Check),
+    ("tick", Verb::Flag(true)),
+    ("enable", Verb::Flag(true)),
+    ("uncheck", Verb::Flag(false)),
+    ("untick", Verb::Flag(false)),
+    ("disable", Verb::Flag(false)),
+    ("deselect", Verb::Flag(false)),
+    ("unselect", Verb::Flag(false)),
+    ("turn", Verb::Turn),
+    ("switch", Verb::Turn),
+    (
+        "toggle",
+        Verb::Refused("`toggle` does not say which way: write turn on X, or turn off X"),
+    ),
+    ("select", Verb::Select),
+    ("choose", Verb::Select),
+    ("pick", Verb::Select),
+    ("scroll", Verb::Scroll),
+    ("wait", Verb::Wait),
+    ("upload", Verb::Upload),
+    ("attach", Verb::Upload),
+    ("extract", Verb::Extract),
+    ("drag", Verb::Refused("nothing can be dragged")),
+    ("verify", Verb::Assert),
+    ("assert", Verb::Assert),
+    ("expect", Verb::Assert),
+    ("ensure", Verb::Assert),
+    ("confirm", Verb::Assert),
+    ("should", Verb::Assert),
+    ("see", Verb::See),
 ];
+
+const RIGHT_CLICK: &str =
+    "there is no click with the right button: write click X, or press KEY in X";
+
+#[derive(Debug, Clone, Copy)]
+enum Verb {
+    Navigate,
+    History,
+    Reload,
+    Click,
+    DoubleClick,
+    Hover,
+    Press,
+    Unfold(Pool),
+    Close,
+    Type,
+    Fill,
+    Set,
+    Clear,
+    Search,
+    Check,
+    Flag(bool),
+    Turn,
+    Select,
+    Scroll,
+    Wait,
+    Upload,
+    Extract,
+    Assert,
+    See,
+    /// It can't be done, and why.
+    Refused(&'static str),
+}
+
+/// Words before a verb that say nothing.
+const FILLERS: &[&str] = &[
+    "please", "then", "now", "next", "first", "finally", "and", "also",
+];
+
+/// Who does it.
+const PERSONS: &[&str] = &["i", "we", "you", "user"];
+
+/// What people go to, by its name.
+const DESTINATIONS: &[&str] = &["page", "section", "folder", "view", "screen"];
+
+/// What people do with an item, by the control in it of that name.
+const ITEM_VERBS: &[&str] = &[
+    "accept",
+    "approve",
+    "archive",
+    "block",
+    "bookmark",
+    "cancel",
+    "connect",
+    "copy",
+    "delete",
+    "disconnect",
+    "download",
+    "duplicate",
+    "edit",
+    "follow",
+    "like",
+    "mute",
+    "pin",
+    "print",
+    "reject",
+    "remove",
+    "rename",
+    "reply",
+    "report",
+    "save",
+    "share",
+    "star",
+    "unfollow",
+    "view",
+];
+
+/// Which field something is put into.
+const INTO: &[&str] = &["into", "in", "for", "as"];
 
 type Read = Result<Intent, String>;
 
 /// What a sentence asks.
 pub(super) fn intent(sentence: &Sentence) -> Understanding {
-    if let Some(parts) = compound(sentence) {
+    let reader = Reader { sentence };
+    if let Some(parts) = reader.compound() {
         return Understanding::Compound { parts };
     }
-    let reader = Reader { sentence };
     match reader.read(&sentence.tokens) {
         Ok(intent) => Understanding::Understood(Box::new(intent)),
         Err(reason) => Understanding::NotUnderstood { reason },
     }
 }
 
-/// The sentences that one is made of, if outside of quotes another verb begins behind an "and".
-fn compound(sentence: &Sentence) -> Option<Vec<String>> {
-    let tokens = &sentence.tokens;
-    let joins = |token: &Token| token.is_any(&["and", "then"]) || token.kind == TokenKind::Break;
-    let mut parts = Vec::new();
-    let mut start = 0;
-    let mut has_several_names = false;
-    for place in 1..tokens.len() {
-        if !joins(&tokens[place - 1]) || place < 2 {
-            continue;
+/// Takes the verb from the beginning, also in the third person.
+fn take_verb(tokens: &[Token]) -> Option<(Verb, &[Token])> {
+    let first = tokens.first()?.word()?.to_lowercase();
+    let stems = [
+        Some(first.as_str()),
+        first.strip_suffix('s'),
+        first.strip_suffix("es"),
+    ];
+    VERBS.iter().find_map(|(words, verb)| {
+        let (word, more) = words.split_once(' ').unwrap_or((words, ""));
+        if !stems.contains(&Some(word)) {
+            return None;
         }
-        let token = &tokens[place];
-        has_several_names |=
-            token.is_quoted() && tokens[place - 1].is("and") && tokens[place - 2].is_quoted();
-        if !token.is_any(VERBS) {
-            continue;
+        let rest = match more {
+            "" => Some(&tokens[1..]),
+            more => after(&tokens[1..], more),
+        };
+        Some((*verb, rest?))
+    })
+}
+
+/// Without words before the verb that say nothing: `then`, `please`, `the user`.
+fn without_fillers(mut tokens: &[Token]) -> &[Token] {
+    loop {
+        let rest = match tokens {
+            [first, rest @ ..] if first.is_any(FILLERS) || first.kind == TokenKind::Break => rest,
+            [the, user, rest @ ..] if the.is("the") && user.is("user") => rest,
+            [first, rest @ ..] if first.is_any(PERSONS) => rest,
+            _ => return tokens,
+        };
+        // `Next is enabled` is about a button.
+        let is_verb = take_verb(rest).is_some()
+            || rest
+                .first()
+                .is_some_and(|next| next.kind == TokenKind::Break);
+        let is_filler = tokens[0].is_any(&["please", "then", "now", "and"]);
+        if !is_verb && !is_filler && without_fillers(rest).len() == rest.len() {
+            return tokens;
         }
-        let mut end = place;
-        while end > start && joins(&tokens[end - 1]) {
-            end -= 1;
-        }
-        if end > start {
-            parts.push(sentence.text[tokens[start].start..tokens[end - 1].end].to_owned());
-            start = place;
-        }
+        tokens = rest;
     }
-    if parts.is_empty() {
-        return has_several_names.then(Vec::new);
-    }
-    parts.push(sentence.text[tokens[start].start..tokens[tokens.len() - 1].end].to_owned());
-    Some(parts)
 }
 
 struct Reader<'a> {
@@ -93,73 +221,128 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read(&self, tokens: &[Token]) -> Read {
-        let Some((verb, rest)) = tokens.split_first() else {
-            return Err("it has no words".to_owned());
+    /// The sentences that one is made of, if outside of quotes another one begins behind an "and".
+    fn compound(&self) -> Option<Vec<String>> {
+        let tokens = &self.sentence.tokens;
+        let joins =
+            |token: &Token| token.is_any(&["and", "then"]) || token.kind == TokenKind::Break;
+        let ends: Vec<usize> = (1..tokens.len())
+            .filter(|&place| joins(&tokens[place]) && !joins(&tokens[place - 1]))
+            .collect();
+        let is_read = |tokens: &[Token]| self.read(tokens).is_ok();
+        let written = |part: &[Token]| {
+            let part = without_fillers(part);
+            let ends = part.first().zip(part.last());
+            ends.map(|(first, last)| self.sentence.text[first.start..last.end].to_owned())
         };
-        let Some(verb) = verb.word().map(str::to_lowercase) else {
-            return match is_claim(tokens) {
-                true => self.assertion(tokens),
-                false => Err("it begins with no verb".to_owned()),
+        // Behind each of these another verb begins.
+        let verbs: Vec<usize> = ends
+            .iter()
+            .copied()
+            .filter(|&end| take_verb(without_fillers(&tokens[end..])).is_some())
+            .collect();
+        let starts = || [0].into_iter().chain(verbs.iter().copied());
+        let parts: Vec<&[Token]> = starts()
+            .zip(starts().skip(1).chain([tokens.len()]))
+            .map(|(start, end)| &tokens[start..end])
+            .collect();
+        if parts.len() > 1 && parts.iter().all(|part| is_read(part)) {
+            return Some(parts.into_iter().filter_map(written).collect());
+        }
+        let claims = ends.iter().find(|&&end| {
+            let rest = without_fillers(&tokens[end..]);
+            is_claim(rest) && is_read(&tokens[..end])
+        });
+        if let Some(&end) = claims {
+            let parts = [&tokens[..end], &tokens[end..]];
+            return Some(parts.into_iter().filter_map(written).collect());
+        }
+        let has_several_names = tokens
+            .windows(3)
+            .any(|tokens| tokens[0].is_quoted() && tokens[1].is("and") && tokens[2].is_quoted());
+        has_several_names.then(Vec::new)
+    }
+
+    fn read(&self, tokens: &[Token]) -> Read {
+        let tokens = without_fillers(tokens);
+        let Some((verb, rest)) = take_verb(tokens) else {
+            return match (is_claim(tokens), tokens.first().and_then(Token::word)) {
+                (true, _) => self.assertion(tokens),
+                (false, Some(verb)) if tokens[0].is_any(ITEM_VERBS) => {
+                    self.on_item(verb, &tokens[1..])
+                }
+                (false, _) if is_like_claim(tokens) => self.assertion(tokens),
+                (false, Some(verb)) => Err(format!("no rule begins with `{verb}`")),
+                (false, None) => Err("it begins with no verb".to_owned()),
             };
         };
-        match verb.as_str() {
-            "go" | "navigate" | "open" | "visit" | "reload" => self.navigate(&verb, rest),
-            "click" | "tap" => self.on_element(ActionKind::Click, rest),
-            "doubleclick" | "double-click" => self.on_element(ActionKind::DoubleClick, rest),
-            "double" => match rest {
-                [click, rest @ ..] if click.is("click") => {
-                    self.on_element(ActionKind::DoubleClick, rest)
-                }
-                _ => Err("`double` is followed by `click`".to_owned()),
-            },
-            "hover" => match rest {
-                [over, rest @ ..] if over.is("over") => self.on_element(ActionKind::Hover, rest),
-                _ => self.on_element(ActionKind::Hover, rest),
-            },
-            "press" => self.press(rest),
-            "type" | "enter" => self.type_into(rest, &verb),
-            "fill" => self.fill(rest),
-            "set" => self.set(rest),
-            "clear" => {
+        if !matches!(verb, Verb::Assert | Verb::See | Verb::Check | Verb::Wait) {
+            return self.read_verb(verb, tokens, without_page(rest));
+        }
+        self.read_verb(verb, tokens, rest)
+    }
+
+    fn read_verb(&self, verb: Verb, tokens: &[Token], rest: &[Token]) -> Read {
+        match verb {
+            Verb::Navigate => self.navigate(tokens, rest),
+            Verb::History => self.history(rest),
+            Verb::Reload => self.reload(rest),
+            Verb::Click => self.on_element(ActionKind::Click, rest),
+            Verb::DoubleClick => self.on_element(ActionKind::DoubleClick, rest),
+            Verb::Hover => self.on_element(ActionKind::Hover, rest),
+            Verb::Press => self.press(rest),
+            Verb::Unfold(pool) => self.unfold(rest, pool),
+            Verb::Close => self.close(rest),
+            Verb::Type => self.type_into(rest),
+            Verb::Fill => self.fill(rest),
+            Verb::Set => self.set(rest),
+            Verb::Clear => {
                 let value = InputValue::Text(String::new());
                 self.with_value(ActionKind::Input, value, rest, Pool::Fields)
             }
-            "check" if is_check_of_claim(rest) => self.assertion(rest),
-            "check" | "tick" => self.flag(rest, true),
-            "uncheck" | "untick" => self.flag(rest, false),
-            "select" | "choose" => self.select(rest),
-            "scroll" => self.scroll(rest),
-            "wait" => self.wait(rest),
-            "upload" => self.upload(rest),
-            "extract" => {
+            Verb::Search => self.search(rest),
+            Verb::Check if is_check_of_claim(rest) => self.assertion(rest),
+            Verb::Check => self.flag(rest, true),
+            Verb::Flag(flag) => self.flag(rest, flag),
+            Verb::Turn => self.turn(rest),
+            Verb::Select => self.select(rest),
+            Verb::Scroll => self.scroll(rest),
+            Verb::Wait => self.wait(rest),
+            Verb::Upload => self.upload(rest),
+            Verb::Extract => {
                 let mut intent = self.on_element(ActionKind::Extract, rest)?;
                 intent.pool = Pool::Anything;
                 Ok(intent)
             }
-            "verify" | "assert" | "expect" | "should" => self.assertion(rest),
-            _ if is_claim(tokens) => self.assertion(tokens),
-            _ => Err(format!("no rule begins with `{verb}`")),
+            Verb::Assert => self.assertion(rest),
+            Verb::See => self.assertion(tokens),
+            Verb::Refused(reason) => Err(reason.to_owned()),
         }
     }
 
     fn step(&self, action: ActionKind) -> IntermediateStep {
-        IntermediateStep::new(action, self.sentence.text.trim())
+        IntermediateStep::new(action, self.sentence.text.as_str())
     }
 
-    fn intent(&self, step: IntermediateStep, phrase: Option<Phrase>, pool: Pool) -> Intent {
-        Intent { step, phrase, pool }
+    fn intent(&self, step: IntermediateStep, words: Option<Words>, pool: Pool) -> Intent {
+        let (phrase, span) = words.unzip();
+        Intent {
+            step,
+            phrase,
+            span: span.unwrap_or_default(),
+            pool,
+        }
     }
 
     fn on_element(&self, action: ActionKind, tokens: &[Token]) -> Read {
-        let phrase = Phrase::read(tokens)?;
-        let pool = match (action, phrase.role) {
+        let words = Phrase::read(tokens)?;
+        let pool = match (action, words.0.role) {
             // Menus open below what is no button, too.
             (ActionKind::Hover, _) => Pool::Anything,
             (_, Some(RoleWord::Heading | RoleWord::Image)) => Pool::Anything,
             _ => Pool::Interactive,
         };
-        Ok(self.intent(self.step(action), Some(phrase), pool))
+        Ok(self.intent(self.step(action), Some(words), pool))
     }
 
     fn with_value(
@@ -169,67 +352,140 @@ impl Reader<'_> {
         tokens: &[Token],
         pool: Pool,
     ) -> Read {
-        let phrase = Phrase::read(tokens)?;
+        let words = Phrase::read(tokens)?;
         let mut step = self.step(action);
         step.input_value = Some(value);
-        Ok(self.intent(step, Some(phrase), pool))
+        Ok(self.intent(step, Some(words), pool))
     }
 
     fn flag(&self, tokens: &[Token], flag: bool) -> Read {
-        self.with_value(
-            ActionKind::Input,
-            InputValue::Flag(flag),
-            tokens,
-            Pool::Checks,
-        )
+        let value = InputValue::Flag(flag);
+        let mut intent = self.with_value(ActionKind::Input, value, tokens, Pool::Checks)?;
+        if let Some(phrase) = &mut intent.phrase
+            && phrase.role == Some(RoleWord::Field)
+        {
+            // `the Remember me box`
+            phrase.role = Some(RoleWord::Checkbox);
+        }
+        Ok(intent)
     }
 
-    fn navigate(&self, verb: &str, rest: &[Token]) -> Read {
-        let mut step = self.step(ActionKind::Navigate);
-        let is_page = |tokens: &[Token]| match without_ignored(tokens) {
-            [] => true,
-            [page] => page.is("page"),
-            _ => false,
+    /// `delete Hana Novak`, `star the message from GitHub`: the control of that name in the item.
+    fn on_item(&self, verb: &str, rest: &[Token]) -> Read {
+        let within = item(rest).ok_or_else(|| format!("write click '{verb}' in the 'name' row"))?;
+        let phrase = Phrase {
+            within: Some(within),
+            ..Phrase::named(verb)
         };
-        let history = match (verb, rest) {
-            ("reload", rest) if is_page(rest) => Some("reload"),
-            ("go", [word, rest @ ..]) if is_page(rest) && word.is("back") => Some("back"),
-            ("go", [word, rest @ ..]) if is_page(rest) && word.is("forward") => Some("forward"),
+        Ok(self.intent(
+            self.step(ActionKind::Click),
+            Some((phrase, 0..0)),
+            Pool::Interactive,
+        ))
+    }
+
+    /// `turn X on`
+    fn turn(&self, rest: &[Token]) -> Read {
+        match rest {
+            [rest @ .., way] if way.is_any(&["on", "off"]) => self.flag(rest, way.is("on")),
+            _ => Err("write turn on X, or turn off X".to_owned()),
+        }
+    }
+
+    fn unfold(&self, rest: &[Token], pool: Pool) -> Read {
+        let mut intent = self.on_element(ActionKind::Click, rest)?;
+        intent.pool = pool;
+        Ok(intent)
+    }
+
+    /// `close the dialog` is its button of that name, `close X` what is open.
+    fn close(&self, rest: &[Token]) -> Read {
+        let mut intent = self.unfold(rest, Pool::Expanded)?;
+        if let Some(phrase) = &mut intent.phrase
+            && phrase.is_dialog()
+        {
+            phrase.name = "Close".to_owned();
+            phrase.is_quoted = true;
+            phrase.role = Some(RoleWord::Button);
+            intent.span = 0..0;
+            intent.pool = Pool::Interactive;
+        }
+        Ok(intent)
+    }
+
+    /// `open X` and `go to X`: an address, or what is clicked if it is called so.
+    fn navigate(&self, tokens: &[Token], rest: &[Token]) -> Read {
+        let mut step = self.step(ActionKind::Navigate);
+        let named = without_ignored(rest);
+        let address = match named {
+            [token] => token.text().filter(|text| is_address(text)),
             _ => None,
         };
-        if let Some(word) = history {
-            step.url = Some(word.to_owned());
+        if let Some(address) = address {
+            step.url = Some(address.to_owned());
             return Ok(self.intent(step, None, Pool::Interactive));
         }
-        let rest = match (verb, rest) {
-            ("go" | "navigate", [to, rest @ ..]) if to.is("to") => rest,
-            ("open" | "visit", rest) => rest,
-            _ => return Err(format!("`{verb}` is followed by an address")),
+        let is_open = tokens[0].is_any(&["open", "opens"]);
+        let is_like_address = |token: &Token| {
+            token.text().is_some_and(|text| {
+                text.contains("://")
+                    || (token.word().is_some() && text.contains(['/', ':']))
+                    || (token.word().is_some() && named.len() == 1 && text.contains('.'))
+            })
         };
-        let address = match without_ignored(rest) {
-            [token] => match &token.kind {
-                TokenKind::Word(text) | TokenKind::Quoted(text) | TokenKind::Reference(text) => {
-                    Some(text.clone())
-                }
-                TokenKind::Break => None,
-            },
-            _ => None,
-        };
-        match address.filter(|address| is_address(address)) {
-            Some(address) => {
-                step.url = Some(address);
-                Ok(self.intent(step, None, Pool::Interactive))
+        if !rest.is_empty() && !rest.iter().any(is_like_address) {
+            // `the Drafts folder`, `the 'Settings' page`
+            let named = match named {
+                [rest @ .., noun] if noun.is_any(DESTINATIONS) && !rest.is_empty() => rest,
+                named => named,
+            };
+            let words = Phrase::read(if is_open && named.len() == rest.len() {
+                rest
+            } else {
+                named
+            })?;
+            let has_role = words.0.role.is_some();
+            let is_name = words.0.is_quoted || !words.0.name.starts_with(char::is_lowercase);
+            let pool = match is_open || has_role {
+                true => Pool::NotExpanded,
+                false => Pool::Destinations,
+            };
+            if is_open || has_role || (is_name && !words.0.is_container()) {
+                return Ok(self.intent(self.step(ActionKind::Click), Some(words), pool));
             }
-            None => Err(format!(
-                "`{}` is no address: write a URL, or a path that begins with `/`",
-                written(rest)
-            )),
         }
+        Err(format!(
+            "`{}` is no address: write a URL, or a path that begins with `/`",
+            written(rest)
+        ))
+    }
+
+    fn history(&self, rest: &[Token]) -> Read {
+        match rest {
+            [word, rest @ ..] if word.is_any(&["back", "forward"]) && is_page(rest) => {
+                let word = if word.is("back") { "back" } else { "forward" };
+                Ok(self.to_page(word))
+            }
+            _ => Err("`go` is followed by to and an address, back or forward".to_owned()),
+        }
+    }
+
+    fn reload(&self, rest: &[Token]) -> Read {
+        match is_page(rest) {
+            true => Ok(self.to_page("reload")),
+            false => Err("only the page is reloaded".to_owned()),
+        }
+    }
+
+    fn to_page(&self, url: &str) -> Intent {
+        let mut step = self.step(ActionKind::Navigate);
+        step.url = Some(url.to_owned());
+        self.intent(step, None, Pool::Interactive)
     }
 
     /// `press Enter` is a key, `press 'Enter'` a button.
     fn press(&self, rest: &[Token]) -> Read {
-        let at = rest.iter().position(|token| token.is("in"));
+        let at = rest.iter().position(|token| token.is_any(&["in", "on"]));
         let (keys, place) = match at {
             Some(at) => (&rest[..at], Some(&rest[at + 1..])),
             None => (rest, None),
@@ -239,63 +495,121 @@ impl Reader<'_> {
         };
         let mut step = self.step(ActionKind::Press);
         step.key = Some(key);
-        let phrase = place.map(Phrase::read).transpose()?;
-        Ok(self.intent(step, phrase, Pool::Interactive))
+        let words = place.map(Phrase::read).transpose()?;
+        Ok(self.intent(step, words, Pool::Interactive))
     }
 
-    fn type_into(&self, rest: &[Token], verb: &str) -> Read {
-        let Some((value, rest)) = take_value(rest) else {
-            return Err(format!(
-                "`{verb}` is followed by what to type, in quotes: {verb} 'text' into X"
-            ));
+    fn type_into(&self, rest: &[Token]) -> Read {
+        let value = take_value(rest)
+            .filter(|(_, rest)| rest.first().is_some_and(|into| into.is_any(INTO)))
+            .or_else(|| take_bare_value(rest))
+            .or_else(|| take_value(rest));
+        let Some((value, rest)) = value else {
+            return Err("it does not say in quotes what to type: type 'text' into X".to_owned());
         };
         match rest {
-            [into, rest @ ..] if into.is_any(&["into", "in"]) => {
+            [into, rest @ ..] if into.is_any(INTO) => {
                 self.with_value(ActionKind::Input, value, rest, Pool::Fields)
             }
-            _ => Err(format!("it does not say where to {verb} it: … into X")),
+            _ => Err("it does not say where to type it: … into X".to_owned()),
         }
     }
 
     fn fill(&self, rest: &[Token]) -> Read {
         let rest = match rest {
-            [first, rest @ ..] if first.is("in") => rest,
+            [first, rest @ ..] if first.is_any(&["in", "out"]) => rest,
             rest => rest,
         };
-        if let Some((value, after)) = take_value(rest)
-            && let [into, after @ ..] = after
-            && into.is_any(&["into", "in"])
+        if let Some((value, [into, after @ ..])) = take_value(rest)
+            && into.is_any(INTO)
         {
             return self.with_value(ActionKind::Input, value, after, Pool::Fields);
         }
         let form = "write fill X with 'text', or fill 'text' into X";
-        self.value_after(rest, "with")
+        self.value_after(rest, &["with"], Pool::Fields)
             .ok_or_else(|| form.to_owned())?
     }
 
     fn set(&self, rest: &[Token]) -> Read {
+        if let [rest @ .., to, way] = rest
+            && to.is("to")
+            && way.is_any(&["on", "off"])
+        {
+            return self.flag(rest, way.is("on"));
+        }
         let form = "write set X to 'text'";
-        self.value_after(rest, "to")
+        self.value_after(rest, &["to", "as"], Pool::FieldsAndSelects)
             .ok_or_else(|| form.to_owned())?
     }
 
     /// `X with 'v'`: the last such word that a value and nothing more follows.
-    fn value_after(&self, tokens: &[Token], word: &str) -> Option<Read> {
-        let at = tokens.iter().rposition(|token| token.is(word))?;
-        let (value, rest) = take_value(&tokens[at + 1..])?;
+    fn value_after(&self, tokens: &[Token], words: &[&str], pool: Pool) -> Option<Read> {
+        let at = tokens.iter().rposition(|token| token.is_any(words))?;
+        let (value, rest) = take_value(&tokens[at + 1..])
+            .filter(|(_, rest)| rest.is_empty())
+            .or_else(|| Some((InputValue::Text(plain_text(&tokens[at + 1..])?), &[][..])))?;
         rest.is_empty()
-            .then(|| self.with_value(ActionKind::Input, value, &tokens[..at], Pool::Fields))
+            .then(|| self.with_value(ActionKind::Input, value, &tokens[..at], pool))
+    }
+
+    /// Types into the one field for searching.
+    fn search(&self, rest: &[Token]) -> Read {
+        let form = || "write search for 'text'".to_owned();
+        // `search the help for 'tents'`: there is only one field for it.
+        let at = rest
+            .iter()
+            .position(|token| token.is("for"))
+            .map_or(0, |at| at + 1);
+        if rest[..at].iter().any(|token| token.word().is_none()) {
+            return Err(form());
+        }
+        let (value, rest) = take_value(&rest[at..])
+            .or_else(|| Some((InputValue::Text(plain_text(&rest[at..])?), &[][..])))
+            .ok_or_else(form)?;
+        let mut step = self.step(ActionKind::Input);
+        step.input_value = Some(value);
+        let mut phrase = Phrase::nameless(RoleWord::Field);
+        match rest {
+            [] => {}
+            [into, rest @ ..] => {
+                // Only a part of the page may follow.
+                let (outside, within) = take_place(&self.sentence.tokens).ok_or_else(form)?;
+                if outside.len() + rest.len() + 1 != self.sentence.tokens.len() || into.is("as") {
+                    return Err(form());
+                }
+                phrase.within = Some(within);
+            }
+        }
+        Ok(self.intent(step, Some((phrase, 0..0)), Pool::Search))
     }
 
     fn select(&self, rest: &[Token]) -> Read {
-        let Some((value, rest)) = take_value(without_ignored(rest)) else {
-            return Err("write select 'option' from X".to_owned());
-        };
-        match rest {
-            [from, rest @ ..] if from.is("from") => {
-                self.with_value(ActionKind::Select, value, rest, Pool::Selects)
+        let rest = without_ignored(rest);
+        let from = rest.iter().rposition(|token| token.is("from"));
+        let value = match (from, take_value(rest)) {
+            // `select Red from X`: what stands before "from" is an option.
+            (Some(from), None) if rest[..from].iter().all(|token| token.word().is_some()) => {
+                let value = InputValue::Text(written(&rest[..from]));
+                Some((value, &rest[from..])).filter(|_| from > 0)
             }
-            _ => Err("it does not say from what: select 'option' from X".to_owned()),
+            (_, value) => value,
+        };
+        let is_place = take_place(rest).is_some();
+        if let Some((value, [from, list @ ..])) = value
+            && (from.is("from") || (!is_place && from.is_any(INTO)))
+        {
+            return self.with_value(ActionKind::Select, value, list, Pool::Selects);
+        }
+        let (phrase, span) = Phrase::read(rest)?;
+        if phrase.is_container() {
+            return Err("it does not say from what: select 'option' from X".to_owned());
+        }
+        match phrase.role {
+            Some(RoleWord::Checkbox) => self.flag(rest, true),
+            _ => {
+                let step = self.step(ActionKind::Click);
+                Ok(self.intent(step, Some((phrase, span)), Pool::Options))
+            }
         }
     }
 
@@ -306,15 +620,13 @@ impl Reader<'_> {
                     kind: TokenKind::Word(file),
                     ..
                 },
-                to,
+                _,
                 ..,
-            ] if to.is("to") && file.contains('.') => {
-                Some((InputValue::Text(file.clone()), &rest[1..]))
-            }
+            ] if file.contains('.') => Some((InputValue::Text(file.clone()), &rest[1..])),
             rest => take_value(rest),
         };
         match value {
-            Some((value, [to, rest @ ..])) if to.is("to") => {
+            Some((value, [to, rest @ ..])) if to.is_any(&["to", "into", "in", "as"]) => {
                 self.with_value(ActionKind::Upload, value, rest, Pool::Files)
             }
             _ => Err("write upload 'file' to X".to_owned()),
@@ -323,34 +635,47 @@ impl Reader<'_> {
 
     fn scroll(&self, rest: &[Token]) -> Read {
         let mut step = self.step(ActionKind::Scroll);
-        match rest {
-            [word] if word.is_any(&["up", "down"]) => {
-                step.direction = Some(match word.is("up") {
-                    true => Direction::Up,
-                    false => Direction::Down,
-                });
-                Ok(self.intent(step, None, Pool::Anything))
+        let ends = Direction::ALL.iter().find(|(word, _)| match rest {
+            [one] => one.is(word),
+            _ => {
+                let rest = after(rest, "down")
+                    .or_else(|| after(rest, "up"))
+                    .unwrap_or(rest);
+                let end = after(rest, &format!("to the {word}"))
+                    .or_else(|| after(rest, "to the end").filter(|_| *word == "bottom"));
+                end.is_some_and(|rest| is_page(after(rest, "of").unwrap_or(rest)))
             }
-            [to, rest @ ..] if to.is("to") => {
-                let phrase = Phrase::read(rest)?;
-                Ok(self.intent(step, Some(phrase), Pool::Anything))
+        });
+        if let Some((_, direction)) = ends {
+            step.direction = Some(*direction);
+            return Ok(self.intent(step, None, Pool::Anything));
+        }
+        let to = after(rest, "down to")
+            .or_else(|| after(rest, "up to"))
+            .or_else(|| after(rest, "to"))
+            .or_else(|| match rest {
+                [rest @ .., into, view] if into.is("into") && view.is("view") => Some(rest),
+                _ => None,
+            });
+        match to {
+            Some(rest) => {
+                let words = Phrase::read(rest)?;
+                let pool = match words.0.role {
+                    Some(RoleWord::Link) => Pool::Anything,
+                    _ => Pool::NoAnchors,
+                };
+                Ok(self.intent(step, Some(words), pool))
             }
-            _ => Err("write scroll up, scroll down, or scroll to X".to_owned()),
+            None => Err("write scroll up, scroll to the bottom, or scroll to X".to_owned()),
         }
     }
 
     fn wait(&self, rest: &[Token]) -> Read {
-        if let [until, rest @ ..] = rest
-            && until.is("until")
-        {
-            let mut intent = self.assertion(rest)?;
-            intent.step.action_type = ActionKind::Wait;
-            return Ok(intent);
+        let form = || "write wait 2 s, or wait until …".to_owned();
+        if let Some(rest) = after(rest, "until") {
+            return self.wait_until(rest);
         }
-        let rest = match rest {
-            [first, rest @ ..] if first.is("for") => rest,
-            rest => rest,
-        };
+        let rest = after(rest, "for").unwrap_or(rest);
         let duration = match rest {
             [one] => one.word().and_then(|word| {
                 let at = word.find(|sign: char| sign.is_ascii_alphabetic())?;
@@ -363,28 +688,67 @@ impl Reader<'_> {
             _ => None,
         };
         let Some(duration) = duration else {
-            return Err("write wait 2 s, or wait until …".to_owned());
+            let is_named = rest.iter().any(|token| token.word().is_none());
+            let has_infinitive = rest.iter().any(|token| token.is("to"));
+            return match is_named || has_infinitive {
+                true => self.wait_until(rest).map_err(|_| form()),
+                false => Err(form()),
+            };
         };
         let mut step = self.step(ActionKind::Wait);
         step.duration_ms = Some(duration);
         Ok(self.intent(step, None, Pool::Anything))
     }
 
+    /// `wait until 'X' is visible`, `wait for 'X'`
+    fn wait_until(&self, rest: &[Token]) -> Read {
+        let mut intent = match is_claim(without_that(rest)) {
+            true => self.assertion(rest),
+            false => self.seen(rest),
+        }?;
+        intent.step.action_type = ActionKind::Wait;
+        Ok(intent)
+    }
+
     fn assertion(&self, tokens: &[Token]) -> Read {
-        let tokens = match tokens {
-            [that, rest @ ..] if that.is("that") => rest,
-            tokens => tokens,
+        let (assertion, words) = claim(without_that(tokens))?;
+        let mut step = self.step(ActionKind::Assert);
+        let pool = match assertion.kind {
+            AssertKind::Checked | AssertKind::Unchecked => Pool::Selectable,
+            AssertKind::Value => Pool::FieldsAndSelects,
+            _ => Pool::Anything,
         };
-        let (assertion, phrase) = claim(tokens)?;
+        step.assertion = Some(assertion);
+        Ok(self.intent(step, words, pool))
+    }
+
+    /// An assertion that something is to be seen.
+    fn seen(&self, tokens: &[Token]) -> Read {
+        let (assertion, words) = super::assertion::visible(tokens, false)?;
         let mut step = self.step(ActionKind::Assert);
         step.assertion = Some(assertion);
-        Ok(self.intent(step, phrase, Pool::Anything))
+        Ok(self.intent(step, words, Pool::Anything))
+    }
+}
+
+fn without_that(tokens: &[Token]) -> &[Token] {
+    match tokens {
+        [that, rest @ ..] if that.is_any(&["that", "if", "whether"]) => rest,
+        tokens => tokens,
+    }
+}
+
+fn is_page(tokens: &[Token]) -> bool {
+    match without_ignored(tokens) {
+        [] => true,
+        [page] => page.is("page"),
+        _ => false,
     }
 }
 
 /// Whether `check` is followed by something that holds or not: `check that …`, `check X is checked`.
 fn is_check_of_claim(rest: &[Token]) -> bool {
-    rest.first().is_some_and(|first| first.is("that")) || is_claim(rest)
+    without_that(rest).len() < rest.len() || is_claim(rest)
 }
 
 /// A value in quotes, a reference or a number, and what follows it.
@@ -409,7 +773,22 @@ pub(super) fn take_value(tokens: &[Token]) -> Option<(InputValue, &[Token])> {
     Some((value, rest))
 }
 
-fn is_address(text: &str) -> bool {
+/// A value that is clear without quotes: an e-mail address, groups of digits, or one word before `into`.
+fn take_bare_value(tokens: &[Token]) -> Option<(InputValue, &[Token])> {
+    let at = tokens.iter().position(|token| token.is_any(INTO))?;
+    let (value, rest) = tokens.split_at(at);
+    let text = plain_text(value)?;
+    let is_mail = text
+        .split_once('@')
+        .is_some_and(|(user, host)| !user.is_empty() && host.contains('.') && value.len() == 1);
+    let are_figures = text
+        .split(' ')
+        .all(|word| word.contains(|sign: char| sign.is_ascii_digit()));
+    let is_before_into = value.len() == 1 && rest[0].is("into");
+    (is_mail || are_figures || is_before_into).then_some((InputValue::Text(text), rest))
+}
+
+pub(super) fn is_address(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let has_scheme = ["http://", "https://", "file://", "about:"]
         .iter()

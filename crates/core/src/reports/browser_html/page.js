@@ -11,7 +11,7 @@ const steps = read("step-data").slice(1);
 const needsLook = (item) => item.status === "fail" || item.status === "healed" || item.status === "warn";
 
 for (const item of steps) {
-  const said = [String(item.number), item.id, item.words, item.action, item.target, item.selector, item.url, item.title, item.error?.message, item.error?.code, item.verdict?.word, item.verdict?.reason, ...item.candidates, ...item.console];
+  const said = [String(item.number), item.id, item.words, item.action, item.target, item.selector, item.url, item.title, item.error?.message, item.error?.code, item.verdict?.word, item.verdict?.reason, ...item.candidates, ...item.notes, ...item.console];
   item.said = said.filter(Boolean).join("\n").toLowerCase();
 }
 
@@ -21,7 +21,7 @@ function showVerdict() {
   document.title = `${MARKS[run.state]} ${run.words} · Cuecard`;
   by("verdict").append(mark(run.state), run.words);
   const facts = [run.name, run.url, plural(run.counts.all, "step")];
-  for (const [name, word] of [["pass", "passed"], ["healed", "healed"], ["warn", "tolerated"], ["fail", "failed"], ["skipped", "not reached"]]) {
+  for (const [name, word] of [["pass", "passed"], ["healed", "healed"], ["warn", "tolerated"], ["fail", "failed"], ["skipped", "not run"]]) {
     if (run.counts[name]) facts.push(`${run.counts[name]} ${word}`);
   }
   facts.push(duration(run.ms));
@@ -41,6 +41,7 @@ function showFailures() {
       make("p", ...prose(item.error?.message ?? item.verdict?.reason ?? item.notes.join(" · "))))));
   }
   if (found.length > MANY) by("failure-list").append(make("li", make("span"), make("p", `and ${found.length - MANY} more, in the list below`)));
+  by("failures").classList.add(run.counts.fail || run.failure ? "fail" : found[0]?.status ?? "pass");
   by("failures").hidden = !by("failure-list").firstChild;
 }
 
@@ -62,7 +63,7 @@ function rowOf(item) {
     mark(item.status), make("span.name", make("i", String(item.number)), item.words, item.target && make("small", item.target)),
     make("span.tally" + tone, verdict), make("span.took", item.ms === null ? "" : duration(item.ms)));
   row = make("article.test", { id: "step-" + item.number, "data-step": String(item.number), "data-status": item.status, "data-verdict": verdict },
-    make("h3", head), make("div.test-body", { id: bodyId, hidden: "" }));
+    make("h3", head), notesOf(item), make("div.test-body", { id: bodyId, hidden: "" }));
   rows.set(item, row);
   return row;
 }
@@ -73,9 +74,14 @@ function fill(item, body) {
     make("div.scene." + item.status, make("section", { "aria-label": "Picture" }, pictureOf(item)), make("section", { "aria-label": "Facts" }, ...factsOf(item))));
 }
 
+/** Dialogs, downloads and warnings: seen without opening the step. */
+function notesOf(item) {
+  return item.notes.length > 0 && make("ul.notes", { "aria-label": "Notes" }, ...item.notes.map((note) => make("li", ...prose(note))));
+}
+
 /** The page before the step, with the target outlined on the picture, not in the page. */
 function pictureOf(item) {
-  if (!item.picture) return make("p.faint", item.status === "skipped" ? "The step was not reached." : "There is no picture of this step.");
+  if (!item.picture) return make("p.faint", item.status === "skipped" ? "The step did not run." : "There is no picture of this step.");
   const { data, width, height, target } = item.picture;
   const image = make("img", { src: "data:image/png;base64," + data, width, height, alt: `The page before step ${item.number}` + (target ? `, ${item.target ?? "the target"} outlined` : "") });
   const frame = make("div.frame", image);
@@ -96,7 +102,7 @@ function pictureOf(item) {
 function* factsOf(item) {
   const { error, verdict } = item;
   if (error) {
-    yield make("div.why", make("b", error.code), make("p", ...prose(error.message)), ...(error.notes ?? []).map((note) => make("p", ...prose(note))),
+    yield make("div.why." + item.status, make("b", error.code), make("p", ...prose(error.message)), ...(error.notes ?? []).map((note) => make("p", ...prose(note))),
       error.help && make("p.help", make("b", "Try: "), ...prose(error.help)));
   } else if (verdict?.reason) {
     yield make("div.why." + item.status, make("b", verdict.word), make("p", ...prose(verdict.reason)));
@@ -111,7 +117,6 @@ function* factsOf(item) {
   }
   // A failure names them itself.
   if (!error) yield* listOf("Candidates", item.candidates);
-  yield* listOf("Notes", item.notes);
   yield* listOf("Console errors", item.console);
   yield* listOf("Failed requests", item.requests);
   if (item.page) yield make("details", make("summary", "The page as text"), make("pre", item.page, { tabindex: "0" }));
@@ -151,7 +156,7 @@ addEventListener("hashchange", follow);
 const having = (status) => (item) => item.status === status;
 list = {
   items: steps,
-  filters: [["all", "All", () => true], ["fail", "Failed", having("fail")], ["healed", "Healed", having("healed")], ["warn", "Warned", having("warn")], ["pass", "Passed", having("pass")], ["skipped", "Skipped", having("skipped")]],
+  filters: [["all", "All", () => true], ["fail", "Failed", having("fail")], ["healed", "Healed", having("healed")], ["warn", "Warned", having("warn")], ["pass", "Passed", having("pass")], ["skipped", "Not run", having("skipped")]],
   show: showSteps, rowOf, fill, address,
 };
 

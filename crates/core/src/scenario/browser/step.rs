@@ -32,6 +32,8 @@ pub struct IntermediateStep {
     pub direction: Option<Direction>,
     /// How long to wait, in milliseconds.
     pub duration_ms: Option<u64>,
+    /// The whole name of its element, if the sentence has only a part of it.
+    pub whole_name: Option<String>,
 }
 
 impl IntermediateStep {
@@ -51,6 +53,7 @@ impl IntermediateStep {
             key: None,
             direction: None,
             duration_ms: None,
+            whole_name: None,
         }
     }
 }
@@ -168,14 +171,36 @@ pub enum Direction {
     Up,
     /// Down by a page.
     Down,
+    /// To the beginning of the page.
+    Top,
+    /// To its end, as far as it is loaded.
+    Bottom,
 }
 
 impl Direction {
+    /// Every direction with the word for it.
+    pub const ALL: &[(&'static str, Self)] = &[
+        ("up", Self::Up),
+        ("down", Self::Down),
+        ("top", Self::Top),
+        ("bottom", Self::Bottom),
+    ];
+
     /// As it is written.
     pub fn word(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(_, direction)| *direction == self)
+            .map_or("down", |(word, _)| word)
+    }
+
+    /// What scrolls a page so, in its own script.
+    pub fn script(self) -> &'static str {
         match self {
-            Self::Up => "up",
-            Self::Down => "down",
+            Self::Up => "window.scrollBy(0, -window.innerHeight)",
+            Self::Down => "window.scrollBy(0, window.innerHeight)",
+            Self::Top => "window.scrollTo(0, 0)",
+            Self::Bottom => "window.scrollTo(0, document.scrollingElement.scrollHeight)",
         }
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use cuecard_core::page::dom::HopKind;
+use cuecard_core::scenario::browser::Direction;
 use playwright_rs::protocol::{
     CheckOptions, ClickOptions, FillOptions, HoverOptions, Locator, PressOptions,
     ScreenshotOptions, SelectOption, SelectOptions,
@@ -26,6 +27,8 @@ const ANSWER: Duration = Duration::from_secs(5);
 const CLOSES: Duration = Duration::from_secs(1);
 /// How much of the viewport one scroll moves.
 const SCROLL: f64 = 0.8;
+/// What is more than any page is high, in CSS pixels.
+const WHOLE_PAGE: f64 = 10_000_000.0;
 /// How many options an error lists.
 const LISTED: usize = 10;
 
@@ -210,11 +213,11 @@ impl BrowserBridge {
         self.explained(hovered, target, "hover", false).await
     }
 
-    /// Turns the wheel over the middle of the page: down, or up.
+    /// Turns the wheel over the middle of the page: by most of what it shows, or to its beginning or end.
     ///
     /// # Errors
     /// When the page is gone.
-    pub async fn scroll(&mut self, is_down: bool) -> Result<(), BrowserError> {
+    pub async fn scroll(&mut self, direction: Direction) -> Result<(), BrowserError> {
         self.happenings().begin();
         let page = self.page()?;
         let size = page.viewport_size();
@@ -224,7 +227,12 @@ impl BrowserBridge {
         let mouse = page.mouse();
         let to = mouse.move_to(width / 2.0, height / 2.0, None);
         self.guarded("mouseMove", PROMPT, to).await?;
-        let way = if is_down { height } else { -height } * SCROLL;
+        let way = match direction {
+            Direction::Up => -height * SCROLL,
+            Direction::Down => height * SCROLL,
+            Direction::Top => -WHOLE_PAGE,
+            Direction::Bottom => WHOLE_PAGE,
+        };
         self.guarded("mouseWheel", PROMPT, mouse.wheel(0.0, way))
             .await
     }

@@ -4,12 +4,14 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use cuecard_core::value::Text;
-use playwright_rs::protocol::{BrowserContext, Dialog, Page, Request, Route};
+use playwright_rs::protocol::{BrowserContext, Dialog, Page, Request, ResponseObject, Route};
 use playwright_rs::server::channel_owner::ChannelOwner as _;
 use tokio::sync::{Notify, watch};
 
+use super::answers;
 use crate::browser::options::OnDialog;
 use crate::browser::shapes::{DialogSeen, Download};
 use crate::runtime::clock::Stopwatch;
@@ -56,6 +58,16 @@ pub(super) struct Underway {
     pub(super) action: u64,
     /// Whether anything waits for it.
     pub(super) counts: bool,
+    /// Since when its answer has come, and how long the rest takes: of one that may never be said to have ended.
+    pub(super) arrival: Option<(Stopwatch, Duration)>,
+}
+
+impl Underway {
+    /// Whether its answer is here although nothing said so.
+    pub(super) fn has_arrived(&self) -> bool {
+        self.arrival
+            .is_some_and(|(came, takes)| came.elapsed() >= takes)
+    }
 }
 
 /// The state that events change.
@@ -236,6 +248,13 @@ impl Happenings {
             .await?;
         let this = Arc::clone(self);
         context
+            .on_response(move |response| {
+                this.came(&response);
+                async { Ok(()) }
+            })
+            .await?;
+        let this = Arc::clone(self);
+        context
             .on_request_finished(move |request| {
                 this.answered(&request, false);
                 async { Ok(()) }
@@ -360,10 +379,24 @@ impl Happenings {
             began: Stopwatch::start(),
             action: seen.action,
             counts: is_waited_for,
+            arrival: None,
         };
         seen.requests.insert(request.guid().to_owned(), underway);
         drop(seen);
         self.changed.notify_waiters();
+    }
+
+    /// The head of an answer came.
+    fn came(&self, response: &ResponseObject) {
+        let told = response.initializer();
+        let (Some(request), Some(takes)) =
+            (told["request"]["guid"].as_str(), answers::arrival(told))
+        else {
+            return;
+        };
+        if let Some(underway) = self.seen().requests.get_mut(request) {
+            underway.arrival = Some((Stopwatch::start(), takes));
+        }
     }
 
     fn answered(&self, request: &Request, has_failed: bool) {

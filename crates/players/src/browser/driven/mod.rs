@@ -5,6 +5,7 @@
 //! and by a DevTools session for what a script can't see: listeners, closed shadow roots, frames of other sites.
 
 mod act;
+mod answers;
 mod bridge;
 mod devtools;
 mod driver;

@@ -154,7 +154,10 @@ impl BrowserBridge {
         let seen = happenings.seen();
         let action = seen.action;
         !seen.requests.values().any(|request| {
-            request.counts && request.action == action && request.began.elapsed() < LONG_REQUEST
+            request.counts
+                && request.action == action
+                && request.began.elapsed() < LONG_REQUEST
+                && !request.has_arrived()
         })
     }
 

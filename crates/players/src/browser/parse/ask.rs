@@ -86,6 +86,7 @@ impl Asked<'_> {
                         within: None,
                         position: None,
                     }),
+                    span: 0..0,
                     pool: Pool::Anything,
                 })
             }

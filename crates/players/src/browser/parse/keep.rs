@@ -63,6 +63,12 @@ pub(super) fn step(
     step.tab = Some(done.outcome.tab).filter(|tab| *tab > 0);
     step.timeout_ms = done.action.timeout_ms;
     step.optional = done.action.optional;
+    if let Some(name) = &done.step.whole_name {
+        let name = values.with_references(name);
+        step.observed.warnings.push(format!(
+            "the words are only a part of the name: say '{name}', in quotes"
+        ));
+    }
     let mut change = |text: &str| values.with_references(text);
     let is_count = step
         .assertion

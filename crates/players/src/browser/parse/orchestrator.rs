@@ -20,16 +20,18 @@ use super::audience::{Audience, Choice, Marked, ParseEvent, Proposal};
 use super::keep::{self, Done};
 use super::understand::{Meaning, Reading, meaning, reading};
 use super::{ParseRequest, Parsed};
-use crate::browser::Settling;
 use crate::browser::model::Interpreter;
 use crate::browser::stage::{
     Aim, ByIdentity, ByPhrase, Deadline, Deed, Failure, Limits, NoTargets, Outcome, Performed,
     Scene, Stage, Targets,
 };
+use crate::browser::{ElementAddress, Settling};
 use crate::runtime::clock::Stopwatch;
 
 /// How long an element that the words name may take to appear before a model is asked what they mean.
 const BEFORE_A_MODEL: Duration = Duration::from_secs(1);
+/// For how long an element must stay the one that has the words of a sentence as a part of its name.
+const STEADY: Duration = Duration::from_millis(300);
 
 /// How an action ended that gave no step.
 enum Ended {
@@ -392,11 +394,11 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
             Reading::Read(intent) => {
                 let (meaning, scene) = self.found(&intent, looked, limits).await?;
                 match meaning {
-                    Meaning::Clear(target) => {
+                    Meaning::Clear { target, step } => {
                         let page = self.page_text(&scene, &action.text, true)?;
                         let index = index_of(&scene, target);
                         let understood = Understood {
-                            step: intent.step.clone(),
+                            step: *step,
                             target,
                             intent: Some(*intent),
                             translator: Translator::Rules,
@@ -470,10 +472,28 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         };
         let deadline = Deadline::after(limit);
         let mut scene = Arc::clone(looked);
+        let mut part: Option<(ElementAddress, Stopwatch)> = None;
         loop {
             let found = meaning(intent, self.finder(&scene));
-            if !matches!(found, Meaning::Absent(_)) {
-                return Ok((found, scene));
+            match &found {
+                Meaning::Absent(_) => part = None,
+                // A page that is not done yet may still show what has the words as its whole name.
+                Meaning::Clear {
+                    target: Some(id),
+                    step,
+                } if step.whole_name.is_some() => {
+                    let address = scene.state.element(*id).map(ElementAddress::of);
+                    part = match (part, address) {
+                        (Some((known, since)), Some(address)) if known == address => {
+                            if since.elapsed() >= STEADY {
+                                return Ok((found, scene));
+                            }
+                            Some((known, since))
+                        }
+                        (_, address) => address.map(|address| (address, Stopwatch::start())),
+                    };
+                }
+                _ => return Ok((found, scene)),
             }
             match self.stage.look_again(deadline).await? {
                 Some(next) => scene = next,

@@ -6,7 +6,7 @@ use cuecard_core::page::rules::{
     Intent, NotFound, Translation, Understanding, nearest_form, understand,
 };
 use cuecard_core::page::selector::Finder;
-use cuecard_core::scenario::browser::{ActionKind, BrowserAssertion};
+use cuecard_core::scenario::browser::{ActionKind, BrowserAssertion, IntermediateStep};
 
 use crate::browser::stage::{Failure, Values, ambiguous, with_values};
 
@@ -25,7 +25,11 @@ pub(super) enum Reading {
 #[derive(Debug)]
 pub(super) enum Meaning {
     /// This element, or none if it needs none.
-    Clear(Option<NodeId>),
+    Clear {
+        target: Option<NodeId>,
+        /// What is done with it.
+        step: Box<IntermediateStep>,
+    },
     /// One of these.
     Unclear {
         candidates: Vec<NodeId>,
@@ -76,7 +80,7 @@ pub(super) fn may_be_absent(intent: &Intent) -> bool {
 /// What an intent means on a page.
 pub(super) fn meaning(intent: &Intent, finder: Finder<'_>) -> Meaning {
     match finder.resolve(intent) {
-        Translation::Step { target, .. } => Meaning::Clear(target),
+        Translation::Step { target, step } => Meaning::Clear { target, step },
         Translation::Ambiguous {
             candidates,
             words,
@@ -86,7 +90,10 @@ pub(super) fn meaning(intent: &Intent, finder: Finder<'_>) -> Meaning {
             failure: ambiguous(words, say.as_deref()),
         },
         Translation::NotFound(found) => match may_be_absent(intent) {
-            true => Meaning::Clear(None),
+            true => Meaning::Clear {
+                target: None,
+                step: Box::new(intent.step.clone()),
+            },
             false => Meaning::Absent(absent(&found)),
         },
         // It was read already.
@@ -101,10 +108,14 @@ pub(super) fn meaning(intent: &Intent, finder: Finder<'_>) -> Meaning {
 }
 
 fn absent(found: &NotFound) -> Failure {
-    let message = format!("there is no {} on the page", found.phrase);
+    let message = match found.count {
+        Some(count) => format!("there is no {} on the page, but {count}", found.phrase),
+        None => format!("there is no {} on the page", found.phrase),
+    };
     let failure = Failure::new(codes::BROWSER_NOT_FOUND, message).among(found.nearest.clone());
-    match found.nearest.is_empty() {
-        true => failure,
-        false => failure.help("the candidates come near: use one of their names"),
+    match &found.say {
+        Some(say) => failure.help(format!("say: {say}")),
+        None if found.nearest.is_empty() => failure,
+        None => failure.help("the candidates come near: use one of their names"),
     }
 }

@@ -9,6 +9,7 @@ use cuecard_core::reports::browser_html::BrowserVerdict;
 use cuecard_core::scenario::browser::{BrowserAssertion, Fingerprint, StepsFile, TestStep};
 use cuecard_core::value::cut;
 
+use super::meant::meant;
 use crate::browser::stage::{Failure, Values};
 
 /// How many fields that differ a message names.
@@ -23,6 +24,8 @@ pub(super) struct Memory {
     pub(super) selectors: Vec<Selector>,
     /// What it was. None of what was not there when the step was made.
     pub(super) fingerprint: Option<Fingerprint>,
+    /// The element in the words of the sentence: `'Delete' button in the 'Bob Brown' row`.
+    words: String,
 }
 
 /// What the steps of a file remember; none where a step is about no element.
@@ -85,9 +88,11 @@ fn memory(step: &TestStep, values: &Values) -> Result<Option<Memory>, (&'static 
         .fingerprint
         .as_ref()
         .map(|fingerprint| fingerprint.with_texts(|text| values.in_words(text)));
+    let words = meant(step, fingerprint.as_ref(), values);
     Ok(Some(Memory {
         selectors,
         fingerprint,
+        words,
     }))
 }
 
@@ -102,6 +107,8 @@ pub(super) struct Judged {
     pub(super) candidates: Vec<String>,
     /// Why there is nothing to act on: a fragment in lower case.
     message: String,
+    /// What it was looked for by first.
+    selector: String,
 }
 
 impl Memory {
@@ -114,6 +121,7 @@ impl Memory {
         });
         let first = self.selectors.first().map(ToString::to_string);
         let first = first.unwrap_or_default();
+        let words = &self.words;
         let mut told = BrowserVerdict {
             word: verdict.word().to_owned(),
             ..BrowserVerdict::default()
@@ -126,13 +134,13 @@ impl Memory {
                 told.score = Some(healing.score);
                 told.next = Some(healing.next);
                 told.differences = differences(finder, healing.target, fingerprint);
-                format!("the element is not as it was: {}", healing.reason)
+                format!("the {words} is not as it was: {}", healing.reason)
             }
             Verdict::Ambiguous { candidates: found } => {
                 candidates = in_words(found);
                 told.score = found.first().map(|first| first.score);
                 told.next = found.get(1).map(|second| second.score);
-                format!("{} elements could be the one that was meant", found.len())
+                format!("{} elements could be the {words}", found.len())
             }
             Verdict::WrongTarget {
                 found,
@@ -153,7 +161,7 @@ impl Memory {
                     })
                     .collect();
                 format!(
-                    "`{first}` leads to another element, {}{}",
+                    "another element is in the place of the {words}, {}{}",
                     finder.in_words(*found),
                     named(&told.differences)
                 )
@@ -162,7 +170,7 @@ impl Memory {
                 candidates = in_words(nearest);
                 told.score = nearest.first().map(|first| first.score);
                 told.next = nearest.get(1).map(|second| second.score);
-                format!("`{first}` leads to no element, and none on the page is near enough")
+                format!("there is no {words}")
             }
         };
         Some(Judged {
@@ -170,6 +178,7 @@ impl Memory {
             told,
             candidates,
             message,
+            selector: first,
         })
     }
 
@@ -230,9 +239,11 @@ impl Judged {
                 "if the page is right, make the steps anew: `cuecard parse SCENARIO`",
             ),
         };
-        Failure::new(code, self.message.clone())
+        let mut failure = Failure::new(code, self.message.clone())
             .help(help)
-            .among(self.candidates.clone())
+            .among(self.candidates.clone());
+        failure.selector = Some(self.selector.clone());
+        failure
     }
 }
 

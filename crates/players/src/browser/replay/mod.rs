@@ -3,6 +3,7 @@
 
 mod evidence;
 mod intent;
+mod meant;
 mod memory;
 mod play;
 mod seek;
@@ -93,7 +94,7 @@ impl Replayed {
     }
 }
 
-/// Hears of each step that ended, or was not reached.
+/// Hears of each step that ended, or did not run.
 pub trait Told {
     /// A step ended.
     fn step(&mut self, step: BrowserStep);

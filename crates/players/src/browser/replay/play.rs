@@ -21,7 +21,7 @@ use crate::runtime::tap::Recorder;
 pub(super) const OPENING: Duration = Duration::from_secs(30);
 
 /// Plays the steps in range to the end, or until one fails, or until `stop` is cancelled. `told` hears of each step,
-/// also of those that were not reached. The browser stays up: ending it is the caller's.
+/// also of those that did not run. The browser stays up: ending it is the caller's.
 pub async fn play<S: Stage + Witness>(
     replay: &Replay<'_>,
     stage: &mut S,
@@ -42,10 +42,24 @@ pub async fn play<S: Stage + Witness>(
         took: Duration::ZERO,
         screenshots: Vec::new(),
     };
+    let mut n_told = 0;
     let whole = Deadline::after(Duration::from_millis(replay.options.timeout_ms));
     match open(replay, stage, recorder, whole, stop).await {
         Some(Ok(())) => {
-            play_steps(replay, stage, recorder, told, whole, stop, &mut played).await;
+            let mut counted = |step| {
+                n_told += 1;
+                told.step(step);
+            };
+            play_steps(
+                replay,
+                stage,
+                recorder,
+                &mut counted,
+                whole,
+                stop,
+                &mut played,
+            )
+            .await;
         }
         Some(Err(failure)) => {
             played.verdict = match failure.is_final() {
@@ -56,9 +70,7 @@ pub async fn play<S: Stage + Witness>(
         }
         None => played.verdict = Verdict::Interrupted,
     }
-    let reached = played.summary.passed + played.summary.tolerated + played.summary.failed;
-    let unknown = usize::from(played.verdict == Verdict::Interrupted && reached > 0);
-    for (number, _, step) in replay.in_range().skip(reached + unknown) {
+    for (number, _, step) in replay.in_range().skip(n_told) {
         told.step(shown(step, number));
     }
     played.took = clock.now();

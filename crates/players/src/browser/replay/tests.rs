@@ -495,7 +495,8 @@ fn references_stand_for_values_in_what_is_remembered_and_what_is_healed() {
     let cuecard_core::page::identity::Verdict::Healed(healing) = &judged.verdict else {
         panic!("{judged:?}");
     };
-    let healed = memory::Memory::healed(finder, healing, &steps.test_steps[0], 0, &values);
+    let memory = memories.of(0).expect("one");
+    let healed = memory.healed(finder, healing, &steps.test_steps[0], 0, &values);
     let healed = healed.expect("an element");
     assert_eq!(healed.fingerprint.name, "Bye {{USER}}");
     assert_eq!(healed.selectors[0], "role=button[name=\"Bye {{USER}}\"]");
@@ -508,7 +509,7 @@ fn verified(steps: &StepsFile, stage: &mut Scripted) -> Verified {
         |replay| {
             let mut recorder = Recorder::new(Clock::start(), Redactor::default());
             let stop = CancellationToken::new();
-            block_on(verify(replay, stage, &mut recorder, &stop))
+            block_on(verify(replay, stage, &mut recorder, &stop, true))
         },
     )
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use cuecard_core::reports::browser_html::BrowserStep;
 use cuecard_core::scenario::browser::{Observed, TestStep};
-use cuecard_core::trace::StepError;
-use cuecard_core::value::as_text;
+use cuecard_core::trace::{StepError, browser_notes};
+use cuecard_core::value::{Json, as_text};
 
 use crate::browser::stage::Failure;
 
@@ -29,25 +29,13 @@ pub(super) fn shown(step: &TestStep, number: u64) -> BrowserStep {
 
 /// Dialogs, downloads and warnings in words.
 pub(super) fn notes(observed: &Observed) -> Vec<String> {
-    let dialogs = observed.dialogs.iter().map(|dialog| {
-        let answer = if dialog.accepted {
-            "accepted"
-        } else {
-            "dismissed"
-        };
-        format!("{} `{}`: {answer}", dialog.kind, dialog.message)
-    });
-    let downloads = observed
-        .downloads
-        .iter()
-        .map(|download| format!("download `{}`, {} bytes", download.name, download.size));
     let settle = observed
         .settle
         .iter()
         .filter(|word| *word == "bounded")
         .map(|_| "the page was still busy when the wait for it ended".to_owned());
-    dialogs
-        .chain(downloads)
+    browser_notes(&Json::Object(observed.to_json()))
+        .into_iter()
         .chain(settle)
         .chain(observed.warnings.iter().cloned())
         .collect()
@@ -63,6 +51,11 @@ pub(super) fn step_error(failure: &Failure) -> StepError {
         Some(selector) => format!("in `{call}` on `{selector}`"),
         None => format!("in `{call}`"),
     });
+    let selector = failure
+        .selector
+        .iter()
+        .filter(|_| failure.call.is_none())
+        .map(|selector| format!("looked for by `{selector}`"));
     StepError {
         code: failure.code.clone(),
         error_type: failure
@@ -71,7 +64,7 @@ pub(super) fn step_error(failure: &Failure) -> StepError {
             .unwrap_or(&failure.code)
             .to_owned(),
         message: failure.message.clone(),
-        notes: near.chain(call).collect(),
+        notes: near.chain(call).chain(selector).collect(),
         help: failure.help.clone(),
     }
 }

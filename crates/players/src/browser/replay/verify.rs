@@ -1,8 +1,9 @@
-//! Looks whether the pages still have what steps remember, and does no more on them than it must to see the next one.
+//! Looks whether the pages still have what steps remember. It opens addresses and follows links, and changes nothing.
 //!
 //! A step is put off as long as what comes after it can be seen on the page as it is. When something can't, or the step
-//! led to another page when it was made, all that was put off is done, in order. What nothing after it needs is never
-//! done.
+//! led to another page when it was made, what was put off is done, in order, if it only looks: a link is followed by
+//! opening its address. What could change something is done only if that was asked for; else it ends the look at that
+//! page, which goes on where the steps open an address.
 
 use std::time::Duration;
 
@@ -10,18 +11,20 @@ use cuecard_core::formats::browser::HealedStep;
 use cuecard_core::page::identity::Verdict as Identity;
 use cuecard_core::page::selector::Finder;
 use cuecard_core::reports::browser_html::BrowserStep;
-use cuecard_core::scenario::browser::TestStep;
+use cuecard_core::scenario::browser::{ActionKind, TestStep};
 use cuecard_core::script::{Summary, Verdict};
 use cuecard_core::trace::StepStatus;
+use reqwest::Url;
 use tokio_util::sync::CancellationToken;
 
 use super::memory::{Judged, Memory};
-use super::play::{diagnostic, open};
+use super::play::{OPENING, diagnostic, open};
 use super::seek::seek;
 use super::step::{Ended, play_step};
 use super::told::{shown, step_error};
 use super::witness::Witness;
 use super::{Replay, Replayed};
+use crate::browser::Settling;
 use crate::browser::stage::{Deadline, Failure, Stage};
 use crate::runtime::tap::Recorder;
 
@@ -51,16 +54,20 @@ struct Verifying<'a, 'r, S> {
     pending: Vec<usize>,
     whole: Deadline,
     replayed: Replayed,
-    /// Whether a step could not be done: what comes after it may be on another page.
+    /// Whether a step was not done: what comes after it may be on another page.
     is_stuck: bool,
+    /// Whether steps are done that could change something.
+    acts: bool,
 }
 
-/// Gives the verdict of each step. The browser stays up: ending it is the caller's.
+/// Gives the verdict of each step. With `acts`, steps that could change something are done too where others need that.
+/// The browser stays up: ending it is the caller's.
 pub async fn verify<S: Stage + Witness>(
     replay: &Replay<'_>,
     stage: &mut S,
     recorder: &mut Recorder<'_>,
     stop: &CancellationToken,
+    acts: bool,
 ) -> Verified {
     let whole = Deadline::after(Duration::from_millis(replay.options.timeout_ms));
     let steps = replay.in_range().map(|(number, _, step)| VerifiedStep {
@@ -86,6 +93,7 @@ pub async fn verify<S: Stage + Witness>(
             screenshots: Vec::new(),
         },
         is_stuck: false,
+        acts,
     };
     match open(replay, verifying.stage, recorder, whole, stop).await {
         Some(Ok(())) => {
@@ -106,6 +114,25 @@ pub async fn verify<S: Stage + Witness>(
     }
 }
 
+/// Whether a step changes nothing, whoever runs the page.
+fn only_looks(step: &TestStep) -> bool {
+    matches!(
+        step.action,
+        ActionKind::Navigate
+            | ActionKind::Scroll
+            | ActionKind::Wait
+            | ActionKind::Hover
+            | ActionKind::Assert
+            | ActionKind::Extract
+    )
+}
+
+/// Whether a step opens an address, and does not only go back or forward, or load the page again.
+fn opens_an_address(step: &TestStep) -> bool {
+    let url = step.url.as_deref().unwrap_or_default();
+    step.action == ActionKind::Navigate && !matches!(url, "back" | "forward" | "reload")
+}
+
 impl<'a, S: Stage + Witness> Verifying<'a, '_, S> {
     /// Looks at one step. None if nothing goes on.
     async fn step(
@@ -119,6 +146,11 @@ impl<'a, S: Stage + Witness> Verifying<'a, '_, S> {
         let Some(memory) = self.judged_memory(place) else {
             // What is about no element, or about one that is not there, is not looked at.
             if !is_assertion {
+                if opens_an_address(step) && !self.acts {
+                    // Whatever came before it: it leads to its page.
+                    self.pending.clear();
+                    self.is_stuck = false;
+                }
                 self.pending.push(place);
             }
             return Some(());
@@ -176,6 +208,23 @@ impl<'a, S: Stage + Witness> Verifying<'a, '_, S> {
         stop: &CancellationToken,
     ) -> Option<()> {
         for place in std::mem::take(&mut self.pending) {
+            let step = &self.replay.steps.test_steps[place];
+            if !self.acts && !only_looks(step) {
+                match self.link(place).await {
+                    Some(url) => {
+                        self.follow(place, &url).await?;
+                        continue;
+                    }
+                    None => {
+                        self.is_stuck = true;
+                        self.steps[place].told.notes.push(
+                            "not done, since it could change something: what needs it is not looked at (`--act` does it)"
+                                .to_owned(),
+                        );
+                        return Some(());
+                    }
+                }
+            }
             let Ended {
                 status,
                 failure,
@@ -220,6 +269,43 @@ impl<'a, S: Stage + Witness> Verifying<'a, '_, S> {
             {
                 self.replayed.summary.healed += 1;
                 self.replayed.healed.push(healed);
+            }
+        }
+        Some(())
+    }
+
+    /// The address of another page that a click would open, if its element is a link.
+    async fn link(&mut self, place: usize) -> Option<String> {
+        let step = &self.replay.steps.test_steps[place];
+        if step.action != ActionKind::Click {
+            return None;
+        }
+        let memory = self.replay.memories.of(place)?;
+        let scene = self.stage.look().await.ok()?;
+        let finder = Finder::new(&scene.state, &self.replay.options.test_id_attribute);
+        let target = memory.judge(finder)?.verdict.target()?;
+        let element = scene.state.element(target)?;
+        let href = element
+            .attribute("href")
+            .filter(|_| element.tag_name == "a")?;
+        let here = Url::parse(&scene.state.page.url).ok()?;
+        let mut there = here.join(href).ok()?;
+        there.set_fragment(None);
+        let mut page = here;
+        page.set_fragment(None);
+        (matches!(there.scheme(), "http" | "https") && there != page && element.scope.is_empty())
+            .then(|| there.to_string())
+    }
+
+    /// Opens the address of a link.
+    async fn follow(&mut self, place: usize, url: &str) -> Option<()> {
+        let deadline = self.whole.and(OPENING);
+        match self.stage.open(url, Settling::Whole, deadline).await {
+            Ok(_) => self.steps[place].was_done = true,
+            Err(failure) => {
+                self.is_stuck = true;
+                self.fail(Some(place), &failure);
+                return (!failure.is_final()).then_some(());
             }
         }
         Some(())

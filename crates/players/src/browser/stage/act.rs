@@ -70,8 +70,8 @@ impl LiveStage {
                 self.bridge.press(target, key, limit).await?;
             }
             ActionKind::Scroll => {
-                let is_down = step.direction != Some(Direction::Up);
-                self.bridge.scroll(is_down).await?;
+                let direction = step.direction.unwrap_or(Direction::Down);
+                self.bridge.scroll(direction).await?;
             }
             ActionKind::Upload => {
                 let file = self.file(&text_of(deed))?;

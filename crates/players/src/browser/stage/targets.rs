@@ -77,7 +77,10 @@ pub fn with_values(mut intent: Intent, values: &Values) -> Intent {
 /// Several elements could be meant. `say` are words that would mean the first of them.
 pub fn ambiguous(words: Vec<String>, say: Option<&str>) -> Failure {
     let count = words.len();
-    let message = format!("{count} elements could be meant: nothing was done");
+    let message = match count {
+        1 => "the words are only a part of a name: nothing was done".to_owned(),
+        _ => format!("{count} elements could be meant: nothing was done"),
+    };
     let failure = Failure::new(codes::BROWSER_AMBIGUOUS, message).among(words);
     match say {
         Some(say) => failure.help(format!("say which: {say}")),

@@ -102,7 +102,18 @@ fn judged(loads: &[Load]) -> Vec<String> {
     );
 
     let site = next(&mut scratch);
-    let verified = program::run(&scratch, &["verify", file, "--json"]);
+    // To look changes nothing.
+    program::run(&scratch, &["verify", file, "--json"]);
+    let done: Vec<String> = site
+        .counts()
+        .into_keys()
+        .filter(|what| what.contains(": "))
+        .collect();
+    wrong.extend(
+        done.iter()
+            .map(|deed| format!("verify: done without --act: {}", of_page(deed, loads))),
+    );
+    let verified = program::run(&scratch, &["verify", file, "--act", "--json"]);
     let document: Value = serde_json::from_str(&verified.stdout)
         .unwrap_or_else(|error| panic!("{error}\n{}", told(&verified)));
     let steps = document["steps"].as_array().expect("a list");

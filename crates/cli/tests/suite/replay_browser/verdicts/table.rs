@@ -194,6 +194,11 @@ pub(crate) const TABLE: &[Load] = &[
     load! { "busy.html":
         "renamed, the id stays", "click 'Refresh'" => "healed" "click button Reload data";
     },
+    load! { "unread.html":
+        "renamed, and so is its id", "type 'tea' into 'Note'" => "gone";
+        "renamed, the id stays", "click 'Save'" => "healed" "click button Save note";
+        "not changed", "click 'Count'" => "same" "click button Count";
+    },
     load! { "files.html":
         "not changed", "upload 'note.txt' to 'Picture'" => "same" "fill input Picture";
         "renamed, the id stays", "upload 'note.txt' to 'Choose a document'" => "healed" "fill input Attach a document";

@@ -27,13 +27,8 @@ impl Writer<'_> {
                 return one(format!("await {page}.keyboard.press({key});"));
             }
             ActionKind::Scroll if step.selectors.is_empty() => {
-                let sign = match step.direction {
-                    Some(Direction::Up) => "-",
-                    _ => "",
-                };
-                return one(format!(
-                    "await {page}.evaluate(() => window.scrollBy(0, {sign}window.innerHeight));"
-                ));
+                let script = step.direction.unwrap_or(Direction::Down).script();
+                return one(format!("await {page}.evaluate(() => {script});"));
             }
             ActionKind::Unknown => return None,
             _ => {}

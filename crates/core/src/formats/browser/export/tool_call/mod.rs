@@ -216,11 +216,8 @@ impl Writer<'_> {
             ActionKind::Assert | ActionKind::Wait => self.assertion(place, step),
             ActionKind::Press if step.selectors.is_empty() => self.press(step),
             ActionKind::Scroll if step.selectors.is_empty() => {
-                let sign = match step.direction {
-                    Some(Direction::Up) => "-",
-                    _ => "",
-                };
-                let function = format!("() => {{ window.scrollBy(0, {sign}window.innerHeight); }}");
+                let script = step.direction.unwrap_or(Direction::Down).script();
+                let function = format!("() => {{ {script}; }}");
                 self.evaluate(step, &function, common(step));
             }
             ActionKind::Unknown => {}
