@@ -650,6 +650,8 @@ fn texts_are_asserted_where_they_were_seen() {
         ("| Milk\n", absent("Milk"), "| x\n", "await expect(page.getByText(\"Milk\")).toBeHidden();".to_owned()),
         ("| x\n", absent("Milk"), "| x\n", "await expect(page.getByText(\"Milk\").filter({ visible: true })).toHaveCount(0);".to_owned()),
         ("| Bob\n| 3\n", absent("Bob 3"), "| x\n", format!("await expect(page.locator(\"body\")).not.toContainText(\"Bob 3\", {{ {body}")),
+        // A secret is on no page.
+        ("| x\n", text("{{PIN}}"), "| x\n| y\n", format!("await expect(page.locator(\"body\")).toContainText(variables.PIN, {{ {body}")),
         // In a place.
         ("", within("css=#log", "Saved"), "| Saved\n", "await expect(page.locator(\"#log\")).toContainText(\"Saved\");".to_owned()),
         ("", within("css=#log", "saved"), "| Saved\n", format!("await expect(page.locator(\"#log\")).toContainText(\"saved\", {{ {body}")),

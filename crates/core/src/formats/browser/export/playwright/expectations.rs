@@ -99,6 +99,7 @@ impl Writer<'_> {
         let compare = expectation.assertion.compare;
         let counted = match !is_in_part(step) && has_frames(step) {
             true => {
+                self.locator(place, step)?;
                 self.helpers.insert(Helper::CountInFrames);
                 let locator = self.locators(place, step, "frame").best()?;
                 let page = self.page();
@@ -174,19 +175,23 @@ impl Writer<'_> {
         let place = expectation.place;
         let page = self.page();
         let text = &expectation.expected;
-        let resolved = self.names.resolved(text).unwrap_or_default();
+        // What has a secret in it is on no recorded page.
+        let resolved = self.names.resolved(text);
+        let seen_at = |place: usize| match &resolved {
+            Some(text) => self.recorded.seen(place, text),
+            None => Seen::Never,
+        };
         let is_negated = expectation.assertion.negate;
         let has_frames = has_frames(expectation.step)
-            && (is_negated || !self.recorded.is_outside_of_frames(place, &resolved));
-        let found = match expectation.is_plain_text() {
-            true => self.names.script(text),
-            false => {
-                let source = match expectation.assertion.matching {
-                    TextMatch::Regex => text.clone(),
-                    _ => escaped(&resolved),
-                };
-                pattern_of(&source, !expectation.assertion.case_sensitive)
-            }
+            && (is_negated
+                || !resolved
+                    .as_ref()
+                    .is_some_and(|text| self.recorded.is_outside_of_frames(place, text)));
+        let folds = !expectation.assertion.case_sensitive;
+        let found = match expectation.assertion.matching {
+            TextMatch::Regex => pattern_of(text, folds),
+            _ if folds || self.names.has_references(text) => self.names.script(text),
+            _ => pattern_of(&escaped(text), false),
         };
         if has_frames {
             self.helpers.insert(Helper::CountInFrames);
@@ -202,11 +207,12 @@ impl Writer<'_> {
         }
         let before = place.saturating_sub(MOST_BEFORE)..place;
         let earlier: Vec<Seen> = before
-            .map(|earlier| self.recorded.seen(earlier, &resolved))
+            .filter(|&earlier| !self.recorded.is_blank(earlier))
+            .map(seen_at)
             .collect();
-        let seen = match self.recorded.seen(place, &resolved) {
+        let seen = match seen_at(place) {
             // It may have come while it was waited for.
-            Seen::Never if !is_negated => self.recorded.seen(place + 1, &resolved),
+            Seen::Never if !is_negated => seen_at(place + 1),
             seen => seen,
         };
         let is_across_lines = seen == Seen::AcrossLines

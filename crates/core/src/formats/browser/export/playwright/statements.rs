@@ -5,6 +5,7 @@ use super::super::texts::quoted;
 use super::Writer;
 use super::helpers::Helper;
 use super::locators::{Locator, Locators};
+use crate::page::selector::Pattern;
 use crate::scenario::browser::{ActionKind, Direction, InputValue, TestStep};
 
 impl Writer<'_> {
@@ -32,8 +33,13 @@ impl Writer<'_> {
             ActionKind::Unknown => return None,
             _ => {}
         }
-        let target = self.locator(place, step)?.expression;
-        let is_rendered = has_name(step) && !self.recorded.is_blank(place);
+        let locator = self.locator(place, step)?;
+        let target = locator.expression;
+        let has_words = matches!(
+            locator.pattern,
+            Pattern::Role { name: Some(_), .. } | Pattern::Text(_) | Pattern::Label(_)
+        );
+        let is_rendered = has_words && has_name(step) && !self.recorded.is_blank(place);
         if step.action == ActionKind::Scroll && !is_rendered {
             self.helpers.insert(Helper::ScrollTo);
             let limit = step.timeout_ms.unwrap_or(self.settings.action_timeout_ms);
