@@ -1272,5 +1272,16 @@ function apply({ address, changes, seed, case: name }) {
   }
 }
 
-window.__adversary = { apply, report, changes: Object.keys(CHANGES), rootOf: (host) => roots.get(host) };
+/** Makes the first of several drawn changes that can be made. */
+async function applyOne(asked, draws) {
+  const all = Object.keys(CHANGES);
+  let answer = null;
+  for (const draw of draws) {
+    answer = await apply({ ...asked, changes: draw.map((pick) => all[pick % all.length]) });
+    if (answer.ok) return answer;
+  }
+  return answer;
+}
+
+window.__adversary = { applyOne, report, rootOf: (host) => roots.get(host) };
 })();

@@ -49,6 +49,9 @@ const SEED: u64 = 17;
 /// How many browsers there are at once.
 const BROWSERS: usize = 2;
 
+/// How many changes are drawn until one can be made.
+const DRAWS: usize = 12;
+
 /// How long an element is looked for, in milliseconds: longer than the page holds back what is inserted late.
 const BRIEFLY: u64 = 700;
 
@@ -416,7 +419,7 @@ async fn case(
     })
 }
 
-/// What the page is asked for: one change, or a pair of them.
+/// What the page is asked for: one change, or a pair of them; others if those can't be made there.
 fn request(sentence: &Sentence, name: &str, chance: &mut Chance) -> String {
     let scope: Vec<Value> = sentence
         .address
@@ -424,16 +427,18 @@ fn request(sentence: &Sentence, name: &str, chance: &mut Chance) -> String {
         .iter()
         .map(|hop| json!({"kind": hop.kind.word(), "xpath": hop.xpath}))
         .collect();
-    let picks = [chance.below(10_000), chance.below(10_000)];
-    let n_changes = if chance.below(5) < 3 { 1 } else { 2 };
+    let draws: Vec<Vec<usize>> = (0..DRAWS)
+        .map(|_| {
+            let n_changes = if chance.below(5) < 3 { 1 } else { 2 };
+            (0..n_changes).map(|_| chance.below(10_000)).collect()
+        })
+        .collect();
     let asked = json!({
         "address": {"scope": scope, "xpath": sentence.address.xpath},
         "seed": chance.below(1 << 31),
         "case": name,
     });
-    format!(
-        "(() => {{ const all = __adversary.changes; const picks = {picks:?}.slice(0, {n_changes}); return __adversary.apply({{...{asked}, changes: picks.map((pick) => all[pick % all.length])}}); }})()"
-    )
+    format!("__adversary.applyOne({asked}, {draws:?})")
 }
 
 /// A browser whose page is changed right before the last step.
