@@ -53,6 +53,9 @@ function adversaryOfTop() {
 
 function report(what, path) {
   if (!running) return;
+  // A page that renders anew from its own data has undone the change: nothing that was tracked is left.
+  const isRendered = running.tracked && !running.tracked.isConnected && !running.isAway;
+  if (isRendered) return;
   const isTracked = path.some((node) => running.tracked === node || (node.localName === 'label' && running.tracked && running.tracked === node.control));
   // Where a page moves under the pointer, the click is told by what the two elements have in common: what was pressed counts.
   if (what.startsWith('mousedown ')) running.isPressed = isTracked;
@@ -870,6 +873,7 @@ function delay(c) {
     if (section) section.append(...copies(c, whole(c.target), false).made);
     for (const { node } of nodes) node.remove();
     setTimeout(() => {
+      running.isAway = false;
       section?.remove();
       for (const { node, parent, next } of [...nodes].reverse()) parent.insertBefore(node, next?.parentNode === parent ? next : null);
     }, 250);
@@ -1247,8 +1251,8 @@ function apply({ address, changes, seed, case: name }) {
     const reason = misleads(old, c) ?? (c.late ? misleads(old, c, true) : null);
     need(!reason, reason);
     const result = { ok: true, applied, obvious: isObvious(old, c), tracked: Boolean(c.target && isVisible(c.target)) };
+    running = { name, tracked: c.target, isAway: Boolean(c.late) };
     c.late?.();
-    running = { name, tracked: c.target };
     return result;
   };
   try {

@@ -264,7 +264,11 @@ impl Snapshot {
             None => places,
             Some(name) => like(&places, name, |index, fits| {
                 let own = &self.elements[index].name;
-                (!own.is_empty() && fits(own)) || self.row_names(index).any(|name| fits(&name))
+                let is_called = match own.is_empty() {
+                    true => self.heading_in(index).is_some_and(fits),
+                    false => fits(own),
+                };
+                is_called || self.row_names(index).any(|name| fits(&name))
             }),
         };
         let Some(text) = &around.text else {
@@ -285,6 +289,20 @@ impl Snapshot {
             .copied()
             .filter(|&outer| !holds(outer))
             .collect()
+    }
+
+    /// The heading that a part of the page without a name begins with: snapshots of @playwright/mcp have no names that
+    /// other elements give.
+    fn heading_in(&self, index: usize) -> Option<&str> {
+        let element = &self.elements[index];
+        let is_named_so = matches!(
+            element.role.as_str(),
+            "dialog" | "alertdialog" | "form" | "region" | "group"
+        );
+        (index + 1..element.end)
+            .map(|inner| &self.elements[inner])
+            .find(|inner| is_named_so && inner.role == "heading")
+            .map(|heading| heading.name.as_str())
     }
 
     /// What a row or an item of a list is called by its first cell or heading that has a text.

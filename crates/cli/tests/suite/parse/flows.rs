@@ -101,13 +101,13 @@ fn look_alikes_are_told_apart_or_nothing_is_done() {
     );
     assert_eq!(
         error["help"],
-        "say which: 'Add to cart' in the 'Red cotton shirt' row"
+        "say which: click 'Add to cart' in the 'Red cotton shirt' item"
     );
     // The proposed words are understood.
     let say = error["help"]
         .as_str()
         .expect("one")
-        .replace("say which: ", "click ");
+        .replace("say which: ", "");
     let parsed = lab.parse(
         "shop.html",
         &[&say, "'Red cotton shirt was added' is visible"],

@@ -425,8 +425,13 @@ impl Finder<'_> {
                 == remembered.fingerprint.test_id.as_deref()
     }
 
+    /// Whether an element is in other containers than what was remembered.
+    pub fn has_moved(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+        !same_path(&self.path(id, &fingerprint.within), &fingerprint.path)
+    }
+
     /// Elements that may be what was remembered although `id` has its name: with a new name in its old place, if `id` is
-    /// elsewhere or this one has its id.
+    /// elsewhere, or this one has its id, or its name as a text that people read.
     fn rivals(&self, id: NodeId, remembered: Remembered<'_>) -> Vec<NodeId> {
         let fingerprint = remembered.fingerprint;
         let has_ids = |id: NodeId, element: &DomElement| {
@@ -439,11 +444,24 @@ impl Finder<'_> {
         if is_marked || fold(&fingerprint.name).is_empty() {
             return Vec::new();
         }
-        let has_moved = !same_path(&self.path(id, &fingerprint.within), &fingerprint.path);
-        self.in_its_path(fingerprint)
+        let has_moved = self.has_moved(id, fingerprint);
+        let old_name = fold_name(&fingerprint.name);
+        let reads_so = |id: NodeId| fold_name(&self.state.visible_text(id)) == old_name;
+        let in_its_place = self
+            .in_its_path(fingerprint)
             .filter(|(other, element)| *other != id && is_newcomer(element, fingerprint))
-            .filter(|(other, element)| has_moved || has_ids(*other, element))
-            .map(|(other, _)| other)
+            .filter(|(other, element)| has_moved || has_ids(*other, element) || reads_so(*other))
+            .map(|(other, _)| other);
+        // What went elsewhere may have gone into a frame too.
+        let in_frames = self.state.elements().filter(|(_, element)| {
+            has_moved
+                && element.is_visible
+                && element.role == fingerprint.role
+                && !is_kind(element, fingerprint)
+                && has_name(element, fingerprint)
+        });
+        in_its_place
+            .chain(in_frames.map(|(other, _)| other))
             .collect()
     }
 
@@ -622,18 +640,16 @@ impl Finder<'_> {
     }
 }
 
-/// Whether an element is of the kind that was remembered. In how many frames and shadow roots it is counts too: what
-/// moved into another one is another one's.
+/// Whether an element is of the kind that was remembered. In how many frames it is counts too: what moved into another
+/// one is another one's. Shadow roots are how a page is made: nobody sees them.
 pub(super) fn is_kind(element: &DomElement, fingerprint: &Fingerprint) -> bool {
-    let kinds = element.scope.iter().map(|hop| hop.kind.word());
-    let remembered = fingerprint
-        .scope
-        .iter()
-        .map(|hop| hop.split('=').next().unwrap_or_default());
+    let hops = element.scope.iter();
+    let n_frames = hops.filter(|hop| hop.kind.word() == "frame").count();
+    let remembered = fingerprint.scope.iter();
     element.role == fingerprint.role
         && (!element.role.is_empty() || element.tag_name == fingerprint.tag)
         && element.input_type() == fingerprint.input_type
-        && kinds.eq(remembered)
+        && n_frames == remembered.filter(|hop| hop.starts_with("frame=")).count()
 }
 
 pub(super) fn has_name(element: &DomElement, fingerprint: &Fingerprint) -> bool {

@@ -213,6 +213,13 @@ pub(super) fn claim(tokens: &[Token]) -> Result<Claim, String> {
         if subject.is_empty() || (subject.len() == 1 && subject[0].is_any(&["the", "that"])) {
             continue;
         }
+        // `the row that is open` says which one, and nothing of it.
+        if subject
+            .last()
+            .is_some_and(|last| last.is_any(&["that", "which", "who"]))
+        {
+            continue;
+        }
         match said(&tokens[..at], &tokens[at..]) {
             Ok(claim) => return Ok(claim),
             Err(reason) => problem = problem.or(Some(reason)),

@@ -186,6 +186,7 @@ impl Finder<'_> {
                     .and_then(|id| self.state.element(id))
                     .map(|element| element.name.clone());
                 if intent.pool == Pool::FieldsAndSelects
+                    && step.assertion.is_none()
                     && target.is_some_and(|id| self.is_in_pool(id, Pool::Selects))
                 {
                     step.action_type = ActionKind::Select;

@@ -664,7 +664,7 @@ fn is_in(element: &DomElement, pool: Pool) -> bool {
             role != "link"
                 || !element
                     .attribute("href")
-                    .is_some_and(|href| href.starts_with('#'))
+                    .is_some_and(|href| href.len() > 1 && href.starts_with('#'))
         }
         Pool::Anything => true,
     }

@@ -112,6 +112,12 @@ pub(super) struct Judged {
 }
 
 impl Memory {
+    /// Whether an element is in other containers than the one that was meant was.
+    pub(super) fn has_moved(&self, finder: Finder<'_>, id: NodeId) -> bool {
+        let fingerprint = self.fingerprint.as_ref();
+        fingerprint.is_some_and(|fingerprint| finder.has_moved(id, fingerprint))
+    }
+
     /// Whether the element is still there; none if it is not known what it was.
     pub(super) fn judge(&self, finder: Finder<'_>) -> Option<Judged> {
         let fingerprint = self.fingerprint.as_ref()?;

@@ -15,7 +15,8 @@ use super::witness::Witness;
 use crate::browser::stage::{Aim, Deadline, Failure, Scene, Stage};
 use crate::runtime::clock::Stopwatch;
 
-/// A page that is not done yet may still show what was meant: what was healed must stay the best for so long.
+/// A page that is not done yet may still show what was meant: what was healed, or is elsewhere than it was,
+/// must stay the best for so long.
 const STEADY: Duration = Duration::from_secs(1);
 
 /// The element of a step, on the page on which it was found.
@@ -82,8 +83,10 @@ pub(super) async fn seek<S: Stage + Witness>(
         let target = judged.verdict.target();
         let found = target.and_then(|id| Some((id, Aim::at(finder, id)?)));
         let is_certain = match (&judged.verdict, &found) {
-            (Verdict::Same(_), Some(_)) => true,
-            (Verdict::Healed(_), Some((_, aim))) if replay.heals => {
+            (Verdict::Same(id), Some(_)) if !memory.has_moved(finder, *id) => true,
+            (Verdict::Same(_), Some((_, aim))) | (Verdict::Healed(_), Some((_, aim)))
+                if replay.heals || matches!(judged.verdict, Verdict::Same(_)) =>
+            {
                 let since = match &steady {
                     Some((known, since)) if known.address == aim.address => *since,
                     _ => Stopwatch::start(),

@@ -23,7 +23,12 @@ pub(super) struct Element {
 
 impl Element {
     /// The best way that a target can say.
-    pub(super) fn of(step: &TestStep, test_id_attribute: &str) -> Option<Self> {
+    /// Snapshots of @playwright/mcp have no names for frames.
+    pub(super) fn of(
+        step: &TestStep,
+        test_id_attribute: &str,
+        has_frame_names: bool,
+    ) -> Option<Self> {
         // Targets count from the first only.
         let is_from_end = step
             .fingerprint
@@ -43,7 +48,7 @@ impl Element {
                 })
             })
         };
-        by_selectors().or_else(|| by_fingerprint(step.fingerprint.as_ref()?))
+        by_selectors().or_else(|| by_fingerprint(step.fingerprint.as_ref()?, has_frame_names))
     }
 
     /// As `target` of a step.
@@ -157,13 +162,13 @@ fn by_selector(
 }
 
 /// Role and name, with the named part of the page around it if it has twins, or else which of them it is.
-fn by_fingerprint(fingerprint: &Fingerprint) -> Option<Element> {
+fn by_fingerprint(fingerprint: &Fingerprint, has_frame_names: bool) -> Option<Element> {
     if !is_role(&fingerprint.role) || fingerprint.name.trim().is_empty() {
         return None;
     }
     let has_twins = fingerprint.of > 1;
     let within = around(fingerprint)
-        .filter(|_| has_twins)
+        .filter(|(role, _)| has_twins && (has_frame_names || role != "iframe"))
         .map(|(role, name)| Around {
             role: Some(role),
             name: Some(name),

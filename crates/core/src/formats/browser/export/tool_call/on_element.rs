@@ -22,7 +22,7 @@ impl Writer<'_> {
             );
             return None;
         }
-        let element = Element::of(step, &self.settings.test_id_attribute);
+        let element = Element::of(step, &self.settings.test_id_attribute, self.is_devtools());
         match &element {
             None => self.warnings.leave_out(
                 place,
