@@ -1,7 +1,7 @@
 //! What a page is, as a browser or a browser's server says it, and which element of it is meant.
 
 mod carriers;
-mod containers;
+pub(crate) mod containers;
 mod describe;
 pub mod dom;
 mod figures;

@@ -4,6 +4,7 @@ use serde_json::Map;
 
 use super::super::choice::{around, is_by_position, selectors};
 use super::super::texts::{Names, quoted};
+use crate::page::containers::is_row;
 use crate::page::selector::{Pattern, Selector, Within};
 use crate::page::{Around, Wanted};
 use crate::scenario::browser::{Fingerprint, TestStep};
@@ -48,7 +49,10 @@ impl Element {
                 })
             })
         };
-        by_selectors().or_else(|| by_fingerprint(step.fingerprint.as_ref()?, has_frame_names))
+        let itself = step.fingerprint.as_ref().and_then(item_itself);
+        itself
+            .or_else(by_selectors)
+            .or_else(|| by_fingerprint(step.fingerprint.as_ref()?, has_frame_names))
     }
 
     /// As `target` of a step.
@@ -159,6 +163,21 @@ fn by_selector(
         }),
         Pattern::Text(_) | Pattern::XPath(_) => None,
     }
+}
+
+/// A row or an item that is asserted of, by the text that it is told apart by: snapshots give it other names than pages.
+fn item_itself(fingerprint: &Fingerprint) -> Option<Element> {
+    let container = fingerprint.within.first()?;
+    let text = container.text.clone();
+    let name = text.filter(|text| fingerprint.name.contains(text.as_str()))?;
+    is_row(&fingerprint.role).then(|| Element {
+        wanted: Wanted {
+            role: Some(fingerprint.role.clone()),
+            name: Some(name),
+            ..Wanted::default()
+        },
+        ..Element::default()
+    })
 }
 
 /// Role and name, with the named part of the page around it if it has twins, or else which of them it is.
