@@ -43,7 +43,7 @@ use crate::replay_browser::verdicts::table::TABLE;
 use crate::replay_browser::with_site;
 
 /// How many cases are tried, and from which seed they are drawn, unless the environment says otherwise.
-const CASES: usize = 150;
+const CASES: usize = 100;
 const SEED: u64 = 17;
 
 /// How many browsers there are at once.

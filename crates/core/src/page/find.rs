@@ -207,7 +207,10 @@ impl Snapshot {
                 .copied()
                 .filter(|&index| {
                     let name = &self.elements[index].name;
-                    !name.is_empty() && sought.fits(name, likeness)
+                    (!name.is_empty() && sought.fits(name, likeness))
+                        || self
+                            .row_names(index)
+                            .any(|name| sought.fits(&name, likeness))
                 })
                 .collect();
             if !found.is_empty() {
