@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::describe::is_frame;
 use super::dom::{DomElement, DomKind, NodeId};
 use super::figures::is_figure;
+use super::identity::LONGEST_TEXT;
 use super::rules::Within;
 use super::selector::Finder;
 use super::snapshot::single_spaces;
@@ -16,9 +17,6 @@ pub(crate) type Place = Range<u32>;
 
 /// The most nodes of an item whose texts are looked at.
 const MOST_INSIDE: u32 = 2_000;
-
-/// The longest text that an item is known by, in characters.
-const LONGEST_TEXT: usize = 120;
 
 /// How many items alike are looked at around one.
 const MOST_LIKES: usize = 200;
@@ -53,9 +51,6 @@ const SECTION_TAGS: &[&str] = &[
 /// Roles and tags of items: of each there are usually several alike.
 const ITEM_ROLES: &[&str] = &["row", "listitem", "treeitem", "article", "option"];
 const ITEM_TAGS: &[&str] = &["tr", "li", "article"];
-
-/// Roles of cells.
-const CELL_ROLES: &[&str] = &["cell", "gridcell", "rowheader", "columnheader"];
 
 /// Roles of what people act on and don't read: their names say nothing about the item.
 const CONTROL_ROLES: &[&str] = &[
@@ -102,18 +97,10 @@ impl Finder<'_> {
             return all.into_iter().map(|id| self.range(id)).collect();
         };
         let sought = SoughtName::new(name);
-        let levels = match is_quoted {
-            true => &Likeness::KEPT[..],
-            false => &Likeness::SAID[..],
-        };
-        levels
-            .iter()
-            .map(|&likeness| {
-                let named = self.named_places(kind, &|text| sought.fits(text, likeness));
-                named.into_iter().map(|(place, _)| place).collect()
-            })
-            .find(|found: &Vec<Place>| !found.is_empty())
-            .unwrap_or_default()
+        sought.found_first(Likeness::of_sentence(is_quoted), |fits| {
+            let named = self.named_places(kind, fits);
+            named.into_iter().map(|(place, _)| place).collect()
+        })
     }
 
     /// The parts of the page that a container is, as it was when it was kept.
@@ -458,9 +445,8 @@ impl Finder<'_> {
                 at = self.state.node(id).end;
                 continue;
             }
-            let is_cell = CELL_ROLES.contains(&element.role.as_str());
             let is_heading = element.role == "heading";
-            if !is_cell && !is_heading && !self.has_own_text(id) {
+            if !is_cell(&element.role) && !is_heading && !self.has_own_text(id) {
                 continue;
             }
             let text = match is_heading {
@@ -477,9 +463,9 @@ impl Finder<'_> {
                     .find(|(_, outer)| test(outer))
                     .map(|(outer, _)| outer)
             };
-            let cell = match is_cell {
+            let cell = match is_cell(&element.role) {
                 true => Some(id),
-                false => around(&|outer| CELL_ROLES.contains(&outer.role.as_str())),
+                false => around(&|outer| is_cell(&outer.role)),
             };
             let is_headed = is_heading || around(&|outer| outer.role == "heading").is_some();
             texts.push(ContainedText {
@@ -503,7 +489,7 @@ impl Finder<'_> {
 
     /// The heading of the column that a cell of a row is in.
     pub(crate) fn column_of(&self, row: NodeId, cell: NodeId) -> Option<String> {
-        let is_cell = |element: &DomElement| CELL_ROLES.contains(&element.role.as_str());
+        let is_cell = |element: &DomElement| is_cell(&element.role);
         let cells = |row: NodeId| -> Vec<NodeId> {
             self.state
                 .descendants(row)
@@ -735,6 +721,11 @@ fn is_inside(inner: &Place, outer: &Place) -> bool {
 /// Whether people tell elements of this role apart by what stands in them.
 pub(crate) fn is_row(role: &str) -> bool {
     matches!(role, "row" | "listitem" | "treeitem")
+}
+
+/// Whether an element of this role is a part of a row.
+pub(crate) fn is_cell(role: &str) -> bool {
+    matches!(role, "cell" | "gridcell" | "rowheader" | "columnheader")
 }
 
 /// The kind of container that an element of this role is.

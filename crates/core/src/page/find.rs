@@ -5,7 +5,7 @@
 //! that people act on.
 
 use super::carriers::carriers;
-use super::containers::is_row;
+use super::containers::{is_cell, is_row};
 use super::selector::CONTAINERS;
 use super::snapshot::{Element, LINE_OF_TEXT, Snapshot, plain_role};
 use super::wanted::{Around, Wanted};
@@ -183,7 +183,7 @@ impl Snapshot {
             })
             .collect();
         if let Some(name) = &wanted.name {
-            found = self.with_name(found, name, likenesses);
+            found = self.with_name(&found, name, likenesses);
         }
         if let Some(text) = &wanted.text {
             found = self.with_text(found, text, role.is_none(), likenesses);
@@ -199,25 +199,27 @@ impl Snapshot {
         }
     }
 
-    fn with_name(&self, among: Vec<usize>, name: &str, likenesses: &[Likeness]) -> Vec<usize> {
-        let sought = SoughtName::new(name);
-        for &likeness in likenesses {
-            let found: Vec<usize> = among
-                .iter()
-                .copied()
-                .filter(|&index| {
-                    let name = &self.elements[index].name;
-                    (!name.is_empty() && sought.fits(name, likeness))
-                        || self
-                            .row_names(index)
-                            .any(|name| sought.fits(&name, likeness))
-                })
-                .collect();
-            if !found.is_empty() {
-                return found;
-            }
-        }
-        Vec::new()
+    fn with_name(&self, among: &[usize], name: &str, likenesses: &[Likeness]) -> Vec<usize> {
+        SoughtName::new(name).found_first(likenesses, |fits| {
+            let called = among.iter().filter(|&&index| self.is_called(index, fits));
+            called.copied().collect()
+        })
+    }
+
+    /// Whether an element has such a name, or is a row that one of its names is.
+    fn is_called(&self, index: usize, fits: &dyn Fn(&str) -> bool) -> bool {
+        let own = &self.elements[index].name;
+        (!own.is_empty() && fits(own)) || self.row_names(index).any(|name| fits(&name))
+    }
+
+    /// Of elements inside each other the innermost.
+    fn innermost(&self, found: &[usize]) -> Vec<usize> {
+        let holds = |outer: usize| {
+            let end = self.elements[outer].end;
+            found.iter().any(|&inner| inner > outer && inner < end)
+        };
+        let innermost = found.iter().filter(|&&outer| !holds(outer));
+        innermost.copied().collect()
     }
 
     /// Those with this name or, if there are none, those that hold this text and nothing else: with `innermost` only
@@ -229,32 +231,20 @@ impl Snapshot {
         innermost: bool,
         likenesses: &[Likeness],
     ) -> Vec<usize> {
-        let named = self.with_name(among.clone(), text, likenesses);
+        let named = self.with_name(&among, text, likenesses);
         if !named.is_empty() {
             return named;
         }
-        let sought = SoughtName::new(text);
-        for likeness in Likeness::KEPT {
-            let mut found: Vec<usize> = among
+        let found = SoughtName::new(text).found_first(&Likeness::KEPT, |fits| {
+            let holding = among
                 .iter()
-                .copied()
-                .filter(|&index| {
-                    self.text(index)
-                        .is_some_and(|text| sought.fits(&text, likeness))
-                })
-                .collect();
-            if innermost {
-                let all = found.clone();
-                found.retain(|&outer| {
-                    let end = self.elements[outer].end;
-                    !all.iter().any(|&inner| inner > outer && inner < end)
-                });
-            }
-            if !found.is_empty() {
-                return found;
-            }
+                .filter(|&&index| self.text(index).is_some_and(|text| fits(&text)));
+            holding.copied().collect()
+        });
+        match innermost {
+            true => self.innermost(&found),
+            false => found,
         }
-        Vec::new()
     }
 
     /// The elements that others may be in, in the order of the page.
@@ -265,43 +255,37 @@ impl Snapshot {
             .collect();
         let places = match &around.name {
             None => places,
-            Some(name) => like(&places, name, |index, fits| {
-                let own = &self.elements[index].name;
-                let is_called = match own.is_empty() {
-                    true => self.heading_in(index).is_some_and(fits),
-                    false => fits(own),
-                };
-                is_called || self.row_names(index).any(|name| fits(&name))
+            Some(name) => SoughtName::new(name).found_first(&Likeness::KEPT, |fits| {
+                let called = places.iter().filter(|&&index| {
+                    self.is_called(index, fits) || self.heading_in(index).is_some_and(fits)
+                });
+                called.copied().collect()
             }),
         };
         let Some(text) = &around.text else {
             return places;
         };
-        let found = like(&places, text, |index, fits| {
-            (index + 1..self.elements[index].end).any(|inner| {
+        let found = SoughtName::new(text).found_first(&Likeness::KEPT, |fits| {
+            let is_in = |inner: usize| {
                 fits(&self.elements[inner].name) || self.text(inner).is_some_and(|text| fits(&text))
-            })
+            };
+            let holding = places
+                .iter()
+                .filter(|&&index| (index + 1..self.elements[index].end).any(is_in));
+            holding.copied().collect()
         });
-        let holds = |outer: usize| {
-            let end = self.elements[outer].end;
-            found.iter().any(|&inner| inner > outer && inner < end)
-        };
-        // Of places inside each other the innermost.
-        found
-            .iter()
-            .copied()
-            .filter(|&outer| !holds(outer))
-            .collect()
+        self.innermost(&found)
     }
 
     /// The heading that a part of the page without a name begins with: snapshots of @playwright/mcp have no names that
     /// other elements give.
     fn heading_in(&self, index: usize) -> Option<&str> {
         let element = &self.elements[index];
-        let is_named_so = matches!(
-            element.role.as_str(),
-            "dialog" | "alertdialog" | "form" | "region" | "group"
-        );
+        let is_named_so = element.name.is_empty()
+            && matches!(
+                element.role.as_str(),
+                "dialog" | "alertdialog" | "form" | "region" | "group"
+            );
         (index + 1..element.end)
             .map(|inner| &self.elements[inner])
             .find(|inner| is_named_so && inner.role == "heading")
@@ -316,10 +300,8 @@ impl Snapshot {
         }
         (index + 1..element.end)
             .filter(|&inner| {
-                matches!(
-                    self.elements[inner].role.as_str(),
-                    "cell" | "gridcell" | "rowheader" | "columnheader" | "heading"
-                )
+                let role = self.elements[inner].role.as_str();
+                is_cell(role) || role == "heading"
             })
             .find_map(|part| match self.elements[part].name.as_str() {
                 "" => self.text(part),
@@ -486,24 +468,6 @@ impl Snapshot {
     fn is_interactive(&self, index: usize) -> bool {
         INTERACTIVE.contains(&self.elements[index].role.as_str())
     }
-}
-
-/// Those that are called so in the first of the ways that keep a name in which any is.
-fn like(
-    places: &[usize],
-    name: &str,
-    is_called: impl Fn(usize, &dyn Fn(&str) -> bool) -> bool,
-) -> Vec<usize> {
-    let sought = SoughtName::new(name);
-    Likeness::KEPT
-        .iter()
-        .map(|&likeness| {
-            let fits = |text: &str| sought.fits(text, likeness);
-            let called = places.iter().filter(|&&index| is_called(index, &fits));
-            called.copied().collect::<Vec<_>>()
-        })
-        .find(|found| !found.is_empty())
-        .unwrap_or_default()
 }
 
 /// Whether a line is more than the page itself or a piece of a line of text.

@@ -36,11 +36,6 @@ pub struct Around {
 }
 
 impl Wanted {
-    /// Whether nothing is said about the element itself, but perhaps which of several it is.
-    pub fn says_only_which(&self) -> bool {
-        self.role.is_none() && self.name.is_none() && self.text.is_none() && self.within.is_none()
-    }
-
     /// As `target` of a step holds it.
     pub fn to_json(&self) -> Json {
         let mut members = Map::new();

@@ -87,6 +87,14 @@ impl Likeness {
     pub(crate) const SAID: [Self; 3] = [Self::Exact, Self::Folded, Self::Words];
     /// For names that are kept, and must not lead to something else later.
     pub(crate) const KEPT: [Self; 2] = [Self::Exact, Self::Folded];
+
+    /// For the words of a sentence: those in quotes are a whole name.
+    pub(crate) fn of_sentence(is_quoted: bool) -> &'static [Self] {
+        match is_quoted {
+            true => &Self::KEPT,
+            false => &Self::SAID,
+        }
+    }
 }
 
 /// A name that is looked for.
@@ -114,6 +122,19 @@ impl SoughtName {
             Likeness::Folded => is_folded(text, &self.folded),
             Likeness::Words => holds_tokens(text, &self.words),
         }
+    }
+
+    /// What is found in the first of these ways in which anything is.
+    pub(crate) fn found_first<T>(
+        &self,
+        likenesses: &[Likeness],
+        found: impl Fn(&dyn Fn(&str) -> bool) -> Vec<T>,
+    ) -> Vec<T> {
+        likenesses
+            .iter()
+            .map(|&likeness| found(&|text| self.fits(text, likeness)))
+            .find(|found| !found.is_empty())
+            .unwrap_or_default()
     }
 
     /// How many of its words are in a text.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::place::{is_in, keeps_its_own};
 use super::verdict::{has_name, is_kind, same_path};
-use crate::page::containers::{Place, is_row};
+use crate::page::containers::{Place, is_cell, is_row};
 use crate::page::describe::is_frame;
 use crate::page::dom::{DomElement, DomKind, DomState, NodeId};
 use crate::page::rules::{Phrase, Within};
@@ -18,7 +18,7 @@ use crate::value::cut;
 const LONGEST_PATH: usize = 5;
 
 /// The longest name and text that is remembered, in characters.
-pub(super) const LONGEST_TEXT: usize = 120;
+pub(crate) const LONGEST_TEXT: usize = 120;
 
 /// How far before an element a text may stand that is near it, in nodes.
 const FARTHEST: usize = 200;
@@ -41,9 +41,6 @@ const LANDMARKS: &[&str] = &[
 /// Roles whose name is all that is in them, and says nothing about where an element is.
 pub(super) const NAMELESS: &[&str] = &["generic", "none", "presentation", ""];
 
-/// Parts of rows, whose names are all that is in them.
-const CELLS: &[&str] = &["cell", "gridcell", "columnheader", "rowheader"];
-
 /// How many names, and texts around twins, are remembered.
 pub(super) const MOST_LIKES: usize = 40;
 
@@ -62,9 +59,8 @@ impl Finder<'_> {
     /// What an element is, to know it again: with the container and the position that its sentence named, if it named
     /// any.
     pub fn identify(&self, id: NodeId, said: Option<&Phrase>) -> Option<Identification> {
-        let of = self.ordinal(id, self.state.element(id)?).1;
         let position = said.and_then(|phrase| phrase.position);
-        let within = self.within(id, said.and_then(|phrase| phrase.within.as_ref()), of);
+        let within = self.within(id, said.and_then(|phrase| phrase.within.as_ref()));
         self.identify_within(id, within, position)
     }
 
@@ -129,7 +125,7 @@ impl Finder<'_> {
 
     /// The containers that tell an element from its twins: the one that was said, else the item that it is in, else
     /// where there are twins the nearest one with a name.
-    fn within(&self, id: NodeId, said: Option<&Within>, of: usize) -> Vec<Container> {
+    fn within(&self, id: NodeId, said: Option<&Within>) -> Vec<Container> {
         let mut within = match said {
             Some(said) => self.container_said(id, said).into_iter().collect(),
             None => Vec::new(),
@@ -140,7 +136,11 @@ impl Finder<'_> {
             within.push(container);
             self.complete(item, &mut within);
         }
-        if within.is_empty() && of > 1 {
+        let has_twins = || {
+            let element = self.state.element(id);
+            element.is_some_and(|element| self.ordinal(id, element).1 > 1)
+        };
+        if within.is_empty() && has_twins() {
             // Only what has none of its twins tells it from them.
             let is_alone = |container: &Container| {
                 self.place_within(std::slice::from_ref(container))
@@ -261,7 +261,8 @@ impl Finder<'_> {
     /// An element as one that others are in, if it counts as that.
     pub(super) fn entry(&self, id: NodeId, element: &DomElement) -> Option<String> {
         let role = element.role.as_str();
-        if CELLS.contains(&role) {
+        // Its name is all that is in it.
+        if is_cell(role) {
             return None;
         }
         let (word, name) = if is_frame(&element.tag_name) {

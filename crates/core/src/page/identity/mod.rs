@@ -7,4 +7,5 @@ mod tests;
 mod verdict;
 
 pub use fingerprint::Identification;
+pub(crate) use fingerprint::LONGEST_TEXT;
 pub use verdict::{Difference, Healing, Remembered, Scored, Verdict};

@@ -4,7 +4,7 @@ use super::phrase::{Phrase, RoleWord, Within};
 use super::{Intent, Pool, Understanding, understand};
 use crate::diagnostic::did_you_mean;
 use crate::page::carriers::carriers;
-use crate::page::containers::{Place, kind_of};
+use crate::page::containers::{Place, is_cell, kind_of};
 use crate::page::dom::{DomElement, NodeId, State};
 use crate::page::selector::Finder;
 use crate::page::snapshot::single_spaces;
@@ -386,11 +386,7 @@ impl Finder<'_> {
         pool: Pool,
     ) -> Option<(Vec<NodeId>, Likeness)> {
         let sought = SoughtName::new(&phrase.name);
-        let levels = match phrase.is_quoted {
-            true => &Likeness::KEPT[..],
-            false => &Likeness::SAID[..],
-        };
-        for &likeness in levels {
+        for &likeness in Likeness::of_sentence(phrase.is_quoted) {
             let level = |text: &str| sought.fits(text, likeness);
             for source in [name, label, placeholder] {
                 let found: Vec<NodeId> = elements
@@ -479,17 +475,16 @@ impl Finder<'_> {
 
     /// The heading of the column that an element stands in.
     fn column_heading(&self, id: NodeId) -> Option<String> {
-        let around = |id: NodeId, roles: &[&str]| {
+        let around = |id: NodeId, is_meant: &dyn Fn(&str) -> bool| {
             let mut all = self.state.ancestor_elements(id);
-            all.find(|(_, outer)| roles.contains(&outer.role.as_str()))
+            all.find(|(_, outer)| is_meant(&outer.role))
         };
-        let cells = &["cell", "gridcell", "rowheader", "columnheader"];
-        let is_cell = |element: &DomElement| cells.contains(&element.role.as_str());
-        let cell = match self.state.element(id).is_some_and(is_cell) {
+        let element = self.state.element(id);
+        let cell = match element.is_some_and(|element| is_cell(&element.role)) {
             true => id,
-            false => around(id, cells)?.0,
+            false => around(id, &is_cell)?.0,
         };
-        let (row, _) = around(cell, &["row"])?;
+        let (row, _) = around(cell, &|role| role == "row")?;
         self.column_of(row, cell)
     }
 

@@ -98,12 +98,7 @@ impl<'a> Finder<'a> {
                 let Some(name) = name else {
                     return called(&|_| true);
                 };
-                let sought = SoughtName::new(name);
-                Likeness::KEPT
-                    .iter()
-                    .map(|&likeness| called(&|name| sought.fits(name, likeness)))
-                    .find(|found| !found.is_empty())
-                    .unwrap_or_default()
+                SoughtName::new(name).found_first(&Likeness::KEPT, called)
             }
             Pattern::Label(label) => in_scope
                 .filter(|(_, element)| !element.label.is_empty() && element.label == *label)

@@ -84,9 +84,7 @@ pub(super) async fn seek<S: Stage + Witness>(
         let found = target.and_then(|id| Some((id, Aim::at(finder, id)?)));
         let is_certain = match (&judged.verdict, &found) {
             (Verdict::Same(id), Some(_)) if !memory.has_moved(finder, *id) => true,
-            (Verdict::Same(_), Some((_, aim))) | (Verdict::Healed(_), Some((_, aim)))
-                if replay.heals || matches!(judged.verdict, Verdict::Same(_)) =>
-            {
+            (verdict, Some((_, aim))) if replay.heals || matches!(verdict, Verdict::Same(_)) => {
                 let since = match &steady {
                     Some((known, since)) if known.address == aim.address => *since,
                     _ => Stopwatch::start(),

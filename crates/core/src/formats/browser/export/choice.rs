@@ -1,12 +1,10 @@
 //! Which selector of a step says its element best.
 
+use crate::page::identity::LONGEST_TEXT;
 use crate::page::selector::{Pattern, Selector, Within};
 use crate::scenario::browser::{AssertKind, ContainerKind, Fingerprint, TestStep};
 use crate::scenario::is_role;
 use crate::value::as_text;
-
-/// Names in fingerprints that are this long may be cut, in characters.
-const LONGEST_NAME: usize = 120;
 
 /// The selectors of a step, the best first: the position that its sentence named, then what people read, then places
 /// among others. Each is within the container that any of them names.
@@ -87,7 +85,7 @@ fn says_itself(pattern: &Pattern) -> bool {
 fn by_name(fingerprint: &Fingerprint, all: &[Selector]) -> Option<Selector> {
     let is_alone = fingerprint.of == 1 && fingerprint.position.is_none();
     // What is longer was cut.
-    let is_whole = fingerprint.name.chars().count() < LONGEST_NAME;
+    let is_whole = fingerprint.name.chars().count() < LONGEST_TEXT;
     let is_named = is_role(&fingerprint.role) && !fingerprint.name.trim().is_empty() && is_whole;
     let pattern = Pattern::Role {
         role: fingerprint.role.clone(),
