@@ -14,7 +14,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cuecard_core::formats::browser::read as read_scenario;
@@ -43,14 +42,17 @@ use crate::replay_browser::verdicts::table::TABLE;
 use crate::replay_browser::with_site;
 
 /// How many cases are tried, and from which seed they are drawn, unless the environment says otherwise.
-const CASES: usize = 100;
+const CASES: usize = 500;
 const SEED: u64 = 17;
 
-/// How many browsers there are at once.
-const BROWSERS: usize = 2;
+/// How many browsers there are at once. Most of a case is waiting: for what the page does late, and until it is quiet.
+const BROWSERS: usize = 4;
 
 /// How many changes are drawn until one can be made.
 const DRAWS: usize = 12;
+
+/// How many cases in a row may not be made: more, and the browser is lost.
+const MOST_REFUSED: usize = 20;
 
 /// How long an element is looked for, in milliseconds: longer than the page holds back what is inserted late.
 const BRIEFLY: u64 = 700;
@@ -85,33 +87,9 @@ fn nothing_is_done_on_another_element_however_the_page_changes() {
     if cuecard_testing::peers::browser_tools().is_none() {
         return;
     }
-    let applied = AtomicUsize::new(0);
     let parts: Vec<(Vec<Case>, BTreeMap<String, u64>)> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..BROWSERS)
-            .map(|part| {
-                let applied = &applied;
-                scope.spawn(move || {
-                    let mut found = (Vec::new(), BTreeMap::new());
-                    with_site(Site::start_with_adversary, async |stage, site| {
-                        let sentences = sentences(stage, site, part).await;
-                        let mut chance = Chance(seed.wrapping_mul(31).wrapping_add(part as u64));
-                        while applied.load(Ordering::Relaxed) < count {
-                            let sentence = &sentences[chance.below(sentences.len())];
-                            let name = format!("{part}.{}", found.0.len());
-                            if let Some(case) = case(stage, site, sentence, name, &mut chance).await
-                            {
-                                applied.fetch_add(1, Ordering::Relaxed);
-                                if std::env::var_os("CUECARD_ADVERSARY_TELL").is_some() {
-                                    println!("{}: {} → {}", case.name, case.words, case.verdict);
-                                }
-                                found.0.push(case);
-                            }
-                        }
-                        found.1 = site.counts();
-                    });
-                    found
-                })
-            })
+            .map(|part| scope.spawn(move || cases(part, count.div_ceil(BROWSERS), seed)))
             .collect();
         threads
             .into_iter()
@@ -131,6 +109,70 @@ fn nothing_is_done_on_another_element_however_the_page_changes() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+/// The control: a harness that can't fail would prove nothing.
+#[test]
+fn a_click_on_another_element_is_told_from_one_on_the_right_one() {
+    if cuecard_testing::peers::browser_tools().is_none() {
+        return;
+    }
+    with_site(Site::start_with_adversary, async |stage, site| {
+        let page = "components/board.html";
+        let scene = opened(stage, site, page).await;
+        let card = |name: &str| {
+            let sentence = format!("click 'Edit' in the '{name}' card");
+            understood(&scene, &sentence, &site.url(page), 0).expect("it is understood")
+        };
+        let (step, address) = card("Write the imprint");
+        let (_, another) = card("Choose a font");
+        let mut chance = Chance(1);
+        for (meant, are_wrong) in [(address, false), (another, true)] {
+            let sentence = Sentence {
+                page: page.to_owned(),
+                before: Vec::new(),
+                step: step.clone(),
+                address: meant,
+            };
+            let mut found = Vec::new();
+            while !found.iter().any(|case: &Case| case.verdict == "same") {
+                let name = format!("{are_wrong}.{}", found.len());
+                found.extend(case(stage, site, &sentence, name, &mut chance).await.ok());
+            }
+            found.retain(|case| case.verdict == "same");
+            let wrong = wrong_targets(&found, &site.counts());
+            assert_eq!(!wrong.is_empty(), are_wrong, "{found:?} {wrong:?}");
+        }
+    });
+}
+
+/// The cases of one browser, and what its pages told of them.
+fn cases(part: usize, count: usize, seed: u64) -> (Vec<Case>, BTreeMap<String, u64>) {
+    let mut found = (Vec::new(), BTreeMap::new());
+    with_site(Site::start_with_adversary, async |stage, site| {
+        let sentences = sentences(stage, site, part).await;
+        let mut chance = Chance(seed.wrapping_mul(31).wrapping_add(part as u64));
+        let mut refused = 0;
+        while found.0.len() < count {
+            let sentence = &sentences[chance.below(sentences.len())];
+            let name = format!("{part}.{}", found.0.len());
+            let case = match case(stage, site, sentence, name, &mut chance).await {
+                Ok(case) => case,
+                Err(reason) => {
+                    refused += 1;
+                    assert!(refused < MOST_REFUSED, "{}: {reason}", sentence.page);
+                    continue;
+                }
+            };
+            refused = 0;
+            if std::env::var_os("CUECARD_ADVERSARY_TELL").is_some() {
+                println!("{}: {} → {}", case.name, case.words, case.verdict);
+            }
+            found.0.push(case);
+        }
+        found.1 = site.counts();
+    });
+    found
 }
 
 /// Cases in which something was done on another element, with what it was.
@@ -336,14 +378,17 @@ fn understood(
     Some((kept, ElementAddress::of(element)))
 }
 
-/// Changes the page of a sentence by chance and plays it. None if the changes can't be made there.
+/// Changes the page of a sentence by chance and plays it.
+///
+/// # Errors
+/// With the reason if the changes can't be made there.
 async fn case(
     stage: &mut LiveStage,
     site: &Site,
     sentence: &Sentence,
     name: String,
     chance: &mut Chance,
-) -> Option<Case> {
+) -> Result<Case, String> {
     let mut steps = sentence.before.clone();
     steps.push(sentence.step.clone());
     let file = StepsFile {
@@ -398,7 +443,7 @@ async fn case(
     .await;
     let answer = changing.answer;
     if answer["ok"] != true {
-        return None;
+        return Err(format!("{answer} {played:?}"));
     }
     let verdict = match (&last.verdict, &last.error) {
         (Some(verdict), None) => verdict.word.clone(),
@@ -409,11 +454,12 @@ async fn case(
         (None, _) => format!("{:?}", played.verdict),
     };
     let applied: Vec<&str> = answer["applied"]
-        .as_array()?
-        .iter()
+        .as_array()
+        .into_iter()
+        .flatten()
         .filter_map(Value::as_str)
         .collect();
-    Some(Case {
+    Ok(Case {
         words: format!(
             "{} \"{}\" | {}",
             sentence.page,

@@ -20,7 +20,7 @@ const TEST_ID: &str = "data-testid";
 
 /// The share of the sentences that mean something which must be understood as they are, in percent: what is reached. The
 /// goal is 70.
-const UNDERSTOOD: usize = 35;
+const UNDERSTOOD: usize = 68;
 
 /// A sentence, and the CSS selector of what it means: `none` if it is to be refused, nothing if it is about no element.
 struct Sentence {
@@ -90,19 +90,32 @@ fn sentences_mean_what_people_mean() {
 
 /// A script that marks what each sentence means by a class.
 fn marks(sentences: &[Sentence]) -> String {
-    let means: Vec<&Option<String>> = sentences.iter().map(|sentence| &sentence.means).collect();
+    let means: Vec<(&str, String)> = sentences
+        .iter()
+        .enumerate()
+        .filter_map(|(number, sentence)| Some((sentence.means.as_deref()?, mark(number))))
+        .filter(|(css, _)| *css != "none")
+        .collect();
     let means = serde_json::to_string(&means).expect("texts");
     format!(
-        "<script>{means}.forEach((css, number) => css && css !== 'none' && \
-         document.querySelectorAll(css).forEach((element) => element.classList.add(`means-${{number}}`)))</script>"
+        "<script>{means}.forEach(([css, mark]) => \
+         document.querySelectorAll(css).forEach((element) => element.classList.add(mark)))</script>"
     )
+}
+
+/// The class that marks what a sentence means. In letters: a number could be a part of the sentence.
+fn mark(number: usize) -> String {
+    let letters = number.to_string().into_bytes().into_iter();
+    letters
+        .map(|digit| char::from(digit - b'0' + b'p'))
+        .collect()
 }
 
 fn judge(state: &DomState, number: usize, sentence: &Sentence, counts: &mut Counts) {
     let finder = Finder::new(state, TEST_ID);
     let means_none = sentence.means.as_deref() == Some("none");
     counts.meaningful += usize::from(!means_none);
-    let class = format!("means-{number}");
+    let class = mark(number);
     let is_marked = |id: NodeId| {
         let classes = state
             .element(id)

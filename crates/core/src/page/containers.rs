@@ -278,7 +278,7 @@ impl Finder<'_> {
     }
 
     /// Whether an element is one of several of its class that people act on, or on something in each.
-    fn is_block(&self, id: NodeId, element: &DomElement) -> bool {
+    pub(crate) fn is_block(&self, id: NodeId, element: &DomElement) -> bool {
         let acts = |id: NodeId| {
             let mut all = self.state.element(id).into_iter();
             all.any(|own| own.is_interactive)
@@ -317,7 +317,7 @@ impl Finder<'_> {
 
     /// Whether an element is one of several alike: by its role or tag, or since it has a heading and a neighbour of the
     /// same make has one too.
-    fn is_item(&self, id: NodeId, element: &DomElement) -> bool {
+    pub(crate) fn is_item(&self, id: NodeId, element: &DomElement) -> bool {
         if ITEM_ROLES.contains(&element.role.as_str())
             || ITEM_TAGS.contains(&element.tag_name.as_str())
         {
@@ -337,7 +337,7 @@ impl Finder<'_> {
     }
 
     /// The elements beside one that are made as it is, itself included.
-    fn likes(&self, id: NodeId) -> Vec<NodeId> {
+    pub(crate) fn likes(&self, id: NodeId) -> Vec<NodeId> {
         let Some(element) = self.state.element(id) else {
             return Vec::new();
         };
@@ -405,7 +405,7 @@ impl Finder<'_> {
     }
 
     /// The heading of a part of the page: the first in it, if that is not of a smaller part, and none is as high.
-    fn own_heading(&self, id: NodeId) -> Option<NodeId> {
+    pub(crate) fn own_heading(&self, id: NodeId) -> Option<NodeId> {
         let mut headings = self
             .state
             .descendants(id)
@@ -441,7 +441,7 @@ impl Finder<'_> {
             };
             let is_other_item = ITEM_ROLES.contains(&element.role.as_str())
                 || ITEM_TAGS.contains(&element.tag_name.as_str());
-            if is_other_item || CONTROL_ROLES.contains(&element.role.as_str()) {
+            if is_other_item || is_control(&element.role) {
                 at = self.state.node(id).end;
                 continue;
             }
@@ -527,7 +527,7 @@ impl Finder<'_> {
     }
 
     /// Whether a neighbour of `outer` that is made alike has a twin of what is inside `outer`.
-    fn is_parallel(&self, outer: NodeId, inner: NodeId) -> bool {
+    pub(crate) fn is_parallel(&self, outer: NodeId, inner: NodeId) -> bool {
         let Some(element) = self.state.element(inner) else {
             return false;
         };
@@ -557,35 +557,37 @@ impl Finder<'_> {
     /// date or price, else the longest. None if that is the element itself.
     pub(crate) fn item_container(&self, id: NodeId) -> Option<(NodeId, Container)> {
         let item = self.item_around(id)?;
-        let element = self.state.element(item)?;
-        let kind = match (element.role.as_str(), element.tag_name.as_str()) {
-            ("row", _) | (_, "tr") => ContainerKind::Row,
-            ("article", _) | (_, "article") => ContainerKind::Post,
-            (role, tag) if ITEM_ROLES.contains(&role) || ITEM_TAGS.contains(&tag) => {
-                ContainerKind::Item
-            }
-            _ => ContainerKind::Card,
-        };
-        let texts = self.item_texts(item);
-        let text = self.distinguishing(item, &texts)?;
-        let own = self.range(id);
-        let is_own = own.contains(&text.element.0)
+        let (container, text) = self.container_of(item)?;
+        let name = container.text.as_deref().unwrap_or_default();
+        let is_own = self.range(id).contains(&text.0)
             || self.state.element(id).is_some_and(|element| {
-                let folded = fold_name(&text.text);
+                let folded = fold_name(name);
                 fold_name(&element.name) == folded || fold_name(&element.label) == folded
             });
-        if is_own || text.text.chars().nth(LONGEST_TEXT).is_some() {
-            return None;
-        }
-        Some((
-            item,
-            Container {
-                kind,
-                text: Some(text.text.clone()),
-                at: text.at,
-                column: self.column(item, text),
-            },
-        ))
+        (!is_own && name.chars().count() <= LONGEST_TEXT).then_some((item, container))
+    }
+
+    /// The items around an element, innermost first.
+    pub(crate) fn items_around(&self, id: NodeId) -> impl Iterator<Item = (NodeId, ContainerKind)> {
+        self.state
+            .ancestor_elements(id)
+            .filter(|(outer, element)| {
+                self.is_item(*outer, element) || self.is_block(*outer, element)
+            })
+            .map(|(outer, element)| (outer, item_kind(element)))
+    }
+
+    /// What tells an item from others, and the element that has that text.
+    fn container_of(&self, item: NodeId) -> Option<(Container, NodeId)> {
+        let texts = self.item_texts(item);
+        let text = self.distinguishing(item, &texts)?;
+        let container = Container {
+            kind: item_kind(self.state.element(item)?),
+            text: Some(text.text.clone()),
+            at: text.at,
+            column: self.column(item, text),
+        };
+        Some((container, text.element))
     }
 
     /// Of the texts of an item the one that tells it from those beside it.
@@ -680,7 +682,7 @@ impl Finder<'_> {
         self.state.node(id).end - id.0
     }
 
-    fn element_name(&self, id: NodeId) -> String {
+    pub(crate) fn element_name(&self, id: NodeId) -> String {
         let element = self.state.element(id);
         match element.map(|element| single_spaces(&element.name)) {
             Some(name) if !name.is_empty() => name,
@@ -689,7 +691,7 @@ impl Finder<'_> {
     }
 
     /// Whether text stands right in an element.
-    fn has_own_text(&self, id: NodeId) -> bool {
+    pub(crate) fn has_own_text(&self, id: NodeId) -> bool {
         self.state
             .children(id)
             .any(|child| match &self.state.node(child).kind {
@@ -723,9 +725,26 @@ pub(crate) fn is_row(role: &str) -> bool {
     matches!(role, "row" | "listitem" | "treeitem")
 }
 
+/// Whether people act on elements of this role, and don't read them.
+pub(crate) fn is_control(role: &str) -> bool {
+    CONTROL_ROLES.contains(&role)
+}
+
 /// Whether an element of this role is a part of a row.
 pub(crate) fn is_cell(role: &str) -> bool {
     matches!(role, "cell" | "gridcell" | "rowheader" | "columnheader")
+}
+
+/// The kind of item that an element is.
+fn item_kind(element: &DomElement) -> ContainerKind {
+    match (element.role.as_str(), element.tag_name.as_str()) {
+        ("row", _) | (_, "tr") => ContainerKind::Row,
+        ("article", _) | (_, "article") => ContainerKind::Post,
+        (role, tag) if ITEM_ROLES.contains(&role) || ITEM_TAGS.contains(&tag) => {
+            ContainerKind::Item
+        }
+        _ => ContainerKind::Card,
+    }
 }
 
 /// The kind of container that an element of this role is.

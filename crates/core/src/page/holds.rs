@@ -229,6 +229,9 @@ fn compared(assertion: &BrowserAssertion, text: &str, expected: &str) -> Seen {
     let observed = format!("it is \"{}\"", cut(&single_spaces(text), LONGEST_SHOWN));
     match assertion.matching {
         TextMatch::Equals => said(folded(text) == folded(expected), observed),
+        TextMatch::Contains if assertion.kind == AssertKind::Text => {
+            said(has_text(&folded(text), &folded(expected)), observed)
+        }
         TextMatch::Contains => said(folded(text).contains(&folded(expected)), observed),
         TextMatch::Regex => {
             let pattern = RegexBuilder::new(expected)
@@ -248,6 +251,20 @@ fn compared(assertion: &BrowserAssertion, text: &str, expected: &str) -> Seen {
             }
         }
     }
+}
+
+/// Whether words are in a text. A number is no part of a greater one: `1 comment` is not in `11 comments`.
+fn has_text(text: &str, words: &str) -> bool {
+    let is_digit = |sign: Option<char>| sign.is_some_and(|sign| sign.is_ascii_digit());
+    let (starts, ends) = (
+        is_digit(words.chars().next()),
+        is_digit(words.chars().next_back()),
+    );
+    text.match_indices(words).any(|(at, found)| {
+        let before = is_digit(text[..at].chars().next_back());
+        let after = is_digit(text[at + found.len()..].chars().next());
+        !(starts && before || ends && after)
+    })
 }
 
 /// The value of a field; of a select its label does too. A secret can only be asked whether it is filled.

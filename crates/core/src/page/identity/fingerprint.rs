@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::place::{is_in, keeps_its_own};
-use super::verdict::{has_name, is_kind, same_path};
+use super::verdict::{Remembered, Verdict, has_name, is_kind, same_path};
 use crate::page::containers::{Place, is_cell, is_row};
 use crate::page::describe::is_frame;
 use crate::page::dom::{DomElement, DomKind, DomState, NodeId};
@@ -62,6 +62,20 @@ impl Finder<'_> {
         let position = said.and_then(|phrase| phrase.position);
         let within = self.within(id, said.and_then(|phrase| phrase.within.as_ref()));
         self.identify_within(id, within, position)
+    }
+
+    /// What an element is whose text is asserted: known by where it stands, and not by the text. None if it would not be
+    /// found again so.
+    pub fn identify_shown(&self, id: NodeId) -> Option<Identification> {
+        let mut known = self.identify(id, None)?;
+        known
+            .selectors
+            .retain(|selector| !matches!(selector.pattern, Pattern::Text(_)));
+        let remembered = Remembered {
+            selectors: &known.selectors,
+            fingerprint: &known.fingerprint,
+        };
+        (self.verdict(remembered) == Verdict::Same(id)).then_some(known)
     }
 
     /// As [`Finder::identify`], with containers that are known already.
@@ -287,6 +301,11 @@ impl Finder<'_> {
         let own = single_spaces(&element.label);
         if !own.is_empty() {
             return cut(&own, LONGEST_TEXT).into_owned();
+        }
+        if is_cell(&element.role)
+            && let Some(heading) = self.column_heading(id)
+        {
+            return cut(&heading, LONGEST_TEXT).into_owned();
         }
         // Of an item that is known by a text the others may change: prices, counts, states.
         if let Some(item) = within.iter().find(|container| container.kind.is_item()) {

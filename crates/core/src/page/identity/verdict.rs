@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::fingerprint::{LONGEST_TEXT, ordinals};
 use super::place::is_in;
-use crate::page::containers::Place;
+use crate::page::containers::{Place, is_cell};
 use crate::page::dom::{DomElement, NodeId};
 use crate::page::selector::{Finder, Pattern, Selector, looks_generated};
 use crate::page::snapshot::single_spaces;
@@ -358,6 +358,12 @@ impl Finder<'_> {
             return false;
         }
         let within = &fingerprint.within;
+        // What a cell shows may stand in another column by now.
+        if is_cell(&element.role)
+            && fold_name(&self.near(id, element, within)) != fold_name(&fingerprint.near)
+        {
+            return false;
+        }
         match fingerprint.of > 1 {
             true => {
                 same_path(&self.path(id, within), &fingerprint.path)

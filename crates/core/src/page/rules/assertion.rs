@@ -7,7 +7,7 @@ use crate::scenario::browser::{AssertKind, BrowserAssertion, Compare, TextMatch}
 use crate::value::{Json, as_text};
 
 /// What can be said of an element, and whether it is the opposite.
-const STATES: &[(&str, AssertKind, bool)] = &[
+pub(super) const STATES: &[(&str, AssertKind, bool)] = &[
     ("visible", AssertKind::Visible, false),
     ("shown", AssertKind::Visible, false),
     ("displayed", AssertKind::Visible, false),
@@ -69,6 +69,10 @@ const SAYINGS: &[(&str, TextMatch, Says)] = &[
     ("contains", TextMatch::Contains, Says::Either),
     ("contain text", TextMatch::Contains, Says::Text),
     ("contains text", TextMatch::Contains, Says::Text),
+    ("contain word", TextMatch::Contains, Says::Text),
+    ("contains word", TextMatch::Contains, Says::Text),
+    ("contain words", TextMatch::Contains, Says::Text),
+    ("contains words", TextMatch::Contains, Says::Text),
     ("include", TextMatch::Contains, Says::Either),
     ("includes", TextMatch::Contains, Says::Either),
     ("show", TextMatch::Contains, Says::Shown),
@@ -92,7 +96,7 @@ enum Says {
 }
 
 /// Words with which what is said of something can begin.
-const JOINTS: &[&str] = &[
+pub(super) const JOINTS: &[&str] = &[
     "is",
     "are",
     "should",
@@ -168,7 +172,7 @@ const TEXT_WORDS: &[&str] = &[
     "label",
 ];
 
-const NUMBERS: &[&str] = &[
+pub(super) const NUMBERS: &[&str] = &[
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 ];
 
@@ -229,7 +233,7 @@ pub(super) fn claim(tokens: &[Token]) -> Result<Claim, String> {
 }
 
 /// Words with their short forms written out: `isn't` is `is not`.
-fn expanded(tokens: &[Token]) -> Vec<Token> {
+pub(super) fn expanded(tokens: &[Token]) -> Vec<Token> {
     let mut all = Vec::new();
     for token in tokens {
         let word = token
@@ -284,7 +288,7 @@ fn place_of_user(tokens: &[Token]) -> Option<Claim> {
 }
 
 /// What is to be seen: `should see X`, `to see X`, `I do not see X`.
-fn take_see(tokens: &[Token]) -> Option<(&[Token], bool)> {
+pub(super) fn take_see(tokens: &[Token]) -> Option<(&[Token], bool)> {
     let at = tokens
         .iter()
         .position(|token| token.is_any(&["see", "sees"]))?;
@@ -348,7 +352,10 @@ pub(super) fn without_page(tokens: &[Token]) -> &[Token] {
                 && the.is_any(&["the", "this"])
                 && page.is_any(&["page", "screen", "top", "bottom"]) =>
         {
-            rest
+            match rest {
+                [rest @ .., somewhere] if somewhere.is_any(&["somewhere", "anywhere"]) => rest,
+                rest => rest,
+            }
         }
         tokens => tokens,
     }
@@ -476,7 +483,7 @@ fn put_within((_, words): &mut Claim, within: Within) -> Result<(), String> {
 }
 
 /// What is said, without the words that say nothing, and whether it is denied.
-fn saying(tokens: &[Token]) -> Option<(String, bool)> {
+pub(super) fn saying(tokens: &[Token]) -> Option<(String, bool)> {
     let mut negate = false;
     let mut words = Vec::new();
     let all: Option<Vec<String>> = tokens
@@ -557,6 +564,9 @@ fn of_text(
     };
     let of_page = match without_ignored(subject) {
         [page, rest @ ..] if page.is_any(&["page", "current"]) && !rest.is_empty() => rest,
+        [title, of, the, page] if of.is("of") && the.is("the") && page.is("page") => {
+            std::slice::from_ref(title)
+        }
         rest => rest,
     };
     if let [word] = of_page {
@@ -637,6 +647,14 @@ fn there_is(is: &Token, rest: &[Token]) -> Result<Claim, String> {
     }
 }
 
+/// The number that a word is.
+pub(super) fn figure(word: &str) -> Option<i64> {
+    let number = NUMBERS
+        .iter()
+        .position(|known| known.eq_ignore_ascii_case(word))?;
+    i64::try_from(number).ok()
+}
+
 /// `at least 3 'Delete' buttons`
 fn count(rest: &[Token]) -> Result<Claim, String> {
     let form = || "write there are 3 'name' buttons".to_owned();
@@ -654,10 +672,7 @@ fn count(rest: &[Token]) -> Result<Claim, String> {
     .unwrap_or((Compare::Equal, 0, rest));
     let (number, rest) = rest.split_first().ok_or_else(form)?;
     let word = number.word().ok_or_else(form)?.to_lowercase();
-    let number = NUMBERS
-        .iter()
-        .position(|known| *known == word)
-        .and_then(|number| i64::try_from(number).ok())
+    let number = figure(&word)
         .or_else(|| word.parse::<u32>().ok().map(i64::from))
         .map(|number| number + shift)
         .filter(|number| *number >= 0)

@@ -6,15 +6,20 @@
 
 mod assertion;
 mod forms;
+mod gist;
 mod keys;
+mod loose;
 mod phrase;
 mod resolve;
 mod sentence;
+mod surroundings;
+mod synonyms;
 #[cfg(test)]
 mod tests;
 mod verbs;
 
 pub use forms::nearest_form;
+pub use gist::Meant;
 pub use phrase::{Phrase, RoleWord, Within};
 pub use resolve::{Found, NotFound};
 
@@ -24,7 +29,7 @@ use sentence::{Sentence, TokenKind};
 
 use super::dom::NodeId;
 use super::selector::Finder;
-use crate::scenario::browser::{ActionKind, IntermediateStep};
+use crate::scenario::browser::{ActionKind, AssertKind, BrowserAssertion, IntermediateStep};
 
 /// A sentence after reading.
 #[derive(Debug, Clone, PartialEq)]
@@ -140,10 +145,22 @@ pub fn understand(sentence: &str) -> Understanding {
 impl Finder<'_> {
     /// What a sentence means on this page.
     pub fn translate(&self, sentence: &str) -> Translation {
-        match understand(sentence) {
+        let translation = match understand(sentence) {
             Understanding::Understood(intent) => self.resolve(&intent),
             Understanding::NotUnderstood { reason } => Translation::NotUnderstood { reason },
             Understanding::Compound { parts } => Translation::Compound { parts },
+        };
+        match translation {
+            Translation::NotUnderstood { .. } | Translation::NotFound(_) => {
+                match self.gist(sentence) {
+                    Some(meant) => Translation::Step {
+                        step: Box::new(meant.step),
+                        target: Some(meant.target),
+                    },
+                    None => translation,
+                }
+            }
+            translation => translation,
         }
     }
 
@@ -181,6 +198,19 @@ impl Finder<'_> {
                 elements, is_part, ..
             }) => {
                 let target = elements.first().copied();
+                // What a checkbox or a radio button is called is no text that it shows.
+                let is_check = |id: &NodeId| self.is_in_pool(*id, Pool::Checks);
+                let is_text = |assertion: &BrowserAssertion| assertion.kind == AssertKind::Text;
+                if step.assertion.as_ref().is_some_and(is_text)
+                    && target.as_ref().is_some_and(is_check)
+                {
+                    return Translation::NotFound(NotFound {
+                        phrase: format!("text in {phrase}"),
+                        nearest: elements.iter().map(|&id| self.in_words(id)).collect(),
+                        count: None,
+                        say: None,
+                    });
+                }
                 step.whole_name = target
                     .filter(|_| is_part)
                     .and_then(|id| self.state.element(id))

@@ -97,7 +97,7 @@ const ROLE_WORDS: &[(&str, RoleWord)] = &[
 ];
 
 /// What people call containers. Longer ones first.
-const CONTAINER_WORDS: &[(&str, ContainerKind)] = &[
+pub(super) const CONTAINER_WORDS: &[(&str, ContainerKind)] = &[
     ("table row", ContainerKind::Row),
     ("list item", ContainerKind::Item),
     ("email", ContainerKind::Item),
@@ -179,12 +179,12 @@ const CONTAINS: &[&str] = &[
 ];
 
 /// What is in something, and what that is in.
-const PREPOSITIONS: &[&str] = &[
+pub(super) const PREPOSITIONS: &[&str] = &[
     "in", "inside", "within", "of", "from", "on", "for", "under", "below", "beside",
 ];
 
 /// Places in an order.
-const ORDINALS: &[(&str, &str, i32)] = &[
+pub(super) const ORDINALS: &[(&str, &str, i32)] = &[
     ("first", "1st", 1),
     ("second", "2nd", 2),
     ("third", "3rd", 3),
@@ -448,7 +448,9 @@ impl Phrase {
 /// Where tokens stand in their sentence, in bytes.
 pub(super) fn span(tokens: &[Token]) -> Range<usize> {
     let ends = tokens.first().zip(tokens.last());
-    ends.map_or(0..0, |(first, last)| first.start..last.end)
+    // Words that were put in another order stand nowhere.
+    ends.filter(|(first, last)| first.start < last.end)
+        .map_or(0..0, |(first, last)| first.start..last.end)
 }
 
 fn is_lower(word: &str) -> bool {
@@ -582,7 +584,12 @@ fn take_ordinal(tokens: &[Token]) -> (&[Token], Option<i32>) {
     }
 }
 
-fn position_of(token: &Token) -> Option<i32> {
+/// Whether a word is a place in an order.
+pub(super) fn is_position(token: &Token) -> bool {
+    position_of(token).is_some()
+}
+
+pub(super) fn position_of(token: &Token) -> Option<i32> {
     ORDINALS
         .iter()
         .find(|(word, number, _)| token.is(word) || token.is(number))

@@ -474,7 +474,7 @@ impl Finder<'_> {
     }
 
     /// The heading of the column that an element stands in.
-    fn column_heading(&self, id: NodeId) -> Option<String> {
+    pub(crate) fn column_heading(&self, id: NodeId) -> Option<String> {
         let around = |id: NodeId, is_meant: &dyn Fn(&str) -> bool| {
             let mut all = self.state.ancestor_elements(id);
             all.find(|(_, outer)| is_meant(&outer.role))
@@ -592,7 +592,7 @@ fn placeholder(element: &DomElement) -> Option<&str> {
 }
 
 /// Whether an element is one that is looked at.
-fn is_in(element: &DomElement, pool: Pool) -> bool {
+pub(super) fn is_in(element: &DomElement, pool: Pool) -> bool {
     let (role, tag) = (element.role.as_str(), element.tag_name.as_str());
     match pool {
         Pool::Interactive => element.is_interactive,

@@ -137,6 +137,7 @@ impl Sentence {
         {
             tokens.pop();
         }
+        let tokens = in_order(tokens);
         match tokens.is_empty() {
             true => Err("it has no words".to_owned()),
             false => Ok(Self {
@@ -144,6 +145,74 @@ impl Sentence {
                 tokens,
             }),
         }
+    }
+}
+
+/// Words that say for whom or where something is, before a comma.
+const PLACES: &[&str] = &["in", "on", "under", "inside", "within", "below", "from"];
+
+/// What people write before they say what is done.
+const OPENINGS: &[&str] = &[
+    "let's",
+    "let us",
+    "i'd like to",
+    "i would like to",
+    "i want to",
+    "we want to",
+    "try to",
+];
+
+/// Tokens in the order of the forms: `in the poll, click Vote` says the place first, and `Memo: type 'Rent'` the field.
+fn in_order(tokens: Vec<Token>) -> Vec<Token> {
+    let is_plain = |token: &Token| Token {
+        kind: match &token.kind {
+            TokenKind::Word(word) => TokenKind::Word(word.replace('’', "'")),
+            kind => kind.clone(),
+        },
+        ..token.clone()
+    };
+    let plain: Vec<Token> = tokens.iter().map(is_plain).collect();
+    if let Some(rest) = OPENINGS.iter().find_map(|words| after(&plain, words)) {
+        return tokens[tokens.len() - rest.len()..].to_vec();
+    }
+    let comma = tokens
+        .iter()
+        .position(|token| token.kind == TokenKind::Break);
+    if let Some(comma) = comma
+        && comma > 1
+        && comma + 1 < tokens.len()
+    {
+        let (before, rest) = (&tokens[..comma], &tokens[comma + 1..]);
+        if before[0].is_any(PLACES) {
+            return [rest, before].concat();
+        }
+        // `As a moderator, lock the thread`
+        if before[0].is("as") && before[1].is_any(&["a", "an", "the"]) {
+            return rest.to_vec();
+        }
+    }
+    let colon = tokens.iter().position(|token| {
+        token
+            .word()
+            .is_some_and(|word| word.len() > 1 && word.ends_with(':'))
+    });
+    match colon {
+        Some(at)
+            if tokens
+                .get(at + 1)
+                .is_some_and(|verb| verb.is_any(&["type", "enter", "write"])) =>
+        {
+            let mut field = tokens[..=at].to_vec();
+            if let TokenKind::Word(word) = &mut field[at].kind {
+                word.pop();
+            }
+            let into = Token {
+                kind: TokenKind::Word("into".to_owned()),
+                ..tokens[at].clone()
+            };
+            [&tokens[at + 1..], &[into], &field].concat()
+        }
+        _ => tokens,
     }
 }
 

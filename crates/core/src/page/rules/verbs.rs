@@ -48,6 +48,8 @@ const VERBS: &[(&str, Verb)] = &[
     ("clear", Verb::Clear),
     ("empty", Verb::Clear),
     ("search", Verb::Search),
+    ("check off", Verb::Flag(true)),
+    ("tick off", Verb::Flag(true)),
     ("check", Verb::Check),
     ("tick", Verb::Flag(true)),
     ("enable", Verb::Flag(true)),
@@ -67,6 +69,7 @@ const VERBS: &[(&str, Verb)] = &[
     ("pick", Verb::Select),
     ("scroll", Verb::Scroll),
     ("wait", Verb::Wait),
+    ("pause for", Verb::Wait),
     ("upload", Verb::Upload),
     ("attach", Verb::Upload),
     ("extract", Verb::Extract),
@@ -84,7 +87,7 @@ const RIGHT_CLICK: &str =
     "there is no click with the right button: write click X, or press KEY in X";
 
 #[derive(Debug, Clone, Copy)]
-enum Verb {
+pub(super) enum Verb {
     Navigate,
     History,
     Reload,
@@ -119,7 +122,7 @@ const FILLERS: &[&str] = &[
 ];
 
 /// Who does it.
-const PERSONS: &[&str] = &["i", "we", "you", "user"];
+const PERSONS: &[&str] = &["i", "we", "you", "user", "admin", "customer", "visitor"];
 
 /// What people go to, by its name.
 const DESTINATIONS: &[&str] = &["page", "section", "folder", "view", "screen"];
@@ -174,7 +177,7 @@ pub(super) fn intent(sentence: &Sentence) -> Understanding {
 }
 
 /// Takes the verb from the beginning, also in the third person.
-fn take_verb(tokens: &[Token]) -> Option<(Verb, &[Token])> {
+pub(super) fn take_verb(tokens: &[Token]) -> Option<(Verb, &[Token])> {
     let first = tokens.first()?.word()?.to_lowercase();
     let stems = [
         Some(first.as_str()),
@@ -195,7 +198,7 @@ fn take_verb(tokens: &[Token]) -> Option<(Verb, &[Token])> {
 }
 
 /// Without words before the verb that say nothing: `then`, `please`, `the user`.
-fn without_fillers(mut tokens: &[Token]) -> &[Token] {
+pub(super) fn without_fillers(mut tokens: &[Token]) -> &[Token] {
     loop {
         let rest = match tokens {
             [first, rest @ ..] if first.is_any(FILLERS) || first.kind == TokenKind::Break => rest,
@@ -638,8 +641,9 @@ impl Reader<'_> {
         let ends = Direction::ALL.iter().find(|(word, _)| match rest {
             [one] => one.is(word),
             _ => {
-                let rest = after(rest, "down")
-                    .or_else(|| after(rest, "up"))
+                let rest = ["all the way down", "all the way", "down", "up"]
+                    .iter()
+                    .find_map(|words| after(rest, words))
                     .unwrap_or(rest);
                 let end = after(rest, &format!("to the {word}"))
                     .or_else(|| after(rest, "to the end").filter(|_| *word == "bottom"));
@@ -681,10 +685,13 @@ impl Reader<'_> {
                 let at = word.find(|sign: char| sign.is_ascii_alphabetic())?;
                 milliseconds(&word[..at], &word[at..])
             }),
-            [number, unit] => number
-                .word()
-                .zip(unit.word())
-                .and_then(|(number, unit)| milliseconds(number, unit)),
+            [number, unit] => number.word().zip(unit.word()).and_then(|(number, unit)| {
+                let figure = super::assertion::figure(number);
+                milliseconds(
+                    &figure.map_or_else(|| number.to_owned(), |figure| figure.to_string()),
+                    unit,
+                )
+            }),
             _ => None,
         };
         let Some(duration) = duration else {
@@ -731,7 +738,7 @@ impl Reader<'_> {
     }
 }
 
-fn without_that(tokens: &[Token]) -> &[Token] {
+pub(super) fn without_that(tokens: &[Token]) -> &[Token] {
     match tokens {
         [that, rest @ ..] if that.is_any(&["that", "if", "whether"]) => rest,
         tokens => tokens,
@@ -747,7 +754,7 @@ fn is_page(tokens: &[Token]) -> bool {
 }
 
 /// Whether `check` is followed by something that holds or not: `check that …`, `check X is checked`.
-fn is_check_of_claim(rest: &[Token]) -> bool {
+pub(super) fn is_check_of_claim(rest: &[Token]) -> bool {
     without_that(rest).len() < rest.len() || is_claim(rest)
 }
 

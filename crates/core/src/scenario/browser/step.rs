@@ -34,6 +34,8 @@ pub struct IntermediateStep {
     pub duration_ms: Option<u64>,
     /// The whole name of its element, if the sentence has only a part of it.
     pub whole_name: Option<String>,
+    /// Its element in words that no sentence said so, if all words of the sentence were found in it and around it.
+    pub meant: Option<String>,
 }
 
 impl IntermediateStep {
@@ -54,6 +56,7 @@ impl IntermediateStep {
             direction: None,
             duration_ms: None,
             whole_name: None,
+            meant: None,
         }
     }
 }

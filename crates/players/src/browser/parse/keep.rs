@@ -4,8 +4,8 @@ use cuecard_core::page::dom::NodeId;
 use cuecard_core::page::rules::{Intent, Phrase};
 use cuecard_core::page::selector::{Finder, Pattern, Selector};
 use cuecard_core::scenario::browser::{
-    ActionKind, AssertKind, BrowserAction, ContainerKind, InputValue, IntermediateStep, TestStep,
-    Translator,
+    ActionKind, AssertKind, BrowserAction, BrowserAssertion, ContainerKind, InputValue,
+    IntermediateStep, TestStep, Translator,
 };
 use cuecard_core::value::Json;
 
@@ -69,6 +69,12 @@ pub(super) fn step(
             "the words are only a part of the name: say '{name}', in quotes"
         ));
     }
+    if let Some(words) = &done.step.meant {
+        let words = values.with_references(words);
+        step.observed.warnings.push(format!(
+            "the sentence has none of the forms, and was understood by its words alone: it means {words}"
+        ));
+    }
     let mut change = |text: &str| values.with_references(text);
     let is_count = step
         .assertion
@@ -77,7 +83,15 @@ pub(super) fn step(
     match elements {
         [one] if !is_count => {
             let phrase = done.intent.and_then(|intent| intent.phrase.as_ref());
-            if let Some(known) = finder.identify(*one, phrase) {
+            let is_text = |assertion: &BrowserAssertion| assertion.kind == AssertKind::Text;
+            let is_shown = done.step.meant.is_some()
+                && phrase.is_none()
+                && done.step.assertion.as_ref().is_some_and(is_text);
+            let known = match is_shown {
+                true => finder.identify_shown(*one),
+                false => finder.identify(*one, phrase),
+            };
+            if let Some(known) = known {
                 step.observed.warnings.extend(known.warning);
                 step.selectors = known
                     .selectors

@@ -373,14 +373,11 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         looked: &Arc<Scene>,
         limits: Limits,
     ) -> Result<(Understood, PageText), Ended> {
-        let rules = match self.request.scenario.options.translator {
-            TranslatorChoice::Model => None,
-            _ => Some(reading(&action.text, &self.request.values)),
-        };
-        let sentence = match rules {
-            Some(reading) => reading,
+        let is_for_model = self.request.scenario.options.translator == TranslatorChoice::Model;
+        let sentence = match is_for_model {
+            false => reading(&action.text, &self.request.values),
             // A sentence that asks for two things is none, whoever reads it.
-            None => match reading(&action.text, &self.request.values) {
+            true => match reading(&action.text, &self.request.values) {
                 Reading::Refused(failure) => Reading::Refused(failure),
                 _ => Reading::NotRead(Failure::new(
                     codes::BROWSER_MODEL,
@@ -390,17 +387,28 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         };
         let (intent, failure, candidates, scene) = match sentence {
             Reading::Refused(failure) => return Err(failure.into()),
-            Reading::NotRead(failure) => (None, failure, Vec::new(), Arc::clone(looked)),
-            Reading::Read(intent) => {
-                let (meaning, scene) = self.found(&intent, looked, limits).await?;
+            Reading::NotRead(failure) if is_for_model => {
+                (None, failure, Vec::new(), Arc::clone(looked))
+            }
+            reading => {
+                let read = match reading {
+                    Reading::Read(intent) => Ok(intent),
+                    Reading::NotRead(failure) | Reading::Refused(failure) => Err(failure),
+                };
+                let found = self.found(&action.text, &read, looked, limits);
+                let (meaning, scene) = found.await?;
                 match meaning {
-                    Meaning::Clear { target, step } => {
+                    Meaning::Clear {
+                        target,
+                        step,
+                        intent,
+                    } => {
                         let page = self.page_text(&scene, &action.text, true)?;
                         let index = index_of(&scene, target);
                         let understood = Understood {
                             step: *step,
                             target,
-                            intent: Some(*intent),
+                            intent: intent.map(|intent| *intent),
                             translator: Translator::Rules,
                             scene,
                             index,
@@ -410,8 +418,8 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
                     Meaning::Unclear {
                         candidates,
                         failure,
-                    } => (Some(intent), failure, candidates, scene),
-                    Meaning::Absent(failure) => (Some(intent), failure, Vec::new(), scene),
+                    } => (read.ok(), failure, candidates, scene),
+                    Meaning::Absent(failure) => (read.ok(), failure, Vec::new(), scene),
                 }
             }
         };
@@ -457,31 +465,33 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         asked.ask(*interpreter, self.total).await
     }
 
-    /// What an intent means, now or once the page shows it: what is not there is waited for.
+    /// What a sentence means, now or once the page shows it: what is not there is waited for.
     async fn found(
         &mut self,
-        intent: &Intent,
+        sentence: &str,
+        read: &Result<Box<Intent>, Failure>,
         looked: &Arc<Scene>,
         limits: Limits,
     ) -> Result<(Meaning, Arc<Scene>), Failure> {
-        let is_assertion = intent.step.action_type == ActionKind::Assert;
-        let limit = match (is_assertion, &self.interpreter) {
-            (true, _) => limits.assertion,
-            (false, Some(_)) => limits.action.min(BEFORE_A_MODEL),
-            (false, None) => limits.action,
+        let is_assertion = |intent: &Intent| intent.step.action_type == ActionKind::Assert;
+        let limit = match (read, &self.interpreter) {
+            (Ok(intent), _) if is_assertion(intent) => limits.assertion,
+            (Ok(_), None) => limits.action,
+            _ => limits.action.min(BEFORE_A_MODEL),
         };
         let deadline = Deadline::after(limit);
         let mut scene = Arc::clone(looked);
         let mut part: Option<(ElementAddress, Stopwatch)> = None;
         loop {
-            let found = meaning(intent, self.finder(&scene));
+            let found = meaning(sentence, read, self.finder(&scene));
             match &found {
                 Meaning::Absent(_) => part = None,
-                // A page that is not done yet may still show what has the words as its whole name.
+                // A page that is not done yet may still show what fits better.
                 Meaning::Clear {
                     target: Some(id),
                     step,
-                } if step.whole_name.is_some() => {
+                    ..
+                } if step.whole_name.is_some() || step.meant.is_some() => {
                     let address = scene.state.element(*id).map(ElementAddress::of);
                     part = match (part, address) {
                         (Some((known, since)), Some(address)) if known == address => {

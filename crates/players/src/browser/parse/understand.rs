@@ -3,7 +3,7 @@
 use cuecard_core::diagnostic::codes;
 use cuecard_core::page::dom::NodeId;
 use cuecard_core::page::rules::{
-    Intent, NotFound, Translation, Understanding, nearest_form, understand,
+    Intent, NotFound, Pool, Translation, Understanding, nearest_form, understand,
 };
 use cuecard_core::page::selector::Finder;
 use cuecard_core::scenario::browser::{ActionKind, BrowserAssertion, IntermediateStep};
@@ -29,6 +29,8 @@ pub(super) enum Meaning {
         target: Option<NodeId>,
         /// What is done with it.
         step: Box<IntermediateStep>,
+        /// What finds it on each new state, if words do.
+        intent: Option<Box<Intent>>,
     },
     /// One of these.
     Unclear {
@@ -77,10 +79,25 @@ pub(super) fn may_be_absent(intent: &Intent) -> bool {
         || intent.step.action_type == ActionKind::Scroll
 }
 
-/// What an intent means on a page.
-pub(super) fn meaning(intent: &Intent, finder: Finder<'_>) -> Meaning {
+/// What a sentence means on a page: by what was read of it, else by all of its words.
+pub(super) fn meaning(
+    sentence: &str,
+    read: &Result<Box<Intent>, Failure>,
+    finder: Finder<'_>,
+) -> Meaning {
+    let intent = match read {
+        Ok(intent) => intent,
+        Err(failure) => {
+            let gist = by_gist(sentence, finder);
+            return gist.unwrap_or_else(|| Meaning::Absent(failure.clone()));
+        }
+    };
     match finder.resolve(intent) {
-        Translation::Step { target, step } => Meaning::Clear { target, step },
+        Translation::Step { target, step } => Meaning::Clear {
+            target,
+            step,
+            intent: Some(intent.clone()),
+        },
         Translation::Ambiguous {
             candidates,
             words,
@@ -89,13 +106,20 @@ pub(super) fn meaning(intent: &Intent, finder: Finder<'_>) -> Meaning {
             candidates,
             failure: ambiguous(words, say.as_deref()),
         },
-        Translation::NotFound(found) => match may_be_absent(intent) {
-            true => Meaning::Clear {
-                target: None,
-                step: Box::new(intent.step.clone()),
-            },
-            false => Meaning::Absent(absent(&found)),
-        },
+        Translation::NotFound(found) => {
+            // What is to be absent is just that.
+            let assertion = intent.step.assertion.as_ref();
+            let is_sought = !assertion.is_some_and(|assertion| assertion.negate);
+            let gist = is_sought.then(|| by_gist(sentence, finder)).flatten();
+            gist.unwrap_or_else(|| match may_be_absent(intent) {
+                true => Meaning::Clear {
+                    target: None,
+                    step: Box::new(intent.step.clone()),
+                    intent: Some(intent.clone()),
+                },
+                false => Meaning::Absent(absent(&found)),
+            })
+        }
         // It was read already.
         Translation::NotUnderstood { reason } => {
             Meaning::Absent(Failure::new(codes::BROWSER_NOT_UNDERSTOOD, reason))
@@ -105,6 +129,22 @@ pub(super) fn meaning(intent: &Intent, finder: Finder<'_>) -> Meaning {
             "it asks for more than one thing",
         )),
     }
+}
+
+/// What a sentence means by all of its words.
+fn by_gist(sentence: &str, finder: Finder<'_>) -> Option<Meaning> {
+    let meant = finder.gist(sentence)?;
+    let intent = meant.phrase.map(|phrase| Intent {
+        step: meant.step.clone(),
+        phrase: Some(phrase),
+        span: 0..0,
+        pool: Pool::Anything,
+    });
+    Some(Meaning::Clear {
+        target: Some(meant.target),
+        step: Box::new(meant.step),
+        intent: intent.map(Box::new),
+    })
 }
 
 fn absent(found: &NotFound) -> Failure {
