@@ -16,6 +16,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::formats::browser::read as read_scenario;
 use cuecard_core::page::rules::{Translation, Understanding, understand};
 use cuecard_core::page::selector::Finder;
@@ -51,8 +52,11 @@ const BROWSERS: usize = 4;
 /// How many changes are drawn until one can be made.
 const DRAWS: usize = 12;
 
-/// How many cases in a row may not be made: more, and the browser is lost.
+/// How many cases in a row may not be made.
 const MOST_REFUSED: usize = 20;
+
+/// How often the page of a browser may crash, besides once in fifty cases.
+const MOST_CRASHES: usize = 5;
 
 /// How long an element is looked for, in milliseconds: longer than the page holds back what is inserted late.
 const BRIEFLY: u64 = 700;
@@ -66,6 +70,14 @@ struct Sentence {
     before: Vec<TestStep>,
     step: TestStep,
     address: ElementAddress,
+}
+
+/// Why there is no case.
+enum Unmade {
+    /// The changes can't be made on that page.
+    Refused(String),
+    /// The page is lost, and what it said last.
+    Crashed(String),
 }
 
 /// What came of a case.
@@ -146,32 +158,45 @@ fn a_click_on_another_element_is_told_from_one_on_the_right_one() {
     });
 }
 
-/// The cases of one browser, and what its pages told of them.
+/// The cases of one browser, and what its pages told of them. Some changes crash the browser's page: then another browser
+/// goes on behind them.
 fn cases(part: usize, count: usize, seed: u64) -> (Vec<Case>, BTreeMap<String, u64>) {
     let mut found = (Vec::new(), BTreeMap::new());
-    with_site(Site::start_with_adversary, async |stage, site| {
-        let sentences = sentences(stage, site, part).await;
-        let mut chance = Chance(seed.wrapping_mul(31).wrapping_add(part as u64));
-        let mut refused = 0;
-        while found.0.len() < count {
-            let sentence = &sentences[chance.below(sentences.len())];
-            let name = format!("{part}.{}", found.0.len());
-            let case = match case(stage, site, sentence, name, &mut chance).await {
-                Ok(case) => case,
-                Err(reason) => {
-                    refused += 1;
-                    assert!(refused < MOST_REFUSED, "{}: {reason}", sentence.page);
-                    continue;
+    let mut chance = Chance(seed.wrapping_mul(31).wrapping_add(part as u64));
+    let mut n_browsers = 0;
+    while found.0.len() < count {
+        n_browsers += 1;
+        assert!(
+            n_browsers <= MOST_CRASHES + count / 50,
+            "the browsers crash"
+        );
+        with_site(Site::start_with_adversary, async |stage, site| {
+            let sentences = sentences(stage, site, part).await;
+            let mut refused = 0;
+            while found.0.len() < count {
+                let sentence = &sentences[chance.below(sentences.len())];
+                let name = format!("{part}.{}", found.0.len());
+                match case(stage, site, sentence, name, &mut chance).await {
+                    Ok(case) => {
+                        if std::env::var_os("CUECARD_ADVERSARY_TELL").is_some() {
+                            println!("{}: {} → {}", case.name, case.words, case.verdict);
+                        }
+                        refused = 0;
+                        found.0.push(case);
+                    }
+                    Err(Unmade::Crashed(after)) => {
+                        println!("a page crashed: {} {after}", sentence.page);
+                        break;
+                    }
+                    Err(Unmade::Refused(reason)) => {
+                        refused += 1;
+                        assert!(refused < MOST_REFUSED, "{}: {reason}", sentence.page);
+                    }
                 }
-            };
-            refused = 0;
-            if std::env::var_os("CUECARD_ADVERSARY_TELL").is_some() {
-                println!("{}: {} → {}", case.name, case.words, case.verdict);
             }
-            found.0.push(case);
-        }
-        found.1 = site.counts();
-    });
+            found.1.extend(site.counts());
+        });
+    }
     found
 }
 
@@ -381,14 +406,14 @@ fn understood(
 /// Changes the page of a sentence by chance and plays it.
 ///
 /// # Errors
-/// With the reason if the changes can't be made there.
+/// If the changes can't be made there.
 async fn case(
     stage: &mut LiveStage,
     site: &Site,
     sentence: &Sentence,
     name: String,
     chance: &mut Chance,
-) -> Result<Case, String> {
+) -> Result<Case, Unmade> {
     let mut steps = sentence.before.clone();
     steps.push(sentence.step.clone());
     let file = StepsFile {
@@ -441,9 +466,15 @@ async fn case(
         &CancellationToken::new(),
     )
     .await;
-    let answer = changing.answer;
+    let Changing {
+        answer, request, ..
+    } = changing;
     if answer["ok"] != true {
-        return Err(format!("{answer} {played:?}"));
+        let is_lost = |failure: &Diagnostic| failure.code == codes::BROWSER_CRASHED;
+        return Err(match played.failure.as_ref().is_some_and(is_lost) {
+            true => Unmade::Crashed(format!("{request} {answer}")),
+            false => Unmade::Refused(format!("{answer} {played:?}")),
+        });
     }
     let verdict = match (&last.verdict, &last.error) {
         (Some(verdict), None) => verdict.word.clone(),

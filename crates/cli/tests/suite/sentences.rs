@@ -8,9 +8,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use cuecard_core::page::dom::{DomProcessor, DomState, NodeId};
-use cuecard_core::page::rules::Translation;
+use cuecard_core::page::dom::{DomKind, DomProcessor, DomState, NodeId};
+use cuecard_core::page::identity::{Remembered, Verdict};
+use cuecard_core::page::rules::{Pool, Translation};
 use cuecard_core::page::selector::Finder;
+use cuecard_core::scenario::browser::AssertKind;
 use cuecard_core::value::{Json, Redactor};
 use cuecard_players::browser::{CaptureOptions, Navigation, Settling};
 
@@ -34,6 +36,10 @@ struct Counts {
     meaningful: usize,
     understood: usize,
     proposed: usize,
+    /// Sentences with a word too many that were tried.
+    too_many: usize,
+    /// Pages on which a claim is no longer true.
+    changed: usize,
     report: String,
     wrong: Vec<String>,
 }
@@ -77,8 +83,15 @@ fn sentences_mean_what_people_mean() {
             let state = state.expect("a state");
             for (number, sentence) in of_page.iter().enumerate() {
                 judge(&state, number, sentence, &mut counts);
+                says_too_much(&state, &sentence.sentence, &mut counts);
+                is_no_longer_true(&state, &capture, &sentence.sentence, &mut counts);
             }
         }
+        println!(
+            "{} sentences with a word too many, and {} pages on which a claim is no longer true",
+            counts.too_many, counts.changed
+        );
+        assert!(counts.too_many > 500 && counts.changed > 200);
         println!(
             "{}{} of {} sentences are understood as they are, {} refusals propose a sentence",
             counts.report, counts.understood, counts.meaningful, counts.proposed
@@ -177,4 +190,142 @@ fn judge(state: &DomState, number: usize, sentence: &Sentence, counts: &mut Coun
             ));
         }
     }
+}
+
+/// A sentence that is understood by its words alone means nothing with one more that is nowhere on the page, wherever it
+/// stands.
+fn says_too_much(state: &DomState, sentence: &str, counts: &mut Counts) {
+    let finder = Finder::new(state, TEST_ID);
+    if finder.gist(sentence).is_none() {
+        return;
+    }
+    let is_quote = |sign: char| matches!(sign, '\'' | '"' | '“' | '”');
+    let mut is_quoted = false;
+    for (at, sign) in sentence.char_indices() {
+        let next = sentence[at + sign.len_utf8()..].chars().next();
+        if is_quote(sign) && (is_quoted || next.is_some_and(char::is_alphanumeric)) {
+            is_quoted = !is_quoted;
+        }
+        if sign != ' ' || is_quoted {
+            continue;
+        }
+        let longer = format!("{} zebra{}", &sentence[..at], &sentence[at..]);
+        counts.too_many += 1;
+        if let Some(meant) = finder.gist(&longer) {
+            let words = finder.in_words(meant.target);
+            counts
+                .wrong
+                .push(format!("{longer}\n    is taken for {words}"));
+        }
+    }
+}
+
+/// A claim about a text does not hold on a page where another text stands in its place, or where it changed places with
+/// one near it.
+fn is_no_longer_true(state: &DomState, capture: &str, sentence: &str, counts: &mut Counts) {
+    let finder = Finder::new(state, TEST_ID);
+    let Some(meant) = finder.gist(sentence) else {
+        return;
+    };
+    let Some(assertion) = meant.step.assertion.clone() else {
+        return;
+    };
+    let Some(text) = assertion.expected.as_ref().and_then(Json::as_str) else {
+        return;
+    };
+    if assertion.kind != AssertKind::Text {
+        return;
+    }
+    let known = finder.identify_shown(meant.target);
+    let is_red = |changed: &str| {
+        let state = DomProcessor::new(TEST_ID, Redactor::default()).read(changed);
+        let state = state.expect("a state");
+        let finder = Finder::new(&state, TEST_ID);
+        let targets: Vec<NodeId> = match (&meant.phrase, &known) {
+            (Some(phrase), _) => {
+                let found = finder.meant(phrase, Pool::Anything);
+                found.map_or_else(|_| Vec::new(), |found| found.elements)
+            }
+            (None, Some(known)) => {
+                let verdict = finder.verdict(Remembered {
+                    selectors: &known.selectors,
+                    fingerprint: &known.fingerprint,
+                });
+                match verdict {
+                    Verdict::Same(id) => vec![id],
+                    _ => Vec::new(),
+                }
+            }
+            (None, None) => Vec::new(),
+        };
+        targets.is_empty() || !finder.holds(&assertion, &targets).holds
+    };
+    let fault = |what: &str| format!("{sentence}\n    is green on a page where {what}");
+    counts.changed += 1;
+    let whole: Json = serde_json::from_str(capture).expect("a capture");
+    let pattern = |text: &str| {
+        let mut pattern = regex::RegexBuilder::new(&regex::escape(text));
+        pattern.case_insensitive(true).build().expect("a pattern")
+    };
+    let claimed = pattern(text);
+    let with_another = |known: &str| claimed.replace_all(known, "Zebra").into_owned();
+    if !is_red(&with_texts(&whole, &with_another)) {
+        counts.wrong.push(fault("another text stands there"));
+    }
+    if meant.phrase.is_some() {
+        return;
+    }
+    let texts: Vec<&str> = state
+        .nodes
+        .iter()
+        .filter_map(|node| match &node.kind {
+            DomKind::Text(run) if run.is_visible => Some(run.text.trim()),
+            _ => None,
+        })
+        .filter(|text| !text.is_empty())
+        .collect();
+    let Some(at) = texts.iter().position(|known| *known == text) else {
+        return;
+    };
+    let near = &texts[at.saturating_sub(NEAR)..(at + NEAR + 1).min(texts.len())];
+    // What the sentence says of it may stand on either side of it.
+    let is_said = |other: &str| pattern(other).is_match(sentence) || pattern(text).is_match(other);
+    for other in near.iter().filter(|other| !is_said(other)) {
+        let swapped = |known: &str| {
+            let held = known.replace(text, "\u{1}").replace(other, text);
+            held.replace('\u{1}', other)
+        };
+        counts.changed += 1;
+        if !is_red(&with_texts(&whole, &swapped)) {
+            counts
+                .wrong
+                .push(fault(&format!("it changed places with `{other}`")));
+        }
+    }
+}
+
+/// How many texts before and behind another one change places with it.
+const NEAR: usize = 4;
+
+/// A capture whose texts and names are changed.
+fn with_texts(capture: &Json, change: &dyn Fn(&str) -> String) -> String {
+    fn walk(json: &mut Json, change: &dyn Fn(&str) -> String) {
+        match json {
+            Json::Array(all) => all.iter_mut().for_each(|one| walk(one, change)),
+            Json::Object(fields) => {
+                for (key, value) in fields.iter_mut() {
+                    match value {
+                        Json::String(text) if ["text", "name", "label"].contains(&key.as_str()) => {
+                            *text = change(text);
+                        }
+                        value => walk(value, change),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut changed = capture.clone();
+    walk(&mut changed, change);
+    changed.to_string()
 }

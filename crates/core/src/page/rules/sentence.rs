@@ -186,10 +186,6 @@ fn in_order(tokens: Vec<Token>) -> Vec<Token> {
         if before[0].is_any(PLACES) {
             return [rest, before].concat();
         }
-        // `As a moderator, lock the thread`
-        if before[0].is("as") && before[1].is_any(&["a", "an", "the"]) {
-            return rest.to_vec();
-        }
     }
     let colon = tokens.iter().position(|token| {
         token
