@@ -1216,7 +1216,9 @@ function misleads(old, c, isAway = false) {
   const here = others.filter((one) => isSamePlace(old.place, placeOf(one)));
   const isNamed = isThere && plain(words(target)) === old.shown;
   const isKept = isThere && isSamePlace(old.place, placeOf(target));
-  if (!(isNamed && isKept) && here.length) return 'another element is in its place, with its name';
+  // What went into a frame left its place to what is still there.
+  const isFramed = isThere && placeOf(target).filter((one) => one.kind === 'frame').length > old.place.filter((one) => one.kind === 'frame').length;
+  if ((!(isNamed && isKept) || isFramed) && here.length) return 'another element is in its place, with its name';
   if (isThere && (c.isCovered || !isEnabled(target)) && others.some(isEnabled) && (old.alike === 1 || here.length)) return 'another element of its name can be used';
   // The step says where it was if something else had the same name. If not, its name alone says it.
   if (!isAway && !isNamed && others.length && old.alike === 1 && !(isKept && old.place.length)) return 'only another element has its name';

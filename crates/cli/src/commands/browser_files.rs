@@ -133,7 +133,9 @@ impl WouldDo {
         match &self.model {
             Model::Unasked | Model::Unnamed if unread.is_empty() => String::new(),
             Model::Unasked => {
-                format!("  asks    nobody about {unread}, which the rules can't read\n")
+                format!(
+                    "  asks    nobody about {unread}: without a form, its words must be clear on the page\n"
+                )
             }
             Model::Unnamed => {
                 format!("  asks    no model about {unread}: --model or `options.llm` names one\n")
@@ -143,7 +145,7 @@ impl WouldDo {
                 let about = match numbers.len() {
                     0 => if_unclear.to_owned(),
                     count if count == self.effects.actions.len() => "about every action".to_owned(),
-                    _ => format!("about {unread}, and {if_unclear}"),
+                    _ => format!("about {unread} if its words are not clear, and {if_unclear}"),
                 };
                 let [what, why] = told(model);
                 format!("  asks    {what}\n          {about}\n          {why}\n")

@@ -422,6 +422,21 @@ iframe \"Pay\"
     }
 
     #[test]
+    fn a_number_is_no_part_of_a_greater_one() {
+        for (text, words, has_it) in [
+            ("11 comments", "1 comment", false),
+            ("1 comments", "1 comment", true),
+            ("of 15 and 5", "5", true),
+            ("150", "15", false),
+            ("€15.00", "15", true),
+            ("a1", "1", true),
+            ("comments: 1", "comment", true),
+        ] {
+            assert_eq!(has_text(text, words), has_it, "{words:?} in {text:?}");
+        }
+    }
+
+    #[test]
     fn assertions_hold_or_not() {
         for (sentence, expected) in [
             ("'welcome  BACK' is visible", true),

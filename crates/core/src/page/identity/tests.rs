@@ -438,3 +438,56 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_badge_beside_a_name_is_no_other_name() {
+    let cart = |badge: &str| {
+        format!(
+            "header\n  a \"Cart{badge}\" href=/cart\n    | Cart\n    span |{badge}\n  a \"Help\" href=/help"
+        )
+    };
+    let (before, after) = (
+        "header\n  a \"Cart\" href=/cart\n    | Cart\n  a \"Help\" href=/help",
+        cart(" 3"),
+    );
+    let (verdict, _) = between(before, "Cart", 0, &after);
+    let Verdict::Healed(healing) = verdict else {
+        panic!("{verdict:?}")
+    };
+    assert!(
+        healing.reason.contains("a count beside its name"),
+        "{}",
+        healing.reason
+    );
+    // A number in the same text is a part of the name, and so is what is still there without one.
+    let numbered = "header\n  a \"Cart 3\" href=/cart\n    | Cart 3\n  a \"Help\" href=/help";
+    assert_ne!(word(before, "Cart", numbered), "same");
+    assert!(between(before, "Cart", 0, numbered).0.target().is_none());
+    let both = format!("{after}\n  a \"Cart 4\" href=/cart\n    | Cart\n    span | 4");
+    assert!(between(before, "Cart", 0, &both).0.target().is_none());
+}
+
+#[test]
+fn a_text_in_another_column_is_another_cell() {
+    let table = |first: &str, second: &str| {
+        format!(
+            "table\n  tr\n    th | Name\n    th | Bounce\n    th | Exit\n  tr\n    td | /blog\n    td \"{first}\" | {first}\n    td \"{second}\" | {second}"
+        )
+    };
+    let state = page(&table("57%", "60%"));
+    let cell = state
+        .elements()
+        .find(|(_, element)| element.name == "57%")
+        .expect("a cell");
+    let memory = remember(&state, cell.0);
+    assert_eq!(memory.fingerprint.near, "Bounce");
+    for (first, second, is_same) in [
+        ("57%", "60%", true),
+        ("60%", "57%", false),
+        ("1%", "57%", false),
+    ] {
+        let changed = page(&table(first, second));
+        let is_found = verdict(&changed, &memory).target().is_some();
+        assert_eq!(is_found, is_same, "{first} {second}");
+    }
+}

@@ -173,6 +173,7 @@ impl Finder<'_> {
             .filter(|scored| is_in(place.as_ref(), scored.id))
             .filter(|scored| {
                 self.is_in_its_place(scored.id, fingerprint)
+                    && self.is_in_its_column(scored.id, fingerprint)
                     && self.is_known_by_text(scored.id, remembered, place.as_ref())
             })
             .collect();
@@ -354,16 +355,11 @@ impl Finder<'_> {
         if !is_kind(element, fingerprint)
             || !self.is_called(id, fingerprint)
             || !self.is_known_by_text(id, remembered, place)
+            || !self.is_in_its_column(id, fingerprint)
         {
             return false;
         }
         let within = &fingerprint.within;
-        // What a cell shows may stand in another column by now.
-        if is_cell(&element.role)
-            && fold_name(&self.near(id, element, within)) != fold_name(&fingerprint.near)
-        {
-            return false;
-        }
         match fingerprint.of > 1 {
             true => {
                 same_path(&self.path(id, within), &fingerprint.path)
@@ -371,6 +367,14 @@ impl Finder<'_> {
             }
             false => self.is_in_its_place(id, fingerprint),
         }
+    }
+
+    /// Whether a cell is in the column that was remembered: what it shows may stand in another one by now.
+    fn is_in_its_column(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+        self.state.element(id).is_none_or(|element| {
+            let near = || self.near(id, element, &fingerprint.within);
+            !is_cell(&element.role) || fold_name(&near()) == fold_name(&fingerprint.near)
+        })
     }
 
     /// Whether an element has the name that was remembered. Where others had it but for signs, each sign counts.
@@ -521,8 +525,8 @@ impl Finder<'_> {
         score.clamp(0.0, 1.0)
     }
 
-    /// The elements that are where it was and carry its test id or plain id, but another name that nothing there had. None
-    /// if its name, or most of it, is still on the page, or if more came to its place than went: then its id may have been
+    /// The elements that are where it was and carry its test id or plain id, or a badge beside its name, but another name
+    /// that nothing there had. None if its name, or most of it, is still on the page, or if more came to its place than went: then its id may have been
     /// given to something else.
     fn renamed(&self, remembered: Remembered<'_>) -> Vec<(NodeId, String)> {
         let fingerprint = remembered.fingerprint;
@@ -536,7 +540,9 @@ impl Finder<'_> {
             .in_its_path(fingerprint)
             .filter(|(_, element)| is_newcomer(element, fingerprint))
             .filter(|(id, element)| {
-                self.has_test_id_of(*id, remembered) || has_plain_id(element, remembered)
+                self.has_test_id_of(*id, remembered)
+                    || has_plain_id(element, remembered)
+                    || self.has_badge(*id, fingerprint)
             })
             .collect();
         let is_named_elsewhere = self.state.elements().any(|(id, element)| {
@@ -551,6 +557,7 @@ impl Finder<'_> {
         let told = |(id, element): &(NodeId, &DomElement)| {
             let by = match (self.has_test_id_of(*id, remembered), self.test_id(element)) {
                 (true, Some(test_id)) => format!("the test id `{test_id}`"),
+                _ if self.has_badge(*id, fingerprint) => "a count beside its name".to_owned(),
                 _ => format!("the id `{}`", element.attribute("id").unwrap_or_default()),
             };
             let (old, new) = (cut(&fingerprint.name, 60), cut(&element.name, 60));
@@ -558,6 +565,28 @@ impl Finder<'_> {
             (*id, reason)
         };
         carriers.iter().map(told).collect()
+    }
+
+    /// Whether an element has the name that was remembered and a number in an element of its own behind it.
+    fn has_badge(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+        let name = self
+            .state
+            .element(id)
+            .map(|element| fold_name(&element.name));
+        let old = fold_name(&fingerprint.name);
+        let number = name
+            .as_deref()
+            .and_then(|name| name.strip_prefix(old.as_str()))
+            .map(str::trim)
+            .unwrap_or_default();
+        let is_number =
+            |text: &str| !text.is_empty() && text.chars().all(|sign| sign.is_ascii_digit());
+        !old.ends_with(|sign: char| sign.is_ascii_digit())
+            && is_number(number)
+            && self
+                .state
+                .descendants(id)
+                .any(|(inner, _)| self.state.visible_text(inner).trim() == number)
     }
 
     /// Whether more names came to the place in which it was than went from there, itself included.

@@ -591,3 +591,150 @@ fn stands_in(words: &[String], tokens: &[Token]) -> Option<(usize, usize)> {
 pub(super) fn holds(text: &[String], words: &[String]) -> bool {
     !words.is_empty() && text.windows(words.len()).any(|window| window == words)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::dom::testing::page;
+
+    const SHOP: &str = r#"
+header
+  h1 "Shop"
+  button "✎ Compose" class=compose
+nav "Main"
+  a "Trash" href=/trash
+form "Filters"
+  label for=sort | Sort by
+  select "Sort by" id=sort
+  div class=group role=group aria-label=Theme
+    button "Dark" aria-pressed=false
+    button "Light" aria-pressed=true
+table
+  tr
+    th | Name
+    th | Status
+    th | Seen
+  tr
+    td "Ana Lopez" | Ana Lopez
+    td "Active" | Active
+    td "Never" | Never
+    td
+      button "Edit"
+      input "Ana" type=checkbox +checked
+  tr
+    td "Bob Brown" | Bob Brown
+    td "Invited" | Invited
+    td "Today" | Today
+    td
+      button "Edit"
+      input "Bob" type=checkbox
+ul "Posts"
+  li
+    h3 "Compost"
+    p | 9 replies
+    button "Like" aria-pressed=true
+  li
+    h3 "Tomatoes"
+    p | 19 replies
+    button "Like" aria-pressed=false
+"#;
+
+    /// What a sentence means by all of its words, on one line.
+    fn means(sentence: &str) -> String {
+        let state = page(SHOP);
+        let finder = Finder::new(&state, "data-testid");
+        let Some(meant) = finder.gist(sentence) else {
+            return "-".to_owned();
+        };
+        let mut words = vec![meant.step.action_type.word().to_owned()];
+        let value = meant.step.input_value.as_ref();
+        words.extend(value.map(|value| value.to_json().to_string()));
+        if let Some(assertion) = &meant.step.assertion {
+            words.extend(assertion.negate.then(|| "not".to_owned()));
+            words.push(assertion.kind.word().to_owned());
+            let expected = assertion.expected.as_ref();
+            words.extend(expected.map(|text| format!("{} {text}", assertion.matching.word())));
+        }
+        let place = meant.phrase.map(|phrase| phrase.to_string());
+        words.push(place.unwrap_or_else(|| finder.in_words(meant.target)));
+        words.join(" ")
+    }
+
+    #[test]
+    fn a_sentence_without_a_form_means_the_one_element_that_all_of_its_words_fit() {
+        for (sentence, expected) in [
+            (
+                "click the pencil next to Bob Brown",
+                "click button \"Edit\" in row \"Bob Brown\"",
+            ),
+            (
+                "Go to the trash in the left menu",
+                "click link \"Trash\" in navigation \"Main\"",
+            ),
+            (
+                "Set the theme to Dark",
+                "click button \"Dark\" in form \"Filters\"",
+            ),
+            (
+                "Like the first post",
+                "click button \"Like\" in listitem \"Compost\"",
+            ),
+            (
+                "Like the post about tomatoes",
+                "click button \"Like\" in listitem \"Tomatoes\"",
+            ),
+            (
+                "Bob Brown is not selected",
+                "assert not checked checkbox \"Bob\" in row \"Bob Brown\"",
+            ),
+            (
+                "the selected theme is Light",
+                "assert checked button \"Light\" in form \"Filters\"",
+            ),
+            (
+                "the compost post should be liked",
+                "assert checked button \"Like\" in listitem \"Compost\"",
+            ),
+            ("Ana Lopez was last seen never", "-"),
+            (
+                "the status of Bob Brown should be Invited",
+                "assert text equals \"Invited\" cell \"Invited\" in row \"Bob Brown\"",
+            ),
+            (
+                "the Compost post has 9 replies",
+                "assert text equals \"9 replies\" p in listitem \"Compost\"",
+            ),
+        ] {
+            assert_eq!(means(sentence), expected, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_clear_means_nothing() {
+        for sentence in [
+            // Several fit.
+            "click the pencil",
+            "Like the post",
+            // A word is nowhere.
+            "click the pencil next to Carla Brown",
+            "click the golden pencil next to Bob Brown",
+            "Delete Bob Brown",
+            "Set the theme to Blue",
+            "Like the third post",
+            // The second of those, or the second of all?
+            "Like the second post about tomatoes",
+            // It is not so.
+            "the status of Bob Brown should be Active",
+            "the Compost post has 19 replies",
+            // What a button is called says nothing about what is chosen.
+            "the button says Dark in the theme",
+            // What is typed may be a secret.
+            "click the {{WHAT}} next to Bob Brown",
+            // It is no element.
+            "take a screenshot",
+            "",
+        ] {
+            assert_eq!(means(sentence), "-", "{sentence}");
+        }
+    }
+}

@@ -312,10 +312,11 @@ impl Finder<'_> {
             child != inner
                 && element.any(|element| element.role.is_empty() && element.is_interactive)
         });
-        texts.extend(opener.map(|opener| plain_words(&self.spaced_text(opener))));
+        texts.extend(opener.map(|opener| plain_words(&self.state.visible_text(opener))));
         let headings = self.own_heading(outer).into_iter().chain(heading_before);
         texts.extend(headings.map(|heading| plain_words(&self.element_name(heading))));
-        if self.range(outer).len() <= MOST_NODES {
+        // Of all that stands on a page only headings say where something is.
+        if self.range(outer).len() <= MOST_NODES && outer != NodeId(0) {
             for child in self.state.children(outer) {
                 if child != inner && !self.is_other(child, inner, id) {
                     self.texts_of(child, &mut texts);
@@ -342,14 +343,15 @@ impl Finder<'_> {
         element.any(|element| self.is_item(id, element) || self.is_block(id, element))
     }
 
-    /// The texts inside a node that nobody acts on and that are in no item of their own. Words that follow each other may
-    /// stand in several elements.
-    fn texts_of(&self, id: NodeId, texts: &mut Vec<Vec<String>>) {
+    /// The texts inside a node that nobody acts on and that are in no item of their own; all of them together too, since
+    /// words that follow each other may stand in several elements.
+    fn texts_of(&self, id: NodeId, texts: &mut Vec<Vec<String>>) -> String {
         let element = match &self.state.node(id).kind {
-            DomKind::Text(run) => {
-                texts.extend(run.is_visible.then(|| plain_words(&run.text)));
-                return;
+            DomKind::Text(run) if run.is_visible => {
+                texts.push(plain_words(&run.text));
+                return run.text.trim().to_owned();
             }
+            DomKind::Text(_) => return String::new(),
             DomKind::Element(element) => element,
         };
         let folds = element.is(State::Expanded) || element.is(State::Collapsed);
@@ -358,31 +360,22 @@ impl Finder<'_> {
         let is_item = !is_cell(&element.role) && self.is_item(id, element);
         let is_of_column = element.role == "columnheader";
         if !element.is_visible || is_of_column || is_item || (is_acted_on && !folds) {
-            return;
+            return String::new();
         }
         if matches!(element.role.as_str(), "img" | "image") {
             texts.push(plain_words(&element.name));
         }
-        let whole = self.spaced_text(id);
-        if whole.chars().count() <= LONGEST_NAME {
+        let inside: Vec<String> = self
+            .state
+            .children(id)
+            .map(|child| self.texts_of(child, texts))
+            .filter(|text| !text.is_empty())
+            .collect();
+        let whole = inside.join(" ");
+        if inside.len() > 1 && whole.chars().count() <= LONGEST_NAME {
             texts.push(plain_words(&whole));
         }
-        for child in self.state.children(id) {
-            self.texts_of(child, texts);
-        }
-    }
-
-    /// All text inside a node, with a space between pieces.
-    fn spaced_text(&self, id: NodeId) -> String {
-        let end = self.state.node(id).end as usize;
-        let texts = self.state.nodes[id.index()..end].iter();
-        let texts: Vec<&str> = texts
-            .filter_map(|node| match &node.kind {
-                DomKind::Text(run) if run.is_visible => Some(run.text.trim()),
-                _ => None,
-            })
-            .collect();
-        texts.join(" ")
+        whole
     }
 
     /// Whether what a sentence said of an element is remembered with it: it stands in the same item, or near it.

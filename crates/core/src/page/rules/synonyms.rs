@@ -386,3 +386,34 @@ pub(super) fn position_words(at: usize, count: usize) -> Vec<String> {
         .flat_map(|(word, number, _)| [(*word).to_owned(), (*number).to_owned()])
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_compared_without_what_people_write_differently() {
+        for (text, words) in [
+            ("E-mail address", "email address"),
+            ("Bob's replies", "bob reply"),
+            ("Promotions24 new", "promotion 24 new"),
+            ("the 23rd", "the 23"),
+            ("€2,310.50 / month", "2,310.50 month"),
+            ("+ Add", "+ add"),
+            ("+49 30", "49 30"),
+            ("classes, bus", "classe bus"),
+            ("", ""),
+        ] {
+            assert_eq!(plain_words(text).join(" "), words, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_sign_stands_for_its_words_and_not_these_for_each_other() {
+        assert!(are_alike("✎", "edit") && are_alike("pencil", "edit") && are_alike("✎", "pencil"));
+        assert!(are_alike("arrow", "back") && are_alike("arrow", "next"));
+        assert!(!are_alike("back", "next"));
+        assert!(are_alike("dot", "menu") && !are_alike("menu", "option"));
+        assert!(!are_alike("edit", "delete"));
+    }
+}
