@@ -7,7 +7,7 @@ use super::phrase::{Phrase, Within, is_position};
 use super::resolve::is_in;
 use super::sentence::{Sentence, Token, TokenKind};
 use super::surroundings::{Called, Fitting, is_found};
-use super::synonyms::{is_item_noun, is_preposition, is_silent, noun_of, plain_words};
+use super::synonyms::{is_item_noun, is_preposition, is_quality, is_silent, noun_of, plain_words};
 use crate::page::containers::is_cell;
 use crate::page::dom::{DomElement, NodeId};
 use crate::page::selector::Finder;
@@ -422,6 +422,21 @@ impl Finder<'_> {
             let assertion = assertion(AssertKind::Value, TextMatch::Equals, text);
             return Some(Some((id, assertion, None)));
         }
+        // A cell and the text in it are one.
+        let cells: Vec<_> = whole
+            .iter()
+            .filter(|(id, _)| {
+                self.state
+                    .element(*id)
+                    .is_some_and(|element| is_cell(&element.role))
+            })
+            .map(|(id, _)| self.range(*id))
+            .collect();
+        whole.retain(|(id, _)| {
+            !cells
+                .iter()
+                .any(|cell| cell.start < id.0 && id.0 < cell.end)
+        });
         let (among, matching) = match whole.is_empty() {
             true => (some, TextMatch::Contains),
             false => (whole, TextMatch::Equals),
@@ -453,8 +468,10 @@ impl Finder<'_> {
         let texts = self.item_texts(item);
         let named = texts.into_iter().filter(|text| {
             let words = [plain_words(&text.text)];
-            let is_said =
-                |part: &Part| matches!(part, Part::Noun(..)) || is_found(part, &words, &[]);
+            let is_said = |part: &Part| {
+                let is_general = matches!(part, Part::Word(word) if is_quality(word));
+                matches!(part, Part::Noun(..)) || is_general || is_found(part, &words, &[])
+            };
             parts.iter().all(is_said) && text.text.chars().count() <= LONGEST_NAME
         });
         let mut phrases = named.map(|text| {

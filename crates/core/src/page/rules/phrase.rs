@@ -262,6 +262,9 @@ impl RoleWord {
 
 impl fmt::Display for Phrase {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_any() {
+            return formatter.write_str("element for that");
+        }
         if self.is_container()
             && let Some(within) = &self.within
         {
@@ -335,6 +338,19 @@ impl Phrase {
             within: None,
             position: None,
         }
+    }
+
+    /// Whatever an action can be done with.
+    pub(super) fn any() -> Self {
+        Self {
+            is_quoted: false,
+            ..Self::named("")
+        }
+    }
+
+    /// Whether nothing is said of what is meant.
+    pub(super) fn is_any(&self) -> bool {
+        self.is_container() && self.within.is_none()
     }
 
     /// Whatever is of this role.

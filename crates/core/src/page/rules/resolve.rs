@@ -111,7 +111,7 @@ impl Finder<'_> {
             (Some(within), true) if phrase.is_container() => {
                 self.containers_meant(elements, within, pool)
             }
-            (_, true) if phrase.role.is_some() => elements.to_vec(),
+            (_, true) if phrase.role.is_some() || phrase.is_any() => elements.to_vec(),
             _ => return self.fitting_name(elements, phrase, pool),
         };
         (!found.is_empty()).then_some((found, Likeness::Exact))

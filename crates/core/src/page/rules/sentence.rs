@@ -151,6 +151,10 @@ impl Sentence {
 /// Words that say for whom or where something is, before a comma.
 const PLACES: &[&str] = &["in", "on", "under", "inside", "within", "below", "from"];
 
+/// What is done with a field whose name stands before it.
+const FIELD_VERBS: &[&str] = &["type", "enter", "write", "select", "choose", "pick"];
+const CHOICE_VERBS: &[&str] = &["select", "choose", "pick"];
+
 /// What people write before they say what is done.
 const OPENINGS: &[&str] = &[
     "let's",
@@ -196,14 +200,18 @@ fn in_order(tokens: Vec<Token>) -> Vec<Token> {
         Some(at)
             if tokens
                 .get(at + 1)
-                .is_some_and(|verb| verb.is_any(&["type", "enter", "write"])) =>
+                .is_some_and(|verb| verb.is_any(FIELD_VERBS)) =>
         {
             let mut field = tokens[..=at].to_vec();
             if let TokenKind::Word(word) = &mut field[at].kind {
                 word.pop();
             }
+            let join = match tokens[at + 1].is_any(CHOICE_VERBS) {
+                true => "from",
+                false => "into",
+            };
             let into = Token {
-                kind: TokenKind::Word("into".to_owned()),
+                kind: TokenKind::Word(join.to_owned()),
                 ..tokens[at].clone()
             };
             [&tokens[at + 1..], &[into], &field].concat()

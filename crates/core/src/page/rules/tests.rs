@@ -41,6 +41,46 @@ fn said(sentence: &str) -> String {
 }
 
 #[test]
+fn words_that_stand_elsewhere_are_put_in_order() {
+    for (sentence, expected) in [
+        (
+            "In the 'Billing' form, click Save",
+            "click → ~'Save' in the 'Billing' form",
+        ),
+        ("Memo: type 'Rent March'", "input \"Rent March\" → ~'Memo'"),
+        (
+            "Seniority: select Senior",
+            "select \"Senior\" → ~'Seniority'",
+        ),
+        ("I'd like to click Save", "click → ~'Save'"),
+        ("Let's go to /cart", "navigate /cart"),
+        ("scroll all the way down", "scroll bottom"),
+        ("scroll all the way up", "scroll top"),
+        ("pause for half a second", "wait 500"),
+        ("wait for two seconds", "wait 2000"),
+        ("upload 'a.pdf'", "upload \"a.pdf\" → ~element for that"),
+        (
+            "attach the file a.pdf",
+            "upload \"a.pdf\" → ~element for that",
+        ),
+        (
+            "the title of the page contains 'Inbox'",
+            "assert title contains \"Inbox\"",
+        ),
+        (
+            "verify the page should not contain the word 'Error'",
+            "assert not text contains \"Error\"",
+        ),
+        (
+            "I see 'Saved' somewhere on the page",
+            "assert text contains \"Saved\"",
+        ),
+    ] {
+        assert_eq!(said(sentence), expected, "{sentence}");
+    }
+}
+
+#[test]
 fn sentences_mean_what_the_grammar_says() {
     let table = [
         // Going somewhere.

@@ -4,6 +4,7 @@ use super::assertion::{claim, is_claim, is_like_claim, without_page};
 use super::keys::{key, milliseconds};
 use super::phrase::{Phrase, RoleWord, Words, item, take_place, without_ignored, written};
 use super::sentence::{Sentence, Token, TokenKind, after, is_address, plain_text};
+use super::synonyms::ITEM_VERBS;
 use super::{Intent, Pool, Understanding};
 use crate::scenario::browser::{ActionKind, AssertKind, Direction, InputValue, IntermediateStep};
 
@@ -126,38 +127,6 @@ const PERSONS: &[&str] = &["i", "we", "you", "user", "admin", "customer", "visit
 
 /// What people go to, by its name.
 const DESTINATIONS: &[&str] = &["page", "section", "folder", "view", "screen"];
-
-/// What people do with an item, by the control in it of that name.
-const ITEM_VERBS: &[&str] = &[
-    "accept",
-    "approve",
-    "archive",
-    "block",
-    "bookmark",
-    "cancel",
-    "connect",
-    "copy",
-    "delete",
-    "disconnect",
-    "download",
-    "duplicate",
-    "edit",
-    "follow",
-    "like",
-    "mute",
-    "pin",
-    "print",
-    "reject",
-    "remove",
-    "rename",
-    "reply",
-    "report",
-    "save",
-    "share",
-    "star",
-    "unfollow",
-    "view",
-];
 
 /// Which field something is put into.
 const INTO: &[&str] = &["into", "in", "for", "as"];
@@ -617,13 +586,14 @@ impl Reader<'_> {
     }
 
     fn upload(&self, rest: &[Token]) -> Read {
+        let rest = without_ignored(rest);
+        let rest = after(rest, "file").unwrap_or(rest);
         let value = match rest {
             [
                 Token {
                     kind: TokenKind::Word(file),
                     ..
                 },
-                _,
                 ..,
             ] if file.contains('.') => Some((InputValue::Text(file.clone()), &rest[1..])),
             rest => take_value(rest),
@@ -631,6 +601,12 @@ impl Reader<'_> {
         match value {
             Some((value, [to, rest @ ..])) if to.is_any(&["to", "into", "in", "as"]) => {
                 self.with_value(ActionKind::Upload, value, rest, Pool::Files)
+            }
+            // There may be only one place for it.
+            Some((value, [])) => {
+                let mut step = self.step(ActionKind::Upload);
+                step.input_value = Some(value);
+                Ok(self.intent(step, Some((Phrase::any(), 0..0)), Pool::Files))
             }
             _ => Err("write upload 'file' to X".to_owned()),
         }
@@ -641,7 +617,13 @@ impl Reader<'_> {
         let ends = Direction::ALL.iter().find(|(word, _)| match rest {
             [one] => one.is(word),
             _ => {
-                let rest = ["all the way down", "all the way", "down", "up"]
+                let is_all = |way: &str, end: &str| {
+                    *word == end && after(rest, way).is_some_and(<[Token]>::is_empty)
+                };
+                if is_all("all the way down", "bottom") || is_all("all the way up", "top") {
+                    return true;
+                }
+                let rest = ["all the way", "down", "up"]
                     .iter()
                     .find_map(|words| after(rest, words))
                     .unwrap_or(rest);
@@ -685,6 +667,9 @@ impl Reader<'_> {
                 let at = word.find(|sign: char| sign.is_ascii_alphabetic())?;
                 milliseconds(&word[..at], &word[at..])
             }),
+            [half, a, unit] if half.is("half") && a.is("a") => {
+                unit.word().and_then(|unit| milliseconds("0.5", unit))
+            }
             [number, unit] => number.word().zip(unit.word()).and_then(|(number, unit)| {
                 let figure = super::assertion::figure(number);
                 milliseconds(
