@@ -72,7 +72,7 @@ pub(super) fn step(
     if let Some(words) = &done.step.meant {
         let words = values.with_references(words);
         step.observed.warnings.push(format!(
-            "the sentence has none of the forms, and was understood by its words alone: it means {words}"
+            "the sentence has none of the forms, and was understood by its words alone: it means the {words}"
         ));
     }
     let mut change = |text: &str| values.with_references(text);
