@@ -468,6 +468,27 @@ fn a_badge_beside_a_name_is_no_other_name() {
 }
 
 #[test]
+fn a_badge_in_one_row_is_no_other_name_there() {
+    let rows = |milk: &str| {
+        format!(
+            "table\n  tr\n    td | Tea\n    td\n      button \"Delete\"\n  tr\n    td | Milk\n    td\n      {milk}"
+        )
+    };
+    let badge = "button \"Delete 2\"\n        | Delete\n        span | 2";
+    let (verdict, new) = between(ROWS, "Delete", 1, &rows(badge));
+    assert_eq!(
+        verdict.target(),
+        Some(id_of(&new, "Delete 2", 0)),
+        "{verdict:?}"
+    );
+    let (verdict, _) = between(ROWS, "Delete", 0, &rows(badge));
+    assert_eq!(verdict.word(), "same");
+    let both = format!("{badge}\n      button \"Delete\"");
+    let (verdict, new) = between(ROWS, "Delete", 1, &rows(&both));
+    assert_ne!(verdict.target(), Some(id_of(&new, "Delete 2", 0)));
+}
+
+#[test]
 fn a_text_in_another_column_is_another_cell() {
     let table = |first: &str, second: &str| {
         format!(

@@ -182,8 +182,7 @@ impl Finder<'_> {
             return self.healed(possible, found, remembered);
         }
         let next = possible.get(1).map_or(0.0, |scored| scored.score);
-        let mut renamed = self.renamed(remembered);
-        renamed.retain(|(id, _)| is_in(place.as_ref(), *id));
+        let renamed = self.renamed(remembered, place.as_ref());
         match (renamed.as_slice(), found) {
             ([(target, reason)], _) => Verdict::Healed(Healing {
                 target: *target,
@@ -528,7 +527,7 @@ impl Finder<'_> {
     /// The elements that are where it was and carry its test id or plain id, or a badge beside its name, but another name
     /// that nothing there had. None if its name, or most of it, is still on the page, or if more came to its place than went: then its id may have been
     /// given to something else.
-    fn renamed(&self, remembered: Remembered<'_>) -> Vec<(NodeId, String)> {
+    fn renamed(&self, remembered: Remembered<'_>, place: Option<&Place>) -> Vec<(NodeId, String)> {
         let fingerprint = remembered.fingerprint;
         let words = tokens(&fingerprint.name);
         let has_its_words = |name: &str| {
@@ -538,15 +537,20 @@ impl Finder<'_> {
         };
         let carriers: Vec<(NodeId, &DomElement)> = self
             .in_its_path(fingerprint)
-            .filter(|(_, element)| is_newcomer(element, fingerprint))
+            .filter(|(id, element)| is_in(place, *id) && is_newcomer(element, fingerprint))
             .filter(|(id, element)| {
                 self.has_test_id_of(*id, remembered)
                     || has_plain_id(element, remembered)
                     || self.has_badge(*id, fingerprint)
             })
             .collect();
+        // A badge comes to one of several rows: the others keep their names.
+        let are_badges = carriers
+            .iter()
+            .all(|(id, _)| self.has_badge(*id, fingerprint));
         let is_named_elsewhere = self.state.elements().any(|(id, element)| {
-            element.is_visible
+            (!are_badges || is_in(place, id))
+                && element.is_visible
                 && is_kind(element, fingerprint)
                 && (has_name(element, fingerprint) || has_its_words(&element.name))
                 && carriers.iter().all(|(carrier, _)| *carrier != id)
