@@ -55,7 +55,8 @@ function report(what, path) {
   if (!running) return;
   // A page that renders anew from its own data has undone the change: nothing that was tracked is left.
   const isRendered = running.tracked && !running.tracked.isConnected && !running.isAway;
-  if (isRendered) return;
+  const own = path.find((node) => node.nodeType === 1);
+  if (isRendered || (!running.tracked && own && !running.known.has(own))) return;
   const isTracked = path.some((node) => running.tracked === node || (node.localName === 'label' && running.tracked && running.tracked === node.control));
   // Where a page moves under the pointer, the click is told by what the two elements have in common: what was pressed counts.
   if (what.startsWith('mousedown ')) running.isPressed = isTracked;
@@ -1216,9 +1217,9 @@ function misleads(old, c, isAway = false) {
   const here = others.filter((one) => isSamePlace(old.place, placeOf(one)));
   const isNamed = isThere && plain(words(target)) === old.shown;
   const isKept = isThere && isSamePlace(old.place, placeOf(target));
-  // What went into a frame left its place to what is still there.
-  const isFramed = isThere && placeOf(target).filter((one) => one.kind === 'frame').length > old.place.filter((one) => one.kind === 'frame').length;
-  if ((!(isNamed && isKept) || isFramed) && here.length) return 'another element is in its place, with its name';
+  // What went into a new frame or part left its place to what is still there.
+  const hasLeft = isThere && placeOf(target).length > old.place.length && here.some((one) => placeOf(one).length <= old.place.length);
+  if ((!(isNamed && isKept) || hasLeft) && here.length) return 'another element is in its place, with its name';
   if (isThere && (c.isCovered || !isEnabled(target)) && others.some(isEnabled) && (old.alike === 1 || here.length)) return 'another element of its name can be used';
   // The step says where it was if something else had the same name. If not, its name alone says it.
   if (!isAway && !isNamed && others.length && old.alike === 1 && !(isKept && old.place.length)) return 'only another element has its name';
@@ -1253,7 +1254,7 @@ function apply({ address, changes, seed, case: name }) {
     const reason = misleads(old, c) ?? (c.late ? misleads(old, c, true) : null);
     need(!reason, reason);
     const result = { ok: true, applied, obvious: isObvious(old, c), tracked: Boolean(c.target && isVisible(c.target)) };
-    running = { name, tracked: c.target, isAway: Boolean(c.late) };
+    running = { name, tracked: c.target, known: new WeakSet(elementsIn(document)), isAway: Boolean(c.late) };
     c.late?.();
     return result;
   };

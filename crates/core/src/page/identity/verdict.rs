@@ -173,7 +173,6 @@ impl Finder<'_> {
             .filter(|scored| is_in(place.as_ref(), scored.id))
             .filter(|scored| {
                 self.is_in_its_place(scored.id, fingerprint)
-                    && self.is_in_its_column(scored.id, fingerprint)
                     && self.is_known_by_text(scored.id, remembered, place.as_ref())
             })
             .collect();
