@@ -470,7 +470,9 @@ async fn case(
         answer, request, ..
     } = changing;
     if answer["ok"] != true {
-        let is_lost = |failure: &Diagnostic| failure.code == codes::BROWSER_CRASHED;
+        // A page that is not even loaded is lost too.
+        let is_lost =
+            |failure: &Diagnostic| failure.code == codes::BROWSER_CRASHED || answer.is_null();
         return Err(match played.failure.as_ref().is_some_and(is_lost) {
             true => Unmade::Crashed(format!("{request} {answer}")),
             false => Unmade::Refused(format!("{answer} {played:?}")),

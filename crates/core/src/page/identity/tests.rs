@@ -512,3 +512,30 @@ fn a_text_in_another_column_is_another_cell() {
         assert_eq!(is_found == "same", is_same, "{first} {second}");
     }
 }
+
+#[test]
+fn a_copy_beside_an_element_without_a_name_is_not_taken_for_it() {
+    let row = |cells: &str| {
+        format!(
+            "table\n  tr\n    th | Pick\n    th | Article\n  tr\n    td\n{cells}    td | Gravel\n  tr\n    td\n      input type=checkbox\n    td | Sand"
+        )
+    };
+    let before = row("      span class=cell\n        input type=checkbox class=pick\n");
+    let state = page(&before);
+    let (id, _) = state
+        .elements()
+        .find(|(_, element)| element.attribute("class") == Some("pick"))
+        .expect("a checkbox");
+    let memory = remember(&state, id);
+    assert_eq!(
+        memory.fingerprint.within.len(),
+        1,
+        "{:?}",
+        memory.fingerprint
+    );
+    assert_eq!(verdict(&state, &memory), Verdict::Same(id));
+    // The copy alone is made as the element was, and its row became an item.
+    let copied = "ul\n  li\n    span class=cell\n      input type=checkbox class=pick\n    div\n      input type=checkbox\n    span | Gravel\n  li\n    input type=checkbox\n    span | Sand";
+    let found = verdict(&page(copied), &memory);
+    assert!(found.target().is_none(), "{found:?}");
+}

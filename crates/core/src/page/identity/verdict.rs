@@ -353,26 +353,30 @@ impl Finder<'_> {
         if !is_kind(element, fingerprint)
             || !self.is_called(id, fingerprint)
             || !self.is_known_by_text(id, remembered, place)
-            || !self.is_in_its_column(id, fingerprint)
+            || !self.is_in_its_column(id, element, fingerprint)
         {
             return false;
         }
-        let within = &fingerprint.within;
         match fingerprint.of > 1 {
-            true => {
-                same_path(&self.path(id, within), &fingerprint.path)
-                    && fold_name(&self.near(id, element, within)) == fold_name(&fingerprint.near)
-            }
+            true => !self.has_moved(id, fingerprint) && self.is_near_what_it_was(id, fingerprint),
             false => self.is_in_its_place(id, fingerprint),
         }
     }
 
-    /// Whether a cell is in the column that was remembered: what it shows may stand in another one by now.
-    fn is_in_its_column(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
-        self.state.element(id).is_none_or(|element| {
-            let near = || self.near(id, element, &fingerprint.within);
-            !is_cell(&element.role) || fold_name(&near()) == fold_name(&fingerprint.near)
+    fn is_near_what_it_was(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+        self.state.element(id).is_some_and(|element| {
+            fold_name(&self.near(id, element, &fingerprint.within)) == fold_name(&fingerprint.near)
         })
+    }
+
+    /// Whether a cell is in the column that was remembered: what it shows may stand in another one by now.
+    fn is_in_its_column(
+        &self,
+        id: NodeId,
+        element: &DomElement,
+        fingerprint: &Fingerprint,
+    ) -> bool {
+        !is_cell(&element.role) || self.is_near_what_it_was(id, fingerprint)
     }
 
     /// Whether an element has the name that was remembered. Where others had it but for signs, each sign counts.
@@ -414,11 +418,9 @@ impl Finder<'_> {
         if has_text {
             return true;
         }
-        let is_alone = || {
-            let twins = self.twins(fingerprint);
-            twins.iter().filter(|&&twin| is_in(place, twin)).count() == 1
-        };
-        place.is_some() && (is_alone() || self.is_made_as_it_was(id, remembered))
+        // In its place it was alone: elsewhere its position is remembered.
+        let twins = self.twins(fingerprint);
+        place.is_some() && twins.iter().filter(|&&twin| is_in(place, twin)).count() == 1
     }
 
     fn has_test_id_of(&self, id: NodeId, remembered: Remembered<'_>) -> bool {
@@ -510,11 +512,7 @@ impl Finder<'_> {
         };
         let score = full(NAME, has_name(element, fingerprint))
             + PATH * share(&self.path(id, &fingerprint.within), &fingerprint.path)
-            + full(
-                NEAR,
-                fold_name(&self.near(id, element, &fingerprint.within))
-                    == fold_name(&fingerprint.near),
-            )
+            + full(NEAR, self.is_near_what_it_was(id, fingerprint))
             + full(
                 TEST_ID,
                 self.test_id(element) == fingerprint.test_id.as_deref(),
