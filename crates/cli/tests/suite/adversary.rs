@@ -456,8 +456,8 @@ async fn case(
         answer: Value::Null,
     };
     let mut recorder = Recorder::new(Clock::start(), Redactor::default());
-    let mut last = BrowserStep::default();
-    let mut tell = |step: BrowserStep| last = step;
+    let mut last = None;
+    let mut tell = |step: BrowserStep| last = Some(step);
     let played = play(
         &replay,
         &mut changing,
@@ -472,12 +472,13 @@ async fn case(
     if answer["ok"] != true {
         // A page that is not even loaded is lost too.
         let is_lost =
-            |failure: &Diagnostic| failure.code == codes::BROWSER_CRASHED || answer.is_null();
+            |failure: &Diagnostic| failure.code == codes::BROWSER_CRASHED || last.is_none();
         return Err(match played.failure.as_ref().is_some_and(is_lost) {
             true => Unmade::Crashed(format!("{request} {answer}")),
             false => Unmade::Refused(format!("{answer} {played:?}")),
         });
     }
+    let last = last.unwrap_or_default();
     let verdict = match (&last.verdict, &last.error) {
         (Some(verdict), None) => verdict.word.clone(),
         (Some(verdict), Some(error)) if matches!(verdict.word.as_str(), "same" | "healed") => {
