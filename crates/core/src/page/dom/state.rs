@@ -381,6 +381,24 @@ impl DomState {
             .map(|(id, _)| id)
     }
 
+    /// Whether the page only shows where things will be: nothing at all, something that says that it is busy, or empty
+    /// shapes in the place of texts, as component libraries class them.
+    pub fn is_skeleton(&self) -> bool {
+        let mut is_empty = true;
+        for (id, element) in self.elements().filter(|(_, element)| element.is_visible) {
+            let class = element.attribute("class").unwrap_or_default();
+            let class = class.to_ascii_lowercase();
+            let is_shape = class.contains("skeleton") || class.contains("shimmer");
+            if element.attribute("aria-busy") == Some("true")
+                || is_shape && self.visible_text(id).trim().is_empty()
+            {
+                return true;
+            }
+            is_empty &= !element.is_interactive;
+        }
+        is_empty && self.visible_text(NodeId(0)).trim().is_empty()
+    }
+
     /// All text inside a node that is rendered, pieces joined as they stand.
     pub fn visible_text(&self, id: NodeId) -> String {
         let mut text = String::new();

@@ -170,6 +170,24 @@ fn what_is_in_a_covered_or_scrolled_out_frame_is_so_too() {
 }
 
 #[test]
+fn a_skeleton_is_told_from_a_page() {
+    for (text, is_skeleton) in [
+        ("div", true),
+        ("main aria-busy=true\n  button \"Log in\"", true),
+        ("div class=\"MuiSkeleton-root\"\nbutton \"Log in\"", true),
+        (
+            "div class=\"skeleton-theme\"\n  button \"Log in\"\n    | Log in",
+            false,
+        ),
+        ("div class=\"skeleton\" ~hidden\nbutton \"Log in\"", false),
+        ("main aria-busy=false\n  p | Ready", false),
+        ("button \"Log in\"", false),
+    ] {
+        assert_eq!(page(text).is_skeleton(), is_skeleton, "{text}");
+    }
+}
+
+#[test]
 fn attributes_with_an_empty_value_are_there() {
     let state = page("input \"A\" required");
     assert_eq!(named(&state, "A").attribute("required"), Some(""));

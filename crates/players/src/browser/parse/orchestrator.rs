@@ -428,6 +428,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
                 .given_up(ordinal, action, intent, failure, &candidates, &scene)
                 .await;
         }
+        let scene = self.at_rest(scene, limits).await?;
         self.audience.hear(&ParseEvent::Asking { ordinal });
         let page = self.page_text(&scene, &action.text, false)?;
         let answered = self.ask(action, &scene, &page, &candidates).await;
@@ -481,11 +482,12 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         };
         let deadline = Deadline::after(limit);
         let mut scene = Arc::clone(looked);
-        let mut part: Option<(ElementAddress, Stopwatch)> = None;
+        // Only the stage has a clock: a run that is played from a cassette takes no time.
+        let mut part: Option<(ElementAddress, Deadline)> = None;
         loop {
             let found = meaning(sentence, read, self.finder(&scene));
-            match &found {
-                Meaning::Absent(_) => part = None,
+            part = match &found {
+                Meaning::Absent(_) => None,
                 // A page that is not done yet may still show what fits better.
                 Meaning::Clear {
                     target: Some(id),
@@ -493,22 +495,46 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
                     ..
                 } if step.whole_name.is_some() || step.meant.is_some() => {
                     let address = scene.state.element(*id).map(ElementAddress::of);
-                    part = match (part, address) {
-                        (Some((known, since)), Some(address)) if known == address => {
-                            if since.elapsed() >= STEADY {
-                                return Ok((found, scene));
-                            }
-                            Some((known, since))
+                    match (part, address) {
+                        (Some((known, until)), Some(address)) if known == address => {
+                            Some((known, until))
                         }
-                        (_, address) => address.map(|address| (address, Stopwatch::start())),
-                    };
+                        (_, address) => address.map(|address| (address, deadline.and(STEADY))),
+                    }
                 }
                 _ => return Ok((found, scene)),
-            }
-            match self.stage.look_again(deadline).await? {
+            };
+            let until = part.as_ref().map_or(deadline, |(_, until)| *until);
+            match self.stage.look_again(until).await? {
                 Some(next) => scene = next,
                 None => return Ok((found, scene)),
             }
+        }
+    }
+
+    /// A page that a model can be asked about: it has been as it is for a moment, and is not the skeleton of what is
+    /// still to come. One that does not come to rest in its time is taken as it is.
+    async fn at_rest(
+        &mut self,
+        mut scene: Arc<Scene>,
+        limits: Limits,
+    ) -> Result<Arc<Scene>, Failure> {
+        let whole = Deadline::after(limits.action);
+        let mut soon = whole.and(BEFORE_A_MODEL);
+        let mut still = soon.and(STEADY);
+        loop {
+            let is_skeleton = scene.state.is_skeleton();
+            let until = if is_skeleton { whole } else { still };
+            let Some(next) = self.stage.look_again(until).await? else {
+                return Ok(scene);
+            };
+            if is_skeleton {
+                soon = whole.and(BEFORE_A_MODEL);
+            }
+            if next.state != scene.state {
+                still = soon.and(STEADY);
+            }
+            scene = next;
         }
     }
 

@@ -23,7 +23,7 @@ use crate::browser::stage::{Deadline, Deed, Outcome, Performed, Scene, Stage, Ta
 /// A stage that shows pages one after the other.
 #[derive(Default)]
 struct Scripted {
-    /// The page at each look; the last one stays.
+    /// The page at each look; the last one stays. Where the text is empty, nothing changes until the next plain look.
     pages: Vec<String>,
     looks: usize,
     /// What comes of each deed; then nothing goes wrong.
@@ -66,7 +66,12 @@ impl Stage for Scripted {
     }
 
     async fn look_again(&mut self, _: Deadline) -> Result<Option<Arc<Scene>>, Failure> {
-        Ok((self.looks < self.pages.len()).then(|| self.scene()))
+        let next = self.pages.get(self.looks);
+        if next.is_some_and(String::is_empty) {
+            self.looks += 1;
+            return Ok(None);
+        }
+        Ok(next.is_some().then(|| self.scene()))
     }
 
     async fn perform(
@@ -385,7 +390,7 @@ async fn the_element_that_a_model_chose_is_looked_for_again_before_it_is_used() 
         ("input", "textbox", "E-mail"),
         ("button", "button", "Log out"),
     ]);
-    let mut stage = Scripted::on(&[&page(LOGIN), &after]);
+    let mut stage = Scripted::on(&[&page(LOGIN), "", &after]);
     let mut told = Told(vec![Ok(1)], Vec::new());
     let actions = json!(["enter the shop"]);
     // The rules would wait for the words to appear, and see the change before the model is asked.
@@ -514,4 +519,28 @@ fn the_rules_read_what_these_tests_take_for_read() {
     };
     assert!(read("click 'Log in'"));
     assert!(!read("enter the shop"));
+}
+
+#[tokio::test]
+async fn a_model_is_asked_about_a_page_that_is_at_rest() {
+    let skeleton = page(&[("div", "", "")]).replace(
+        "\"isVisible\":true,\"",
+        "\"class\":\"skeleton\",\"isVisible\":true,\"",
+    );
+    let half = page(&LOGIN[..1]);
+    let whole = page(LOGIN);
+    let mut stage = Scripted::on(&[&skeleton, &skeleton, &half, &whole, &whole]);
+    let mut interpreter = Told(vec![Ok(1)], Vec::new());
+    let options = json!({"translator": "model"});
+    let actions = json!(["send the form"]);
+    let parsed = parsed_with(&mut stage, Some(&mut interpreter), &actions, options).await;
+    assert_eq!(
+        parsed.file.status,
+        ParseStatus::Success,
+        "{:?}",
+        parsed.file.errors
+    );
+    let asked = format!("{:?}", interpreter.1[0]);
+    assert!(asked.contains("Log in"), "{asked}");
+    assert_eq!(stage.looks, 5);
 }
