@@ -180,6 +180,10 @@ fn cases(part: usize, count: usize, seed: u64) -> (Vec<Case>, BTreeMap<String, u
                     Ok(case) => {
                         if std::env::var_os("CUECARD_ADVERSARY_TELL").is_some() {
                             println!("{}: {} → {}", case.name, case.words, case.verdict);
+                            for wrong in wrong_targets(std::slice::from_ref(&case), &site.counts())
+                            {
+                                println!("{wrong}");
+                            }
                         }
                         refused = 0;
                         found.0.push(case);

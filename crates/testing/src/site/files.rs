@@ -52,9 +52,16 @@ pub(super) fn answer(shared: &Shared, path: &str) -> Response {
         Some("svg") => "image/svg+xml",
         _ => "application/octet-stream",
     };
+    // Libraries don't change while the site runs: a browser need not read and compile them for each page again.
+    let is_library = component.is_some() || package.is_some();
+    let caching = if is_library {
+        "max-age=3600"
+    } else {
+        "no-store"
+    };
     let headers = [
         (header::CONTENT_TYPE, kind),
-        (header::CACHE_CONTROL, "no-store"),
+        (header::CACHE_CONTROL, caching),
     ];
     if kind.starts_with("text/html") {
         let text = String::from_utf8_lossy(&bytes)

@@ -125,6 +125,30 @@ fn what_moved_is_healed() {
 }
 
 #[test]
+fn what_still_shows_its_name_is_healed_under_another_accessible_name() {
+    let before = "form \"Account\"\n  button \"Log in\" class=primary | Log in";
+    let after = "form \"Account\"\n  button \"Enter the shop\" | Log in";
+    assert_eq!(
+        word(before, "Log in", after),
+        "healed: it has the same text, and is now called \"Enter the shop\", not \"Log in\""
+    );
+    // Its name is somewhere else by now, or two show it: nobody knows which one is meant.
+    let named = format!("{after}\nfooter role=contentinfo\n  button \"Log in\"");
+    assert_eq!(word(before, "Log in", &named), "wrong target");
+    let shown = format!("{after}\n  button \"Enter again\" | Log in");
+    assert_eq!(word(before, "Log in", &shown), "gone");
+    // Without a text nothing shows anything.
+    assert_eq!(
+        word(
+            "form \"Account\"\n  button \"\"",
+            "",
+            "form \"Account\"\n  button \"Enter\""
+        ),
+        "wrong target"
+    );
+}
+
+#[test]
 fn a_twin_elsewhere_does_not_hide_what_is_where_it_was() {
     let before = "form \"Account\"\n  h2 \"Welcome\"\n  button \"Log in\" data-testid=go";
     let after = "form \"Account\"\n  h2 \"Welcome\"\n  button \"Log in\"\nfooter role=contentinfo\n  p role=paragraph | Other\n  button \"Log in\"";

@@ -455,12 +455,12 @@ impl Finder<'_> {
             return Vec::new();
         }
         let has_moved = self.has_moved(id, fingerprint);
-        let old_name = fold_name(&fingerprint.name);
-        let reads_so = |id: NodeId| fold_name(&self.state.visible_text(id)) == old_name;
         let in_its_place = self
             .in_its_path(fingerprint)
             .filter(|(other, element)| *other != id && is_newcomer(element, fingerprint))
-            .filter(|(other, element)| has_moved || has_ids(*other, element) || reads_so(*other))
+            .filter(|(other, element)| {
+                has_moved || has_ids(*other, element) || self.shows_its_name(*other, fingerprint)
+            })
             .map(|(other, _)| other);
         // What went elsewhere may have gone into a frame too.
         let in_frames = self.state.elements().filter(|(_, element)| {
@@ -521,8 +521,8 @@ impl Finder<'_> {
         score.clamp(0.0, 1.0)
     }
 
-    /// The elements that are where it was and carry its test id or plain id, or a badge beside its name, but another name
-    /// that nothing there had. None if its name, or most of it, is still on the page, or if more came to its place than went: then its id may have been
+    /// The elements that are where it was and carry its test id or plain id, show its old name, or have a badge beside it,
+    /// but another name that nothing there had. None if its name, or most of it, is still on the page, or if more came to its place than went: then its id may have been
     /// given to something else.
     fn renamed(&self, remembered: Remembered<'_>, place: Option<&Place>) -> Vec<(NodeId, String)> {
         let fingerprint = remembered.fingerprint;
@@ -538,6 +538,7 @@ impl Finder<'_> {
             .filter(|(id, element)| {
                 self.has_test_id_of(*id, remembered)
                     || has_plain_id(element, remembered)
+                    || self.shows_its_name(*id, fingerprint)
                     || self.has_badge(*id, fingerprint)
             })
             .collect();
@@ -558,6 +559,7 @@ impl Finder<'_> {
         let told = |(id, element): &(NodeId, &DomElement)| {
             let by = match (self.has_test_id_of(*id, remembered), self.test_id(element)) {
                 (true, Some(test_id)) => format!("the test id `{test_id}`"),
+                _ if self.shows_its_name(*id, fingerprint) => "the same text".to_owned(),
                 _ if self.has_badge(*id, fingerprint) => "a count beside its name".to_owned(),
                 _ => format!("the id `{}`", element.attribute("id").unwrap_or_default()),
             };
@@ -566,6 +568,12 @@ impl Finder<'_> {
             (*id, reason)
         };
         carriers.iter().map(told).collect()
+    }
+
+    /// Whether the text that people read on an element is the name that was remembered.
+    fn shows_its_name(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+        let name = fold_name(&fingerprint.name);
+        !name.is_empty() && fold_name(&self.state.visible_text(id)) == name
     }
 
     /// Whether an element has the name that was remembered and a number in an element of its own behind it.
