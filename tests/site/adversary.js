@@ -64,7 +64,9 @@ function report(what, path) {
   navigator.sendBeacon('/api/count/' + encodeURIComponent(`${running.name}: ${isRight ? 'right' : 'WRONG'} ${what}`));
 }
 
-watch(window);
+// On the document, so that events which Playwright holds back on the window, since they would not hit what it aims at, are
+// not heard: nothing on the page hears them.
+watch(document);
 addEventListener('message', (event) => {
   const what = event.data?.adversary;
   if (typeof what !== 'string') return;
@@ -508,6 +510,7 @@ function movable(c) {
 function copies(c, nodes, keepsIds = c.chance()) {
   const made = nodes.map((node) => node.cloneNode(true));
   const all = made.flatMap((node) => [node, ...node.querySelectorAll('*')]);
+  need(!all.some((element) => element.localName === 'slot'), 'of two slots the first takes all that is put into them');
   const renewed = new Map();
   for (const element of all) {
     const isReferred = all.some((other) => REFERENCES.some((name) => other.getAttribute(name)?.split(/\s+/).includes(element.id)));
@@ -540,7 +543,8 @@ function takeName(element, name) {
 function twin(c, isBefore) {
   const nodes = whole(c.target);
   const { made, says } = copies(c, nodes);
-  const isTogether = nodes.every((node) => node.parentNode === c.target.parentNode);
+  // A label around the field goes with it: a label in a label is not HTML.
+  const isTogether = nodes.length === 1 || nodes.every((node) => node.parentNode === c.target.parentNode);
   const [first, last] = isTogether ? [nodes[0], nodes.at(-1)] : [c.target, c.target];
   const before = isBefore ? first : last.nextSibling;
   for (const node of made) insert(node, last.parentNode, before);
@@ -1264,7 +1268,7 @@ function apply({ address, changes, seed, case: name }) {
     need(changes.every((change) => CHANGES[change]) && new Set(changes).size === changes.length, 'there are no such changes');
     c.old = describe(c.target);
     need(c.old.here === 1 || changes.every((change) => QUIET.includes(change)), 'only what is around it tells it from another');
-    for (const tree of trees()) if (tree.defaultView && !tree.defaultView.__adversary) watch(tree.defaultView);
+    for (const tree of trees()) if (tree.defaultView && !tree.defaultView.__adversary) watch(tree);
     const words = new Map();
     for (const change of changes.toSorted((left, right) => LATER.indexOf(left) - LATER.indexOf(right))) {
       need(c.target, 'nothing is left to change');
@@ -1284,7 +1288,7 @@ async function applyOne(asked, draws) {
   const all = Object.keys(CHANGES);
   let answer = null;
   for (const draw of draws) {
-    answer = await apply({ ...asked, changes: draw.map((pick) => all[pick % all.length]) });
+    answer = await apply({ ...asked, changes: draw.map((pick) => (typeof pick === 'string' ? pick : all[pick % all.length])) });
     if (answer.ok) return answer;
   }
   return answer;

@@ -5,7 +5,9 @@
 //! page tells whether each click and each input went to the element that the change tracked. Anything else is a wrong
 //! target: there must be none.
 //!
-//! `CUECARD_ADVERSARY_CASES` and `CUECARD_ADVERSARY_SEED` make it longer: `benches/adversary.sh`.
+//! `CUECARD_ADVERSARY_CASES` and `CUECARD_ADVERSARY_SEED` make it longer: `benches/adversary.sh`. What it found is looked at
+//! with `CUECARD_ADVERSARY_TELL`, which prints every case, and `CUECARD_ADVERSARY_ONLY`, which tries a page and its changes
+//! only: `users.html twin-before,drop-ids`.
 #![allow(
     clippy::print_stdout,
     reason = "the figures are what a long run is for"
@@ -22,7 +24,7 @@ use cuecard_core::page::rules::{Translation, Understanding, understand};
 use cuecard_core::page::selector::Finder;
 use cuecard_core::reports::browser_html::BrowserStep;
 use cuecard_core::scenario::browser::{
-    BrowserOptions, Observed, ParseStatus, StepsFile, TestStep, step_id,
+    BrowserOptions, Observed, ParseStatus, StepsFile, TestStep, Translator, step_id,
 };
 use cuecard_core::source::SourceFile;
 use cuecard_core::value::Redactor;
@@ -152,6 +154,7 @@ fn a_click_on_another_element_is_told_from_one_on_the_right_one() {
                 found.extend(case(stage, site, &sentence, name, &mut chance).await.ok());
             }
             found.retain(|case| case.verdict == "same");
+            assert!(is_told(site, &found[0].name), "{found:?}");
             let wrong = wrong_targets(&found, &site.counts());
             assert_eq!(!wrong.is_empty(), are_wrong, "{found:?} {wrong:?}");
         }
@@ -198,10 +201,23 @@ fn cases(part: usize, count: usize, seed: u64) -> (Vec<Case>, BTreeMap<String, u
                     }
                 }
             }
+            if let Some(case) = found.0.last()
+                && matches!(case.verdict.as_str(), "same" | "healed")
+            {
+                is_told(site, &case.name);
+            }
             found.1.extend(site.counts());
         });
     }
     found
+}
+
+/// Waits until the page told of a case what was done, which may be after the step has ended.
+fn is_told(site: &Site, name: &str) -> bool {
+    let prefix = format!("{name}: ");
+    site.wait_until(PATIENCE, |counts| {
+        counts.keys().any(|what| what.starts_with(&prefix))
+    })
 }
 
 /// Cases in which something was done on another element, with what it was.
@@ -209,9 +225,15 @@ fn wrong_targets(cases: &[Case], counts: &BTreeMap<String, u64>) -> Vec<String> 
     cases
         .iter()
         .filter_map(|case| {
-            let prefix = format!("{}: WRONG ", case.name);
-            let (what, _) = counts.iter().find(|(what, _)| what.starts_with(&prefix))?;
-            Some(format!("{} → {}: {what}", case.words, case.verdict))
+            let prefix = format!("{}: ", case.name);
+            let events: Vec<&str> = counts
+                .keys()
+                .filter_map(|what| what.strip_prefix(&prefix))
+                .collect();
+            events
+                .iter()
+                .any(|event| event.starts_with("WRONG "))
+                .then(|| format!("{} → {}: {}", case.words, case.verdict, events.join(", ")))
         })
         .collect()
 }
@@ -252,7 +274,8 @@ fn figures(cases: &[&Case], wrong: &[String]) -> String {
     text
 }
 
-/// The sentences about elements of every second page: those with components, and those of the test site.
+/// The sentences about elements of a part of the pages: those with components, those that people wrote sentences for, and
+/// those of the test site.
 async fn sentences(stage: &mut LiveStage, site: &Site, part: usize) -> Vec<Sentence> {
     let mut pages: Vec<(String, Vec<String>)> = Vec::new();
     let folder = repository_root().join("tests/site/components");
@@ -272,15 +295,40 @@ async fn sentences(stage: &mut LiveStage, site: &Site, part: usize) -> Vec<Sente
         let actions = scenario.actions.into_iter().map(|action| action.text);
         pages.push((format!("components/{stem}.html"), actions.collect()));
     }
+    let text = repository_root().join("tests/scenarios/sentences/sentences.json");
+    let text = std::fs::read_to_string(text).expect("the sentences");
+    let written: Vec<Value> = serde_json::from_str(&text).expect("a list");
+    for of_page in written.chunk_by(|one, next| one["page"] == next["page"]) {
+        let page = of_page[0]["page"].as_str().expect("a page");
+        let actions = of_page
+            .iter()
+            .filter(|entry| entry["means"].as_str().is_some_and(|css| css != "none"))
+            .filter_map(|entry| entry["sentence"].as_str().map(str::to_owned));
+        pages.push((format!("sentences/{page}"), actions.collect()));
+    }
     for load in TABLE {
         let actions = load.rows.iter().map(|row| row.sentence.to_owned());
         pages.push((load.page.to_owned(), actions.collect()));
     }
     let mut sentences = Vec::new();
-    for (page, actions) in pages.into_iter().skip(part).step_by(BROWSERS) {
+    match only() {
+        Some((only, _)) => pages.retain(|(page, _)| page.ends_with(&only)),
+        None => pages = pages.into_iter().skip(part).step_by(BROWSERS).collect(),
+    }
+    for (page, actions) in pages {
         record(stage, site, &page, &actions, &mut sentences).await;
     }
     sentences
+}
+
+/// The page and the changes that alone are tried.
+fn only() -> Option<(String, Vec<String>)> {
+    let only = std::env::var("CUECARD_ADVERSARY_ONLY").ok()?;
+    let (page, changes) = only.split_once(' ').expect("a page and changes");
+    Some((
+        page.to_owned(),
+        changes.split(',').map(str::to_owned).collect(),
+    ))
 }
 
 /// The steps that the sentences of a page become. Those whose element is there from the beginning need no other before.
@@ -360,6 +408,9 @@ async fn record(
 
 const TEST_ID: &str = "data-testid";
 
+/// Words that name an order.
+const ORDERS: &[&str] = &["first", "second", "third", "last", "top "];
+
 async fn opened(stage: &mut LiveStage, site: &Site, page: &str) -> Arc<Scene> {
     let url = site.url(page);
     let opened = stage.open(&url, Settling::Whole, Deadline::after(PATIENCE));
@@ -378,24 +429,34 @@ fn understood(
     place: usize,
 ) -> Option<(TestStep, ElementAddress)> {
     let finder = Finder::new(&scene.state, TEST_ID);
-    let Understanding::Understood(intent) = understand(action) else {
-        return None;
+    let (step, id, phrase) = match understand(action) {
+        Understanding::Understood(intent) => match finder.resolve(&intent) {
+            Translation::Step {
+                step,
+                target: Some(id),
+            } => (*step, id, intent.phrase),
+            _ => return None,
+        },
+        Understanding::NotUnderstood { .. } => {
+            let meant = finder.gist(action)?;
+            (meant.step, meant.target, meant.phrase)
+        }
+        Understanding::Compound { .. } => return None,
     };
-    let phrase = intent.phrase.as_ref()?;
-    if intent.step.assertion.is_some() || phrase.position.is_some() {
+    let is_ordered = phrase
+        .as_ref()
+        .is_some_and(|phrase| phrase.position.is_some())
+        || ORDERS
+            .iter()
+            .any(|word| action.to_lowercase().contains(word));
+    if step.assertion.is_some() || is_ordered {
         return None;
     }
-    let Translation::Step {
-        step,
-        target: Some(id),
-    } = finder.resolve(&intent)
-    else {
-        return None;
-    };
-    let known = finder.identify(id, Some(phrase))?;
+    let known = finder.identify(id, phrase.as_ref())?;
     let mut kept = TestStep::new(step_id(url, place, action), action, step.action_type);
     kept.selectors = known.selectors.iter().map(ToString::to_string).collect();
     kept.selector = kept.selectors.first().cloned();
+    kept.translator = Some(Translator::Rules);
     kept.fingerprint = Some(known.fingerprint);
     kept.value = step
         .input_value
@@ -518,18 +579,20 @@ fn request(sentence: &Sentence, name: &str, chance: &mut Chance) -> String {
         .iter()
         .map(|hop| json!({"kind": hop.kind.word(), "xpath": hop.xpath}))
         .collect();
-    let draws: Vec<Vec<usize>> = (0..DRAWS)
-        .map(|_| {
-            let n_changes = if chance.below(5) < 3 { 1 } else { 2 };
-            (0..n_changes).map(|_| chance.below(10_000)).collect()
-        })
-        .collect();
+    let mut draw = || -> Value {
+        let n_changes = if chance.below(5) < 3 { 1 } else { 2 };
+        (0..n_changes).map(|_| chance.below(10_000)).collect()
+    };
+    let draws: Value = match only() {
+        Some((_, changes)) => json!([changes]),
+        None => (0..DRAWS).map(|_| draw()).collect(),
+    };
     let asked = json!({
         "address": {"scope": scope, "xpath": sentence.address.xpath},
         "seed": chance.below(1 << 31),
         "case": name,
     });
-    format!("__adversary.applyOne({asked}, {draws:?})")
+    format!("__adversary.applyOne({asked}, {draws})")
 }
 
 /// A browser whose page is changed right before the last step.

@@ -87,7 +87,13 @@ fn reasons(step: &BrowserStep) -> Vec<String> {
         .iter()
         .filter(|_| is_failure)
         .map(|words| format!("near: {words}"));
-    message.or(reason).into_iter().chain(near).collect()
+    let notes = step.notes.iter().cloned();
+    message
+        .or(reason)
+        .into_iter()
+        .chain(near)
+        .chain(notes)
+        .collect()
 }
 
 /// The counts: `3 same · 1 healed · 1 gone · 2 not looked at`.

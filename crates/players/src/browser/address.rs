@@ -1,6 +1,7 @@
 //! Where an element is: XPaths through frames and shadow roots, and the selector that reaches it.
 
 use cuecard_core::page::dom::{DomElement, HopKind, ScopeHop};
+use serde_json::{Value, json};
 
 /// The address of an element: hops from the top document, then an XPath in the tree they lead to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,12 +49,32 @@ impl ElementAddress {
         documents
     }
 
-    /// The selector for Playwright.
+    /// The selector for Playwright: of whatever is at this address when it looks.
     pub fn selector(&self) -> String {
-        let steps: Vec<String> = self
-            .documents()
+        self.selector_ending_in(|paths| json!(paths))
+    }
+
+    /// The same, and the engine keeps what it finds under a key.
+    pub(super) fn selector_to_hold(&self, key: u64) -> String {
+        self.selector_ending_in(|paths| json!({"hold": key, "paths": paths}))
+    }
+
+    /// The selector of what the engine keeps under a key, as long as that is on the page.
+    pub(super) fn selector_of_held(&self, key: u64) -> String {
+        self.selector_ending_in(|_| json!({"held": key}))
+    }
+
+    /// The selector whose last part is what `end` makes of the paths in the element's own document.
+    fn selector_ending_in(&self, end: impl Fn(&[&str]) -> Value) -> String {
+        let documents = self.documents();
+        let last = documents.len() - 1;
+        let steps: Vec<String> = documents
             .iter()
-            .map(|paths| format!("{ENGINE}={}", serde_json::json!(paths)))
+            .enumerate()
+            .map(|(place, paths)| match place == last {
+                true => format!("{ENGINE}={}", end(paths)),
+                false => format!("{ENGINE}={}", json!(paths)),
+            })
             .collect();
         steps.join(" >> internal:control=enter-frame >> ")
     }
@@ -79,6 +100,14 @@ mod tests {
         assert_eq!(
             address.selector(),
             r#"cuecard=["/html/body/iframe[2]"] >> internal:control=enter-frame >> cuecard=["/html/body/x-a","/button"]"#
+        );
+        assert_eq!(
+            address.selector_to_hold(7),
+            r#"cuecard=["/html/body/iframe[2]"] >> internal:control=enter-frame >> cuecard={"hold":7,"paths":["/html/body/x-a","/button"]}"#
+        );
+        assert_eq!(
+            address.selector_of_held(7),
+            r#"cuecard=["/html/body/iframe[2]"] >> internal:control=enter-frame >> cuecard={"held":7}"#
         );
         assert_eq!(
             ElementAddress::top("/html/body/p").selector(),

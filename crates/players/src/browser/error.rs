@@ -13,6 +13,8 @@ pub enum BrowserErrorKind {
     Timeout,
     /// There is no such element, or it can't be seen.
     ElementNotFound,
+    /// The page took the element away that was looked at, or put another one in its place; nothing was done.
+    ElementReplaced,
     /// Something else lies over the element.
     ElementCovered,
     /// The element is disabled.
@@ -40,7 +42,7 @@ impl BrowserErrorKind {
             Self::Unavailable => "browser_unavailable",
             Self::NavigationFailed => "navigation_failed",
             Self::Timeout => "timeout",
-            Self::ElementNotFound => "element_not_found",
+            Self::ElementNotFound | Self::ElementReplaced => "element_not_found",
             Self::ElementCovered => "element_covered",
             Self::ElementDisabled => "element_disabled",
             Self::NotEditable => "not_editable",

@@ -37,7 +37,10 @@ pub(super) fn answer(shared: &Shared, path: &str) -> Response {
         (None, _) => match (component, &shared.components) {
             (Some(inside), Some(components)) => components.join(inside),
             (Some(_), None) => return StatusCode::NOT_FOUND.into_response(),
-            (None, _) => shared.pages.join(path),
+            (None, _) => match path.strip_prefix("sentences/") {
+                Some(page) => shared.pages.join("../scenarios/sentences").join(page),
+                None => shared.pages.join(path),
+            },
         },
     };
     let Ok(bytes) = std::fs::read(&file) else {

@@ -122,7 +122,37 @@ fn what_stands_in_the_way_is_named_and_nothing_is_done() {
             .click(&nothing, false, SHORT)
             .await
             .expect_err("there is none");
-        assert_eq!(error.kind, BrowserErrorKind::ElementNotFound, "{error}");
+        assert_eq!(error.kind, BrowserErrorKind::ElementReplaced, "{error}");
+    });
+}
+
+#[test]
+fn what_comes_to_the_place_of_an_element_is_not_clicked_for_it() {
+    let page = "<!doctype html><title>Rows</title><body><p role=status>nothing</p>\
+         <button onclick=\"say('the first')\">First</button> <button onclick=\"say('the second')\">Second</button>\
+         <div id=cover style='position: fixed; inset: 0'></div>\
+         <script>const say = (text) => { document.querySelector('p').textContent = text; };\
+         const go = () => { document.querySelector('button').remove(); document.getElementById('cover').remove(); };\
+         </script>";
+    with_browser(async |lab| {
+        let file = lab.folder.path().join("rows.html");
+        std::fs::write(&file, page).expect("writable");
+        let to = Navigation::To(format!("file://{}", file.display()));
+        lab.bridge.navigate(&to, PATIENCE).await.expect("it opens");
+        let first = lab.find("button", "First").await;
+        // While Playwright waits for what is covered, the page takes it away: another one has its XPath then.
+        let later = "setTimeout(go, 300)";
+        lab.bridge.evaluate(later).await.expect("a script");
+        let error = lab.bridge.click(&first, false, PATIENCE).await;
+        let error = error.expect_err("it is gone");
+        assert_eq!(error.kind, BrowserErrorKind::ElementReplaced, "{error}");
+        assert!(lab.shows("nothing").await);
+        // It had gone before anything was done.
+        lab.state().await;
+        let second = ElementAddress::top("/html/body/button[2]");
+        let error = lab.bridge.click(&second, false, SHORT);
+        let error = error.await.expect_err("it is gone");
+        assert_eq!(error.kind, BrowserErrorKind::ElementReplaced, "{error}");
     });
 }
 

@@ -4,6 +4,7 @@ mod bad_input;
 mod maker;
 mod playing;
 mod report;
+mod said;
 pub(crate) mod verdicts;
 
 use std::path::PathBuf;

@@ -60,7 +60,12 @@ impl Finder<'_> {
     /// any.
     pub fn identify(&self, id: NodeId, said: Option<&Phrase>) -> Option<Identification> {
         let position = said.and_then(|phrase| phrase.position);
-        let within = self.within(id, said.and_then(|phrase| phrase.within.as_ref()));
+        let place_said = said.and_then(|phrase| phrase.within.as_ref());
+        // The first of all is meant, wherever it is by then, and not the one in the item in which it is today.
+        let within = match (position, place_said) {
+            (Some(_), None) => Vec::new(),
+            _ => self.within(id, place_said),
+        };
         self.identify_within(id, within, position)
     }
 

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::page::dom::testing::page;
 use crate::page::dom::{DomState, NodeId};
+use crate::page::rules::{Translation, Understanding, understand};
 use crate::page::selector::{Finder, Selector};
 use crate::scenario::browser::{Container, ContainerKind, Fingerprint, TextPlace};
 
@@ -562,4 +563,96 @@ fn a_copy_beside_an_element_without_a_name_is_not_taken_for_it() {
     let copied = "ul\n  li\n    span class=cell\n      input type=checkbox class=pick\n    div\n      input type=checkbox\n    span | Gravel\n  li\n    input type=checkbox\n    span | Sand";
     let found = verdict(&page(copied), &memory);
     assert!(found.target().is_none(), "{found:?}");
+}
+
+#[test]
+fn a_copy_of_what_got_a_sign_or_a_count_is_not_taken_for_it() {
+    for (before, name, after) in [
+        (
+            "form \"Account\"\n  input \"Password\" type=password",
+            "Password",
+            "form \"Account\"\n  input \"Password\" type=password\n  input \"Password ✎\" type=password",
+        ),
+        (
+            "form \"Find\"\n  input \"Search:\" id=query",
+            "Search:",
+            "form \"Find\"\n  input \"Search:\" id=query\n  input \"Search:*\" id=query",
+        ),
+        (
+            "nav \"Main\"\n  button \"Contact\" id=contact",
+            "Contact",
+            "nav \"Main\"\n  button \"Contact\" id=contact\n  button \"Contact 7\" id=contact\n    span | Contact\n    span | 7",
+        ),
+        (
+            "table\n  tr\n    td | Tea\n    td\n      button \"Edit\"\n  tr\n    td | Milk\n    td\n      button \"Edit\"",
+            "Edit",
+            "table\n  tr\n    td | Tea\n    td\n      button \"Edit\"\n      button \"Edit →\"\n  tr\n    td | Milk\n    td\n      button \"Edit\"",
+        ),
+    ] {
+        assert_eq!(word(before, name, after), "ambiguous", "{after}");
+        assert_eq!(word(before, name, before), "same", "{before}");
+    }
+}
+
+#[test]
+fn a_copy_is_not_healed_into_while_another_element_of_the_name_is_in_a_frame() {
+    let before = "form \"Card\"\n  input \"Number\" data-testid=number";
+    let copy = "form \"Card\"\n  input \"Number\"";
+    assert!(word(before, "Number", copy).starts_with("healed"));
+    let moved = format!("{copy}\niframe \"Pay\"\n  #frame x\n    input \"Number\"");
+    assert_eq!(word(before, "Number", &moved), "ambiguous");
+}
+
+#[test]
+fn an_id_that_was_given_away_on_a_page_in_another_language_is_not_followed() {
+    let before = "form \"Note\"\n  button \"Save\" id=save\n  button \"Cancel\"";
+    let translated = "form \"Note\"\n  button \"Speichern\" id=save\n  button \"Abbrechen\"";
+    assert!(word(before, "Save", translated).starts_with("healed"));
+    let given_away = "form \"Note\"\n  button \"Speichern\"\n  button \"Abbrechen\" id=save";
+    assert_eq!(word(before, "Save", given_away), "gone");
+}
+
+#[test]
+fn the_first_of_all_is_the_first_wherever_it_is_by_then() {
+    let row = |who: &str, what: &str| {
+        format!("  tr\n    td | {what}\n    td\n      a \"{who}\" href=/u\n")
+    };
+    let old = page(&format!(
+        "table\n{}{}",
+        row("ana", "Fixed typos"),
+        row("ana", "Created page")
+    ));
+    let Understanding::Understood(intent) = understand("click the first 'ana' link") else {
+        panic!("it has a form");
+    };
+    let finder = Finder::new(&old, "data-testid");
+    let Translation::Step {
+        target: Some(id), ..
+    } = finder.resolve(&intent)
+    else {
+        panic!("it is found");
+    };
+    let known = finder
+        .identify(id, intent.phrase.as_ref())
+        .expect("an element");
+    let memory = Memory {
+        selectors: known.selectors,
+        fingerprint: known.fingerprint,
+    };
+    let new = page(&format!(
+        "table\n{}{}{}",
+        row("ana", "Added a picture"),
+        row("ana", "Fixed typos"),
+        row("ana", "Created page")
+    ));
+    assert_eq!(verdict(&new, &memory), Verdict::Same(id_of(&new, "ana", 0)));
+}
+
+#[test]
+fn an_id_leads_to_no_field_whose_name_says_more() {
+    let before = "form \"Account\"\n  input \"E-mail\" id=mail\n  input \"Name\"";
+    let narrower = "form \"Account\"\n  input \"Backup e-mail\" id=mail\n  input \"Name\"";
+    assert_eq!(word(before, "E-mail", narrower), "gone");
+    let renamed = "form \"Account\"\n  input \"Address\" id=mail\n  input \"Name\"";
+    assert!(word(before, "E-mail", renamed).starts_with("healed"));
 }

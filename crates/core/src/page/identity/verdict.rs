@@ -32,6 +32,17 @@ const ROUNDING: f64 = 1e-9;
 /// How many elements a message lists.
 const SHOWN: usize = 3;
 
+/// Roles of what is filled in or ticked.
+const FIELDS: &[&str] = &[
+    "checkbox",
+    "combobox",
+    "radio",
+    "searchbox",
+    "spinbutton",
+    "switch",
+    "textbox",
+];
+
 /// How many elements are compared.
 const MOST_SCORED: usize = 100;
 
@@ -162,7 +173,7 @@ impl Finder<'_> {
         if let Some(id) = inside
             && self.is_same(id, remembered, place.as_ref())
         {
-            return match self.rivals(id, remembered) {
+            return match self.rivals(id, remembered, place.as_ref(), true) {
                 rivals if rivals.is_empty() => Verdict::Same(id),
                 rivals => self.among(std::iter::once(id).chain(rivals), fingerprint),
             };
@@ -178,7 +189,7 @@ impl Finder<'_> {
             .collect();
         let best = possible.first().map_or(0.0, |scored| scored.score);
         if best + ROUNDING >= ENOUGH {
-            return self.healed(possible, found, remembered);
+            return self.healed(possible, found, remembered, place.as_ref());
         }
         let next = possible.get(1).map_or(0.0, |scored| scored.score);
         let renamed = self.renamed(remembered, place.as_ref());
@@ -207,6 +218,7 @@ impl Finder<'_> {
         mut possible: Vec<Scored>,
         found: Option<NodeId>,
         remembered: Remembered<'_>,
+        place: Option<&Place>,
     ) -> Verdict {
         let fingerprint = remembered.fingerprint;
         let (best, next) = (
@@ -249,7 +261,7 @@ impl Finder<'_> {
             };
         }
         let target = possible[0].id;
-        match self.rivals(target, remembered) {
+        match self.rivals(target, remembered, place, false) {
             rivals if rivals.is_empty() => Verdict::Healed(Healing {
                 target,
                 score: best,
@@ -262,6 +274,17 @@ impl Finder<'_> {
 
     /// Several elements that could be meant.
     fn among(&self, ids: impl IntoIterator<Item = NodeId>, fingerprint: &Fingerprint) -> Verdict {
+        Verdict::Ambiguous {
+            candidates: self.candidates_among(ids, fingerprint),
+        }
+    }
+
+    /// The best of some elements with what they score, best first.
+    pub fn candidates_among(
+        &self,
+        ids: impl IntoIterator<Item = NodeId>,
+        fingerprint: &Fingerprint,
+    ) -> Vec<Scored> {
         let scored = |id| Scored {
             id,
             score: self.score(id, fingerprint, None),
@@ -275,7 +298,7 @@ impl Finder<'_> {
                 .then(one.id.cmp(&other.id))
         });
         candidates.truncate(SHOWN);
-        Verdict::Ambiguous { candidates }
+        candidates
     }
 
     /// The nearest elements, for messages.
@@ -440,10 +463,20 @@ impl Finder<'_> {
         !same_path(&self.path(id, &fingerprint.within), &fingerprint.path)
     }
 
-    /// Elements that may be what was remembered although `id` has its name: with a new name in its old place, if `id` is
-    /// elsewhere, or this one has its id, or its name as a text that people read.
-    fn rivals(&self, id: NodeId, remembered: Remembered<'_>) -> Vec<NodeId> {
+    /// Elements that may be what was remembered although `id` has its name: what shows that name too, in another way,
+    /// beside it; what has a new name in its old place, if `id` is elsewhere, or this one has its id; and what went into a
+    /// frame, if `id` is not all that was remembered.
+    fn rivals(
+        &self,
+        id: NodeId,
+        remembered: Remembered<'_>,
+        place: Option<&Place>,
+        is_same: bool,
+    ) -> Vec<NodeId> {
         let fingerprint = remembered.fingerprint;
+        if fold(&fingerprint.name).is_empty() {
+            return Vec::new();
+        }
         let has_ids = |id: NodeId, element: &DomElement| {
             self.has_test_id_of(id, remembered) || has_plain_id(element, remembered)
         };
@@ -451,27 +484,37 @@ impl Finder<'_> {
             .state
             .element(id)
             .is_some_and(|element| has_ids(id, element));
-        if is_marked || fold(&fingerprint.name).is_empty() {
-            return Vec::new();
-        }
         let has_moved = self.has_moved(id, fingerprint);
+        let was_alone = fingerprint.of == 1 || !fingerprint.within.is_empty();
+        let is_rival = |other: NodeId, element: &DomElement| {
+            let is_new = is_newcomer(element, fingerprint);
+            let shows_it = self.shows_its_name(other, fingerprint);
+            // Signs and counts come to a name and go: which of two is the old one, they don't say.
+            let is_called_so = was_alone
+                && (has_name(element, fingerprint)
+                    || (is_new && (shows_it || self.has_badge(other, fingerprint))));
+            let is_renamed = is_new && (has_moved || shows_it || has_ids(other, element));
+            match is_marked {
+                true => is_called_so && has_ids(other, element),
+                false => is_called_so || is_renamed,
+            }
+        };
         let in_its_place = self
             .in_its_path(fingerprint)
-            .filter(|(other, element)| *other != id && is_newcomer(element, fingerprint))
-            .filter(|(other, element)| {
-                has_moved || has_ids(*other, element) || self.shows_its_name(*other, fingerprint)
-            })
-            .map(|(other, _)| other);
+            .filter(|(other, _)| *other != id && is_in(place, *other))
+            .filter(|(other, element)| is_rival(*other, element));
         // What went elsewhere may have gone into a frame too.
         let in_frames = self.state.elements().filter(|(_, element)| {
-            has_moved
+            (has_moved || !is_same)
+                && !is_marked
                 && element.is_visible
                 && element.role == fingerprint.role
                 && !is_kind(element, fingerprint)
                 && has_name(element, fingerprint)
         });
         in_its_place
-            .chain(in_frames.map(|(other, _)| other))
+            .chain(in_frames)
+            .map(|(other, _)| other)
             .collect()
     }
 
@@ -522,7 +565,8 @@ impl Finder<'_> {
     }
 
     /// The elements that are where it was and carry its test id or plain id, show its old name, or have a badge beside it,
-    /// but another name that nothing there had. None if its name, or most of it, is still on the page, or if more came to its place than went: then its id may have been
+    /// but another name that nothing there had. None if its name, or most of it, is still on the page, if more came to its
+    /// place than went, or if others there were renamed too and it is no longer where it stood: then its id may have been
     /// given to something else.
     fn renamed(&self, remembered: Remembered<'_>, place: Option<&Place>) -> Vec<(NodeId, String)> {
         let fingerprint = remembered.fingerprint;
@@ -532,12 +576,19 @@ impl Finder<'_> {
             let n_common = words.iter().filter(|word| found.contains(word)).count();
             n_common * 2 > words.len()
         };
+        // Of a field, more words say which one it is: the name of a partner is another name.
+        let is_narrower = |name: &str| {
+            let found = tokens(name);
+            FIELDS.contains(&fingerprint.role.as_str())
+                && found.len() > words.len()
+                && words.iter().all(|word| found.contains(word))
+        };
         let carriers: Vec<(NodeId, &DomElement)> = self
             .in_its_path(fingerprint)
             .filter(|(id, element)| is_in(place, *id) && is_newcomer(element, fingerprint))
             .filter(|(id, element)| {
                 self.has_test_id_of(*id, remembered)
-                    || has_plain_id(element, remembered)
+                    || (has_plain_id(element, remembered) && !is_narrower(&element.name))
                     || self.shows_its_name(*id, fingerprint)
                     || self.has_badge(*id, fingerprint)
             })
@@ -553,7 +604,14 @@ impl Finder<'_> {
                 && (has_name(element, fingerprint) || has_its_words(&element.name))
                 && carriers.iter().all(|(carrier, _)| *carrier != id)
         });
-        if is_named_elsewhere || self.has_more_newcomers(fingerprint) {
+        let (came, went) = self.newcomers_and_leavers(fingerprint);
+        let stands_where_it_was = |id: NodeId| {
+            let xpath = remembered.selectors.last();
+            xpath.is_some_and(|xpath| self.one(xpath) == Some(id))
+        };
+        let is_one_of_several =
+            came > carriers.len() && carriers.iter().any(|(id, _)| !stands_where_it_was(*id));
+        if is_named_elsewhere || came > went || is_one_of_several {
             return Vec::new();
         }
         let told = |(id, element): &(NodeId, &DomElement)| {
@@ -598,8 +656,8 @@ impl Finder<'_> {
                 .any(|(inner, _)| self.state.visible_text(inner).trim() == number)
     }
 
-    /// Whether more names came to the place in which it was than went from there, itself included.
-    fn has_more_newcomers(&self, fingerprint: &Fingerprint) -> bool {
+    /// How many names came to the place in which it was, and how many went from there, itself included.
+    fn newcomers_and_leavers(&self, fingerprint: &Fingerprint) -> (usize, usize) {
         let mut left: Vec<String> = fingerprint
             .likes
             .iter()
@@ -616,7 +674,7 @@ impl Finder<'_> {
                 None => newcomers += 1,
             }
         }
-        newcomers > left.len()
+        (newcomers, left.len())
     }
 
     /// Why an element is taken although it is not the same.

@@ -634,7 +634,7 @@ pub(super) fn is_in(element: &DomElement, pool: Pool) -> bool {
                 && tag != "option"
                 && matches!(
                     role,
-                    "radio" | "option" | "tab" | "treeitem" | "menuitemradio"
+                    "radio" | "option" | "tab" | "treeitem" | "menuitem" | "menuitemradio"
                 )
         }
         Pool::Selects => {

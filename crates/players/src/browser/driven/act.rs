@@ -54,7 +54,7 @@ impl BrowserBridge {
                 .await;
         }
         let tab = self.page()?.guid().to_owned();
-        let locator = self.locator(target)?;
+        let locator = self.held(target).await?;
         let options = ClickOptions::builder().timeout(milliseconds(limit)).build();
         let clicked = match is_double {
             true => {
@@ -90,7 +90,7 @@ impl BrowserBridge {
             self.guarded("insertText", PROMPT, page.keyboard().insert_text(text))
                 .await?;
         } else {
-            let locator = self.locator(target)?;
+            let locator = self.held(target).await?;
             let options = FillOptions::builder().timeout(milliseconds(limit)).build();
             let filled = self
                 .guarded("fill", limit, locator.fill(text, options))
@@ -119,7 +119,7 @@ impl BrowserBridge {
         limit: Duration,
     ) -> Result<(), BrowserError> {
         self.happenings().begin();
-        let locator = self.locator(target)?;
+        let locator = self.held(target).await?;
         let options = CheckOptions::builder().timeout(milliseconds(limit)).build();
         let changed = self
             .guarded(
@@ -163,7 +163,7 @@ impl BrowserBridge {
             tokio::time::sleep(BETWEEN).await;
         };
         let left = limit.saturating_sub(began.elapsed()).max(BETWEEN);
-        let locator = self.locator(target)?;
+        let locator = self.held(target).await?;
         let options = SelectOptions::builder().timeout(milliseconds(left)).build();
         let selected = self
             .guarded("selectOption", left, locator.select_option(chosen, options))
@@ -189,7 +189,7 @@ impl BrowserBridge {
                 .guarded("press", limit, page.keyboard().press(key, None))
                 .await;
         };
-        let locator = self.locator(target)?;
+        let locator = self.held(target).await?;
         let options = PressOptions::builder().timeout(milliseconds(limit)).build();
         let pressed = self
             .guarded("press", limit, locator.press(key, options))
@@ -207,7 +207,7 @@ impl BrowserBridge {
         limit: Duration,
     ) -> Result<(), BrowserError> {
         self.happenings().begin();
-        let locator = self.locator(target)?;
+        let locator = self.held(target).await?;
         let options = HoverOptions::builder().timeout(milliseconds(limit)).build();
         let hovered = self.guarded("hover", limit, locator.hover(options)).await;
         self.explained(hovered, target, "hover", false).await
@@ -270,7 +270,7 @@ impl BrowserBridge {
         limit: Duration,
     ) -> Result<(), BrowserError> {
         self.happenings().begin();
-        let locator = self.locator(target)?;
+        let locator = self.held(target).await?;
         let files: Vec<&PathBuf> = files.iter().collect();
         let given = self
             .guarded(
@@ -340,6 +340,24 @@ impl BrowserBridge {
         Ok(self.page()?.locator(target.selector()))
     }
 
+    /// The locator of the very element that was captured at an address. Playwright looks for an element again whenever it
+    /// tries again, after scrolling for example, and by then the page may have put another one in its place.
+    async fn held(&mut self, target: &ElementAddress) -> Result<Locator, BrowserError> {
+        self.n_held += 1;
+        let key = self.n_held;
+        let page = self.page()?;
+        let here = page.locator(target.selector_to_hold(key));
+        let count = self.guarded("count", PROMPT, here.count()).await?;
+        if count == 0 || !self.is_as_captured(target).await {
+            return Err(BrowserError::replaced().at("count", &target.selector()));
+        }
+        Ok(page.locator(target.selector_of_held(key)))
+    }
+
+    async fn is_as_captured(&mut self, target: &ElementAddress) -> bool {
+        self.ask(target, "isAsCaptured", None).await != Value::Bool(false)
+    }
+
     /// Whether it is, or is in, a link that gives a file.
     pub async fn gives_file(&mut self, target: &ElementAddress) -> bool {
         self.look(target).await["isDownload"] == Value::Bool(true)
@@ -358,6 +376,9 @@ impl BrowserBridge {
         count: u32,
         limit: Duration,
     ) -> Result<(), BrowserError> {
+        if !self.is_as_captured(target).await {
+            return Err(BrowserError::replaced().at("click", &target.selector()));
+        }
         let began = Stopwatch::start();
         let mut before = Value::Null;
         let point = loop {

@@ -36,6 +36,8 @@ pub struct BrowserBridge {
     context: BrowserContext,
     happenings: Arc<Happenings>,
     known: HashMap<String, Known>,
+    /// How many elements were held, so that each has a key of its own.
+    pub(super) n_held: u64,
     /// Whether the browser is ours to close.
     is_ours: bool,
     playwright_trace: Option<PathBuf>,
@@ -76,6 +78,7 @@ impl BrowserBridge {
             context,
             happenings,
             known: HashMap::new(),
+            n_held: 0,
             is_ours,
             playwright_trace: options.playwright_trace.clone(),
             has_videos: options.videos.is_some(),

@@ -3,6 +3,12 @@
 use crate::browser::error::{BrowserError, BrowserErrorKind};
 
 impl BrowserError {
+    /// The element that was looked at is not there any more, whatever is in its place by now.
+    pub(super) fn replaced() -> Self {
+        let message = "the element is not there any more";
+        Self::new(BrowserErrorKind::ElementReplaced, message)
+    }
+
     /// From Playwright's error during `call`, without the driver's stack.
     pub(super) fn from_playwright(error: &playwright_rs::Error, call: &'static str) -> Self {
         use playwright_rs::Error;
@@ -12,6 +18,12 @@ impl BrowserError {
             }
             Error::ChannelClosed | Error::TransportError(_) | Error::TargetClosed { .. } => {
                 BrowserErrorKind::BrowserLost
+            }
+            other if other.to_string().contains(REPLACED) => {
+                return Self {
+                    call: Some(call),
+                    ..Self::replaced()
+                };
             }
             Error::ElementNotFound(_) => BrowserErrorKind::ElementNotFound,
             other if is_closed(&other.to_string()) => BrowserErrorKind::BrowserLost,
@@ -23,6 +35,9 @@ impl BrowserError {
         }
     }
 }
+
+/// What our engine for selectors says of an element that it kept and that is no longer on the page.
+const REPLACED: &str = "cuecard: the element was replaced";
 
 fn is_closed(text: &str) -> bool {
     text.contains("has been closed") || text.contains("Target closed")

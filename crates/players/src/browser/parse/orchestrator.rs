@@ -153,7 +153,18 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
                 ordinal,
                 action: &action.text,
             });
-            let ended = match self.action(ordinal, action).await {
+            let mut tries = 0;
+            let ended = loop {
+                match self.action(ordinal, action).await {
+                    Err(Ended::Failed(failure))
+                        if failure.was_replaced && tries < Failure::MOST_REPLACED =>
+                    {
+                        tries += 1;
+                    }
+                    ended => break ended,
+                }
+            };
+            let ended = match ended {
                 Ok((step, outcome)) => {
                     self.keep(action, *step, &outcome);
                     self.audience.hear(&ParseEvent::Ended {

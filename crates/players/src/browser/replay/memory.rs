@@ -4,9 +4,12 @@ use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::formats::browser::HealedStep;
 use cuecard_core::page::dom::NodeId;
 use cuecard_core::page::identity::{Healing, Remembered, Scored, Verdict};
+use cuecard_core::page::rules::{Understanding, understand};
 use cuecard_core::page::selector::{Finder, Selector};
 use cuecard_core::reports::browser_html::BrowserVerdict;
-use cuecard_core::scenario::browser::{BrowserAssertion, Fingerprint, StepsFile, TestStep};
+use cuecard_core::scenario::browser::{
+    BrowserAssertion, Fingerprint, StepsFile, TestStep, Translator,
+};
 use cuecard_core::value::cut;
 
 use super::meant::meant;
@@ -26,6 +29,8 @@ pub(super) struct Memory {
     pub(super) fingerprint: Option<Fingerprint>,
     /// The element in the words of the sentence: `'Delete' button in the 'Bob Brown' row`.
     words: String,
+    /// The sentence, if it was understood by all of its words: each of them must still say that it is this element.
+    sentence: Option<String>,
 }
 
 /// What the steps of a file remember; none where a step is about no element.
@@ -89,10 +94,16 @@ fn memory(step: &TestStep, values: &Values) -> Result<Option<Memory>, (&'static 
         .as_ref()
         .map(|fingerprint| fingerprint.with_texts(|text| values.in_words(text)));
     let words = meant(step, fingerprint.as_ref(), values);
+    let is_by_words = step.translator == Some(Translator::Rules)
+        && matches!(
+            understand(&step.description),
+            Understanding::NotUnderstood { .. }
+        );
     Ok(Some(Memory {
         selectors,
         fingerprint,
         words,
+        sentence: is_by_words.then(|| step.description.clone()),
     }))
 }
 
@@ -121,10 +132,16 @@ impl Memory {
     /// Whether the element is still there; none if it is not known what it was.
     pub(super) fn judge(&self, finder: Finder<'_>) -> Option<Judged> {
         let fingerprint = self.fingerprint.as_ref()?;
-        let verdict = finder.verdict(Remembered {
+        let mut verdict = finder.verdict(Remembered {
             selectors: &self.selectors,
             fingerprint,
         });
+        let unsaid = self.unsaid(finder, verdict.target());
+        if let Some(candidates) = &unsaid {
+            verdict = Verdict::Ambiguous {
+                candidates: candidates.clone(),
+            };
+        }
         let first = self.selectors.first().map(ToString::to_string);
         let first = first.unwrap_or_default();
         let words = &self.words;
@@ -146,7 +163,15 @@ impl Memory {
                 candidates = in_words(found);
                 told.score = found.first().map(|first| first.score);
                 told.next = found.get(1).map(|second| second.score);
-                format!("{} elements could be the {words}", found.len())
+                match (&unsaid, found.len()) {
+                    (Some(_), 1) => {
+                        format!("the words of the sentence say no more that it is the {words}")
+                    }
+                    (Some(_), _) => format!(
+                        "the words of the sentence say that it is another element than the {words}"
+                    ),
+                    (None, several) => format!("{several} elements could be the {words}"),
+                }
             }
             Verdict::WrongTarget {
                 found,
@@ -186,6 +211,18 @@ impl Memory {
             message,
             selector: first,
         })
+    }
+
+    /// What was found, and what the sentence means by now, if that is not the same element. Nothing for sentences that
+    /// have a form: what such a sentence names is remembered by itself.
+    fn unsaid(&self, finder: Finder<'_>, found: Option<NodeId>) -> Option<Vec<Scored>> {
+        let (sentence, found) = (self.sentence.as_ref()?, found?);
+        let meant = finder.gist(sentence).map(|meant| meant.target);
+        if meant == Some(found) {
+            return None;
+        }
+        let fingerprint = self.fingerprint.as_ref()?;
+        Some(finder.candidates_among(std::iter::once(found).chain(meant), fingerprint))
     }
 
     /// The step with what its element is known by on this page, with references where values of variables stand.

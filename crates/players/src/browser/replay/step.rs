@@ -107,9 +107,13 @@ pub(super) async fn play_step<S: Stage + Witness>(
             duration_ms: milliseconds(clock.now().saturating_sub(began)),
             error: error.map(|failure| failure.message.clone()),
         });
-        let is_retried = error.is_some_and(|failure| !failure.has_acted && !failure.is_final())
-            && attempt < most
-            && !tried.is_interrupted
+        let most = |failure: &Failure| match failure.was_replaced {
+            true => most.max(1 + Failure::MOST_REPLACED),
+            false => most,
+        };
+        let is_retried = error.is_some_and(|failure| {
+            !failure.has_acted && !failure.is_final() && attempt < most(failure)
+        }) && !tried.is_interrupted
             && !whole.is_over();
         if !is_retried {
             break tried;

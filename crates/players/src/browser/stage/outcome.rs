@@ -145,6 +145,9 @@ pub struct Failure {
     /// Whether something may have been done to the page before it failed; then it must not be tried again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_acted: bool,
+    /// Whether the page put another element in the place of the one that was looked at: then it is looked for again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub was_replaced: bool,
 }
 
 impl Failure {
@@ -175,6 +178,9 @@ impl Failure {
     pub fn is(&self, code: Code) -> bool {
         self.code == code.name()
     }
+
+    /// How often an element is looked for again that the page replaced before anything was done with it.
+    pub const MOST_REPLACED: u32 = 5;
 
     /// Whether nothing can be done any more: the browser is gone, or never was there.
     pub fn is_final(&self) -> bool {
@@ -213,6 +219,7 @@ impl From<BrowserError> for Failure {
                     | BrowserErrorKind::PageCrashed
                     | BrowserErrorKind::BrowserLost
             ),
+            was_replaced: error.kind == BrowserErrorKind::ElementReplaced,
             ..Self::default()
         }
     }
@@ -224,7 +231,9 @@ fn code_of(kind: BrowserErrorKind) -> Code {
         BrowserErrorKind::Unavailable => codes::BROWSER_UNAVAILABLE,
         BrowserErrorKind::NavigationFailed => codes::BROWSER_NAVIGATION,
         BrowserErrorKind::Timeout => codes::BROWSER_TIMEOUT,
-        BrowserErrorKind::ElementNotFound => codes::BROWSER_NOT_FOUND,
+        BrowserErrorKind::ElementNotFound | BrowserErrorKind::ElementReplaced => {
+            codes::BROWSER_NOT_FOUND
+        }
         BrowserErrorKind::ElementCovered => codes::BROWSER_COVERED,
         BrowserErrorKind::ElementDisabled => codes::BROWSER_DISABLED,
         BrowserErrorKind::NotEditable => codes::BROWSER_NOT_EDITABLE,

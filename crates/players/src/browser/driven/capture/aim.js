@@ -53,6 +53,17 @@ function aim(paths) {
   return JSON.stringify(isEmpty(region) ? null : hitPoint(element, region));
 }
 
+/** Is what is at these XPaths what was captured there? Not, if the page put another element in its place since. */
+function isAsCaptured(paths) {
+  if (!last) return true;
+  let path = '';
+  for (let at = find(paths); at && places.has(at); at = at.parentElement) {
+    const step = places.get(at);
+    path = (step.startsWith('/') ? step : `/${step}`) + path;
+  }
+  return path === paths.at(-1);
+}
+
 /** What a field holds equals `text`: asked here, so that it isn't told. */
 function holds(paths, text) {
   const element = find(paths);

@@ -9,8 +9,12 @@ const HOSTS = new Set(('article aside blockquote div footer h1 h2 h3 h4 h5 h6 he
 /** Known not to host a closed root, as far as DevTools were asked. */
 const asked = new WeakSet();
 
+/** The last step of the path that each element had when it was captured last. */
+let places = new WeakMap();
+
 class Walk {
   constructor(options) {
+    places = new WeakMap();
     this.options = options;
     this.nodes = [];
     this.painted = new Painted();
@@ -34,6 +38,7 @@ class Walk {
     const isRendered = isRenderedHere && (display !== 'none' || isRoot || element.localName === 'area');
     const isOfHtml = isHtml(element);
     const node = { parent: around.parent, nodeId: nodeId(element), tagName: isOfHtml ? element.localName : tagOf(element), path };
+    places.set(element, path);
     if (out) node.out = out;
     const isASecret = isOfHtml && isSecret(element);
     const attributes = attributesOf(element, this.options.testIdAttribute, isASecret);

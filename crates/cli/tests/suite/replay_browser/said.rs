@@ -1,0 +1,70 @@
+//! Sentences that were understood by all of their words, on pages where something else is in the place of what they named.
+
+use super::place;
+use crate::program::{run, told};
+
+/// A page as it is when its sentence is parsed, the sentence, and what changes before it is played.
+const CASES: &[(&str, &str, &str, &str)] = &[
+    (
+        "<section><h2>Bookings</h2><div><span>Room 4</span> <button>Cancel</button></div></section>",
+        "Cancel the booking of Room 4",
+        "Room 4",
+        "Room 42",
+    ),
+    (
+        "<section><h2>API keys</h2><div><code>Alpha</code> <button>Revoke</button></div></section>",
+        "Revoke the API key Alpha",
+        "Alpha",
+        "Beta",
+    ),
+    (
+        "<section><h2>Bookings</h2><div><b>Room 4</b> <span>confirmed</span></div></section>",
+        "verify the booking of Room 4 is confirmed",
+        "Room 4",
+        "Room 5",
+    ),
+    (
+        "<p><label>Total</label> <span>£99.50</span></p>",
+        "the total is £99.50",
+        "Total",
+        "You save",
+    ),
+];
+
+#[test]
+fn what_a_sentence_named_must_still_be_there() {
+    let Some((scratch, _site)) = place() else {
+        return;
+    };
+    let url = format!("file://{}", scratch.work().join("page.html").display());
+    for (page, sentence, from, to) in CASES {
+        let write = |body: &str| {
+            let html = format!("<!doctype html><title>Page</title><body>{body}");
+            scratch.write("page.html", html).expect("writable");
+        };
+        write(page);
+        let scenario = format!("url: {url}\nactions:\n  - {sentence}\n");
+        scratch.write("page.yaml", scenario).expect("writable");
+        let parse = [
+            "parse",
+            "page.yaml",
+            "-o",
+            "steps.json",
+            "--translator",
+            "rules",
+        ];
+        let parsed = run(&scratch, &parse);
+        assert_eq!(parsed.code(), Some(0), "{sentence}: {}", told(&parsed));
+        let steps = std::fs::read_to_string(scratch.work().join("steps.json")).expect("steps");
+        let hasty = steps.replace(
+            "\"options\": {}",
+            "\"options\": {\"actionTimeoutMs\": 500, \"assertTimeoutMs\": 500}",
+        );
+        scratch.write("steps.json", hasty).expect("writable");
+        let same = run(&scratch, &["play", "steps.json"]);
+        assert_eq!(same.code(), Some(0), "{sentence}: {}", told(&same));
+        write(&page.replace(from, to));
+        let played = run(&scratch, &["play", "steps.json"]);
+        assert_eq!(played.code(), Some(1), "{sentence}: {}", told(&played));
+    }
+}
