@@ -390,9 +390,29 @@ fn check(path: &Path, args: &CheckArgs, with: &With<'_>) -> Checked {
     }
     let reading = tool_call::read(&source);
     let mut diagnostics = reading.diagnostics;
+    let unfinished = reading.unfinished.as_ref();
+    let known = reading
+        .scenario
+        .as_ref()
+        .or(unfinished.map(|left| &left.scenario));
+    if let Some(scenario) = known {
+        let scope = Scope {
+            doubtful: unfinished.map_or(&[][..], |left| left.doubtful.as_slice()),
+            ..Scope::default()
+        };
+        diagnostics.extend(tool_call::check_references(scenario, &scope));
+        let lint = tool_call::lint(scenario, with.snapshots);
+        // An id that the reader warned of already is not said again.
+        let is_new = |found: &Diagnostic| {
+            !diagnostics.iter().any(|known| {
+                let start = |found: &Diagnostic| Some(found.place.as_ref()?.span.start);
+                known.code == found.code && start(known) == start(found)
+            })
+        };
+        let lint: Vec<Diagnostic> = lint.into_iter().filter(is_new).collect();
+        diagnostics.extend(lint);
+    }
     if let Some(scenario) = &reading.scenario {
-        diagnostics.extend(tool_call::check_references(scenario, &Scope::default()));
-        diagnostics.extend(tool_call::lint(scenario, with.snapshots));
         diagnostics.extend(environment_server(scenario, with.config));
         // The scenario may be meant for another machine: here its server is only a warning. Who asks the
         // servers is told by that.

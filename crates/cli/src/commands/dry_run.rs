@@ -5,6 +5,9 @@ use std::ffi::OsString;
 use cuecard_core::diagnostic::Diagnostic;
 use cuecard_core::formats::tool_call::effects;
 use cuecard_core::reports::diagnostics::list_to_json;
+use cuecard_core::scenario::{Step, ToolCallScenario};
+use cuecard_core::script::Bindings;
+use cuecard_core::value::{cut, find_credentials, printable};
 use cuecard_players::replay::{Connections, Pool, known_servers};
 use cuecard_players::runtime::clock::Clock;
 use cuecard_players::runtime::tap::Recorder;
@@ -16,6 +19,9 @@ use super::{connect, play_output};
 use crate::args::PlayArgs;
 use crate::exit_code::ExitCode;
 use crate::output::{Output, stdout};
+
+/// This much of a step's parameters is shown, in characters.
+const MOST_SHOWN: usize = 500;
 
 pub(super) async fn run(
     args: &PlayArgs,
@@ -40,7 +46,13 @@ pub(super) async fn run(
     let mut connections = Connections::default();
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut interrupted = false;
-    let redactor = prepared.redactor.clone();
+    let mut redactor = prepared.redactor.clone();
+    let mut credentials = Vec::new();
+    for &idx in &in_range {
+        let params = prepared.bindings.known(&scenario.steps[idx].params);
+        find_credentials(&params, &mut credentials);
+    }
+    redactor.add(credentials);
     if args.connect {
         let mut recorder = Recorder::new(Clock::start(), prepared.redactor);
         recorder.tell(Box::new(play_output::Terminal::new(
@@ -74,7 +86,13 @@ pub(super) async fn run(
             "total_steps": in_range.len(),
             "steps": in_range.iter().map(|&idx| {
                 let step = &scenario.steps[idx];
-                json!({"step": step.number, "id": step.id, "tool": step.tool.to_string()})
+                json!({
+                    "step": step.number,
+                    "id": step.id,
+                    "tool": step.tool.to_string(),
+                    "params": prepared.bindings.known(&step.params),
+                    "condition": condition(&scenario, step),
+                })
             }).collect::<Vec<_>>(),
             "effects": effects_json(&would_do),
             "connected": connect::document(&connections.connected),
@@ -88,11 +106,48 @@ pub(super) async fn run(
         } else {
             "nothing was run, and it would fail"
         };
+        let steps = in_range.iter().map(|&idx| &scenario.steps[idx]);
+        let plan = redactor
+            .text(&plan(&scenario, &prepared.bindings, steps))
+            .into_owned();
         stdout(&format!(
-            "{verdict}{}{facts}\n{}",
+            "{plan}{verdict}{}{facts}\n{}",
             output.stdout.dot(),
             effects_list(&would_do)
         ));
     }
     exit
+}
+
+/// A line for each step: its number, its tool, and its parameters as far as they are known.
+fn plan<'a>(
+    scenario: &ToolCallScenario,
+    bindings: &Bindings,
+    steps: impl Iterator<Item = &'a Step> + Clone,
+) -> String {
+    let number = |step: &Step| step.number.to_string().len();
+    let numbers = steps.clone().map(number).max().unwrap_or_default();
+    let tools = steps.clone().map(|step| step.tool.text().len());
+    let tools = tools.max().unwrap_or_default();
+    let mut plan = String::new();
+    for step in steps {
+        let params = bindings.known(&step.params).to_string();
+        let params = printable(&cut(&params, MOST_SHOWN)).into_owned();
+        plan.push_str(&format!(
+            "  {:>numbers$}  {:<tools$}  {params}",
+            step.number,
+            step.tool.text()
+        ));
+        if let Some(condition) = condition(scenario, step) {
+            plan.push_str(&format!("  if {}", printable(&condition)));
+        }
+        plan.push('\n');
+    }
+    plan
+}
+
+/// A step's condition as it is written.
+fn condition(scenario: &ToolCallScenario, step: &Step) -> Option<String> {
+    let (_, span) = step.condition.as_deref()?;
+    serde_json::from_str(scenario.source.slice(*span)).ok()
 }

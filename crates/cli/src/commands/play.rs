@@ -164,6 +164,7 @@ fn prepared(
         &Scope {
             given: &given,
             range: range.clone(),
+            doubtful: &[],
         },
     ));
     let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
@@ -358,8 +359,11 @@ async fn play(
         output.diagnostic(&diagnostic, args.json, &redactor);
         return ExitCode::CouldNotRun;
     }
-    let labels = play_output::labels(&scenario);
-    recorder.tell(Box::new(play_output::Terminal::new(args, output, &labels)));
+    recorder.tell(Box::new(play_output::Terminal::new(
+        args,
+        output,
+        &play_output::labels(&scenario),
+    )));
     recorder.tell(Box::new(reports.listener()));
     let mut toolbox = Toolbox::new(ToolboxOptions {
         pool: Pool::new(prepared.config, environment.to_vec(), prepared.timeout),

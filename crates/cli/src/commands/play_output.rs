@@ -224,16 +224,7 @@ impl Terminal {
             "debug" => Cow::Owned(self.style.faint(&text)),
             _ => text,
         };
-        let mut lines = String::with_capacity(text.len() + 6);
-        for line in text.split('\n') {
-            lines.push_str(if lines.is_empty() {
-                "      "
-            } else {
-                "\n      "
-            });
-            lines.push_str(line);
-        }
-        self.note(lines);
+        self.note(indented(&text));
     }
 
     fn call(&mut self, call: &ToolCall) {
@@ -260,6 +251,11 @@ impl Terminal {
         ));
         self.print(&line);
     }
+}
+
+/// What belongs to a step, below its line.
+fn indented(text: &str) -> String {
+    format!("      {}", text.replace('\n', "\n      "))
 }
 
 /// Whether the tool's only effect is that its message is shown.
@@ -296,10 +292,9 @@ impl Listener for Terminal {
                 let line = self.list.line(step);
                 self.print(&line);
                 if let (StepStatus::Tolerated, Some(error)) = (step.status, &step.error) {
-                    let message = printable(&error.message);
-                    let message = self.style.shortened(&message, 200);
-                    let line = self.style.faint(&format!("      tolerated: {message}"));
-                    self.print(&line);
+                    let message = printable_lines(&error.message);
+                    let message = self.style.faint(&format!("tolerated: {message}"));
+                    self.print(&indented(&message));
                 }
                 for line in self.notes.take().unwrap_or_default() {
                     self.print(&line);
@@ -448,6 +443,15 @@ impl Listener for Sink {
             junit.step(step);
         }
     }
+
+    fn settle(&mut self) {
+        let shared = &mut *self.0.borrow_mut();
+        for json in &mut shared.json {
+            if let Err(error) = json.flush() {
+                shared.error.get_or_insert(error);
+            }
+        }
+    }
 }
 
 impl Reports {
@@ -549,8 +553,10 @@ impl Reports {
             return Err(unwritable(&error));
         }
         if let Some(junit) = junit {
-            let blocked = error.filter(|_| {
-                matches!(played.verdict, Verdict::Blocked) && played.summary.failed == 0
+            let blocked = error.filter(|_| match played.verdict {
+                Verdict::Interrupted => true,
+                Verdict::Blocked => played.summary.failed == 0,
+                Verdict::Passed | Verdict::Failed => false,
             });
             let mut bytes = Vec::new();
             junit

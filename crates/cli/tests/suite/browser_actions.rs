@@ -344,7 +344,7 @@ fn a_scenario_plays_on_another_browser_server() {
         {"step": 2, "tool": "mcp__playwright__browser_snapshot", "params": {}, "expect": {"contains": "button \"First\" [ref=e2]"}},
         {"step": 3, "tool": "mcp__playwright__browser_click", "params": {"element": "First", "target": "e2"}},
         {"step": 4, "tool": "mcp__playwright__browser_evaluate", "params": {"function": "() => state().noted.join(', ')"},
-         "expect": {"contains": "\"shown , first\""}},
+         "expect": {"contains": "shown , first"}},
         {"step": 5, "tool": "sandy__wait_until", "params": {"mcp_server": "playwright", "expression": "state().noted.length === 2"}},
         {"step": 6, "tool": "mcp__playwright__browser_click", "params": {"element": "First"}, "target": {"text": "First"}},
     ]});

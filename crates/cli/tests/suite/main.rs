@@ -23,6 +23,7 @@ mod processes;
 mod program;
 mod replay_browser;
 mod report;
+mod requests;
 mod schemas;
 mod seed;
 mod sentences;

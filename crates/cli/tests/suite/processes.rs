@@ -63,15 +63,39 @@ fn interrupted_during_a_wait_the_run_ends_without_the_rest_of_it() {
         json!({"step": 2, "tool": "mcp__demo__echo", "params": {"message": "b"}}),
     ];
     write_scenario(&place, &steps);
-    let running = start(&place, &["--json"]);
+    let running = start(&place, &["--json", "--report", "junit:report.xml"]);
     assert!(
-        running.wait_for(|_, stderr| stderr.contains("1 ✓")),
-        "it shows the first step"
+        running.wait_for(|stdout, stderr| {
+            stderr.contains("1 ✓") && stdout.contains(r#""step":1"#)
+        }),
+        "it shows the first step, and its result stands in the document already"
     );
     running.interrupt();
-    let played = Played::of(running.finish(), INTERRUPTED);
+    let finished = running.finish();
+    let counts = "interrupted · 1 passed · 1 not run";
+    assert!(finished.stderr.contains(counts), "{}", told(&finished));
+    let played = Played::of(finished, INTERRUPTED);
     assert_eq!(played.statuses(), ["passed"]);
     assert_eq!(played.json["status"], "interrupted");
+    assert_eq!(played.json["error"], "interrupted");
+    assert_eq!(played.json["not_run_steps"], 1);
+
+    let trace = trace_lines(&only_trace(&place));
+    let said = trace
+        .iter()
+        .any(|line| line["data"]["message"] == "the run was interrupted");
+    assert!(said, "the trace says so");
+    let report = read(&place, "report.xml");
+    assert!(
+        report.contains(r#"errors="1""#) && report.contains(r#"message="interrupted""#),
+        "{report}"
+    );
+    let [run_dir] = &run_dirs(&place)[..] else {
+        panic!("one run")
+    };
+    let described = std::fs::read_to_string(run_dir.join("run.json")).expect("it is there");
+    let described: Value = serde_json::from_str(&described).expect("JSON");
+    assert_eq!(described["status"], "interrupted");
 }
 
 #[test]
@@ -367,6 +391,34 @@ fn what_a_server_says_during_a_call_is_shown_and_kept_at_once() {
             .any(|line| line["data"]["message"] == "this may take a while"),
         "{trace}"
     );
+}
+
+#[test]
+fn a_server_that_hangs_is_replaced_before_the_next_call() {
+    let place = with_server(&[]);
+    let leader = |number: u64, id: &str| {
+        call(
+            number,
+            "ok",
+            json!({"id": id, "output": {"leader": "$.leader"}}),
+        )
+    };
+    write_scenario(
+        &place,
+        &[
+            leader(1, "before"),
+            call(2, "hang", json!({"timeout": 0.1, "on_error": "skip"})),
+            leader(3, "after"),
+        ],
+    );
+    let played = program::play(&place, &["scenario.json"], 0);
+    assert_eq!(played.statuses(), ["passed", "tolerated", "passed"]);
+    assert_ne!(
+        played.output("before", "leader"),
+        played.output("after", "leader")
+    );
+    let said = "server `unruly` does not answer any more and is started again";
+    assert!(played.stderr.contains(said), "{}", played.stderr);
 }
 
 #[test]

@@ -69,6 +69,7 @@ impl Events {
             success,
             result: result.into(),
             text: None,
+            structured: None,
             fixture_id: None,
             duration_ms: Some(3.0),
         }))

@@ -25,6 +25,9 @@ const NAMED_BY_TEXT: &[&str] = &[
 /// Fields, the text in which is their value.
 const FIELDS: &[&str] = &["combobox", "searchbox", "slider", "spinbutton", "textbox"];
 
+/// What else has a label, which stands on the page as its name.
+const LABELLED: &[&str] = &["checkbox", "listbox", "radio", "switch"];
+
 impl Snapshot {
     /// How many elements fit. As people say names: if nothing is called just so, those count whose names have all of
     /// its words.
@@ -32,8 +35,8 @@ impl Snapshot {
         self.fitting_like(wanted, &|_| true, &Likeness::SAID).len()
     }
 
-    /// Whether the page shows a text, in whichever of its frames, whatever its capital letters and spaces. What is in
-    /// fields does not count.
+    /// Whether the page shows a text, in whichever of its frames, whatever its capital letters and spaces. The
+    /// labels of fields count, what is in them does not.
     pub fn shows(&self, text: &str) -> bool {
         fold(&self.shown_text()).contains(&fold(text))
     }
@@ -49,6 +52,7 @@ impl Snapshot {
                 .is_some_and(|outer| FIELDS.contains(&self.elements[outer].role.as_str()));
             let is_shown = match role {
                 "" => !is_value,
+                role if FIELDS.contains(&role) || LABELLED.contains(&role) => true,
                 role => is_leaf && NAMED_BY_TEXT.contains(&role),
             };
             if is_shown {
@@ -110,6 +114,7 @@ mod tests {
                 "Pay",
                 "Read Story 2",
                 "Invoice 2",
+                "Card number",
             ] {
                 assert!(snapshot.shows(shown), "{shown}\n{text}");
             }

@@ -63,6 +63,13 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
         .decor_style(decor)
         .term_width(style.width.max(40))
         .render(&[group]);
+    if let (Some(excerpt), Some(place)) = (&excerpt, &diagnostic.place)
+        && excerpt.column != excerpt.shown_column
+    {
+        // The renderer counts from where the excerpt begins.
+        let header = |column: usize| format!("{}:{}:{column}", place.source.name(), excerpt.line);
+        text = text.replacen(&header(excerpt.shown_column), &header(excerpt.column), 1);
+    }
     // The renderer pads some lines; nobody wants to see that in a diff.
     text = text
         .lines()
@@ -168,6 +175,10 @@ pub fn to_json(diagnostic: &Diagnostic) -> Json {
 struct Excerpt {
     text: String,
     line: usize,
+    /// Where the marked place begins in its line, in characters from 1.
+    column: usize,
+    /// The same in the excerpt.
+    shown_column: usize,
     start: usize,
     end: usize,
 }
@@ -192,9 +203,12 @@ impl Excerpt {
             start.saturating_sub(MAX_SHOWN_LINE / 2).max(line_start),
         );
         let window_end = ceil_boundary(text, (end + MAX_SHOWN_LINE / 2).min(line_end.max(end)));
+        let position = place.source.position(place.span.start);
         Self {
             text: printable(&text[window_start..window_end]),
-            line: place.source.position(place.span.start).line,
+            line: position.line,
+            column: position.column,
+            shown_column: text[window_start..start].chars().count() + 1,
             start: start - window_start,
             end: end - window_start,
         }
@@ -366,5 +380,22 @@ mod tests {
         let far = Diagnostic::error(codes::ARGUMENT, "m")
             .at(&SourceFile::new("f", long), Span::new(100_000, 100_001));
         assert!(render(&far, Style::default()).len() < 4000);
+    }
+
+    #[test]
+    fn a_column_far_to_the_right_is_counted_from_where_the_line_begins() {
+        let text = format!("first\n{}x{}", "é".repeat(500), "b".repeat(900));
+        let at = "first\n".len() + 1000;
+        let far = Diagnostic::error(codes::ARGUMENT, "m")
+            .at(&SourceFile::new("f.json", text), Span::new(at, at + 1));
+        let coloured = Style {
+            colour: true,
+            ..Style::default()
+        };
+        for style in [Style::default(), coloured] {
+            let shown = render(&far, style);
+            assert!(shown.contains("f.json:2:501"), "{shown}");
+        }
+        assert_eq!(to_json(&far)["column"], 501);
     }
 }

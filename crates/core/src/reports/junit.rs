@@ -102,7 +102,11 @@ impl JunitReport {
         let mut case = self.case(step.step, label, &step.tool, status);
         case.set_time(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
         if let (StepStatus::Tolerated, Some(error)) = (step.status, error) {
-            case.set_system_out(format!("tolerated failure: {}", error.message));
+            let lines: Vec<&str> = std::iter::once(&error.message)
+                .chain(&error.notes)
+                .map(String::as_str)
+                .collect();
+            case.set_system_out(format!("tolerated failure: {}", lines.join("\n")));
         }
         if let Some(reason) = &step.healed {
             case.set_system_out(format!("healed: {reason}"));
@@ -117,8 +121,8 @@ impl JunitReport {
         case
     }
 
-    /// Writes the report. Steps that did not run are skipped ones; a run that could not go on without a step to
-    /// blame is an error of the suite.
+    /// Writes the report. Steps that did not run are skipped ones; a run that was interrupted, or could not go on
+    /// without a step to blame, is an error of the suite.
     ///
     /// # Errors
     /// Those of `out`.

@@ -44,7 +44,7 @@ pub struct Totals {
     pub more: Vec<(&'static str, Json)>,
 }
 
-/// Writes the document. Holds one step's call and result at a time, and the outputs.
+/// Writes the document. Holds one step's call and result at a time, the numbers of the steps and the outputs.
 #[derive(Debug)]
 pub struct PlayJson<W> {
     out: W,
@@ -55,7 +55,10 @@ pub struct PlayJson<W> {
     params: Arc<Json>,
     result: Arc<Json>,
     text: Option<String>,
+    structured: Option<Json>,
     last_started: Option<jiff::Timestamp>,
+    /// Numbers of the steps that let the run go on.
+    completed: Vec<u64>,
     outputs: Map<String, Json>,
     failed: Option<Failed>,
 }
@@ -91,7 +94,9 @@ impl<W: Write> PlayJson<W> {
             params: Arc::default(),
             result: Arc::default(),
             text: None,
+            structured: None,
             last_started: None,
+            completed: Vec::new(),
             outputs: Map::new(),
             failed: None,
         })
@@ -107,11 +112,13 @@ impl<W: Write> PlayJson<W> {
                 self.last_started = Some(event.ts);
                 self.result = Arc::default();
                 self.text = None;
+                self.structured = None;
             }
             EventData::ToolCall(call) => self.params = call.args.clone(),
             EventData::ToolResult(result) => {
                 self.result = result.result.clone();
                 self.text.clone_from(&result.text);
+                self.structured.clone_from(&result.structured);
             }
             EventData::StepFinished(step) => self.step(event, step)?,
             _ => {}
@@ -145,6 +152,7 @@ impl<W: Write> PlayJson<W> {
             params: std::mem::take(&mut self.params),
             result: included.then_some(&result),
             text: self.text.take().filter(|_| included),
+            structured: self.structured.take().filter(|_| included),
             description: step.description.as_deref(),
             error,
             healed: step.healed.as_deref(),
@@ -160,6 +168,9 @@ impl<W: Write> PlayJson<W> {
         serde_json::to_writer(&mut self.entry, &entry)?;
         self.out.write_all(&self.entry)?;
         self.steps += 1;
+        if !matches!(step.status, StepStatus::Failed | StepStatus::Unknown) {
+            self.completed.push(step.step);
+        }
         if step.status == StepStatus::Failed {
             self.failed = Some(Failed {
                 step: step.step,
@@ -168,6 +179,14 @@ impl<W: Write> PlayJson<W> {
             });
         }
         Ok(())
+    }
+
+    /// Writes what there is so far, for readers that don't wait for the end.
+    ///
+    /// # Errors
+    /// See [`Self::begin`].
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 
     /// Ends the document.
@@ -189,11 +208,8 @@ impl<W: Write> PlayJson<W> {
             ("success", Json::from(totals.verdict == Verdict::Passed)),
             ("status", Json::from(totals.verdict.word())),
             ("passed_steps", Json::from(summary.passed)),
-            (
-                "completed_steps",
-                Json::from(summary.passed + summary.tolerated + summary.skipped),
-            ),
-            ("not_run_steps", summary.not_run(totals.verdict).into()),
+            ("completed_steps", Json::from(self.completed)),
+            ("not_run_steps", summary.not_run().into()),
             ("failed_step", failed_step),
             (
                 "duration",
@@ -235,6 +251,8 @@ struct StepEntry<'a> {
     result: Option<&'a Json>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured: Option<Json>,
     description: Option<&'a str>,
     error: Option<&'a str>,
     code: Option<&'a str>,

@@ -130,6 +130,9 @@ pub fn label<'a>(description: Option<&'a str>, tool: &'a str) -> &'a str {
 /// `2 passed · 1 skipped · 1 failed · 3 not run · 2.4 s`.
 pub fn counts(style: Style, summary: &Summary, verdict: Verdict, took: Duration) -> String {
     let mut facts = Vec::new();
+    if verdict == Verdict::Interrupted {
+        facts.push(style.bad("interrupted"));
+    }
     if summary.passed > 0 || summary.failed + summary.skipped + summary.tolerated == 0 {
         facts.push(style.good(&format!("{} passed", summary.passed)));
     }
@@ -145,10 +148,10 @@ pub fn counts(style: Style, summary: &Summary, verdict: Verdict, took: Duration)
     if summary.failed > 0 {
         facts.push(style.bad(&format!("{} failed", summary.failed)));
     }
-    if verdict == Verdict::Interrupted {
-        facts.push(style.doubtful("1 unknown"));
+    if summary.unknown > 0 {
+        facts.push(style.doubtful(&format!("{} unknown", summary.unknown)));
     }
-    let not_run = summary.not_run(verdict);
+    let not_run = summary.not_run();
     if not_run > 0 {
         facts.push(format!("{not_run} not run"));
     }
@@ -203,14 +206,27 @@ mod tests {
             failed: 1,
             ..Summary::default()
         };
-        let shown = |verdict| counts(Style::default(), &summary, verdict, Duration::ZERO);
+        let shown = |summary, verdict| counts(Style::default(), &summary, verdict, Duration::ZERO);
         assert_eq!(
-            shown(Verdict::Failed),
+            shown(summary, Verdict::Failed),
             "3 passed · 1 failed · 4 not run · 0 ms"
         );
+        let within_a_step = Summary {
+            failed: 0,
+            unknown: 1,
+            ..summary
+        };
         assert_eq!(
-            shown(Verdict::Interrupted),
-            "3 passed · 1 failed · 1 unknown · 3 not run · 0 ms"
+            shown(within_a_step, Verdict::Interrupted),
+            "interrupted · 3 passed · 1 unknown · 4 not run · 0 ms"
+        );
+        let between_steps = Summary {
+            failed: 0,
+            ..summary
+        };
+        assert_eq!(
+            shown(between_steps, Verdict::Interrupted),
+            "interrupted · 3 passed · 5 not run · 0 ms"
         );
     }
 }

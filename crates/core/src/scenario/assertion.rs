@@ -68,6 +68,8 @@ impl Selector {
         "tool_result",
         "request_received",
         "request_answered",
+        "request_sent",
+        "response_received",
         "memory_read",
         "memory_write",
         "error",

@@ -11,7 +11,7 @@ pub enum Template {
     /// Nothing to fill in here or below.
     Literal(Json),
     /// A string that is exactly one reference: it becomes the value, of whatever type.
-    Reference(Placeholder),
+    Reference(Box<Placeholder>),
     /// A string with references inside.
     Text(Vec<TextPart>),
     /// An array with a reference somewhere.

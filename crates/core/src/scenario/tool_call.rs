@@ -1,6 +1,7 @@
 //! The tool-call scenario: steps in play order.
 
 use std::ops::RangeInclusive;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use regex::Regex;
@@ -86,7 +87,7 @@ pub struct Step {
     /// Where the parameters stand.
     pub params_span: Span,
     /// `target`: which element of a page the call is about.
-    pub target: Option<Target>,
+    pub target: Option<Box<Target>>,
     /// `targets`: the same for parameters anywhere, in the order of the file.
     pub targets: Vec<ParamTarget>,
     /// `output`, in order.
@@ -99,15 +100,15 @@ pub struct Step {
     pub wait_after: Option<Template>,
     /// `on_error`.
     pub on_error: OnError,
-    /// `retry`, with its defaults filled in.
-    pub retry: RetryRule,
+    /// `retry`, with its defaults filled in; what most steps don't have takes no room in them.
+    pub retry: Option<Box<RetryRule>>,
     /// `condition`.
-    pub condition: Option<(Condition, Span)>,
+    pub condition: Option<Box<(Condition, Span)>>,
     /// `expect`.
     pub expectations: Vec<Expectation>,
     /// `timeout`: how long the step's call may take, whatever else is said.
     pub timeout: Option<Duration>,
-    /// `parse`: how the tool's text becomes a value.
+    /// `parse`: which part of the tool's answer is the value.
     pub parse: Parse,
     /// Where the step stands.
     pub span: Span,
@@ -125,16 +126,22 @@ impl Step {
     /// Its `target` and those of its `targets`.
     pub fn all_targets(&self) -> impl Iterator<Item = &Target> {
         let named = self.targets.iter().map(|named| &named.target);
-        self.target.iter().chain(named)
+        self.target.as_deref().into_iter().chain(named)
+    }
+
+    /// How to try again.
+    pub fn retry_rule(&self) -> &RetryRule {
+        static DEFAULT: LazyLock<RetryRule> = LazyLock::new(RetryRule::default);
+        self.retry.as_deref().unwrap_or(&DEFAULT)
     }
 
     /// Calls `visit` with every reference of the step.
     pub fn for_each_placeholder<'a>(&'a self, visit: &mut impl FnMut(&'a Placeholder)) {
-        if let Some((condition, _)) = &self.condition {
+        if let Some((condition, _)) = self.condition.as_deref() {
             condition.for_each_placeholder(visit);
         }
         self.params.for_each_placeholder(visit);
-        let retry = &self.retry;
+        let retry = self.retry_rule();
         for target in self.all_targets() {
             target.for_each_placeholder(visit);
         }
@@ -245,6 +252,8 @@ pub enum Parse {
     Json,
     /// Never JSON.
     Text,
+    /// The structured content beside the text.
+    Structured,
 }
 
 /// One object of `expect`: checks on one subject, all of which must hold.
@@ -301,5 +310,17 @@ impl ExpectedTest {
             Self::Elements(elements) => elements.target.for_each_placeholder(visit),
             Self::Matches(_) | Self::JsonSchema(_) | Self::MaxMilliseconds(_) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Step;
+
+    #[test]
+    fn a_step_takes_room_for_what_most_steps_have() {
+        // A scenario may have a million of them.
+        let room = size_of::<Step>();
+        assert!(room <= 512, "a step takes {room} bytes");
     }
 }

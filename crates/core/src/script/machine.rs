@@ -156,6 +156,8 @@ pub struct Summary {
     pub skipped: usize,
     /// Steps that ended the run.
     pub failed: usize,
+    /// Steps that were interrupted: they may have had an effect.
+    pub unknown: usize,
     /// Calls, retries included.
     pub calls: u64,
     /// Calls that repeated a failed one.
@@ -163,11 +165,10 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// How many steps did not run, after a run that ended like this: one that was interrupted ended within a step.
-    pub fn not_run(&self, verdict: Verdict) -> usize {
-        let ended = self.passed + self.tolerated + self.skipped + self.failed;
-        let unknown = usize::from(verdict == Verdict::Interrupted);
-        self.total.saturating_sub(ended + unknown)
+    /// How many steps did not run.
+    pub fn not_run(&self) -> usize {
+        let begun = self.passed + self.tolerated + self.skipped + self.failed + self.unknown;
+        self.total.saturating_sub(begun)
     }
 }
 
@@ -349,6 +350,7 @@ impl Script {
             State::Ready | State::Pausing(_) => return,
         };
         let scenario = self.scenario.clone();
+        self.summary.unknown += 1;
         let finished = finished(now, current, &scenario, StepStatus::Unknown);
         self.effects
             .push_back(Effect::Record(EventData::StepFinished(finished)));
@@ -375,7 +377,7 @@ impl Script {
             call_started: now,
             attempts: Vec::new(),
         };
-        let condition = step.condition.as_ref().map(|(condition, span)| {
+        let condition = step.condition.as_deref().map(|(condition, span)| {
             self.resolver
                 .holds(condition)
                 .map_err(|failure| match failure.span {
@@ -415,7 +417,7 @@ impl Script {
         if step.target.is_none() && step.targets.is_empty() {
             return Ok((params, Arc::default()));
         }
-        let own = step.target.as_ref().map(|target| (None, target));
+        let own = step.target.as_deref().map(|target| (None, target));
         let named = step.targets.iter().map(|named| {
             let param = TargetParam {
                 written: named.written.clone(),
@@ -481,7 +483,7 @@ impl Script {
     fn skipped(&mut self, now: Duration, current: Current, step: &Step) {
         self.summary.skipped += 1;
         self.resolver.leave(current.idx, Left::Skipped);
-        let condition = step.condition.as_ref().map(|(_, span)| {
+        let condition = step.condition.as_deref().map(|(_, span)| {
             let written = self.scenario.source.slice(*span);
             serde_json::from_str(written).unwrap_or_else(|_| written.to_owned())
         });
@@ -512,7 +514,7 @@ impl Script {
                 OnError::Stop => false,
                 OnError::Skip => true,
                 OnError::Retry => {
-                    step.retry.then == RetryThen::Skip
+                    step.retry_rule().then == RetryThen::Skip
                         && self.is_retried(step, &failure).unwrap_or(false)
                 }
             };
@@ -590,7 +592,7 @@ impl Script {
 
     /// The texts of which an error must contain one to be retried.
     fn retry_condition(&self, step: &Step) -> Result<Vec<String>, Failure> {
-        let texts = step.retry.condition.iter();
+        let texts = step.retry_rule().condition.iter();
         texts.map(|template| self.resolver.text(template)).collect()
     }
 
@@ -619,19 +621,24 @@ impl Script {
     ) -> Result<Option<Duration>, Failure> {
         let attempt = u32::try_from(current.attempts.len()).unwrap_or(u32::MAX);
         if !self.is_retried(step, failure)?
-            || f64::from(attempt) > self.resolver.number(&step.retry.count, "retry.count")?
+            || f64::from(attempt)
+                > self
+                    .resolver
+                    .number(&step.retry_rule().count, "retry.count")?
         {
             return Ok(None);
         }
-        let delay = self.resolver.number(&step.retry.delay, "retry.delay")?;
+        let delay = self
+            .resolver
+            .number(&step.retry_rule().delay, "retry.delay")?;
         let delay = Duration::try_from_secs_f64(delay / 1000.0).unwrap_or(Duration::MAX);
-        let delay = match step.retry.backoff {
+        let delay = match step.retry_rule().backoff {
             Backoff::Constant => delay.min(Duration::from_secs(3600)),
             Backoff::Exponential => delay
                 .saturating_mul(2_u32.saturating_pow(attempt - 1))
                 .min(MAX_BACKOFF),
         };
-        if let Some(most) = &step.retry.max_ms {
+        if let Some(most) = &step.retry_rule().max_ms {
             let most = self.resolver.number(most, "retry.max_ms")?;
             if milliseconds(now + delay) - milliseconds(current.started) > most {
                 return Ok(None);

@@ -32,6 +32,43 @@ impl Bindings {
         descend(&bound.value, &reference.path, reference).ok()
     }
 
+    /// A template as far as variables fill it in: what only the run can tell stays as it is written.
+    pub fn known(&self, template: &Template) -> Json {
+        let written = |placeholder: &Placeholder| format!("{{{{{}}}}}", placeholder.reference.text);
+        let value = |placeholder: &'_ Placeholder| {
+            let reference = &placeholder.reference;
+            // A path may lead into an output as well.
+            let default = placeholder.default.as_ref();
+            let default = default.filter(|_| reference.path.is_empty());
+            self.value(reference).or(default).cloned()
+        };
+        match template {
+            Template::Literal(json) => json.clone(),
+            Template::Reference(placeholder) => {
+                value(placeholder).unwrap_or_else(|| Json::String(written(placeholder)))
+            }
+            Template::Text(parts) => Json::String(
+                parts
+                    .iter()
+                    .map(|part| match part {
+                        TextPart::Literal(text) => text.clone(),
+                        TextPart::Reference(placeholder) => match value(placeholder) {
+                            Some(value) => as_text(&value).into_owned(),
+                            None => written(placeholder),
+                        },
+                    })
+                    .collect(),
+            ),
+            Template::Array(items) => items.iter().map(|item| self.known(item)).collect(),
+            Template::Object(members) => Json::Object(
+                members
+                    .iter()
+                    .map(|(key, value)| (as_text(&self.known(key)).into_owned(), self.known(value)))
+                    .collect(),
+            ),
+        }
+    }
+
     /// The texts that must not be shown.
     pub fn secrets(&self) -> impl Iterator<Item = String> + '_ {
         self.variables

@@ -724,7 +724,8 @@ fn references_that_must_fail_are_found_before_the_run() {
     assert_eq!(
         codes(&Scope {
             given: &names,
-            range: 2..=2
+            range: 2..=2,
+            doubtful: &[],
         }),
         ["C-REF-02", "C-REF-02"]
     );

@@ -48,6 +48,14 @@ impl Event {
                 Some(error) => format!("{}: {}: {error}", answer.server, answer.method).into(),
                 None => format!("{}: {}", answer.server, answer.method).into(),
             },
+            EventData::RequestSent(request) => {
+                format!("{}: {}", request.server, as_text(&request.params)).into()
+            }
+            EventData::ResponseReceived(response) => {
+                let said = response.error.as_ref().or(response.text.as_ref());
+                let said = said.map_or("", String::as_str);
+                format!("{}: {}", response.server, cut(said, MAX_LOOKED_AT)).into()
+            }
             EventData::MemoryRead(read) => match &read.content {
                 Some(content) => format!("{}: {content}", read.path).into(),
                 None => read.path.as_str().into(),

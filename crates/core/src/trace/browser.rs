@@ -186,6 +186,7 @@ fn ended(
         success: error.is_none(),
         result: Arc::new(Json::Object(told)),
         text: None,
+        structured: None,
         fixture_id: None,
         duration_ms: result.duration_ms,
     })];

@@ -62,6 +62,9 @@ pub struct ToolResult {
     /// The whole text of the answer, where the result is only a part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The structured content of the answer, where the result is not the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Json>,
     /// The fixture the result was taken from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixture_id: Option<String>,
@@ -98,6 +101,39 @@ pub struct RequestAnswered {
     /// Why the request was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+/// `request_sent` (agent): a server was asked something that is no call of a step, or that a call became.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestSent {
+    /// The server's name.
+    pub server: String,
+    /// What kind of request, for example `tools/call`.
+    pub method: String,
+    /// What was sent.
+    #[serde(default)]
+    pub params: Json,
+    /// The call that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<Arc<str>>,
+}
+
+/// `response_received` (tool): a server answered such a request. The answer to a call is a `tool_result`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResponseReceived {
+    /// The server's name.
+    pub server: String,
+    /// What kind of request it answers.
+    pub method: String,
+    /// The text of the answer; a long one is cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The call that the request belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<Arc<str>>,
 }
 
 /// `memory_read` (agent).

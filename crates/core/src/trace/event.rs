@@ -11,7 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::data::{
     Assertion, ErrorHappened, FileEdit, FinalOutput, HttpExchange, Log, MemoryRead, MemoryWrite,
     Message, MessageReceived, Other, Permission, Plan, RequestAnswered, RequestReceived,
-    Screenshot, StepFinished, StepStarted, Terminal, Thought, ToolCall, ToolResult,
+    RequestSent, ResponseReceived, Screenshot, StepFinished, StepStarted, Terminal, Thought,
+    ToolCall, ToolResult,
 };
 use crate::value::{Json, compact};
 
@@ -132,6 +133,8 @@ event_types! {
     ToolResult = "tool_result" by "tool";
     RequestReceived = "request_received" by "tool";
     RequestAnswered = "request_answered" by "agent";
+    RequestSent = "request_sent" by "agent";
+    ResponseReceived = "response_received" by "tool";
     MemoryRead = "memory_read" by "agent";
     MemoryWrite = "memory_write" by "agent";
     ErrorHappened = "error" by "system";

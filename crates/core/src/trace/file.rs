@@ -494,6 +494,7 @@ pub(super) mod tests {
                     success,
                     result: result.into(),
                     text: Some("whole".into()),
+                    structured: None,
                     fixture_id: None,
                     duration_ms: Some(1.5),
                 })

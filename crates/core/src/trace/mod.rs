@@ -17,8 +17,8 @@ pub use browser::{
 pub use data::{
     Assertion, Attempt, ErrorHappened, FileEdit, FinalOutput, HttpExchange, Log, MemoryRead,
     MemoryWrite, Message, MessageReceived, Other, Permission, Plan, RequestAnswered,
-    RequestReceived, Screenshot, StepError, StepFinished, StepStarted, StepStatus, Terminal,
-    Thought, ToolCall, ToolResult,
+    RequestReceived, RequestSent, ResponseReceived, Screenshot, StepError, StepFinished,
+    StepStarted, StepStatus, Terminal, Thought, ToolCall, ToolResult,
 };
 pub use event::{Event, EventData, Milliseconds};
 pub use file::{

@@ -122,6 +122,7 @@ fn ready(source: &SourceFile, variables: &Map<String, Json>, setup: &Setup) -> R
         &Scope {
             given: &bindings.names(),
             range: 0..=u64::MAX,
+            doubtful: &[],
         },
     ));
     if any_error(&found) {

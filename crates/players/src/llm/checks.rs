@@ -67,6 +67,7 @@ pub(super) async fn judge(
         } => probe::has_value(workspace, path, pointer, equals),
         TimelineCheck::GitBranch { name, exists } => git.branch(name, *exists).await,
         TimelineCheck::GitRemoteExists(name) => git.remote(name).await,
+        TimelineCheck::GitRemoteBranch { name, exists } => git.remote_branch(name, *exists).await,
         TimelineCheck::GitCommitsAhead {
             base,
             branch,

@@ -53,6 +53,7 @@ pub(super) fn arrived_in(
                     success: !result.is_error,
                     result: Arc::new(Json::String(result.text.clone())),
                     text: None,
+                    structured: None,
                     fixture_id: None,
                     duration_ms: None,
                 }));

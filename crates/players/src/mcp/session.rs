@@ -4,15 +4,16 @@ use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cuecard_core::script::ReadyAnswers;
-use rmcp::model::{CallToolRequestParams, ErrorCode};
+use rmcp::model::{CallToolRequestParams, ErrorCode, PaginatedRequestParams};
 use rmcp::service::{RoleClient, RunningService};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
-use super::asking::{Limit, SessionMetadata};
+use super::asking::{Ask, Limit, SessionMetadata};
 use super::calls::Calls;
 use super::error::{CallError, CallErrorKind, StartError};
 use super::handler::Handler;
@@ -33,6 +34,8 @@ const MOST_ROUNDS: usize = 10;
 /// The pause before a call is repeated that came back without a question; it doubles each time, up to a second.
 const IDLE_ROUND: Duration = Duration::from_millis(100);
 const LONGEST_IDLE_ROUND: Duration = Duration::from_secs(1);
+/// How long a server that did not answer a call may take to show that it answers others.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(2);
 /// How long leaving may take before the server's process is ended: an HTTP session is deleted then.
 const LEAVE: Duration = Duration::from_millis(1_500);
 
@@ -48,6 +51,8 @@ pub struct Session {
     pub(super) calls: Option<Arc<Calls>>,
     pub(super) metadata: SessionMetadata,
     tools: Mutex<Option<Arc<[ToolInfo]>>>,
+    /// Whether a call got no answer in time since this was looked at.
+    timed_out: AtomicBool,
 }
 
 /// What is known about a server once it runs.
@@ -119,6 +124,7 @@ impl Session {
             keeper,
             calls,
             tools: Mutex::new(None),
+            timed_out: AtomicBool::new(false),
         })
     }
 
@@ -182,7 +188,12 @@ impl Session {
                 whole: timeout,
                 left: timeout.saturating_sub(began.elapsed()),
             };
-            let result = self.call_once(&params, limit).await.map_err(error)?;
+            let result = self.call_once(&params, limit).await.map_err(|kind| {
+                if matches!(kind, CallErrorKind::Timeout { .. }) {
+                    self.timed_out.store(true, Ordering::Relaxed);
+                }
+                error(kind)
+            })?;
             let wanted = match ToolReply::from_wire(result) {
                 Ok(reply) => return Ok(reply),
                 Err(NoReply::NeedsInput(wanted)) => wanted,
@@ -247,6 +258,20 @@ impl Session {
     /// Whether the server has ended or will say nothing more, so that no call can succeed any more.
     pub fn is_over(&self) -> bool {
         self.link.has_reading_ended() || self.link.is_gone().is_some()
+    }
+
+    /// Whether a call has run out of time, and the server answers nothing else either. After a call that was only
+    /// slow it lists its tools as before.
+    pub async fn hangs(&self) -> bool {
+        if !self.timed_out.swap(false, Ordering::Relaxed) {
+            return false;
+        }
+        if !self.spec.transport.lists_tools() {
+            return true;
+        }
+        let params = PaginatedRequestParams::default();
+        let answer = self.request(Ask::Tools(&params), SIGN_OF_LIFE.into()).await;
+        matches!(answer, Err(CallErrorKind::Timeout { .. }))
     }
 
     /// Leaves the server and ends its process: politely, then by force. Takes at most about four seconds.

@@ -12,9 +12,10 @@ use serde_json::{Map, Value as Json};
 
 use super::older::{self, NotTyped};
 use super::pool::{last_words_note, log, record_notices};
+use super::requests::Peer;
 use super::toolbox::{Answer, DEFAULT_TIMEOUT, Toolbox, timed_out};
 use super::{builtin, page, target};
-use crate::mcp::result::{self, Extracted};
+use crate::mcp::result::{self, Blob};
 use crate::mcp::{CallError, CallErrorKind, Session, ToolInfo, ToolReply};
 use crate::runtime::policy::ScriptShape;
 use crate::runtime::tap::Recorder;
@@ -51,10 +52,16 @@ pub(super) async fn call(
         // The server is asked more than the call, which may take its time.
         recorder.settle();
     }
+    let peer = Peer {
+        server,
+        session: &session,
+        call_id: Some(&request.call_id),
+        timeout,
+    };
     let preparing = async {
         // What few calls need is boxed, so that the others don't carry its room.
         if toolbox.viewport.is_some() {
-            Box::pin(page::resize(toolbox, server, &session, timeout, recorder)).await;
+            Box::pin(page::resize(toolbox, peer, recorder)).await;
         }
         // The descriptions stay where they are: some schemas are large.
         let tools = tools_to_fit(&session, &arguments).await;
@@ -65,25 +72,17 @@ pub(super) async fn call(
         let mut arguments = match info {
             Some(info) => {
                 let arguments = fit(arguments, &info.input_schema, recorder);
-                page::complete(toolbox, server, &session, info, arguments, timeout).await
+                page::complete(toolbox, peer, info, arguments, recorder).await
             }
             None => arguments,
         };
         if !request.targets.is_empty() {
             let place = target::Place {
-                server,
-                session: &session,
+                peer,
                 page: arguments.get(page::PAGE_ID).cloned(),
-                timeout,
             };
-            let aim = target::aim(
-                toolbox,
-                place,
-                tool,
-                &request.call_id,
-                &request.targets,
-                &mut arguments,
-            );
+            let targets = &request.targets;
+            let aim = target::aim(toolbox, place, tool, targets, &mut arguments, recorder);
             for element in Box::pin(aim).await? {
                 recorder.record(log("debug", format!("the target is {element}")));
             }
@@ -97,7 +96,7 @@ pub(super) async fn call(
         None => preparing.await,
     }?;
     if let Some(info) = older::key_tool(&session, tool).await {
-        let typed = older::type_by_keys(toolbox, server, &session, &info, arguments, timeout);
+        let typed = older::type_by_keys(toolbox, peer, &info, arguments, recorder);
         let typed = Box::pin(typed).await;
         record_notices(server, &session, recorder);
         return match typed {
@@ -106,10 +105,14 @@ pub(super) async fn call(
             Err(NotTyped::Call(error)) => Err(call_failure(&session, tool, &error).await),
         };
     }
+    if request.params.json.as_object() != Some(&arguments) {
+        peer.record_sent(tool, &arguments, recorder);
+        recorder.write();
+    }
     // What was asked before belongs to other calls.
     toolbox.pool.take_unanswered(&session);
     let without_path = older::without_path(tool, &arguments);
-    let reply = call_and_listen(server, &session, tool, arguments, timeout, recorder).await;
+    let reply = call_and_listen(peer, tool, arguments, recorder).await;
     let unanswered = toolbox.pool.take_unanswered(&session);
     let is_all =
         matches!(&reply, Err(error) if matches!(error.kind, CallErrorKind::NeedsInput { .. }));
@@ -118,7 +121,7 @@ pub(super) async fn call(
             page::follow(toolbox, server, tool, &reply);
             if let Some(arguments) = without_path.filter(|_| reply.is_error) {
                 let saved =
-                    older::save_screenshot(toolbox, request, &session, arguments, &reply, timeout);
+                    older::save_screenshot(toolbox, request, peer, arguments, &reply, recorder);
                 if let Some(saved) = Box::pin(saved).await {
                     reply = saved?;
                 }
@@ -172,13 +175,17 @@ fn with_unanswered(
 /// Calls the tool, and records what the server says meanwhile when it says it: a call may take long, or be
 /// interrupted.
 async fn call_and_listen(
-    server: &str,
-    session: &Session,
+    peer: Peer<'_>,
     tool: &str,
     arguments: Map<String, Json>,
-    timeout: Duration,
     recorder: &mut Recorder<'_>,
 ) -> Result<ToolReply, CallError> {
+    let Peer {
+        server,
+        session,
+        timeout,
+        ..
+    } = peer;
     let mut call = pin!(session.call(tool, arguments, timeout));
     let mut heard = 0;
     let mut shown = false;
@@ -323,10 +330,7 @@ async fn value_of(
     reply: &ToolReply,
 ) -> Result<Answer, Failure> {
     let extracted = result::value_of(reply, request.parse);
-    let text = match &extracted {
-        Ok(extracted) => extracted.text.clone(),
-        Err(_) => result::text_of(reply),
-    };
+    let text = result::text_of(reply);
     let failed = if reply.is_error {
         Some(if text.is_empty() {
             "the tool reported an error without a text".to_owned()
@@ -339,29 +343,26 @@ async fn value_of(
             Some(format!("the navigation failed: {line}"))
         })
     };
-    let value = match extracted {
-        Ok(extracted) => Some(save_files(toolbox, request, extracted)?),
-        Err(not_json) if failed.is_none() => {
-            return Err(Failure::new(
-                FailureKind::ToolError,
-                format!("the answer is not JSON, which `parse` asks for: {not_json}"),
-            ));
-        }
-        Err(_) => None,
-    };
+    let answer = extracted.map(|extracted| {
+        Ok(Answer {
+            value: save_files(toolbox, request, extracted.value, &extracted.blobs)?,
+            text: extracted.text,
+            structured: extracted.structured,
+        })
+    });
     let Some(message) = failed else {
-        let value = value.unwrap_or_default();
-        // Text that became the value, as it is or as JSON, says nothing more.
-        let is_prose = !text.is_empty()
-            && value.as_str() != Some(&text)
-            && serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err();
-        return Ok(Answer {
-            value,
-            text: is_prose.then_some(text),
+        return answer.unwrap_or_else(|unmet| {
+            let message = format!("the answer is not what `parse` asks for: {unmet}");
+            let mut failure = Failure::new(FailureKind::ToolError, message);
+            failure.result = Some(Json::String(text));
+            Err(failure)
         });
     };
     let mut failure = Failure::new(FailureKind::ToolError, message.trim().to_owned());
-    failure.result = Some(value.unwrap_or(Json::String(text)));
+    failure.result = Some(match answer {
+        Ok(answer) => answer?.value,
+        Err(_) => Json::String(text),
+    });
     explain_unknown_tool(session, tool, &mut failure).await;
     Err(failure)
 }
@@ -370,10 +371,10 @@ async fn value_of(
 fn save_files(
     toolbox: &Toolbox,
     request: &CallRequest,
-    extracted: Extracted,
+    mut value: Json,
+    blobs: &[Blob],
 ) -> Result<Json, Failure> {
-    let mut value = extracted.value;
-    for blob in &extracted.blobs {
+    for blob in blobs {
         let bytes = base64::engine::general_purpose::STANDARD
             .decode(blob.base64.trim())
             .map_err(|error| {

@@ -7,6 +7,7 @@ mod older;
 mod page;
 mod pool;
 pub mod prepare;
+mod requests;
 mod screenshot;
 mod target;
 mod toolbox;
@@ -118,6 +119,9 @@ pub async fn play(
                 now = clock.now();
             }
             Effect::Finished(verdict) => {
+                if verdict == Verdict::Interrupted {
+                    recorder.record(pool::log("error", "the run was interrupted".to_owned()));
+                }
                 warn_of_unused_answers(&script, verdict, toolbox, recorder);
                 break verdict;
             }

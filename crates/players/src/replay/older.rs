@@ -1,8 +1,6 @@
 //! What a scenario may ask for and a browser's server can't do, older ones above all: typing a text, and writing a
 //! picture where the scenario wants it.
 
-use std::time::Duration;
-
 use base64::Engine as _;
 use cuecard_core::script::{CallRequest, Failure, FailureKind};
 use cuecard_core::value::as_text;
@@ -10,10 +8,12 @@ use serde_json::{Map, Value as Json};
 
 use super::builtin::refused;
 use super::page;
+use super::requests::Peer;
 use super::toolbox::{Toolbox, timed_out};
 use crate::mcp::result::text_of;
 use crate::mcp::{CallError, ContentBlock, Session, ToolInfo, ToolReply};
 use crate::runtime::clock::Stopwatch;
+use crate::runtime::tap::Recorder;
 use crate::workspace::files;
 
 const TYPE_TOOL: &str = "type_text";
@@ -49,11 +49,10 @@ pub(super) enum NotTyped {
 /// Types a text by pressing a key for each of its characters.
 pub(super) async fn type_by_keys(
     toolbox: &mut Toolbox,
-    server: &str,
-    session: &Session,
+    peer: Peer<'_>,
     info: &ToolInfo,
     mut arguments: Map<String, Json>,
-    timeout: Duration,
+    recorder: &mut Recorder<'_>,
 ) -> Result<ToolReply, NotTyped> {
     let text = arguments.remove("text").unwrap_or_default();
     let text = as_text(&text).replace("\r\n", "\n");
@@ -63,17 +62,21 @@ pub(super) async fn type_by_keys(
     keys.extend(submit.as_ref().and_then(Json::as_str).map(str::to_owned));
     let began = Stopwatch::start();
     for (index, key) in keys.iter().enumerate() {
-        let left = timeout.saturating_sub(began.elapsed());
+        let left = peer.timeout.saturating_sub(began.elapsed());
         if left.is_zero() {
-            let mut failure = timed_out(timeout);
+            let mut failure = timed_out(peer.timeout);
             failure.notes.push(progress(index, typed));
             return Err(NotTyped::Failed(failure));
         }
         let mut press = arguments.clone();
         press.insert("key".to_owned(), Json::from(key.as_str()));
-        let press = page::complete(toolbox, server, session, info, press, left).await;
-        let reply = session
-            .call(KEY_TOOL, press, left)
+        let peer = Peer {
+            timeout: left,
+            ..peer
+        };
+        let press = page::complete(toolbox, peer, info, press, recorder).await;
+        let reply = peer
+            .ask(KEY_TOOL, press, recorder)
             .await
             .map_err(NotTyped::Call)?;
         if reply.is_error {
@@ -127,16 +130,13 @@ pub(super) fn without_path(tool: &str, arguments: &Map<String, Json>) -> Option<
 pub(super) async fn save_screenshot(
     toolbox: &Toolbox,
     request: &CallRequest,
-    session: &Session,
+    peer: Peer<'_>,
     arguments: Map<String, Json>,
     refusal: &ToolReply,
-    timeout: Duration,
+    recorder: &mut Recorder<'_>,
 ) -> Option<Result<ToolReply, Failure>> {
     let path = request.params.text("/filePath")?;
-    let again = session
-        .call(SCREENSHOT_TOOL, arguments, timeout)
-        .await
-        .ok()?;
+    let again = peer.ask(SCREENSHOT_TOOL, arguments, recorder).await.ok()?;
     if again.is_error {
         return None;
     }

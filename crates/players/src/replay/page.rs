@@ -1,11 +1,10 @@
 //! Browser servers with several pages: newer ones want a page's id in every call, which older scenarios
 //! don't have. Such a call goes to the page that is selected.
 
-use std::time::Duration;
-
 use serde_json::{Map, Value as Json};
 
 use super::pool::log;
+use super::requests::Peer;
 use super::toolbox::Toolbox;
 use crate::mcp::result::text_of;
 use crate::mcp::{Session, ToolInfo, ToolReply};
@@ -23,21 +22,20 @@ pub(super) fn is_browser(session: &Session) -> bool {
 /// Adds the selected page's id to arguments that lack it, if the tool requires one.
 pub(super) async fn complete(
     toolbox: &mut Toolbox,
-    server: &str,
-    session: &Session,
+    peer: Peer<'_>,
     info: &ToolInfo,
     mut arguments: Map<String, Json>,
-    timeout: Duration,
+    recorder: &mut Recorder<'_>,
 ) -> Map<String, Json> {
     if arguments.contains_key(PAGE_ID) || !requires_page(&info.input_schema) {
         return arguments;
     }
-    let page = match toolbox.pages.get(server) {
+    let page = match toolbox.pages.get(peer.server) {
         Some(page) => Some(*page),
-        None => Box::pin(selected_page(session, timeout)).await,
+        None => Box::pin(selected_page(peer, recorder)).await,
     };
     if let Some(page) = page {
-        toolbox.pages.insert(server.to_owned(), page);
+        toolbox.pages.insert(peer.server.to_owned(), page);
         arguments.insert(PAGE_ID.to_owned(), page.into());
     }
     arguments
@@ -47,17 +45,11 @@ pub(super) async fn complete(
 const RESIZE_TOOLS: &[&str] = &["resize_page", "browser_resize"];
 
 /// Gives the browser's page the size the scenario was recorded with, once, if the server has a tool for it.
-pub(super) async fn resize(
-    toolbox: &mut Toolbox,
-    server: &str,
-    session: &Session,
-    timeout: Duration,
-    recorder: &mut Recorder<'_>,
-) {
+pub(super) async fn resize(toolbox: &mut Toolbox, peer: Peer<'_>, recorder: &mut Recorder<'_>) {
     let Some((width, height)) = toolbox.viewport else {
         return;
     };
-    let Ok(Some(tools)) = session.tools().await else {
+    let Ok(Some(tools)) = peer.session.tools().await else {
         return;
     };
     let Some(info) = RESIZE_TOOLS
@@ -70,8 +62,8 @@ pub(super) async fn resize(
     let mut arguments = Map::new();
     arguments.insert("width".to_owned(), width.into());
     arguments.insert("height".to_owned(), height.into());
-    let arguments = complete(toolbox, server, session, info, arguments, timeout).await;
-    let problem = match session.call(&info.name, arguments, timeout).await {
+    let arguments = complete(toolbox, peer, info, arguments, recorder).await;
+    let problem = match peer.ask(&info.name, arguments, recorder).await {
         Ok(reply) if reply.is_error => Some(text_of(&reply)),
         Ok(_) => None,
         Err(error) => Some(error.to_string()),
@@ -79,7 +71,7 @@ pub(super) async fn resize(
     recorder.record(match problem {
         None => log(
             "debug",
-            format!("the page of `{server}` is {width} by {height}"),
+            format!("the page of `{}` is {width} by {height}", peer.server),
         ),
         Some(problem) => log(
             "warning",
@@ -110,8 +102,8 @@ fn requires_page(schema: &Json) -> bool {
         .is_some_and(|required| required.iter().any(|name| name == PAGE_ID))
 }
 
-async fn selected_page(session: &Session, timeout: Duration) -> Option<u64> {
-    let reply = session.call("list_pages", Map::new(), timeout).await.ok()?;
+async fn selected_page(peer: Peer<'_>, recorder: &mut Recorder<'_>) -> Option<u64> {
+    let reply = peer.ask("list_pages", Map::new(), recorder).await.ok()?;
     selected_in(&text_of(&reply))
 }
 

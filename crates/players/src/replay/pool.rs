@@ -135,7 +135,7 @@ impl Pool {
         names
     }
 
-    /// The session of a server, which is started unless it is up. One that died is started again.
+    /// The session of a server, which is started unless it is up. One that died or hangs is started again.
     ///
     /// # Errors
     /// Why there is none; the run can't go on without it.
@@ -146,7 +146,8 @@ impl Pool {
     ) -> Result<Arc<Session>, Failure> {
         if let Some(session) = self.sessions.get(name) {
             let session = session.clone();
-            if !session.is_over() {
+            let hangs = !session.is_over() && session.hangs().await;
+            if !session.is_over() && !hangs {
                 session.answer_with(Arc::clone(&self.ready_answers));
                 return Ok(session);
             }
@@ -154,6 +155,9 @@ impl Pool {
             recorder.record(log(
                 "warning",
                 match session.has_process() {
+                    _ if hangs => format!(
+                        "server `{name}` does not answer any more and is started again; what it held is lost"
+                    ),
                     true => format!(
                         "server `{name}` had ended and is started again; what it held is lost"
                     ),
@@ -163,6 +167,9 @@ impl Pool {
                 },
             ));
             self.sessions.remove(name);
+            if hangs && let Some(session) = Arc::into_inner(session) {
+                session.stop().await;
+            }
         }
         let was_up = !self.seen.insert(name.to_owned());
         let started = self.start(name, recorder).await;

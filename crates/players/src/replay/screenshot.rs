@@ -11,6 +11,7 @@ use serde_json::Map;
 use super::mcp_call::extension;
 use super::page;
 use super::pool::log;
+use super::requests::Peer;
 use super::toolbox::Toolbox;
 use crate::mcp::{ContentBlock, Session, ToolInfo};
 use crate::runtime::tap::Recorder;
@@ -38,7 +39,13 @@ pub(super) async fn take(
         let Some(tool) = screenshot_tool(&session).await else {
             continue;
         };
-        return match save(toolbox, &name, &session, &tool, step, folder, recorder).await {
+        let peer = Peer {
+            server: &name,
+            session: &session,
+            call_id: None,
+            timeout: PATIENCE,
+        };
+        return match save(toolbox, peer, &tool, step, folder, recorder).await {
             Ok(path) => {
                 recorder.record(EventData::Screenshot(Screenshot {
                     label: format!("step {step} failed"),
@@ -71,16 +78,15 @@ async fn screenshot_tool(session: &Arc<Session>) -> Option<ToolInfo> {
 
 async fn save(
     toolbox: &mut Toolbox,
-    server: &str,
-    session: &Session,
+    peer: Peer<'_>,
     tool: &ToolInfo,
     step: u64,
     folder: &Path,
-    recorder: &Recorder<'_>,
+    recorder: &mut Recorder<'_>,
 ) -> Result<PathBuf, String> {
-    let arguments = page::complete(toolbox, server, session, tool, Map::new(), PATIENCE).await;
-    let reply = session
-        .call(&tool.name, arguments, PATIENCE)
+    let arguments = page::complete(toolbox, peer, tool, Map::new(), recorder).await;
+    let reply = peer
+        .ask(&tool.name, arguments, recorder)
         .await
         .map_err(|error| error.to_string())?;
     let image = reply.content.iter().find_map(|block| match block {

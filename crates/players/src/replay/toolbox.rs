@@ -63,6 +63,8 @@ pub(super) struct Answer {
     pub value: Json,
     /// The whole text, where the result is only a part of it.
     pub text: Option<String>,
+    /// The structured content, where the result is not the same.
+    pub structured: Option<Json>,
 }
 
 /// How long a call may take when nobody says: a minute.
@@ -123,10 +125,11 @@ impl Toolbox {
             None => self.within_timeout(request, recorder).await,
         };
         let ended = recorder.clock().now();
-        let (outcome, success, result, text) = match answer {
-            Ok(Answer { value, text }) => {
-                let value = Arc::new(value);
-                (CallOutcome::Returned(value.clone()), true, value, text)
+        let (outcome, success, result, text, structured) = match answer {
+            Ok(answer) => {
+                let value = Arc::new(answer.value);
+                let outcome = CallOutcome::Returned(value.clone());
+                (outcome, true, value, answer.text, answer.structured)
             }
             Err(failure) => {
                 recorder.record_at(
@@ -141,7 +144,7 @@ impl Toolbox {
                     }),
                 );
                 let result = Arc::new(failure.result.clone().unwrap_or_default());
-                (failure.into(), false, result, None)
+                (failure.into(), false, result, None, None)
             }
         };
         recorder.record_at(
@@ -152,6 +155,7 @@ impl Toolbox {
                 success,
                 result,
                 text,
+                structured,
                 fixture_id: None,
                 duration_ms: Some(ended.saturating_sub(started).as_micros() as f64 / 1000.0),
             }),
@@ -202,7 +206,11 @@ impl Toolbox {
         match &request.tool {
             ToolName::Builtin(tool) => {
                 let value = builtin::call(self, *tool, request, recorder).await?;
-                Ok(Answer { value, text: None })
+                Ok(Answer {
+                    value,
+                    text: None,
+                    structured: None,
+                })
             }
             // Boxed, so that a call of a small tool doesn't carry the room that a large one needs.
             ToolName::Mcp(_) => Box::pin(mcp_call::call(self, request, recorder)).await,

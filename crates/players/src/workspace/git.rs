@@ -48,6 +48,26 @@ impl Git<'_> {
         }
     }
 
+    /// Whether the branch `name` exists on a remote, as far as was last heard of it, or is absent from all.
+    pub async fn remote_branch(&self, name: &str, exists: bool) -> Seen {
+        let arguments = ["for-each-ref", "--format=%(refname)", "refs/remotes"];
+        match self.succeed(&arguments).await {
+            Err(reason) => seen(false, reason),
+            Ok(references) => {
+                let branch = |reference: &str| {
+                    let rest = reference.strip_prefix("refs/remotes/")?;
+                    Some(rest.split_once('/')?.1 == name)
+                };
+                let found = references.lines().any(|line| branch(line) == Some(true));
+                let word = if found { "exists" } else { "does not exist" };
+                seen(
+                    found == exists,
+                    format!("the branch `{name}` {word} on a remote"),
+                )
+            }
+        }
+    }
+
     /// Whether `branch` has so many commits that `base` lacks; without a count at least one.
     pub async fn commits_ahead(&self, base: &str, branch: &str, count: Option<u64>) -> Seen {
         let range = format!("{base}..{branch}");

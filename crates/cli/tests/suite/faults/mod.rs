@@ -116,14 +116,10 @@ fn play(transport: Transport, protocol: &str, fault: Fault) -> Seen {
     let place = place();
     let relay = Relay::start(transport, plan, &place.work());
     let hit = if times_out(fault, transport) { 1 } else { 1800 };
-    let after = match fault {
-        Fault::Stall if transport.is_one_connection() => 1,
-        _ => 1800,
-    };
     let steps = [
         json!({}),
         json!({"timeout": hit, "on_error": "skip"}),
-        json!({"timeout": after, "on_error": "skip"}),
+        json!({"timeout": 1800, "on_error": "skip"}),
         json!({"timeout": hit}),
     ];
     write(&place, &relay, protocol, &steps);

@@ -50,7 +50,7 @@ fn ten_steps() -> Value {
          "output": {"text": "$"}},
         {"id": "picture", "tool": "mcp__peer__picture", "params": {}, "output": {"type": "$.media_type", "bytes": "$.bytes"}},
         {"id": "fail", "tool": "mcp__peer__fail", "params": {"reason": "{{shout.text}}"}, "on_error": "skip"},
-        {"id": "say", "tool": "mcp__peer__say", "params": {"message": "{{shout.text}}, listen"}, "output": {"text": "$.result"}},
+        {"id": "say", "tool": "mcp__peer__say", "params": {"message": "{{shout.text}}, listen"}, "output": {"text": "$"}},
         {"id": "json", "tool": "mcp__peer__shout", "params": {"text": "{\"list\": [1, {\"deep\": \"é\"}]}"},
          "output": {"first": "$.LIST[0]", "deep": "$.LIST[*].DEEP"}},
         {"id": "long", "tool": "mcp__peer__shout", "params": {"text": "x".repeat(300_000)},
@@ -230,7 +230,7 @@ fn calls_are_cancelled_and_requests_refused_over_every_transport() {
         let mut scratch = with_server(&entry);
         patient(&mut scratch);
         let steps = json!([
-            {"id": "ask", "tool": "mcp__peer__ask", "params": {}, "output": {"text": "$.result"}},
+            {"id": "ask", "tool": "mcp__peer__ask", "params": {}, "output": {"text": "$"}},
             {"tool": "mcp__peer__hang", "params": {}, "timeout": 1, "on_error": "skip"},
             {"tool": "mcp__peer__hung", "params": {}, "expect": {"json_path": "$.cancelled", "equals": 1},
              "on_error": "retry", "retry": {"count": 200, "delay": 50, "backoff": "constant"}},

@@ -102,16 +102,11 @@ impl Peer {
     /// A script that must return true, however long that takes.
     fn holds(self, expression: &str) -> Value {
         let function = json!({"function": format!("() => {expression}")});
-        let (call, expect) = match self.is_playwright() {
-            true => (
-                self.call("browser_evaluate", function),
-                json!({"matches": "^### Result\\s+true\\b"}),
-            ),
-            false => (
-                self.call("evaluate_script", function),
-                json!({"equals": true}),
-            ),
+        let call = match self.is_playwright() {
+            true => self.call("browser_evaluate", function),
+            false => self.call("evaluate_script", function),
         };
+        let expect = json!({"equals": true});
         let retry = json!({"count": 40, "delay": 100, "backoff": "constant"});
         with(
             call,

@@ -157,15 +157,22 @@ pub(super) fn permission(loader: &mut Loader<'_>, body: &Node, pointer: &str) ->
         pointer,
     };
     let session_id = loader.filled(object, "sessionId");
-    let example = "toolCall: {toolCallId: …, title: …, kind: edit}";
-    let tool_call = loader.reader.required(object, "toolCall", what, example);
-    let tool_call = tool_call.and_then(|_| {
-        let json = loader.object(object, "toolCall");
-        json.is_object().then_some(json)
-    });
-    if let Some(node) = object.get("toolCall") {
-        kind(loader, node, &object.child_pointer("toolCall"));
-    }
+    let tool_call = match loader.reader.get(object, "toolCall") {
+        Some(node) => {
+            kind(loader, node, &object.child_pointer("toolCall"));
+            let json = loader.object(object, "toolCall");
+            json.is_object().then_some(json)
+        }
+        None => {
+            let message = format!(
+                "{what} has no `toolCall`: it is about the latest call, or else about one of its own"
+            );
+            let code = codes::TIMELINE_ACP_PERMISSION;
+            loader.warning(code, body.span, pointer, message).help =
+                Some("add toolCall: {toolCallId: …, title: …, kind: edit}".to_owned());
+            Some(crate::value::Json::Null)
+        }
+    };
     let options = options(loader, object, &body)?;
     let decision = decision(loader, object, &body, &options)?;
     Some(EventKind::PermissionRequest(PermissionRequest {

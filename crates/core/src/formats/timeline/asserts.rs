@@ -327,7 +327,19 @@ fn git(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &str)
         let code = codes::TIMELINE_ASSERT_UNKNOWN;
         loader.warning(code, node.span, &at, message);
     }
-    if let Some((name, _, span)) = name(loader, object, "remoteExists", fields::GIT_REMOTE) {
+    let remote = loader.reader.get(object, "remoteExists");
+    if let Some(exists) = remote.and_then(Node::as_bool) {
+        let span = remote.map_or(node.span, |remote| remote.span);
+        if let Some((name, ..)) = &branch {
+            let name = name.clone();
+            let check = TimelineCheck::GitRemoteBranch { name, exists };
+            add(checks, check, "git.remoteExists", span);
+        } else {
+            let at = object.child_pointer("remoteExists");
+            let message = format!("`git.remoteExists: {exists}` has no meaning without `branch`");
+            loader.warning(codes::TIMELINE_ASSERT_UNKNOWN, span, &at, message);
+        }
+    } else if let Some((name, _, span)) = name(loader, object, "remoteExists", fields::GIT_REMOTE) {
         let check = TimelineCheck::GitRemoteExists(name);
         add(checks, check, "git.remoteExists", span);
     }

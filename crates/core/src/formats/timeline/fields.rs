@@ -424,7 +424,11 @@ pub(super) const FILE_READ: &[Field] = &[
 
 pub(super) const PERMISSION: &[Field] = &[
     field("sessionId", TEXT, "The session (default: the current one)."),
-    needed("toolCall", OBJECT, "The call that needs permission."),
+    field(
+        "toolCall",
+        OBJECT,
+        "The call that needs permission (default: the latest one).",
+    ),
     needed(
         "options",
         "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/permission_option\"}}",
@@ -640,8 +644,8 @@ pub(super) const ASSERT_GIT: &[Field] = &[
     field("exists", FLAG, "Whether the branch exists (default: true)."),
     field(
         "remoteExists",
-        r#"{"type": ["string", "object"]}"#,
-        "A remote that exists.",
+        r#"{"type": ["string", "object", "boolean"]}"#,
+        "A remote that exists; a boolean says whether a remote has the branch.",
     ),
     field(
         "commitsAheadOf",

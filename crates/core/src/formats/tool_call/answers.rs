@@ -13,7 +13,7 @@ use crate::source::json::{Node, NodeKind};
 const MAX_ANSWERS: usize = 1_000;
 
 pub(super) fn answers(reader: &mut Reader<'_>, object: Object<'_>) -> Answers {
-    let Some(node) = object.get("answers") else {
+    let Some(node) = reader.get(object, "answers") else {
         return Answers::default();
     };
     if !matches!(node.kind, NodeKind::Object(_)) {
@@ -33,7 +33,7 @@ pub(super) fn answers(reader: &mut Reader<'_>, object: Object<'_>) -> Answers {
 }
 
 fn elicitation(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<ElicitationAnswer> {
-    let Some(node) = object.get("elicitation") else {
+    let Some(node) = reader.get(object, "elicitation") else {
         return Vec::new();
     };
     let pointer = object.child_pointer("elicitation");
@@ -69,13 +69,13 @@ fn answer(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Elicita
     }
     let object = Object { node, pointer };
     reader.unknown_keys(object, fields::ELICITATION, &[], "this answer");
-    let question = match object.get("match") {
+    let question = match reader.get(object, "match") {
         Some(node) => question(reader, node, &object.child_pointer("match"))?,
         None => QuestionMatch::default(),
     };
     let action = reader.one_of(object, "action", "`action`", ACTIONS);
-    let content = object.get("content");
-    if content.is_none() && object.get("action").is_none() {
+    let content = reader.get(object, "content");
+    if content.is_none() && reader.get(object, "action").is_none() {
         let message = "this answer says neither `content` nor `action`";
         let diagnostic = reader.error(codes::ANSWER_INVALID, node.span, message);
         diagnostic.pointer = Some(pointer.to_owned());

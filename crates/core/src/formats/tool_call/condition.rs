@@ -393,7 +393,7 @@ fn into_parts(template: Template) -> Vec<TextPart> {
         Template::Literal(json) => {
             vec![TextPart::Literal(crate::value::as_text(&json).into_owned())]
         }
-        Template::Reference(placeholder) => vec![TextPart::Reference(placeholder)],
+        Template::Reference(placeholder) => vec![TextPart::Reference(*placeholder)],
         Template::Text(parts) => parts,
         Template::Array(_) | Template::Object(_) => Vec::new(),
     }

@@ -28,7 +28,7 @@ pub(super) fn elements(
     reader.unknown_keys(object, fields::ELEMENTS, &[], what);
     let says_something = ["role", "name", "text"]
         .iter()
-        .any(|name| object.get(name).is_some());
+        .any(|name| reader.get(object, name).is_some());
     if !says_something {
         let message = "`elements` says nothing about the elements";
         let diagnostic = reader.error(codes::EXPECT_INVALID, node.span, message);
@@ -46,7 +46,7 @@ pub(super) fn elements(
         span: node.span,
         ..Target::default()
     };
-    let (least, most) = match object.get("count") {
+    let (least, most) = match reader.get(object, "count") {
         None => (1, None),
         Some(count) => bounds(reader, count, &object.child_pointer("count"))?,
     };

@@ -11,7 +11,7 @@ use crate::source::json::{Member, Node, NodeKind};
 use crate::value::cut;
 
 pub(super) fn outputs(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<OutputRule> {
-    let Some(node) = object.get("output") else {
+    let Some(node) = reader.get(object, "output") else {
         return Vec::new();
     };
     let pointer = object.child_pointer("output");
@@ -59,7 +59,7 @@ fn output(reader: &mut Reader<'_>, member: &Member, pointer: &str) -> Option<Out
 }
 
 pub(super) fn expectations(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Expectation> {
-    let Some(node) = object.get("expect") else {
+    let Some(node) = reader.get(object, "expect") else {
         return Vec::new();
     };
     let pointer = object.child_pointer("expect");
@@ -95,6 +95,8 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
     for member in members {
         let below = object.child_pointer(&member.key);
         match member.key.as_str() {
+            // Null is a value only where a value is compared.
+            key if member.value.is_null() && !matches!(key, "equals" | "contains") => {}
             "json_path" => {
                 json_path_rule =
                     json_path(reader, &member.value, &below).map(|(path, singular)| OutputRule {

@@ -129,8 +129,8 @@ pub(super) const STEP: &[Field] = &[
     ),
     field(
         "parse",
-        r#"{"enum": ["auto", "json", "text"]}"#,
-        "How the tool's text becomes a value.",
+        r#"{"enum": ["auto", "json", "text", "structured"]}"#,
+        "Which part of the tool's answer is the result.",
     ),
 ];
 

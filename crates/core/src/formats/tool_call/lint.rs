@@ -192,7 +192,7 @@ fn unused_outputs(scenario: &ToolCallScenario) -> Vec<Diagnostic> {
             .filter(|rule| !used.contains(&(id, rule.name.as_str())))
         {
             diagnostics.push(
-                Diagnostic::warning(
+                Diagnostic::note(
                     codes::OUTPUT_UNUSED,
                     format!("no step uses the output `{id}.{}`", rule.name),
                 )

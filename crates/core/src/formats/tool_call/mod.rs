@@ -21,7 +21,7 @@ use crate::diagnostic::codes;
 
 pub use effects::{Effects, effects, server_of};
 pub use lint::lint;
-pub use read::{Reading, read};
+pub use read::{Reading, Unfinished, read};
 pub use references::{Scope, check_references};
 pub use schema::schema;
 
@@ -33,7 +33,7 @@ const FORMAT: reader::Format = reader::Format {
     value: codes::FIELD_VALUE,
     path: codes::PATH_SYNTAX,
     check: codes::EXPECT_INVALID,
-    null_is_absent: false,
+    null_is_absent: true,
 };
 
 /// Reads a condition on its own, as `condition` of a step is read: for tests and tools.

@@ -7,7 +7,7 @@ use super::legacy;
 use super::reader::{Object, Reader};
 use super::step::{ReadStep, step};
 use super::template::is_name;
-use crate::diagnostic::{Diagnostic, any_error, codes};
+use crate::diagnostic::{Diagnostic, Severity, any_error, codes};
 use crate::formats::detect::{FileKind, detect, kind_of, version_text};
 use crate::formats::document::Language;
 use crate::formats::document::{is_blank, json_diagnostic};
@@ -24,10 +24,21 @@ const MAX_STEPS: usize = 1_000_000;
 pub struct Reading {
     /// The scenario; absent if any finding is an error.
     pub scenario: Option<ToolCallScenario>,
+    /// What could be read all the same, if so: for checks that find more in the same pass.
+    pub unfinished: Option<Unfinished>,
     /// All findings, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
     /// The same scenario as version 2.1, if the file is one of an older version or a loose spelling of it.
     pub converted: Option<String>,
+}
+
+/// A scenario with errors.
+#[derive(Debug)]
+pub struct Unfinished {
+    /// As far as it could be read.
+    pub scenario: ToolCallScenario,
+    /// The names of which nothing can be said: those of steps with errors, which may lack outputs, or be left out.
+    pub doubtful: Vec<String>,
 }
 
 /// Reads a tool-call scenario. References are read but not resolved: see [`super::check_references`].
@@ -104,11 +115,45 @@ fn done(
             .as_ref()
             .map_or(0, |place| place.span.start)
     });
+    let (scenario, unfinished) = match any_error(&diagnostics) {
+        false => (scenario, None),
+        true => (
+            None,
+            scenario.and_then(|scenario| unfinished(scenario, &diagnostics)),
+        ),
+    };
     Reading {
-        scenario: scenario.filter(|_| !any_error(&diagnostics)),
+        scenario,
+        unfinished,
         diagnostics,
         converted,
     }
+}
+
+/// What is left of a scenario with these findings, unless names may have been lost that nothing tells.
+fn unfinished(scenario: ToolCallScenario, diagnostics: &[Diagnostic]) -> Option<Unfinished> {
+    let root = json::parse(scenario.source.text(), &Limits::default()).root?;
+    let steps = root.get("steps")?.as_array()?;
+    let variables = root.get("variables").map(|node| node.span);
+    let mut doubtful = Vec::new();
+    for error in diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.severity == Severity::Error)
+    {
+        let place = error.place.as_ref()?;
+        let holds = |span: Span| (span.start..span.end).contains(&place.span.start);
+        let is_elsewhere = !std::ptr::eq(place.source.text(), scenario.source.text());
+        if is_elsewhere || variables.is_some_and(holds) {
+            return None;
+        }
+        let step = steps.iter().find(|step| holds(step.span));
+        let text = |key: &str| step.and_then(|step| step.get(key)?.as_str());
+        doubtful.extend(text("id").map(str::to_owned));
+        if step.is_some_and(|step| step.get("for_each").is_some()) {
+            doubtful.extend([text("as").unwrap_or("item"), "item_index"].map(str::to_owned));
+        }
+    }
+    Some(Unfinished { scenario, doubtful })
 }
 
 fn report(reader: &mut Reader<'_>, error: &JsonError) {
@@ -137,7 +182,7 @@ fn scenario(reader: &mut Reader<'_>, root: &Node) -> Option<ToolCallScenario> {
     version(reader, object);
     let (name, metadata) = metadata(reader, object);
     let variables = variables(reader, object);
-    let environment = object.get("environment");
+    let environment = reader.get(object, "environment");
     if let Some(node) = environment {
         if matches!(node.kind, NodeKind::Object(_)) {
             let below = Object {
@@ -236,7 +281,7 @@ fn refuse(reader: &mut Reader<'_>, at: Span, kind: FileKind) {
 
 pub(super) fn later(reader: &mut Reader<'_>, object: Object<'_>, keys: &[&str]) {
     for member in object.node.members() {
-        if keys.contains(&member.key.as_str()) {
+        if keys.contains(&member.key.as_str()) && !member.value.is_null() {
             let pointer = object.child_pointer(&member.key);
             let diagnostic = reader.error(
                 codes::FIELD_LATER,
@@ -298,7 +343,7 @@ fn metadata(reader: &mut Reader<'_>, object: Object<'_>) -> (String, Json) {
 }
 
 fn variables(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Variable> {
-    let Some(node) = object.get("variables") else {
+    let Some(node) = reader.get(object, "variables") else {
         return Vec::new();
     };
     let NodeKind::Object(members) = &node.kind else {
@@ -353,11 +398,13 @@ fn steps(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Step> {
         reader.error(codes::STEP_NONE, node.span, message);
         return Vec::new();
     }
-    let mut steps: Vec<ReadStep> = items
-        .iter()
-        .enumerate()
-        .filter_map(|(index, item)| step(reader, item, &format!("/steps/{index}")))
-        .collect();
+    let mut steps: Vec<ReadStep> = Vec::with_capacity(items.len());
+    steps.extend(
+        items
+            .iter()
+            .enumerate()
+            .filter_map(|(index, item)| step(reader, item, &format!("/steps/{index}"))),
+    );
     order(reader, &mut steps);
     ids(reader, &steps);
     steps.into_iter().map(|read| read.step).collect()

@@ -13,6 +13,8 @@ pub struct Scope<'a> {
     pub given: &'a [String],
     /// Numbers of the steps that are played.
     pub range: RangeInclusive<u64>,
+    /// Names of which nothing can be said, since their steps have errors.
+    pub doubtful: &'a [String],
 }
 
 impl Default for Scope<'_> {
@@ -20,6 +22,7 @@ impl Default for Scope<'_> {
         Self {
             given: &[],
             range: 0..=u64::MAX,
+            doubtful: &[],
         }
     }
 }
@@ -78,6 +81,9 @@ impl Checker<'_> {
 
     fn check(&self, idx: usize, placeholder: &Placeholder) -> Option<Diagnostic> {
         let reference = &placeholder.reference;
+        if self.scope.doubtful.contains(&reference.name) {
+            return None;
+        }
         let has_default = placeholder.default.is_some();
         let step = self
             .by_id

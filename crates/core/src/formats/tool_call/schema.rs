@@ -2,7 +2,7 @@
 
 use serde_json::{Map, json};
 
-use super::fields;
+use super::fields::{self, Field};
 use crate::formats::fields::{object, schema_document};
 use crate::scenario::{BuiltinTool, ParamKind, ParamSpec};
 use crate::value::Json;
@@ -10,23 +10,24 @@ use crate::value::Json;
 /// The schema (JSON Schema 2020-12) of a tool-call scenario of version 2.1.
 pub fn schema() -> Json {
     let tools: Vec<Json> = BuiltinTool::ALL.iter().map(|&tool| builtin(tool)).collect();
-    let mut step = object(fields::STEP);
+    let mut step = nullable(fields::STEP);
     step["allOf"] = Json::Array(tools);
-    let mut root = object(fields::ROOT);
+    let mut root = nullable(fields::ROOT);
     root["$defs"] = json!({
-        "metadata": object(fields::METADATA),
-        "answers": object(fields::ANSWERS),
-        "elicitation": object(fields::ELICITATION),
-        "match": object(fields::MATCH),
+        "metadata": nullable(fields::METADATA),
+        "answers": nullable(fields::ANSWERS),
+        "elicitation": nullable(fields::ELICITATION),
+        "match": nullable(fields::MATCH),
         "step": step,
-        "retry": object(fields::RETRY),
-        "expect": object(fields::EXPECT),
-        "target": object(fields::TARGET),
-        "place": object(fields::PLACE),
-        "elements": object(fields::ELEMENTS),
-        "count": object(fields::COUNT),
+        "retry": nullable(fields::RETRY),
+        "expect": nullable(fields::EXPECT),
+        "target": nullable(fields::TARGET),
+        "place": nullable(fields::PLACE),
+        "elements": nullable(fields::ELEMENTS),
+        "count": nullable(fields::COUNT),
     });
-    root["properties"]["environment"] = object(fields::ENVIRONMENT);
+    root["properties"]["environment"] = nullable(fields::ENVIRONMENT);
+    root["properties"]["environment"]["type"] = json!(["object", "null"]);
     schema_document(
         "tool-call",
         "2.1",
@@ -34,6 +35,32 @@ pub fn schema() -> Json {
         "A sequence of tool calls that is replayed without a model (version 2.1).",
         root,
     )
+}
+
+/// The schema of an object with these keys, of which null for one that may be absent is its absence.
+fn nullable(fields: &[Field]) -> Json {
+    let mut schema = object(fields);
+    for field in fields.iter().filter(|field| !field.required) {
+        let property = &mut schema["properties"][field.name];
+        if let Some(kinds) = property.get_mut("type") {
+            let mut all = kinds.as_array().cloned().unwrap_or(vec![kinds.clone()]);
+            all.push("null".into());
+            all.dedup();
+            *kinds = all.into();
+        } else if let Some(words) = property.get_mut("enum").and_then(Json::as_array_mut) {
+            words.push(Json::Null);
+        } else if let Some(any) = property.get_mut("anyOf").and_then(Json::as_array_mut) {
+            any.push(json!({"type": "null"}));
+        } else if let Some(members) = property.as_object_mut()
+            && let Some(reference) = members.remove("$ref")
+        {
+            members.insert(
+                "anyOf".to_owned(),
+                json!([{"$ref": reference}, {"type": "null"}]),
+            );
+        }
+    }
+    schema
 }
 
 fn builtin(tool: BuiltinTool) -> Json {

@@ -62,25 +62,14 @@ pub(super) fn step(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Optio
         wait_after: seconds_template(reader, object, "wait_after"),
         on_error: on_error.unwrap_or_default(),
         retry,
-        condition: condition(reader, object),
+        condition: condition(reader, object).map(Box::new),
         expectations: expectations(reader, object),
         timeout: timeout(reader, object),
-        parse: reader
-            .one_of(
-                object,
-                "parse",
-                "`parse`",
-                &[
-                    ("auto", Parse::Auto),
-                    ("json", Parse::Json),
-                    ("text", Parse::Text),
-                ],
-            )
-            .unwrap_or_default(),
+        parse: parse(reader, object, tool.as_ref().map(|(tool, _)| tool)),
         output_optional: reader
             .flag(object, "output_optional", "`output_optional`")
             .unwrap_or_default(),
-        target,
+        target: target.map(Box::new),
         targets,
         outputs: rules,
         span: node.span,
@@ -261,7 +250,7 @@ fn id(
     has_outputs: bool,
 ) -> Option<String> {
     let Some((text, node)) = reader.text(object, "id", "`id`") else {
-        if has_outputs && object.get("id").is_none() {
+        if has_outputs && reader.get(object, "id").is_none() {
             let proposal = tool.map_or("result".to_owned(), |tool| match tool {
                 ToolName::Builtin(tool) => tool
                     .name()
@@ -277,10 +266,10 @@ fn id(
                 .iter()
                 .find(|member| member.key == "output")
                 .map_or(object.node.span, |member| member.key_span);
-            let diagnostic = reader.error(
+            let diagnostic = reader.warning(
                 codes::ID_MISSING,
                 span,
-                "`output` needs an `id`, or nothing can refer to it",
+                "`output` has no `id`, so that nothing can refer to it",
             );
             diagnostic.pointer = Some(object.child_pointer("output"));
             diagnostic.help = Some(format!("add \"id\": \"{proposal}\""));
@@ -322,7 +311,7 @@ fn number_template(
     key: &str,
     what: &str,
 ) -> Option<(Template, Option<f64>)> {
-    let node = object.get(key)?;
+    let node = reader.get(object, key)?;
     let pointer = object.child_pointer(key);
     let literal = match &node.kind {
         NodeKind::Number(_) => node.to_value().as_f64(),
@@ -352,7 +341,7 @@ fn seconds_template(reader: &mut Reader<'_>, object: Object<'_>, key: &str) -> O
 }
 
 fn timeout(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Duration> {
-    let node = object.get("timeout")?;
+    let node = reader.get(object, "timeout")?;
     let seconds = match node.kind {
         NodeKind::Number(_) => node.to_value().as_f64(),
         _ => None,
@@ -372,11 +361,29 @@ fn timeout(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Duration> {
     duration
 }
 
-fn condition(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(Condition, Span)> {
-    let node = object.get("condition")?;
-    if matches!(node.kind, NodeKind::Null) {
-        return None;
+/// A built-in tool answers with an object, and has no text that could be the result instead.
+fn parse(reader: &mut Reader<'_>, object: Object<'_>, tool: Option<&ToolName>) -> Parse {
+    const WORDS: &[(&str, Parse)] = &[
+        ("auto", Parse::Auto),
+        ("json", Parse::Json),
+        ("text", Parse::Text),
+        ("structured", Parse::Structured),
+    ];
+    let parse = reader.one_of(object, "parse", "`parse`", WORDS);
+    if let (Some(Parse::Text), Some(ToolName::Builtin(tool)), Some(node)) =
+        (parse, tool, object.get("parse"))
+    {
+        let message = format!("the result of {} is an object and no text", tool.name());
+        let pointer = object.child_pointer("parse");
+        reader
+            .error_at(codes::FIELD_VALUE, node.span, &pointer, message)
+            .help =
+            Some("remove `parse`, and name the field that is wanted in `output`".to_owned());
     }
+    parse.unwrap_or_default()
+}
+
+fn condition(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(Condition, Span)> {
     let (text, node) = reader.text(object, "condition", "`condition`")?;
     let source = reader.source.clone();
     let literal = node.span;
@@ -386,15 +393,13 @@ fn condition(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(Condition, 
     Some((condition, node.span))
 }
 
-fn retry(reader: &mut Reader<'_>, object: Object<'_>, on_error: OnError) -> RetryRule {
+fn retry(reader: &mut Reader<'_>, object: Object<'_>, on_error: OnError) -> Option<Box<RetryRule>> {
     let default = RetryRule::default();
-    let Some(node) = object.get("retry") else {
-        return default;
-    };
+    let node = reader.get(object, "retry")?;
     let pointer = object.child_pointer("retry");
     if !matches!(node.kind, NodeKind::Object(_)) {
         reader.wrong_type(node, &pointer, "`retry`", "an object");
-        return default;
+        return None;
     }
     let below = Object {
         node,
@@ -418,7 +423,7 @@ fn retry(reader: &mut Reader<'_>, object: Object<'_>, on_error: OnError) -> Retr
             "a whole number up to 1000",
         );
     }
-    RetryRule {
+    Some(Box::new(RetryRule {
         count: count.map_or(default.count, |(template, _)| template),
         delay: number_template(reader, below, "delay", "`retry.delay`")
             .map_or(default.delay, |(template, _)| template),
@@ -444,21 +449,18 @@ fn retry(reader: &mut Reader<'_>, object: Object<'_>, on_error: OnError) -> Retr
                 &[("stop", RetryThen::Stop), ("skip", RetryThen::Skip)],
             )
             .unwrap_or_default(),
-    }
+    }))
 }
 
 /// A text, or a list of them.
 fn retry_condition(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Template> {
-    let Some(node) = object.get("condition") else {
+    let Some(node) = reader.get(object, "condition") else {
         return Vec::new();
     };
     let NodeKind::Array(items) = &node.kind else {
-        return match node.kind {
-            NodeKind::Null => Vec::new(),
-            _ => template_text(reader, object, "condition", "`retry.condition`")
-                .into_iter()
-                .collect(),
-        };
+        return template_text(reader, object, "condition", "`retry.condition`")
+            .into_iter()
+            .collect();
     };
     let pointer = object.child_pointer("condition");
     let mut texts = Vec::new();

@@ -24,7 +24,7 @@ pub(super) fn target(
     object: Object<'_>,
     tool: Option<&ToolName>,
 ) -> Option<Target> {
-    let node = object.get("target")?;
+    let node = reader.get(object, "target")?;
     let pointer = object.child_pointer("target");
     if is_builtin(reader, node, &pointer, tool) {
         return None;
@@ -46,7 +46,7 @@ pub(super) fn targets(
     object: Object<'_>,
     tool: Option<&ToolName>,
 ) -> Vec<ParamTarget> {
-    let Some(node) = object.get("targets") else {
+    let Some(node) = reader.get(object, "targets") else {
         return Vec::new();
     };
     let pointer = object.child_pointer("targets");
@@ -223,7 +223,7 @@ fn one(reader: &mut Reader<'_>, node: &Node, pointer: &str, what: &str) -> Optio
     let names = fields::names(fields::TARGET);
     let says_something = ["role", "name", "text", "selector"]
         .iter()
-        .any(|name| object.get(name).is_some());
+        .any(|name| reader.get(object, name).is_some());
     if !says_something {
         // A mistyped key is said with what it was meant to be, and not a second time.
         let meant = node.members().iter().find_map(|member| {
@@ -260,7 +260,7 @@ fn one(reader: &mut Reader<'_>, node: &Node, pointer: &str, what: &str) -> Optio
 }
 
 pub(super) fn within(reader: &mut Reader<'_>, object: Object<'_>) -> Option<TargetPlace> {
-    let node = object.get("within")?;
+    let node = reader.get(object, "within")?;
     let pointer = object.child_pointer("within");
     if !matches!(node.kind, NodeKind::Object(_)) {
         reader.wrong_type(
@@ -283,7 +283,7 @@ pub(super) fn within(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Targ
     };
     if ["role", "name", "text"]
         .iter()
-        .all(|key| below.get(key).is_none())
+        .all(|key| reader.get(below, key).is_none())
     {
         let diagnostic = reader.error(
             codes::TARGET_INVALID,
@@ -300,7 +300,7 @@ pub(super) fn within(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Targ
 }
 
 fn nth(reader: &mut Reader<'_>, object: Object<'_>) -> Option<usize> {
-    let node = object.get("nth")?;
+    let node = reader.get(object, "nth")?;
     let number = node
         .as_u64()
         .and_then(|number| usize::try_from(number).ok())

@@ -156,7 +156,7 @@ pub(super) fn from_text(
         parts.push(TextPart::Literal(literal));
     }
     if let [TextPart::Reference(placeholder)] = parts.as_slice() {
-        return Template::Reference(placeholder.clone());
+        return Template::Reference(Box::new(placeholder.clone()));
     }
     Template::Text(parts)
 }
@@ -435,7 +435,7 @@ mod tests {
     fn reference(text: &str) -> Placeholder {
         match parse(text) {
             (Template::Reference(placeholder), diagnostics) if diagnostics.is_empty() => {
-                placeholder
+                *placeholder
             }
             other => panic!("{text} gave {other:?}"),
         }

@@ -274,6 +274,7 @@ fn is_bad(data: &EventData) -> bool {
         EventData::ErrorHappened(_) => true,
         EventData::ToolResult(result) => !result.success,
         EventData::RequestAnswered(answer) => answer.error.is_some(),
+        EventData::ResponseReceived(response) => response.error.is_some(),
         EventData::Assertion(assertion) => assertion.status == "fail",
         EventData::Log(log) => log.level == "error",
         EventData::StepFinished(step) => step.error.is_some(),

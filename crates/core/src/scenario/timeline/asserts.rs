@@ -52,6 +52,13 @@ pub enum TimelineCheck {
     },
     /// `git.remoteExists`: a remote's name.
     GitRemoteExists(String),
+    /// The same as a boolean beside `branch`.
+    GitRemoteBranch {
+        /// The branch.
+        name: String,
+        /// Whether a remote has it.
+        exists: bool,
+    },
     /// `git.commitsAheadOf` and `commitCount`.
     GitCommitsAhead {
         /// `commitsAheadOf`: the base, by default `main`.

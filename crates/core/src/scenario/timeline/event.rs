@@ -245,7 +245,7 @@ pub struct FileRead {
 pub struct PermissionRequest {
     /// `sessionId`.
     pub session_id: Option<String>,
-    /// `toolCall`, as written.
+    /// `toolCall`, as written; null if there is none: then it is about the latest call, or else about one of its own.
     pub tool_call: Json,
     /// `options`, in order.
     pub options: Vec<PermissionOption>,

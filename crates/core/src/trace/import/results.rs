@@ -173,6 +173,7 @@ impl Run {
             success: answer.success,
             result: answer.result.into(),
             text: answer.text,
+            structured: None,
             fixture_id: None,
             duration_ms: answer.duration_ms,
         };

@@ -21,7 +21,7 @@ fn full_events() -> Vec<Json> {
     let call =
         json!({"tool": "t", "call_id": "c", "args": {"a": 1}, "native_tool": "n", "attempt": 1});
     let result = json!({
-        "tool": "t", "call_id": "c", "success": true, "result": [1], "text": "x", "fixture_id": "f", "duration_ms": 1.5,
+        "tool": "t", "call_id": "c", "success": true, "result": [1], "text": "x", "structured": {}, "fixture_id": "f", "duration_ms": 1.5,
     });
     let answered =
         json!({"server": "s", "method": "m", "result": {}, "answer": "/a", "error": "e"});
@@ -44,6 +44,8 @@ fn full_events() -> Vec<Json> {
         ("tool_result", result),
         ("request_received", json!({"server": "s", "method": "m", "params": {}})),
         ("request_answered", answered),
+        ("request_sent", json!({"server": "s", "method": "m", "params": {}, "call_id": "c"})),
+        ("response_received", json!({"server": "s", "method": "m", "text": "t", "error": "e", "call_id": "c"})),
         ("memory_read", read),
         ("memory_write", write),
         ("error", error),
@@ -190,8 +192,8 @@ fn the_schema_refuses_values_of_the_wrong_type_as_the_reader_does() {
         ("/events/2/data/tool", json!(null)),
         ("/events/2/data/attempt", json!("first")),
         ("/events/3/data/success", json!("yes")),
-        ("/events/20/data/status", json!("odd")),
-        ("/events/20/data/attempts", json!([{}])),
+        ("/events/22/data/status", json!("odd")),
+        ("/events/22/data/attempts", json!([{}])),
     ] {
         let other = changed(&document, pointer, Some(wrong));
         assert!(!is_readable(&other), "{pointer}");

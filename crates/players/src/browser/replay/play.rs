@@ -6,7 +6,9 @@ use cuecard_core::diagnostic::{Diagnostic, codes, find_code};
 use cuecard_core::formats::browser::step_span;
 use cuecard_core::scenario::browser::{Observed, OnFailure};
 use cuecard_core::script::{Summary, Verdict};
-use cuecard_core::trace::{BrowserResult, StepStatus, browser_opened, browser_opening};
+use cuecard_core::trace::{
+    BrowserResult, EventData, Log, StepStatus, browser_opened, browser_opening,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::step::{Ended, play_step};
@@ -73,6 +75,13 @@ pub async fn play<S: Stage + Witness>(
     for (number, _, step) in replay.in_range().skip(n_told) {
         told.step(shown(step, number));
     }
+    if played.verdict == Verdict::Interrupted {
+        recorder.record(EventData::Log(Log {
+            level: "error".to_owned(),
+            message: "the run was interrupted".to_owned(),
+            stream: None,
+        }));
+    }
     played.took = clock.now();
     played
 }
@@ -111,7 +120,7 @@ async fn play_steps<S: Stage + Witness>(
             StepStatus::Passed | StepStatus::Skipped => played.summary.passed += 1,
             StepStatus::Tolerated => played.summary.tolerated += 1,
             StepStatus::Failed => played.summary.failed += 1,
-            StepStatus::Unknown => {}
+            StepStatus::Unknown => played.summary.unknown += 1,
         }
         if is_interrupted {
             played.verdict = Verdict::Interrupted;

@@ -46,6 +46,12 @@ async fn repository(folder: &Path) {
     )
     .await;
     git(folder, &["remote", "add", "origin", "/nowhere"]).await;
+    // As after a push.
+    git(
+        folder,
+        &["update-ref", "refs/remotes/origin/work", "refs/heads/work"],
+    )
+    .await;
 }
 
 /// What is found when this assert stands between two turns: the status of the second one, and codes with messages.
@@ -89,6 +95,8 @@ async fn what_holds_lets_the_next_turn_through() {
         "{git: {branch: work}}",
         "{git: {branch: {name: other, exists: false}}}",
         "{git: {remoteExists: origin}}",
+        "{git: {branch: work, remoteExists: true}}",
+        "{git: {branch: main, remoteExists: false}}",
         "{git: {commitsAheadOf: main, commitCount: 1}}",
         "{git: {commitsAheadOf: main}}",
         "{git: {commit: {messageContains: gate}}}",
@@ -116,6 +124,10 @@ async fn what_fails_is_told_with_what_was_found() {
             "the branch `work` exists",
         ),
         ("{git: {remoteExists: upstream}}", "the remotes are: origin"),
+        (
+            "{git: {branch: main, remoteExists: true}}",
+            "the branch `main` does not exist on a remote",
+        ),
         (
             "{git: {commitsAheadOf: main, commitCount: 2}}",
             "`HEAD` is 1 commits ahead of `main`",

@@ -11,6 +11,7 @@ use serde_json::{Map, Value as Json, json};
 use super::super::mcp_call::failed_call;
 use super::super::page;
 use super::super::pool::{last_words_note, record_notices};
+use super::super::requests::Peer;
 use super::super::target::literal;
 use super::super::toolbox::Toolbox;
 use super::arguments::Arguments;
@@ -43,9 +44,9 @@ pub(super) async fn wait(
     };
     let text = arguments.required_text(name)?;
     let function = match tool {
-        // The selector is data: as a JSON literal it can't become code.
+        // The selector is data: as a JSON literal it can't become code. One that the page can't read never fits.
         BuiltinTool::WaitForElement => format!(
-            "() => document.querySelector({}) !== null",
+            "() => {{ try {{ return document.querySelector({}) !== null; }} catch (error) {{ return {{ invalid: String(error.message) }}; }} }}",
             literal(&Json::from(text.to_string()))
         ),
         _ => format!(
@@ -69,16 +70,23 @@ pub(super) async fn wait(
 
     let clock = recorder.clock();
     let started = clock.now();
+    let deadline = started + timeout;
     let mut attempts = 0_u64;
     let mut last_error = None;
-    loop {
+    let passed = loop {
         attempts += 1;
-        let left = (started + timeout).saturating_sub(clock.now());
-        let patience = left.max(Duration::from_millis(200));
-        match ask(toolbox, &server, &session, &evaluate, &function, patience).await? {
+        let peer = Peer {
+            server: &server,
+            session: &session,
+            call_id: Some(&request.call_id),
+            timeout: deadline.saturating_sub(clock.now()).max(LAST_LOOK),
+        };
+        let answer = ask(toolbox, peer, &evaluate, &function, recorder).await?;
+        let passed = clock.now().saturating_sub(started);
+        match answer {
             Answer::Yes => {
                 record_notices(&server, &session, recorder);
-                let elapsed = (clock.now().saturating_sub(started).as_millis() as f64) / 1000.0;
+                let elapsed = passed.as_millis() as f64 / 1000.0;
                 let found = if tool == BuiltinTool::WaitForElement {
                     "found"
                 } else {
@@ -89,15 +97,23 @@ pub(super) async fn wait(
             Answer::No => last_error = None,
             Answer::Error(error) => last_error = Some(error),
             Answer::Late => {}
+            Answer::Invalid(reason) => {
+                record_notices(&server, &session, recorder);
+                let selector = cut(&text.to_string(), 120).into_owned();
+                let message = format!("the page can't read the selector `{selector}`: {reason}");
+                return Err(Failure::new(FailureKind::BadParameters, message));
+            }
         }
-        if clock.now() + interval >= started + timeout {
-            break;
+        let left = timeout.saturating_sub(passed);
+        if left.is_zero() {
+            break passed;
         }
-        tokio::time::sleep(interval).await;
-    }
+        // The last look is at the deadline.
+        tokio::time::sleep(interval.min(left)).await;
+    };
     record_notices(&server, &session, recorder);
     let what = cut(&text.to_string(), 120).into_owned();
-    let shown = cuecard_core::reports::duration(timeout);
+    let shown = cuecard_core::reports::duration(passed);
     let times = if attempts == 1 {
         "once".to_owned()
     } else {
@@ -105,9 +121,9 @@ pub(super) async fn wait(
     };
     let message = match tool {
         BuiltinTool::WaitForElement => {
-            format!("no element matched `{what}` within {shown} (asked {times})")
+            format!("no element matched `{what}` in {shown} (asked {times})")
         }
-        _ => format!("`{what}` was not true within {shown} (asked {times})"),
+        _ => format!("`{what}` was not true in {shown} (asked {times})"),
     };
     let mut failure = Failure::new(FailureKind::Timeout, message);
     if let Some(error) = last_error {
@@ -148,16 +164,20 @@ enum Answer {
     No,
     Error(String),
     Late,
+    /// The page can't read the selector.
+    Invalid(String),
 }
+
+/// How long the last look may take at least, which begins when the time is over.
+const LAST_LOOK: Duration = Duration::from_secs(1);
 
 /// Asks once. A server that is broken is an error at once; a script that throws may work later.
 async fn ask(
     toolbox: &mut Toolbox,
-    server: &str,
-    session: &Arc<Session>,
+    peer: Peer<'_>,
     evaluate: &ToolInfo,
     function: &str,
-    patience: Duration,
+    recorder: &mut Recorder<'_>,
 ) -> Result<Answer, Failure> {
     let mut arguments = Map::new();
     let parameter = ["function", "script", "expression"]
@@ -170,29 +190,58 @@ async fn ask(
         })
         .unwrap_or(&"function");
     arguments.insert((*parameter).to_owned(), Json::from(function));
-    let arguments = page::complete(toolbox, server, session, evaluate, arguments, patience).await;
-    let reply = match session.call(&evaluate.name, arguments, patience).await {
+    let arguments = page::complete(toolbox, peer, evaluate, arguments, recorder).await;
+    let reply = match peer.ask(&evaluate.name, arguments, recorder).await {
         Ok(reply) => reply,
         Err(error) if matches!(error.kind, CallErrorKind::Timeout { .. }) => {
             return Ok(Answer::Late);
         }
         Err(error) => return Err(failed_call(&error)),
     };
-    page::follow(toolbox, server, &evaluate.name, &reply);
+    page::follow(toolbox, peer.server, &evaluate.name, &reply);
     if reply.is_error {
         return Ok(Answer::Error(result::text_of(&reply)));
     }
-    let value = result::value_of(&reply, Parse::Auto)
-        .map(|extracted| truth(&extracted.value))
-        .unwrap_or_default();
-    Ok(if value { Answer::Yes } else { Answer::No })
+    let extracted = result::value_of(&reply, Parse::Auto);
+    let value = returned(
+        extracted
+            .map(|extracted| extracted.value)
+            .unwrap_or_default(),
+    );
+    Ok(match value.get("invalid").and_then(Json::as_str) {
+        Some(reason) => Answer::Invalid(cut(reason, 200).into_owned()),
+        None if value == Json::Bool(true) => Answer::Yes,
+        None => Answer::No,
+    })
 }
 
-/// The script gives a boolean; some servers put it into text.
-fn truth(value: &Json) -> bool {
-    match value {
-        Json::Bool(flag) => *flag,
-        Json::String(text) => text.lines().any(|line| line.trim() == "true"),
-        _ => false,
+/// What the script returned. server-puppeteer puts it into text, with what the page logged below.
+fn returned(value: Json) -> Json {
+    let Some(rest) = value
+        .as_str()
+        .and_then(|text| text.trim_start().strip_prefix("Execution result:"))
+    else {
+        return value;
+    };
+    let result = rest.split("\n\nConsole output:").next().unwrap_or(rest);
+    serde_json::from_str(result).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_page_logs_is_not_what_the_script_returned() {
+        let text = |text: &str| returned(Json::from(text));
+        assert_eq!(
+            text("Execution result:\ntrue\n\nConsole output:\nfalse"),
+            Json::Bool(true)
+        );
+        assert_eq!(
+            text("Execution result:\nfalse\n\nConsole output:\n[log] a\ntrue\n"),
+            Json::Bool(false)
+        );
+        assert_eq!(returned(Json::Bool(true)), Json::Bool(true));
     }
 }

@@ -14,6 +14,7 @@ use super::place::Place;
 use super::{Kind, lookup};
 use crate::mcp::result::{self, text_of};
 use crate::mcp::{ToolInfo, ToolReply};
+use crate::runtime::tap::Recorder;
 
 /// The attribute that marks an element: snapshots show it, no element inherits it, and pages hardly use it.
 const MARK: &str = "aria-keyshortcuts";
@@ -33,33 +34,27 @@ const MOST_ASKED: usize = 50;
 /// An element: what its server knows it by, and the element in words.
 pub(super) type Found = (String, String);
 
-pub(super) struct Browser<'a> {
+pub(super) struct Browser<'a, 'r> {
     pub(super) toolbox: &'a mut Toolbox,
     pub(super) place: Place<'a>,
     pub(super) kind: Kind,
     pub(super) snapshot: &'a ToolInfo,
     pub(super) script: &'a ToolInfo,
+    pub(super) recorder: &'a mut Recorder<'r>,
 }
 
-impl Browser<'_> {
+impl Browser<'_, '_> {
     /// Every target's element, in their order.
-    pub(super) async fn find(
-        &mut self,
-        targets: &[ElementTarget],
-        call_id: &str,
-    ) -> Result<Vec<Found>, Failure> {
+    pub(super) async fn find(&mut self, targets: &[ElementTarget]) -> Result<Vec<Found>, Failure> {
         match self.kind {
-            Kind::DevTools => self.find_marked(targets, call_id).await,
+            Kind::DevTools => self.find_marked(targets).await,
             Kind::Playwright => self.find_by_selector(targets).await,
         }
     }
 
     /// Marks what selectors find, takes one snapshot, and looks everything up in it.
-    async fn find_marked(
-        &mut self,
-        targets: &[ElementTarget],
-        call_id: &str,
-    ) -> Result<Vec<Found>, Failure> {
+    async fn find_marked(&mut self, targets: &[ElementTarget]) -> Result<Vec<Found>, Failure> {
+        let call_id = self.place.peer.call_id.cloned().unwrap_or_default();
         let token = |index: usize| format!("cuecard-{call_id}-{index}");
         let mut tokens: Vec<String> = Vec::new();
         let mut problem = None;
@@ -234,9 +229,6 @@ impl Browser<'_> {
             arguments.insert("waitForStableDom".to_owned(), false.into());
         }
         let reply = self.call(info, arguments).await?;
-        if self.kind == Kind::Playwright {
-            return Ok(result::result_section(&text_of(&reply)).unwrap_or_default());
-        }
         let extracted = result::value_of(&reply, Parse::Auto);
         Ok(extracted
             .map(|extracted| extracted.value)
@@ -248,19 +240,13 @@ impl Browser<'_> {
         info: &ToolInfo,
         mut arguments: Map<String, Json>,
     ) -> Result<ToolReply, Failure> {
-        let Place {
-            server,
-            session,
-            timeout,
-            ..
-        } = self.place;
+        let peer = self.place.peer;
         if let Some(page) = &self.place.page {
             arguments.insert(page::PAGE_ID.to_owned(), page.clone());
         }
-        let arguments =
-            page::complete(self.toolbox, server, session, info, arguments, timeout).await;
-        let reply = session
-            .call(&info.name, arguments, timeout)
+        let arguments = page::complete(self.toolbox, peer, info, arguments, self.recorder).await;
+        let reply = peer
+            .ask(&info.name, arguments, self.recorder)
             .await
             .map_err(|error| failed_call(&error))?;
         if reply.is_error {

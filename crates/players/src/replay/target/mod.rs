@@ -17,6 +17,7 @@ use serde_json::{Map, Value as Json, json};
 use super::mcp_call::failed_call;
 use super::toolbox::Toolbox;
 use crate::mcp::ToolInfo;
+use crate::runtime::tap::Recorder;
 use browser::Browser;
 pub(super) use browser::literal;
 pub(super) use place::{Place, put};
@@ -53,11 +54,12 @@ pub(super) async fn aim(
     toolbox: &mut Toolbox,
     place: Place<'_>,
     tool: &str,
-    call_id: &str,
     targets: &[ElementTarget],
     arguments: &mut Map<String, Json>,
+    recorder: &mut Recorder<'_>,
 ) -> Result<Vec<String>, Failure> {
     let tools = place
+        .peer
         .session
         .tools()
         .await
@@ -71,7 +73,7 @@ pub(super) async fn aim(
     let Some((kind, snapshot, script)) =
         of_kind(Kind::DevTools).or_else(|| of_kind(Kind::Playwright))
     else {
-        return Err(failures::no_snapshots(place.server));
+        return Err(failures::no_snapshots(place.peer.server));
     };
     let own_param = own_param(kind, find(tool), tool);
     let mut browser = Browser {
@@ -80,8 +82,9 @@ pub(super) async fn aim(
         kind,
         snapshot,
         script,
+        recorder,
     };
-    let found = browser.find(targets, call_id).await?;
+    let found = browser.find(targets).await?;
     let mut told = Vec::with_capacity(found.len());
     for (target, (id, words)) in targets.iter().zip(found) {
         let words = format!("{words}, {} {id}", kind.params()[0]);

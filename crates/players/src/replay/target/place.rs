@@ -1,22 +1,18 @@
 //! Where elements are looked for, and where what they are known by goes.
 
-use std::time::Duration;
-
 use cuecard_core::scenario::PathSegment;
 use cuecard_core::script::{Failure, FailureKind, TargetParam};
 use cuecard_core::value::cut;
 use serde_json::{Map, Value as Json};
 
-use crate::mcp::Session;
+use super::super::requests::Peer;
 
-/// The server on whose page an element is looked for.
+/// The page on which an element is looked for.
 pub(in crate::replay) struct Place<'a> {
-    pub(in crate::replay) server: &'a str,
-    pub(in crate::replay) session: &'a Session,
+    /// Its server.
+    pub(in crate::replay) peer: Peer<'a>,
     /// The page that the call names itself.
     pub(in crate::replay) page: Option<Json>,
-    /// How long each question to the server may take.
-    pub(in crate::replay) timeout: Duration,
 }
 
 /// Puts an id where a target's parameter is.

@@ -3,6 +3,7 @@
 use super::super::{Included, check_included, check_names};
 use super::{codes, file, reading, said};
 use crate::diagnostic::Severity;
+use crate::scenario::timeline::{EventKind, TimelineCheck};
 use crate::source::SourceFile;
 
 /// Reads a file that causes exactly one finding: its code, severity and the text under its place.
@@ -342,6 +343,34 @@ fn findings_about_events() {
 }
 
 #[test]
+fn a_boolean_about_the_remote_is_about_the_branch() {
+    let assertion = |git: &str| file(&format!("- assert: {{git: {git}}}"));
+    for exists in [true, false] {
+        let read = reading(&assertion(&format!(
+            "{{branch: {{name: a}}, remoteExists: {exists}}}"
+        )));
+        assert!(read.diagnostics.is_empty(), "{:?}", said(&read));
+        let timeline = read.timeline.expect("valid");
+        let EventKind::Assert(assert) = &timeline.events[0].kind else {
+            panic!("an assert")
+        };
+        let checks = &assert.checks;
+        assert!(
+            checks.iter().any(|check| matches!(
+                &check.check,
+                TimelineCheck::GitRemoteBranch { name, exists: wanted } if name == "a" && *wanted == exists
+            )),
+            "{checks:?}"
+        );
+    }
+    let (code, severity, marked) = only(&assertion("{headMessageContains: a, remoteExists: true}"));
+    assert_eq!(
+        (code, severity, marked.as_str()),
+        ("T-ASRT-01", Severity::Warning, "true")
+    );
+}
+
+#[test]
 fn findings_about_requests_for_permission() {
     let request = |rest: &str| {
         file(&format!(
@@ -365,6 +394,11 @@ fn findings_about_requests_for_permission() {
         assert_eq!((code, text.as_str()), ("T-ACP-09", marked), "{rest}");
     }
     assert_eq!(only(&request(options)).0, "T-ACP-09");
+    let about_the_latest = file(&format!(
+        "- agentPermissionRequest: {{{options}, granted: true}}"
+    ));
+    let (code, severity, _) = only(&about_the_latest);
+    assert_eq!((code, severity), ("T-ACP-09", Severity::Warning));
     let kind = file(&format!(
         "- agentPermissionRequest: {{toolCall: {{kind: fs/write_text_file}}, {options}, granted: true}}"
     ));

@@ -88,20 +88,35 @@ fn element(
     names: &[&str],
     [selector, text]: [Option<&Member>; 2],
 ) -> Option<()> {
-    let uid = step.get("uid");
+    let uid = step.get("uid").or(step.get("ref"));
     if uid.is_none() && selector.is_none() && text.is_none() {
         step.missing(names);
         return None;
     }
     if let (Some(uid), Some(_)) = (uid, selector.or(text)) {
-        let message = "this `uid` is not used: the element is found by the rest".to_owned();
-        let pointer = step.pointer_of("uid");
+        let message = format!(
+            "this `{}` is not used: the element is found by the rest",
+            uid.key
+        );
+        let pointer = step.pointer_of(&uid.key);
         let diagnostic = step
             .reader
             .warning(codes::UID_LITERAL, uid.key_span, message);
         diagnostic.pointer = Some(pointer);
         diagnostic.help = Some("remove it: it lived for one snapshot only".to_owned());
         step.remove(uid);
+    } else if let Some(id) = uid.filter(|uid| uid.key == "ref") {
+        let message = "this `ref` is the id that a browser extension once gave the element: no browser knows it now";
+        let pointer = step.pointer_of("ref");
+        let diagnostic = step
+            .reader
+            .warning(codes::UID_LITERAL, id.key_span, message);
+        diagnostic.pointer = Some(pointer);
+        diagnostic.help = Some(
+            "say what the element is instead: \"selector\": \"…\", or \"text\": \"…\" in a click"
+                .to_owned(),
+        );
+        step.rename(id, "uid");
     }
     for (key, member) in [("selector", selector), ("text", text)] {
         if let Some(member) = member {

@@ -195,6 +195,7 @@ impl<'a> Steps<'a> {
             success: success?,
             result: result.into(),
             text,
+            structured: None,
             fixture_id,
             duration_ms,
         }))

@@ -58,7 +58,7 @@ impl Writer<'_> {
         if let (Some(element), true) = (&element, on_element) {
             more.insert("target".to_owned(), element.target(&self.names));
         }
-        more.insert("expect".to_owned(), self.expectation(check));
+        more.insert("expect".to_owned(), expectation(check));
         more.extend(retry(limit, step.optional));
         match function {
             Some(function) => self.evaluate(step, &function, more),
@@ -71,32 +71,23 @@ impl Writer<'_> {
             }
         }
     }
+}
 
-    /// What must hold of the result of a call. @playwright/mcp writes it into a section of its answer.
-    fn expectation(&self, check: Check) -> Json {
-        match (check, self.is_devtools()) {
-            (Check::Snapshot(expect), _) => expect,
-            (Check::Holds { .. }, _) => self.returns_true(),
-            (
-                Check::Text {
-                    expected, matching, ..
-                },
-                is_devtools,
-            ) => match (matching, is_devtools) {
-                (TextMatch::Equals, true) => json!({"equals": expected}),
-                (TextMatch::Equals, false) => {
-                    json!({"contains": format!("### Result\n\"{expected}\"")})
-                }
-                _ => json!({"contains": expected}),
-            },
-        }
+/// What must hold of the result of a call.
+fn expectation(check: Check) -> Json {
+    match check {
+        Check::Snapshot(expect) => expect,
+        Check::Holds { .. } => returns_true(),
+        Check::Text {
+            expected,
+            matching: TextMatch::Equals,
+            ..
+        } => json!({"equals": expected}),
+        Check::Text { expected, .. } => json!({"contains": expected}),
     }
+}
 
-    /// That a script returned true. @playwright/mcp writes it into a section of its answer.
-    pub(super) fn returns_true(&self) -> Json {
-        match self.is_devtools() {
-            true => json!({"equals": true}),
-            false => json!({"matches": "^### Result\\s+true\\b"}),
-        }
-    }
+/// That a script returned true.
+pub(super) fn returns_true() -> Json {
+    json!({"equals": true})
 }

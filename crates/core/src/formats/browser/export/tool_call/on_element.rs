@@ -3,6 +3,7 @@
 use serde_json::{Map, json};
 
 use super::super::pages::{is_in_foreign_inner_frame, is_in_part};
+use super::assertions::returns_true;
 use super::elements::Element;
 use super::retries::{common, on_element, retry};
 use super::search::search;
@@ -118,7 +119,7 @@ impl Writer<'_> {
     /// Waits until the element that `more` has as its target is there.
     fn wait_for(&mut self, more: &Map<String, Json>, limit: u64) {
         let mut more = more.clone();
-        more.insert("expect".to_owned(), self.returns_true());
+        more.insert("expect".to_owned(), returns_true());
         more.extend(retry(limit, false));
         let function = "(element) => element.checkVisibility()";
         self.script(function, "Wait for what closes the tab", more);
@@ -188,7 +189,7 @@ impl Writer<'_> {
         match search(&element, &self.names).filter(|_| !is_in_part(step)) {
             Some(function) => {
                 let mut more = retry(limit, step.optional);
-                more.insert("expect".to_owned(), self.returns_true());
+                more.insert("expect".to_owned(), returns_true());
                 self.evaluate(step, &function, more);
             }
             None => {
