@@ -480,6 +480,12 @@ impl Building {
             .as_object()
             .is_some_and(|usage| !usage.is_empty())
             .then(|| Usage::of(&self.usage, 0, &[]));
+        let counts = |names: [&str; 2]| names.iter().any(|name| self.usage[*name].is_u64());
+        let is_counted = counts(["input_tokens", "prompt_tokens"])
+            && counts(["output_tokens", "completion_tokens"]);
+        if usage.is_some() && !is_counted {
+            self.change("its `usage` does not count all tokens");
+        }
         let total = self.usage["total_tokens"].as_u64();
         if total.is_some_and(|total| usage.is_some_and(|usage| usage.total() != total)) {
             self.leave_out("usage.total_tokens");

@@ -3,8 +3,6 @@
 use cuecard_core::script::timeline::Endpoint;
 use serde_json::{Map, Value, json};
 
-use super::super::client::http;
-
 /// Members that come in pieces.
 const IN_PIECES: &[&str] = &[
     "arguments",
@@ -279,9 +277,14 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(url: String, endpoint: Endpoint, streams: bool) -> Self {
+    pub(super) fn new(
+        http: reqwest::Client,
+        url: String,
+        endpoint: Endpoint,
+        streams: bool,
+    ) -> Self {
         Self {
-            http: http(),
+            http,
             url,
             endpoint,
             streams,

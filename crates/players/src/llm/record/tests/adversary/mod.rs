@@ -16,7 +16,7 @@ use client::{Client, Seen};
 use fields::Field;
 
 /// So many random combinations are tried in each manner.
-const N_RANDOM: usize = 30;
+const N_RANDOM: usize = 15;
 /// One field of so many is there.
 const ONE_OF: u64 = 6;
 
@@ -63,8 +63,8 @@ struct Manner {
 }
 
 impl Manner {
-    async fn converse(self, url: String) -> Vec<Seen> {
-        let client = Client::new(url, self.endpoint, self.streams);
+    async fn converse(self, http: &reqwest::Client, url: String) -> Vec<Seen> {
+        let client = Client::new(http.clone(), url, self.endpoint, self.streams);
         match self.is_begun {
             true => client.begun().converse().await,
             false => client.converse().await,
@@ -72,7 +72,7 @@ impl Manner {
     }
 
     /// A conversation whose first answer has these fields, recorded and played: what is wrong with it.
-    async fn try_fields(self, fields: &[&Field]) -> Option<String> {
+    async fn try_fields(self, http: &reqwest::Client, fields: &[&Field]) -> Option<String> {
         let Self {
             endpoint, streams, ..
         } = self;
@@ -90,12 +90,12 @@ impl Manner {
             answers.push(client::Answer::of(endpoint, streams, &body));
         }
         let recording = Recorded::of(&upstream(answers).await).await;
-        let recorded = self.converse(recording.url()).await;
+        let recorded = self.converse(http, recording.url()).await;
         let ended = recording.end().await;
         let scenario = ended.text("r.yaml");
         let notes: Vec<String> = ended.notes().into_iter().map(str::to_owned).collect();
         let model = play(ended.folder.path(), &Buffer::default()).await;
-        let played = self.converse(model.base_url()).await;
+        let played = self.converse(http, model.base_url()).await;
         let verdict = model.stop().await;
         // What was said before the recording needs nobody to play it.
         let n_before = if self.is_begun { N_BEFORE } else { 0 };
@@ -214,6 +214,7 @@ impl Numbers {
 
 async fn check_all(endpoint: Endpoint) {
     let all = fields::of(endpoint);
+    let http = super::client::http();
     let mut problems = Vec::new();
     let mut numbers = Numbers(0x5EED);
     for (streams, is_begun) in [(false, false), (false, true), (true, false), (true, true)] {
@@ -233,7 +234,7 @@ async fn check_all(endpoint: Endpoint) {
             chosen.filter(|_| numbers.below(ONE_OF) == 0).collect()
         }));
         for fields in cases {
-            problems.extend(manner.try_fields(&fields).await);
+            problems.extend(manner.try_fields(&http, &fields).await);
         }
     }
     assert!(
