@@ -21,7 +21,7 @@ pub(crate) enum ProfileCommand {
     List,
     /// Show which of an agent's tools the words of timelines become
     Show {
-        /// The agent: NAME or NAME@VERSION
+        /// The agent (NAME or NAME@VERSION), or the file of a profile
         agent: String,
         /// A profile, beside those that are built in (repeatable)
         #[arg(long = "profile", value_name = "FILE")]

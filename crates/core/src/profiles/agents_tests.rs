@@ -100,6 +100,14 @@ fn every_agent_is_known_by_its_tools() {
     );
     assert_eq!(chosen(&["bash"]).as_deref(), Some(SHELL_ONLY));
     assert_eq!(chosen(&["bash", "get_weather"]), None);
+    assert_eq!(
+        chosen(&["read_files", "run_commands", "apply_patch"]).as_deref(),
+        Some("cline")
+    );
+    assert_eq!(
+        chosen(&["terminal", "file_editor"]).as_deref(),
+        Some("openhands")
+    );
     assert_eq!(chosen(&["exec", "wait"]).as_deref(), Some("codex"));
 }
 
@@ -283,6 +291,50 @@ fn the_others_have_names_of_their_own() {
         )],
     );
     assert_calls(
+        "cline",
+        &[],
+        &[
+            (
+                "runCmd",
+                json!({"cmd": "ls | wc", "cwd": "a b"}),
+                "run_commands",
+                json!({"commands": ["cd 'a b' && ls | wc"]}),
+            ),
+            (
+                "runCmd",
+                json!({"cmd": ["echo", "a b"]}),
+                "run_commands",
+                json!({"commands": ["echo 'a b'"]}),
+            ),
+            (
+                "readFile",
+                json!({"path": "/a", "offset": 2}),
+                "read_files",
+                json!({"files": [{"path": "/a", "start_line": 2}]}),
+            ),
+        ],
+    );
+    assert_calls(
+        "openhands",
+        &[],
+        &[
+            (
+                "runCmd",
+                json!({"cmd": "ls", "cwd": "d", "description": "List it"}),
+                "terminal",
+                json!({"command": "(cd 'd' && ls)", "security_risk": "LOW", "summary": "List it"}),
+            ),
+            (
+                "editFile",
+                json!({"path": "/a", "old_string": "b", "new_string": "c"}),
+                "file_editor",
+                json!({
+                    "command": "str_replace", "path": "/a", "old_str": "b", "new_str": "c", "security_risk": "LOW",
+                }),
+            ),
+        ],
+    );
+    assert_calls(
         SHELL_ONLY,
         &[],
         &[(
@@ -306,6 +358,20 @@ fn paths_are_absolute_where_an_agent_wants_them_so() {
     assert_eq!(placed("qwen-code", ".").as_deref(), Some("/work"));
     assert_eq!(placed("qwen-code", "/a"), None);
     assert_eq!(placed("opencode", "a"), None);
+    let list = AbstractCall::new("listDir", json!({}));
+    let placed = profile("qwen-code").placed(&list, "/work");
+    let placed = placed.expect("the folder is meant");
+    let tools = profile("qwen-code").advertised();
+    let (name, args) = native(
+        &profile("qwen-code"),
+        &tools,
+        "listDir",
+        (*placed.args).clone(),
+    );
+    assert_eq!(
+        (name.as_str(), args),
+        ("list_directory", json!({"path": "/work"}))
+    );
 }
 
 fn any_call() -> impl Strategy<Value = (&'static str, Json)> {

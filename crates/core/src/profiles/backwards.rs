@@ -76,6 +76,14 @@ impl ToolForm {
             }
             _ => return None,
         };
+        let unlisted;
+        let native = match self.lists.is_empty() {
+            true => native,
+            false => {
+                unlisted = self.unlisted(native)?;
+                &unlisted
+            }
+        };
         let mut args = Map::new();
         let mut score = 1;
         for (name, value) in &self.fixed {
@@ -115,5 +123,19 @@ impl ToolForm {
         }
         let args = Json::Object(args);
         self.is_for(&args).then_some((args, score))
+    }
+
+    /// A call's arguments with the only item of each list in its place. `None` if there are more or fewer.
+    fn unlisted(&self, native: &Map<String, Json>) -> Option<Map<String, Json>> {
+        let mut native = native.clone();
+        for name in &self.lists {
+            if let Some(value) = native.get_mut(name) {
+                *value = match value.as_array_mut()?.as_mut_slice() {
+                    [only] => only.take(),
+                    _ => return None,
+                };
+            }
+        }
+        Some(native)
     }
 }

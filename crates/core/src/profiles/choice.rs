@@ -16,6 +16,10 @@ const BUILT_IN: &[(&str, &str)] = &[
         include_str!("claude-code/2.0.5.toml"),
     ),
     (
+        "profiles/cline/3.0.65.toml",
+        include_str!("cline/3.0.65.toml"),
+    ),
+    (
         "profiles/codex/0.169.0.toml",
         include_str!("codex/0.169.0.toml"),
     ),
@@ -30,6 +34,10 @@ const BUILT_IN: &[(&str, &str)] = &[
     (
         "profiles/opencode/1.18.33.toml",
         include_str!("opencode/1.18.33.toml"),
+    ),
+    (
+        "profiles/openhands/1.58.2.toml",
+        include_str!("openhands/1.58.2.toml"),
     ),
     ("profiles/pi/0.73.1.toml", include_str!("pi/0.73.1.toml")),
     (

@@ -216,7 +216,16 @@ impl ToolForm {
         let mut dropped = Vec::new();
         let mut put = |name: &str, from: &str, value: Json| {
             let property = properties.and_then(|known| known.get(name));
-            native.insert(name.to_owned(), converted(value, property, from == "cmd"));
+            let value = match self.lists.iter().any(|list| list == name) {
+                // Words of a command are one command.
+                true => json!([converted(
+                    value,
+                    Some(&json!({"type": "string"})),
+                    from == "cmd"
+                )]),
+                false => converted(value, property, from == "cmd"),
+            };
+            native.insert(name.to_owned(), value);
         };
         let lacks = |missing| Unmapped {
             tool: call.tool.clone(),
@@ -233,7 +242,8 @@ impl ToolForm {
             };
             put(name, from, Json::String(text));
         }
-        for (name, value) in &self.fixed {
+        // Some versions of an agent want it, and others don't know it.
+        for (name, value) in self.fixed.iter().filter(|(name, _)| knows(name)) {
             put(name, "", value.clone());
         }
         for (name, template) in &self.values {

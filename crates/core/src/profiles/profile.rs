@@ -64,6 +64,8 @@ pub(super) struct ToolForm {
     pub(super) texts: BTreeMap<String, Template>,
     /// The tool's argument → a shell command made of abstract ones.
     pub(super) shell: BTreeMap<String, Template>,
+    /// The tool's arguments that are lists of texts, in which the text is the only one.
+    pub(super) lists: Vec<String>,
     /// Arguments that say what the form does anyway.
     pub(super) ignores: Vec<String>,
     /// Abstract arguments that a call of the agent's leaves out.
@@ -144,13 +146,18 @@ impl Profile {
         let is_relative = |name: &str, value: &Json| {
             is_path(name) && value.as_str().is_some_and(|path| !path.starts_with('/'))
         };
+        // Without a path, the folder itself is meant.
+        let is_of_folder = call.tool == "listDir" && !args.contains_key("path");
         if !self.wants_absolute_paths
             || !self.has_tool(&call.tool)
-            || !args.iter().any(|(name, value)| is_relative(name, value))
+            || !(is_of_folder || args.iter().any(|(name, value)| is_relative(name, value)))
         {
             return None;
         }
         let mut args = args.clone();
+        if is_of_folder {
+            args.insert("path".to_owned(), ".".into());
+        }
         for (name, value) in &mut args {
             if is_relative(name, value)
                 && let Some(path) = value.as_str()

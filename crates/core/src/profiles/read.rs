@@ -74,6 +74,8 @@ struct FormFile {
     #[serde(default)]
     shell: BTreeMap<String, String>,
     #[serde(default)]
+    lists: Vec<String>,
+    #[serde(default)]
     ignores: Vec<String>,
     #[serde(default)]
     assume: BTreeMap<String, Json>,
@@ -202,6 +204,7 @@ fn read_form(
             .into_iter()
             .map(|(name, value)| (name, ValueTemplate::new(value)))
             .collect(),
+        lists: form.lists,
         ignores: form.ignores,
         assume: form.assume,
     }

@@ -40,10 +40,12 @@ fn assert_native(tool: &str, args: Json, name: &str, expected: Json) {
 fn the_built_in_profiles_can_be_read() {
     let agents = [
         "claude-code",
+        "cline",
         "codex",
         "gemini-cli",
         "mini-swe-agent",
         "opencode",
+        "openhands",
         "pi",
         "qwen-code",
     ];

@@ -28,7 +28,7 @@ const QUEUE: usize = 64;
 /// What else has files open.
 const OTHER_FILES: u64 = 128;
 /// When there are no files left, this long passes until the next try.
-const PAUSE: Duration = Duration::from_millis(100);
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// A connection that was accepted.
 #[derive(Debug)]
@@ -67,7 +67,9 @@ impl Acceptor {
                 Ok(accepted) => accepted,
                 // Who was to be accepted has gone.
                 Err(error) if is_of_connection(&error) => continue,
+                // There are no files left: those that wait for their client have some.
                 Err(_) => {
+                    self.places.make_room();
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 }

@@ -73,6 +73,8 @@ pub struct PatientStream {
     patience: Patience,
     /// Whether a part of a request has come.
     is_in_request: bool,
+    /// Whether others need its place, and it was only looked once more for a request.
+    is_leaving: bool,
     /// How many answers had begun when it was last looked.
     n_answers: usize,
     /// How long the client has been waited for.
@@ -100,6 +102,7 @@ impl PatientStream {
             place,
             patience,
             is_in_request: false,
+            is_leaving: false,
             n_answers: 0,
             waiting: Stopwatch::start(),
             reading: None,
@@ -182,6 +185,9 @@ impl AsyncRead for PatientStream {
         if begins_to_wait {
             self.waiting = Stopwatch::start();
         }
+        if buffer.filled().len() > before {
+            self.place.connection().stay();
+        }
         if polled.is_ready() {
             let is_overdue = !begins_to_wait && !is_busy && self.left().is_zero();
             return match is_overdue {
@@ -190,12 +196,27 @@ impl AsyncRead for PatientStream {
             };
         }
         if self.place.connection().poll_let_go(context).is_pending() {
+            self.is_leaving = false;
             if is_busy {
                 return Poll::Pending;
             }
             ready!(self.poll_overdue(context));
+            return Poll::Ready(Err(out_of_patience()));
         }
-        Poll::Ready(Err(out_of_patience()))
+        if is_busy {
+            self.place.connection().stay();
+            return Poll::Pending;
+        }
+        // A request that has come is answered: the runtime may not have told of it yet, or it is about to be read.
+        if !self.is_leaving {
+            self.is_leaving = true;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        match rustix::io::ioctl_fionread(&self.stream) {
+            Ok(1..) => Poll::Pending,
+            _ => Poll::Ready(Err(out_of_patience())),
+        }
     }
 }
 

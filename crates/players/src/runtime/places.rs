@@ -73,6 +73,16 @@ impl Connection {
         self.is_let_go.store(true, Ordering::Release);
         self.reader.wake();
     }
+
+    /// Takes it back that others may have its place, if they may: a request came first, and they wait for another one.
+    pub(super) fn stay(self: &Arc<Self>) {
+        if self.is_let_go.swap(false, Ordering::AcqRel)
+            && let Some(places) = &self.places
+        {
+            places.taken().connections.push_back(self.clone());
+            places.look_again();
+        }
+    }
 }
 
 /// The places of a server.
@@ -130,6 +140,11 @@ impl Places {
         Some(Place(connection))
     }
 
+    /// Lets the connection go that waits longest, if one waits and none is about to go.
+    pub fn make_room(&self) {
+        self.0.make_room();
+    }
+
     /// A place; if there is none, one is made, which may take until an answer is over.
     pub async fn take(&self) -> Place {
         // From here on, whatever becomes free is told.
@@ -151,7 +166,6 @@ impl Inner {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the connection go that waits longest, if one waits and none is about to go.
     fn make_room(&self) {
         let mut taken = self.taken();
         if taken.count > taken.connections.len() {
@@ -243,6 +257,22 @@ mod tests {
         assert!(third.as_mut().now_or_never().is_none());
         assert!(!is_let_go(&first) && !is_let_go(&second));
         second.connection().end_answer();
+        assert!(third.as_mut().now_or_never().is_none());
+        assert_eq!((is_let_go(&first), is_let_go(&second)), (false, true));
+        drop(second);
+        assert!(third.now_or_never().is_some());
+    }
+
+    #[test]
+    fn who_was_asked_in_time_stays_and_another_one_goes() {
+        let places = Places::new(2);
+        let (first, second) = (places.try_take(), places.try_take());
+        let (first, second) = (first.expect("a place"), second.expect("a place"));
+        let mut third = Box::pin(places.take());
+        assert!(third.as_mut().now_or_never().is_none());
+        assert!(is_let_go(&first));
+        first.connection().stay();
+        first.connection().begin_answer();
         assert!(third.as_mut().now_or_never().is_none());
         assert_eq!((is_let_go(&first), is_let_go(&second)), (false, true));
         drop(second);

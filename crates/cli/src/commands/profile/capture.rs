@@ -1,7 +1,7 @@
-//! `cuecard profile capture`: a profile from the tools that an agent advertised.
+//! `cuecard profile capture`: a profile from the tools that an agent advertised. It fails if somebody has to complete it.
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::profiles::{AgentName, Capture, Version, capture};
+use cuecard_core::profiles::{AgentName, Capture, Captured, Version, capture};
 use cuecard_core::script::timeline::Endpoint;
 use cuecard_core::value::Redactor;
 use cuecard_players::workspace::files;
@@ -12,30 +12,39 @@ use crate::exit_code::ExitCode;
 use crate::output::{Output, stderr_line, stdout};
 
 pub(super) fn run(args: &ProfileCaptureArgs, output: &Output) -> ExitCode {
-    let (name, text) = match captured(args) {
+    let (name, captured) = match captured(args) {
         Ok(captured) => captured,
         Err(problem) => {
             output.diagnostic(&problem, false, &Redactor::default());
             return ExitCode::Invalid;
         }
     };
+    let code = match captured.missing.is_empty() {
+        true => ExitCode::Passed,
+        false => ExitCode::Failed,
+    };
+    for missing in &captured.missing {
+        let found = Diagnostic::warning(codes::TOOL_NOT_IN_PROFILE, missing.as_str())
+            .with_help("complete the file: what is not certain stands in it as a comment");
+        output.diagnostic(&found, false, &Redactor::default());
+    }
     let Some(folder) = &args.out else {
-        stdout(&text);
-        return ExitCode::Passed;
+        stdout(&captured.text);
+        return code;
     };
     let path = folder.join(name);
-    if let Err(error) = files::write(&path, &text) {
+    if let Err(error) = files::write(&path, &captured.text) {
         let mut diagnostic = Diagnostic::error(codes::FILE_WRITE, error.to_string());
         diagnostic.help = error.help();
         output.diagnostic(&diagnostic, false, &Redactor::default());
         return ExitCode::CouldNotRun;
     }
     stderr_line(&format!("{} is written", path.display()));
-    ExitCode::Passed
+    code
 }
 
 /// The name of the file, and what stands in it.
-fn captured(args: &ProfileCaptureArgs) -> Result<(String, String), Diagnostic> {
+fn captured(args: &ProfileCaptureArgs) -> Result<(String, Captured), Diagnostic> {
     let mut found = Advertised::default();
     for path in &args.files {
         exchanges::read(path, &mut found)?;
@@ -53,7 +62,7 @@ fn captured(args: &ProfileCaptureArgs) -> Result<(String, String), Diagnostic> {
         }
         (None, None) => return Err(unnamed("")),
     };
-    let text = capture(&Capture {
+    let captured = capture(&Capture {
         agent: &agent,
         version: &version,
         endpoint: match args.usual {
@@ -62,7 +71,7 @@ fn captured(args: &ProfileCaptureArgs) -> Result<(String, String), Diagnostic> {
         },
         tools: &found.tools,
     });
-    Ok((format!("{agent}/{version}.toml"), text))
+    Ok((format!("{agent}/{version}.toml"), captured))
 }
 
 fn named(text: &str) -> Result<(String, String), Diagnostic> {

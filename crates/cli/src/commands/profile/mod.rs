@@ -3,7 +3,7 @@
 mod capture;
 mod exchanges;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_core::profiles::{AgentName, Profile, Profiles, read_profile};
@@ -65,7 +65,14 @@ fn list() {
     }
 }
 
+/// Shows the profile of an agent, or the one in a file.
 fn show(agent: &str, paths: &[PathBuf]) -> Result<(), Vec<Diagnostic>> {
+    if agent.ends_with(".toml") || Path::new(agent).is_file() {
+        for profile in read_profiles(&[PathBuf::from(agent)])? {
+            print(&profile);
+        }
+        return Ok(());
+    }
     let Some(name) = AgentName::parse(agent) else {
         let message = format!("`{agent}` is not NAME or NAME@VERSION");
         return Err(vec![Diagnostic::error(codes::ARGUMENT, message)]);
@@ -80,6 +87,11 @@ fn show(agent: &str, paths: &[PathBuf]) -> Result<(), Vec<Diagnostic>> {
         let found = Diagnostic::error(codes::ARGUMENT, message).with_help(help);
         return Err(vec![found]);
     };
+    print(profile);
+    Ok(())
+}
+
+fn print(profile: &Profile) {
     stdout(&format!("{}\n", profile.title()));
     for tool in profile.abstract_tools() {
         stdout(&format!(
@@ -87,5 +99,4 @@ fn show(agent: &str, paths: &[PathBuf]) -> Result<(), Vec<Diagnostic>> {
             profile.native_tools(tool).join(", ")
         ));
     }
-    Ok(())
 }

@@ -13,12 +13,20 @@ pub(super) struct Known {
     tools: BTreeMap<&'static str, BTreeSet<String>>,
     /// The names of each argument, by its name.
     arguments: BTreeMap<String, BTreeSet<String>>,
+    /// Arguments of tools that are lists of texts, in which one is meant.
+    lists: BTreeSet<String>,
+    /// What each abstract tool passes to a tool of that name always, by the argument.
+    fixed: BTreeMap<(&'static str, String, String), Json>,
 }
 
 /// How an agent's tool is like an abstract one.
 pub(super) struct Alike {
     /// Abstract argument → the tool's.
     pub(super) arguments: Vec<(&'static str, String)>,
+    /// Those of the tool's that are lists.
+    pub(super) lists: Vec<String>,
+    /// The tool's arguments that have always the same value.
+    pub(super) fixed: Vec<(String, Json)>,
     /// What keeps it from being certain, in words.
     pub(super) doubts: Vec<String>,
 }
@@ -63,9 +71,20 @@ impl Known {
                 .or_default()
                 .insert(normal(alias.alias));
         }
+        let mut lists = BTreeSet::new();
+        let mut fixed = BTreeMap::new();
         for profile in profiles.iter() {
             for tool in TOOLS {
                 for form in profile.tools.get(tool.name).into_iter().flatten() {
+                    lists.extend(form.lists.iter().map(|name| normal(name)));
+                    let forms = profile.tools[tool.name].iter();
+                    let same = || forms.clone().filter(|other| other.name == form.name);
+                    for (argument, value) in &form.fixed {
+                        if same().all(|other| other.fixed.get(argument) == Some(value)) {
+                            let key = (tool.name, normal(&form.name), argument.clone());
+                            fixed.insert(key, value.clone());
+                        }
+                    }
                     // A command tells nothing about names.
                     if !form.is_worded() {
                         continue;
@@ -83,7 +102,12 @@ impl Known {
                 }
             }
         }
-        Self { tools, arguments }
+        Self {
+            tools,
+            arguments,
+            lists,
+            fixed,
+        }
     }
 
     /// How `native` is like `tool`. `None` if it is not.
@@ -99,6 +123,8 @@ impl Known {
         if native.input == ToolInput::Text {
             return is_named.then(|| Alike {
                 arguments: Vec::new(),
+                lists: Vec::new(),
+                fixed: Vec::new(),
                 doubts: vec!["it takes free text: say which with `texts` or `shell`".to_owned()],
             });
         }
@@ -122,6 +148,18 @@ impl Known {
             }
         }
         let mut doubts = Vec::new();
+        let fixed: Vec<(String, Json)> = names()
+            .filter(|name| arguments.iter().all(|(_, taken)| taken != *name))
+            .filter_map(|name| Some((name.clone(), self.always(tool, native, name)?.clone())))
+            .collect();
+        let is_list = |name: &String| {
+            let property = &schema["properties"][name.as_str()];
+            property["type"] == "array"
+                && property["items"]["type"] == "string"
+                && self.lists.contains(&normal(name))
+        };
+        let lists = arguments.iter().map(|(_, native)| native);
+        let lists = lists.filter(|name| is_list(name)).cloned().collect();
         let lacking = tool.arguments.iter().filter(|argument| {
             argument.required && arguments.iter().all(|(name, _)| *name != argument.name)
         });
@@ -135,7 +173,9 @@ impl Known {
                 let mut required = tool.arguments.iter().filter(|it| it.required);
                 required.any(|it| it.name == argument)
             };
+            let is_fixed = fixed.iter().any(|(fixed, _)| fixed == name);
             match stands_for {
+                None if is_fixed => {}
                 None => doubts.push(format!(
                     "it needs `{name}`, which nothing stands for: say what with `fixed` or `texts`"
                 )),
@@ -153,7 +193,21 @@ impl Known {
             }
             doubts.push("its name is not known for this, only its arguments are alike".to_owned());
         }
-        Some(Alike { arguments, doubts })
+        Some(Alike {
+            arguments,
+            lists,
+            fixed,
+            doubts,
+        })
+    }
+
+    /// What calls of `tool` pass to `native` as the argument `name`, if that is known and allowed.
+    fn always(&self, tool: &AbstractTool, native: &AdvertisedTool, name: &str) -> Option<&Json> {
+        let key = (tool.name, normal(&native.name), name.to_owned());
+        let value = self.fixed.get(&key)?;
+        let allowed = &native.schema()?["properties"][name]["enum"];
+        let is_allowed = allowed.as_array().is_none_or(|all| all.contains(value));
+        is_allowed.then_some(value)
     }
 }
 

@@ -13,7 +13,7 @@ use super::advertised::{AdvertisedTool, ToolInput};
 use super::choice::Profiles;
 use crate::scenario::timeline::vocabulary;
 use likeness::{Alike, Known};
-use writing::{key, list, schema, text};
+use writing::{key, list, schema, text, value};
 
 /// So many names of tools give an agent away.
 const MAX_DETECT: usize = 12;
@@ -31,9 +31,18 @@ pub struct Capture<'a> {
     pub tools: &'a [AdvertisedTool],
 }
 
-/// The file of a profile (TOML), which [`read_profile`](super::read_profile) reads. The entries are those whose tool
-/// and arguments are known by their names; others that look alike stand in it as comments.
-pub fn capture(capture: &Capture<'_>) -> String {
+/// A profile that was captured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    /// The file (TOML), which [`read_profile`](super::read_profile) reads.
+    pub text: String,
+    /// What somebody who knows the agent has to say before it is whole, one sentence each.
+    pub missing: Vec<String>,
+}
+
+/// Makes a profile. The entries are those whose tool and arguments are known by their names; others that look alike
+/// stand in it as comments, and are missing.
+pub fn capture(capture: &Capture<'_>) -> Captured {
     let mut tools: Vec<&AdvertisedTool> = Vec::new();
     for tool in capture.tools {
         if tools.iter().all(|known| known.name != tool.name) {
@@ -66,6 +75,7 @@ pub fn capture(capture: &Capture<'_>) -> String {
 
     let mut used: Vec<&str> = Vec::new();
     let (mut certain, mut doubtful) = (String::new(), String::new());
+    let mut missing = Vec::new();
     for tool in vocabulary::TOOLS {
         let mut alike: Vec<(&AdvertisedTool, Alike)> = own
             .iter()
@@ -87,6 +97,18 @@ pub fn capture(capture: &Capture<'_>) -> String {
                     .collect();
                 let _ = writeln!(entry, "args = {{ {} }}", pairs.join(", "));
             }
+            if !alike.fixed.is_empty() {
+                let pairs: Vec<String> = alike
+                    .fixed
+                    .iter()
+                    .map(|(native, fixed)| format!("{} = {}", key(native), value(fixed, 0)))
+                    .collect();
+                let _ = writeln!(entry, "fixed = {{ {} }}", pairs.join(", "));
+            }
+            if !alike.lists.is_empty() {
+                let names: Vec<&str> = alike.lists.iter().map(String::as_str).collect();
+                let _ = writeln!(entry, "lists = {}", list(&names));
+            }
             if alike.is_certain() {
                 let _ = writeln!(certain, "{entry}");
                 continue;
@@ -98,7 +120,16 @@ pub fn capture(capture: &Capture<'_>) -> String {
                 let _ = writeln!(doubtful, "#   {}", comment(doubt));
             }
             doubtful.push('\n');
+            missing.push(format!(
+                "there is no entry for `{}`: the agent's `{}` is like it, but {}",
+                tool.name,
+                comment(&native.name),
+                alike.doubts.join("; ")
+            ));
         }
+    }
+    if certain.is_empty() && missing.is_empty() {
+        missing.push("none of the agent's tools is like one of a timeline's".to_owned());
     }
     if certain.is_empty() {
         certain.push_str("[tools]\n\n");
@@ -121,7 +152,10 @@ pub fn capture(capture: &Capture<'_>) -> String {
         file.push('\n');
         file.push_str(&schema(tool));
     }
-    file
+    Captured {
+        text: file,
+        missing,
+    }
 }
 
 /// A text that stays in its line.

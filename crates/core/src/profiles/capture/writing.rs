@@ -120,7 +120,7 @@ fn shape(schema: &Json, depth: usize) -> String {
 }
 
 /// A value as it stands; nulls can't be said.
-fn value(json: &Json, depth: usize) -> String {
+pub(super) fn value(json: &Json, depth: usize) -> String {
     match json {
         Json::String(content) => text(content),
         Json::Array(items) => {

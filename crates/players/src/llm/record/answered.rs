@@ -6,17 +6,20 @@ use axum::http::{HeaderMap, header};
 use cuecard_core::script::timeline::recording::{
     RecordedAnswer, RecordedCall, RecordedElement, RecordedError,
 };
-use cuecard_core::script::timeline::{Endpoint, Piece as ScriptPiece};
-use cuecard_core::value::Json;
+use cuecard_core::script::timeline::{Endpoint, Piece as ScriptPiece, Request};
+use cuecard_core::value::{Json, cut};
 
 use crate::wire::llm::answer::{CallInput, Element, Piece};
 use crate::wire::llm::decode::Decoded;
 use crate::wire::llm::errors::ApiError;
+use crate::wire::llm::shows_thinking;
 
 /// Headers of an error that clients act on, beside `retry-after` in seconds and what says how much is left of a limit.
 const ACTED_ON: &[&str] = &["retry-after-ms", "x-should-retry"];
 /// More headers of an error are not recorded.
 const MAX_HEADERS: usize = 20;
+/// How much of a word of an error is told, in characters.
+const SHOWN: usize = 60;
 
 /// What is recorded of an answer.
 pub(super) fn recorded(endpoint: Endpoint, decoded: &Decoded) -> RecordedAnswer {
@@ -26,10 +29,14 @@ pub(super) fn recorded(endpoint: Endpoint, decoded: &Decoded) -> RecordedAnswer 
         stop_reason: decoded
             .stop_beside_elements()
             .map(|stop| stop.anthropic().to_owned()),
-        usage: decoded
-            .usage
-            .as_ref()
-            .map_or(Json::Null, crate::wire::llm::usage::Usage::to_scripted),
+        usage: decoded.usage.map_or(Json::Null, |usage| {
+            let mut scripted = usage.to_scripted();
+            // Else a player counts what is thought.
+            if has_thinking(decoded) && usage.reasoning == 0 && endpoint != Endpoint::Messages {
+                scripted["output_tokens_details"] = serde_json::json!({"reasoning_tokens": 0});
+            }
+            scripted
+        }),
         error: decoded
             .failure
             .as_ref()
@@ -83,4 +90,81 @@ pub(super) fn error(endpoint: Endpoint, error: &ApiError, headers: &HeaderMap) -
         retry_after_seconds,
         headers: kept.collect(),
     }
+}
+
+/// What of an answer is not recorded as it was, or not played as it is recorded, one sentence each.
+pub(super) fn notes(endpoint: Endpoint, decoded: &Decoded, request: &Request) -> Vec<String> {
+    let left_out = decoded.left_out.iter();
+    let mut notes: Vec<String> = left_out
+        .map(|name| format!("`{name}` is left out of the model's answer"))
+        .collect();
+    let changed = decoded.changed.iter();
+    notes.extend(changed.map(|what| format!("of the model's answer, {what}")));
+    if has_thinking(decoded) && !shows_thinking(request) {
+        let names = match endpoint {
+            Endpoint::Chat => "`reasoning_content`, `reasoning`",
+            Endpoint::Messages | Endpoint::Gemini => "`thinking`",
+            Endpoint::Responses => "`reasoning`",
+        };
+        notes.push(format!(
+            "what the model thinks ({names}) is recorded, and no player says it to such a request"
+        ));
+    }
+    let plays_usage =
+        endpoint != Endpoint::Chat || !request.wants_stream || request.wants_stream_usage;
+    match decoded.usage {
+        _ if decoded.failure.is_some() => {}
+        None if plays_usage => {
+            notes.push("the answer has no `usage`: a player counts".to_owned());
+        }
+        Some(_) if !plays_usage => {
+            notes.push(
+                "the answer has a `usage` that was not asked for: no player says it".to_owned(),
+            );
+        }
+        _ => {}
+    }
+    if let Some((failure, _)) = &decoded.failure {
+        let scripted =
+            ApiError::scripted(&error(endpoint, failure, &HeaderMap::new()).to_scripted());
+        let lost = failure.lost_in_stream(&scripted, endpoint);
+        notes.extend(lost.into_iter().map(|name| not_played(name, &Json::Null)));
+    }
+    notes
+}
+
+fn has_thinking(decoded: &Decoded) -> bool {
+    let mut elements = decoded.elements.iter();
+    elements.any(|element| matches!(element, Element::Thinking(_)))
+}
+
+/// What of an error is not played as it was, one sentence each.
+pub(super) fn notes_on_error(
+    endpoint: Endpoint,
+    body: &[u8],
+    error: &RecordedError,
+) -> Vec<String> {
+    let is = serde_json::from_slice::<Json>(body).unwrap_or_default();
+    let Some(members) = is["error"].as_object() else {
+        return vec![
+            "the error is not in the words of its API: a player says its text in these".to_owned(),
+        ];
+    };
+    let played = ApiError::scripted(&error.to_scripted()).body(endpoint);
+    let played = serde_json::from_slice::<Json>(&played).unwrap_or_default();
+    let lost = members
+        .iter()
+        .filter(|(name, value)| !value.is_null() && played["error"][*name] != **value);
+    lost.map(|(name, value)| not_played(name, value)).collect()
+}
+
+fn not_played(name: &str, value: &Json) -> String {
+    let shown = match value {
+        Json::Null => String::new(),
+        value => format!(", which is {},", cut(&value.to_string(), SHOWN)),
+    };
+    format!(
+        "`{}` of the error{shown} is not played as it is",
+        cut(name, SHOWN)
+    )
 }

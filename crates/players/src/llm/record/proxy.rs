@@ -278,7 +278,11 @@ async fn whole(
             Err(error) => Answered::LeftOut(error.to_string()),
         },
         400..=599 => match read_error(status, &bytes) {
-            Some(error) => Answered::Error(answered::error(endpoint, &error, &headers)),
+            Some(error) => {
+                let error = answered::error(endpoint, &error, &headers);
+                let notes = answered::notes_on_error(endpoint, &bytes, &error);
+                Answered::Error { error, notes }
+            }
             None if status >= 500 => {
                 // What stands before the provider says this, in no form that a client of it knows.
                 let what = format!("answered {status}, and not in the words of its API");
@@ -289,7 +293,9 @@ async fn whole(
             None => {
                 let text = String::from_utf8_lossy(&bytes);
                 let error = ApiError::new(status, cut(text.trim(), MAX_ERROR));
-                Answered::Error(answered::error(endpoint, &error, &headers))
+                let error = answered::error(endpoint, &error, &headers);
+                let notes = answered::notes_on_error(endpoint, &bytes, &error);
+                Answered::Error { error, notes }
             }
         },
         _ => Answered::LeftOut(format!(

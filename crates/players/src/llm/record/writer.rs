@@ -1,6 +1,7 @@
 //! The one writer of a recording: the scenarios, the trace, and those who watch. It has a thread of its own, so that
 //! nothing that is passed on waits for it.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,6 +38,9 @@ use crate::wire::llm::decode::Decoded;
 const QUEUE: usize = 64;
 /// A shorter key is a word that may stand anywhere: clients of local servers send `none` or `ollama`.
 const SHORTEST_KEY: usize = 8;
+
+/// More is not told of what is not recorded as it was.
+const MAX_TOLD: usize = 1_000;
 
 /// What the writer is told.
 pub(super) enum Message {
@@ -82,7 +86,11 @@ pub(super) enum Answered {
         is_abandoned: bool,
     },
     /// An error of the provider.
-    Error(RecordedError),
+    Error {
+        error: RecordedError,
+        /// What of it a player says otherwise, one sentence each.
+        notes: Vec<String>,
+    },
     /// Nothing that could be recorded: why.
     LeftOut(String),
     /// It asked for something else.
@@ -164,6 +172,7 @@ pub(super) fn start(
                 watcher,
                 names: Names::new(options.out, options.replaces),
                 max_exchanges: options.max_exchanges as u64,
+                told: HashSet::new(),
                 files: Vec::new(),
                 recording: Recording::default(),
             };
@@ -200,6 +209,8 @@ struct Writer {
     watcher: Option<Watcher>,
     names: Names,
     max_exchanges: u64,
+    /// What of answers is not recorded as it was, each of which is told once.
+    told: HashSet<String>,
     /// The file of each conversation.
     files: Vec<Option<PathBuf>>,
     recording: Recording,
@@ -263,7 +274,7 @@ impl Writer {
         };
         let mut problem = match &passed.answered {
             Answered::LeftOut(why) => Some(why.clone()),
-            Answered::Error(error) => Some(error.message.clone()),
+            Answered::Error { error, .. } => Some(error.message.clone()),
             Answered::Model { decoded, .. } => decoded
                 .failure
                 .as_ref()
@@ -316,7 +327,7 @@ impl Writer {
                 answer.is_abandoned = *is_abandoned;
                 answer
             }
-            Answered::Error(error) => RecordedAnswer {
+            Answered::Error { error, .. } => RecordedAnswer {
                 error: Some(error.clone()),
                 ..Default::default()
             },
@@ -332,13 +343,21 @@ impl Writer {
             },
             &mut || names.next(),
         );
-        if let Answered::Model { decoded, .. } = &passed.answered {
-            let left_out = decoded.left_out.iter();
-            recorded.notes.extend(
-                left_out.map(|kind| {
-                    format!("a part of type `{kind}` is left out of the model's answer")
-                }),
-            );
+        let is_kept = matches!(
+            recorded.outcome,
+            RecordedOutcome::Turn { .. } | RecordedOutcome::Error { .. } | RecordedOutcome::Side
+        );
+        if is_kept {
+            let mut notes = match &passed.answered {
+                Answered::Model { decoded, .. } => {
+                    answered::notes(passed.endpoint, decoded, &received.request)
+                }
+                Answered::Error { notes, .. } => notes.clone(),
+                Answered::LeftOut(_) | Answered::Other => Vec::new(),
+            };
+            // A provider does the same again and again.
+            notes.retain(|note| self.told.len() < MAX_TOLD && self.told.insert(note.clone()));
+            recorded.notes.extend(notes);
         }
         Some(recorded)
     }
@@ -403,7 +422,7 @@ impl Writer {
                 told.push(events::failed_with(error.status, kind, &error.message));
             }
         }
-        if let Answered::Error(error) = &passed.answered {
+        if let Answered::Error { error, .. } = &passed.answered {
             let kind = error.error_type.as_deref();
             told.push(events::failed_with(error.status, kind, &error.message));
         }

@@ -340,6 +340,28 @@ async fn connections_that_wait_make_room_and_answers_go_on() {
 }
 
 #[tokio::test]
+async fn requests_that_have_come_are_answered_though_others_need_their_places() {
+    let played = Played::with(LATE, |options| options.max_connections = 4).await;
+    let body = json!({"model": "m", "messages": said("Begin")}).to_string();
+    let mut connections = Vec::new();
+    for number in 0..40 {
+        let request = format!(
+            "POST {CHAT} HTTP/1.1\r\nHost: localhost\r\nx-cuecard-session: s{number}\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        connections.push(half_open(&played, &request).await);
+    }
+    for (number, connection) in connections.iter_mut().enumerate() {
+        let mut answer = [0; 12];
+        connection
+            .read_exact(&mut answer)
+            .await
+            .unwrap_or_else(|error| panic!("{number}: {error}"));
+        assert_eq!(&answer, b"HTTP/1.1 200");
+    }
+}
+
+#[tokio::test]
 async fn several_threads_serve_as_one_does() {
     let played = Played::with(LATE, |options| options.n_threads = 3).await;
     let answers = (0..20).map(|number| {

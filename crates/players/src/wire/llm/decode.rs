@@ -35,8 +35,10 @@ pub struct Decoded {
     pub failure: Option<(ApiError, u64)>,
     /// Whether its end has come.
     pub is_complete: bool,
-    /// Parts that are no text, thinking or call, by their types.
+    /// What it says beside text, thinking and calls, by the types and names that it has there.
     pub left_out: Vec<String>,
+    /// What was read as something else than it is, in words.
+    pub changed: Vec<String>,
 }
 
 impl Decoded {
@@ -238,6 +240,7 @@ pub(super) struct Building {
     pub(super) failure: Option<(ApiError, u64)>,
     pub(super) is_complete: bool,
     left_out: Vec<String>,
+    changed: Vec<String>,
 }
 
 /// Where a part stands: its number in the answer, and its number inside of that.
@@ -280,6 +283,16 @@ impl Building {
     /// More of the thinking of a part.
     pub(super) fn thinking(&mut self, key: PartKey, delta: &str, at_ms: u64) {
         self.say(key, PartKind::Thinking, delta, at_ms);
+    }
+
+    /// A text begins, of which nothing may follow.
+    pub(super) fn begin_text(&mut self, key: PartKey) {
+        self.part(key, PartKind::Text);
+    }
+
+    /// A part of the thinking begins, of which nothing may follow.
+    pub(super) fn begin_thinking(&mut self, key: PartKey) {
+        self.part(key, PartKind::Thinking);
     }
 
     fn say(&mut self, key: PartKey, kind: PartKind, delta: &str, at_ms: u64) {
@@ -350,6 +363,14 @@ impl Building {
         call.input.push_str(delta);
     }
 
+    /// A refusal, which is read as text.
+    pub(super) fn refusal(&mut self, key: PartKey, delta: &str, text_name: &str, at_ms: u64) {
+        if !delta.is_empty() {
+            self.text(key, delta, at_ms);
+            self.change(&format!("its `refusal` is a text (`{text_name}`)"));
+        }
+    }
+
     /// The whole input of a call.
     pub(super) fn call_whole(&mut self, key: PartKey, input: String, at_ms: u64) {
         let call = self.call_at(key, at_ms);
@@ -368,33 +389,107 @@ impl Building {
         call
     }
 
-    /// A part that is none of these.
-    pub(super) fn leave_out(&mut self, kind: &str) {
-        if !self.left_out.iter().any(|known| known == kind) {
-            self.left_out.push(cut(kind, SHOWN).into_owned());
+    /// A part that is none of these, by its type or its name.
+    pub(super) fn leave_out(&mut self, name: &str) {
+        note(&mut self.left_out, name);
+    }
+
+    /// Leaves out what `json` says in other members than those that are `known`.
+    pub(super) fn leave_out_others(&mut self, json: &Json, known: &[&str]) {
+        for (name, member) in json.as_object().into_iter().flatten() {
+            if !known.contains(&name.as_str()) && says_something(member) {
+                self.leave_out(name);
+            }
         }
     }
 
-    pub(super) fn finish(self) -> Decoded {
+    /// Something that is read as something else, in words.
+    pub(super) fn change(&mut self, what: &str) {
+        note(&mut self.changed, what);
+    }
+
+    /// Why it stopped, in the member `name`. `own` gives the dialect's words.
+    pub(super) fn stop_word<'w>(
+        &mut self,
+        name: &str,
+        word: Option<&str>,
+        own: impl Fn(StopReason) -> Option<&'w str>,
+    ) {
+        let Some(word) = word else { return };
+        let reason = StopReason::from_word(word);
+        self.stop = reason.or(self.stop);
+        // Words of other dialects are understood, and said in this one's.
+        if reason.and_then(own) != Some(word) {
+            let word = cut(word, SHOWN);
+            self.change(&format!(
+                "its `{name}` is `{word}`, which is no word for it"
+            ));
+        }
+    }
+
+    /// More of its usage, of which the members in `words` are known: names, or two with a point between.
+    pub(super) fn add_usage(&mut self, more: Option<&Json>, words: &[&str]) {
+        merge(&mut self.usage, more);
+        for (name, member) in more.and_then(Json::as_object).into_iter().flatten() {
+            let is_known = |word: &&str| words.contains(word);
+            let inner = member.as_object().into_iter().flatten();
+            let inner = inner.map(|(inner, value)| (format!("{name}.{inner}"), value));
+            let all = match member.is_object() {
+                true => inner.collect(),
+                false => vec![(name.clone(), member)],
+            };
+            for (path, value) in all {
+                if !is_known(&path.as_str()) && says_something(value) {
+                    self.leave_out(&format!("usage.{path}"));
+                }
+            }
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Decoded {
         let is_complete = self.is_complete;
-        let elements = self
-            .parts
-            .into_iter()
-            .filter_map(|part| match part.kind {
-                PartKind::Thinking => Some(Element::Thinking(part.pieces)),
-                PartKind::Text => Some(Element::Text(part.pieces)),
+        let mut elements = Vec::new();
+        let mut empty = Vec::new();
+        for part in std::mem::take(&mut self.parts) {
+            match part.kind {
+                PartKind::Thinking | PartKind::Text if part.pieces.is_empty() => {
+                    empty.push(part.kind);
+                }
+                PartKind::Thinking => elements.push(Element::Thinking(part.pieces)),
+                PartKind::Text => elements.push(Element::Text(part.pieces)),
                 // Of an answer that was cut off, a part of a call is no call.
                 PartKind::Call if is_complete || part.call.is_whole => {
-                    Some(Element::Call(part.call.done()))
+                    elements.push(Element::Call(part.call.done()));
                 }
-                PartKind::Call => None,
-            })
-            .collect();
+                PartKind::Call => {
+                    let name = cut(&part.call.name, SHOWN).into_owned();
+                    self.change(&format!("a call of `{name}` is broken off, and left out"));
+                }
+            }
+        }
+        // An answer that says nothing at all is one too.
+        for kind in empty {
+            match kind {
+                PartKind::Thinking => self.change("its `thinking` without a text is left out"),
+                _ if elements.is_empty() => {}
+                _ => self.change("its `text` without a character is left out"),
+            }
+        }
         let usage = self
             .usage
             .as_object()
             .is_some_and(|usage| !usage.is_empty())
             .then(|| Usage::of(&self.usage, 0, &[]));
+        let counts = |names: [&str; 2]| names.iter().any(|name| self.usage[*name].is_u64());
+        let is_counted = counts(["input_tokens", "prompt_tokens"])
+            && counts(["output_tokens", "completion_tokens"]);
+        if usage.is_some() && !is_counted {
+            self.change("its `usage` does not count all tokens");
+        }
+        let total = self.usage["total_tokens"].as_u64();
+        if total.is_some_and(|total| usage.is_some_and(|usage| usage.total() != total)) {
+            self.leave_out("usage.total_tokens");
+        }
         Decoded {
             id: self.id,
             elements,
@@ -403,7 +498,29 @@ impl Building {
             failure: self.failure,
             is_complete,
             left_out: self.left_out,
+            changed: self.changed,
         }
+    }
+}
+
+/// More is not noted.
+const MAX_NOTES: usize = 50;
+
+fn note(notes: &mut Vec<String>, text: &str) {
+    if notes.len() < MAX_NOTES && !notes.iter().any(|known| known == text) {
+        notes.push(cut(text, SHOWN).into_owned());
+    }
+}
+
+/// Whether it is more than null, nothing, zero or no.
+fn says_something(json: &Json) -> bool {
+    match json {
+        Json::Null | Json::Bool(false) => false,
+        Json::Bool(true) => true,
+        Json::Number(number) => number.as_f64() != Some(0.0),
+        Json::String(text) => !text.is_empty(),
+        Json::Array(items) => !items.is_empty(),
+        Json::Object(members) => members.values().any(says_something),
     }
 }
 
@@ -452,7 +569,7 @@ pub(super) fn number_of(json: &Json, name: &str) -> u64 {
 }
 
 /// Takes over the members of `more`; null says nothing.
-pub(super) fn merge(usage: &mut Json, more: Option<&Json>) {
+fn merge(usage: &mut Json, more: Option<&Json>) {
     let Some(Json::Object(more)) = more else {
         return;
     };

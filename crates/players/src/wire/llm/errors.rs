@@ -68,6 +68,31 @@ impl ApiError {
             .unwrap_or(self.error_type.as_deref())
     }
 
+    /// What of this error, which came in the middle of a stream, is said otherwise by another one that was made of it.
+    pub fn lost_in_stream(&self, other: &Self, endpoint: Endpoint) -> Vec<&'static str> {
+        let said = |error: &Self| match endpoint {
+            Endpoint::Responses => serde_json::json!({
+                "code": error.responses_code(), "message": error.message, "param": error.param,
+            }),
+            _ => serde_json::from_slice::<Json>(&error.body(endpoint)).unwrap_or_default()["error"]
+                .take(),
+        };
+        let said = said(other);
+        let is = [
+            ("type", self.error_type.as_ref()),
+            ("code", self.code.as_ref()),
+            ("param", self.param.as_ref()),
+        ];
+        let is = is.into_iter().map(|(name, value)| match (endpoint, name) {
+            // What a failed answer calls a code is its type here.
+            (Endpoint::Responses, "type") => ("code", value),
+            _ => (name, value),
+        });
+        is.filter(|(name, value)| value.is_some_and(|value| said[*name] != value.as_str()))
+            .map(|(name, _)| name)
+            .collect()
+    }
+
     /// Appends the body of the response.
     pub fn write_body(&self, endpoint: Endpoint, buffer: &mut Vec<u8>) {
         let written = match endpoint {

@@ -20,7 +20,7 @@ use super::document;
 use super::exchange::{RecordedAnswer, RecordedCall, RecordedElement, RecordedError};
 use crate::diagnostic::Severity;
 use crate::formats::timeline::{ReadOptions, Symbols, read};
-use crate::profiles::{AdvertisedTool, Profiles};
+use crate::profiles::{AdvertisedTool, Profiles, ToolInput};
 use crate::source::SourceFile;
 use crate::value::{Json, Redactor};
 
@@ -298,6 +298,19 @@ impl Conversation {
                 .last()
                 .is_some_and(|turn| turn.attempts.iter().all(|attempt| attempt.error.is_some()));
         let attempt = self.attempt(request, answer, profiles, &mut notes);
+        if let Some(reason) = &answer.stop_reason
+            && !document::is_stop_reason(reason)
+        {
+            let name = match request.endpoint {
+                Endpoint::Messages => "stop_reason",
+                Endpoint::Chat => "finish_reason",
+                Endpoint::Responses => "incomplete_details",
+                Endpoint::Gemini => "finishReason",
+            };
+            notes.push(format!(
+                "its `{name}` means `{reason}`, for which timelines have no word: it is left out"
+            ));
+        }
         // An empty answer can't stand behind an error: it is a response of its own.
         let is_empty =
             attempt.texts.is_empty() && attempt.calls.is_empty() && attempt.error.is_none();
@@ -346,7 +359,17 @@ impl Conversation {
                 RecordedElement::Call(call) if has_calls => {
                     is_behind_call = true;
                     let call_idx = self.add_call(call, request, profiles, false);
-                    if !self.calls[call_idx].written.is_exact {
+                    let is_text = call.args.is_string();
+                    let takes_text = |tool: &AdvertisedTool| {
+                        tool.name == call.name && tool.input == ToolInput::Text
+                    };
+                    if is_text && !request.tools.iter().any(takes_text) {
+                        notes.push(format!(
+                            "the call of `{}` has no object of JSON as its `arguments` or `input`: they are kept as a \
+                             text in one",
+                            call.name
+                        ));
+                    } else if !self.calls[call_idx].written.is_exact {
                         notes.push(format!(
                             "the call of `{}` can't be made again by the tools that the request advertises",
                             call.name
@@ -355,10 +378,19 @@ impl Conversation {
                     attempt.calls.push(call_idx);
                     continue;
                 }
-                RecordedElement::Call(_) => continue,
+                RecordedElement::Call(call) => {
+                    notes.push(format!(
+                        "the call of `{}` before the error is left out",
+                        call.name
+                    ));
+                    continue;
+                }
             };
             let entries = super::pieces::coalesce(pieces);
             if entries.is_empty() {
+                if pieces.iter().any(|piece| !piece.text.is_empty()) {
+                    notes.push("a text of white space is left out".to_owned());
+                }
                 continue;
             }
             if is_behind_call {

@@ -6,7 +6,8 @@ use super::super::request::Endpoint;
 use super::calls::event;
 use super::conversation::{Call, Conversation, Turn};
 use super::exchange::RecordedError;
-use crate::source::yaml;
+use crate::formats::timeline::{ReadOptions, Symbols, read};
+use crate::source::{SourceFile, yaml};
 use crate::value::{Json, REDACTED, Redactor, cut};
 
 /// What stands above a recorded scenario.
@@ -17,8 +18,6 @@ const MAX_RESULT: usize = 16 * 1024;
 const RESULT_START: usize = 2_000;
 /// Calls that come within this time are made at once, in milliseconds.
 const AT_ONCE_MS: u64 = 100;
-/// Reasons to stop that timelines know, beside those that follow from the answer.
-const STOP_REASONS: &[&str] = &["end_turn", "max_tokens", "refusal"];
 
 /// The text of the scenario, without secrets.
 pub(super) fn text(conversation: &Conversation, redactor: &Redactor) -> String {
@@ -141,7 +140,7 @@ impl Events<'_> {
             response.insert("usage".to_owned(), turn.usage.clone());
         }
         if let Some(reason) = &turn.stop_reason
-            && STOP_REASONS.contains(&reason.as_str())
+            && is_stop_reason(reason)
         {
             response.insert("stopReason".to_owned(), reason.as_str().into());
         }
@@ -201,6 +200,16 @@ impl Events<'_> {
         }
         self.push(event(&call.written.tool, &call.written.args, beside));
     }
+}
+
+/// Whether timelines have this word for a reason to stop.
+pub(super) fn is_stop_reason(word: &str) -> bool {
+    let response = json!({"llmResponse": [], "stopReason": word});
+    let document = json!({"name": "x", "timeline": [{"userInputs": [[0, "x"]]}, response]});
+    let source = SourceFile::new("reason.yaml", yaml::write(&document));
+    read(&source, &Symbols::new(), &ReadOptions::default())
+        .diagnostics
+        .is_empty()
 }
 
 /// A result as it is compared; none if nothing of it may be written.

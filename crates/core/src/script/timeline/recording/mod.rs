@@ -425,17 +425,19 @@ impl Recorder {
                 false => because("the same was asked before, and answered otherwise"),
             };
         }
+        let is_more = answer.stop_reason.is_some() || answer.elements.len() > 1;
         let mut next = self.conversations[idx].clone();
         next.side_calls.push(call);
         if let Err(why) = next.compile(&self.redactor) {
             return because(&why);
         }
         self.conversations[idx] = next;
+        let only_text = "of an answer beside the conversation, only the text is kept".to_owned();
         Some(Recorded {
             outcome: RecordedOutcome::Side,
             conversation: Some(idx),
             changed: vec![idx],
-            notes: Vec::new(),
+            notes: is_more.then_some(only_text).into_iter().collect(),
         })
     }
 

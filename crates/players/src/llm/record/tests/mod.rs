@@ -1,5 +1,6 @@
 //! A recording in front of our own stand-in, and in front of upstreams that misbehave.
 
+mod adversary;
 mod client;
 mod faults;
 mod round_trip;

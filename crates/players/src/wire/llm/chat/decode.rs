@@ -3,13 +3,42 @@
 use cuecard_core::value::Json;
 
 use super::super::decode::{
-    Building, DecodeError, Decoded, EventDecoder, error, items_of, merge, number_of, text_of,
+    Building, DecodeError, Decoded, EventDecoder, error, items_of, number_of, text_of,
 };
 use super::super::errors::ApiError;
-use super::super::stop::StopReason;
 
 /// Where servers put what the model thinks.
-const THINKING: &[&str] = &["reasoning_content", "reasoning"];
+const THINKING: [&str; 2] = ["reasoning_content", "reasoning"];
+/// What is known of an answer, beside what is about it: ids, times, and how it was made.
+const ANSWER: &[&str] = &[
+    "choices",
+    "created",
+    "error",
+    "id",
+    "model",
+    "object",
+    "obfuscation",
+    "service_tier",
+    "system_fingerprint",
+    "usage",
+];
+const CHOICE: &[&str] = &["delta", "finish_reason", "index", "message"];
+const MESSAGE: &[&str] = &[
+    "content",
+    "reasoning",
+    "reasoning_content",
+    "refusal",
+    "role",
+    "tool_calls",
+];
+const CALL: &[&str] = &["custom", "function", "id", "index", "type"];
+const USAGE: &[&str] = &[
+    "prompt_tokens",
+    "completion_tokens",
+    "total_tokens",
+    "prompt_tokens_details.cached_tokens",
+    "completion_tokens_details.reasoning_tokens",
+];
 /// The parts of the one message: its thinking and its text; calls come after them.
 const THINKING_PART: u64 = 0;
 const TEXT_PART: u64 = 1;
@@ -27,30 +56,39 @@ pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, De
     let mut answer = Building::default();
     answer.id = json["id"].as_str().map(str::to_owned);
     answer.is_complete = true;
-    merge(&mut answer.usage, json.get("usage"));
+    answer.leave_out_others(json, ANSWER);
+    answer.add_usage(json.get("usage"), USAGE);
     add_choice(&mut answer, choice, &choice["message"], at_ms);
+    if !choice["finish_reason"].is_string() {
+        answer.change("it has no `finish_reason`");
+    }
     if choices.len() > 1 {
-        answer.leave_out("another choice");
+        answer.leave_out("choices[1]");
     }
     Ok(answer.finish())
 }
 
 /// What a choice says: all of it, or what a chunk adds.
 fn add_choice(answer: &mut Building, choice: &Json, said: &Json, at_ms: u64) {
-    for name in THINKING {
-        let thought = text_of(said, name);
-        if !thought.is_empty() {
-            answer.thinking((THINKING_PART, 0), thought, at_ms);
-            break;
-        }
+    answer.leave_out_others(choice, CHOICE);
+    answer.leave_out_others(said, MESSAGE);
+    let [thought, other] = THINKING.map(|name| text_of(said, name));
+    let thought = if thought.is_empty() { other } else { thought };
+    answer.thinking((THINKING_PART, 0), thought, at_ms);
+    if !other.is_empty() && other != thought {
+        answer.leave_out(THINKING[1]);
     }
     answer.text((TEXT_PART, 0), text_of(said, "content"), at_ms);
-    let refusal = text_of(said, "refusal");
-    if !refusal.is_empty() {
-        answer.text((TEXT_PART, 0), refusal, at_ms);
-        answer.stop = Some(StopReason::Refusal);
+    for part in items_of(said, "content") {
+        answer.change("its `content` is a list of parts");
+        match text_of(part, "type") {
+            "text" => answer.text((TEXT_PART, 0), text_of(part, "text"), at_ms),
+            other => answer.leave_out(other),
+        }
     }
+    answer.refusal((TEXT_PART, 0), text_of(said, "refusal"), "content", at_ms);
     for (position, call) in items_of(said, "tool_calls").iter().enumerate() {
+        answer.leave_out_others(call, CALL);
         let index = call["index"].as_u64().unwrap_or(position as u64);
         let key = (CALLS, index);
         let custom = call.get("custom").filter(|custom| custom.is_object());
@@ -65,15 +103,8 @@ fn add_choice(answer: &mut Building, choice: &Json, said: &Json, at_ms: u64) {
             answer.call_input(key, input, at_ms);
         }
     }
-    for name in ["function_call", "audio"] {
-        if said.get(name).is_some_and(|json| !json.is_null()) {
-            answer.leave_out(name);
-        }
-    }
-    if let Some(reason) = choice["finish_reason"].as_str() {
-        // A refusal is told by what is said, and ends like any other answer.
-        answer.stop = answer.stop.or(StopReason::from_word(reason));
-    }
+    let reason = choice["finish_reason"].as_str();
+    answer.stop_word("finish_reason", reason, |reason| Some(reason.chat()));
 }
 
 /// Reads the chunks of a stream.
@@ -94,10 +125,11 @@ impl EventDecoder for ChatEvents {
         if answer.id.is_none() {
             answer.id = data["id"].as_str().map(str::to_owned);
         }
-        merge(&mut answer.usage, data.get("usage"));
+        answer.leave_out_others(data, ANSWER);
+        answer.add_usage(data.get("usage"), USAGE);
         for choice in items_of(data, "choices") {
             if number_of(choice, "index") > 0 {
-                answer.leave_out("another choice");
+                answer.leave_out("choices[1]");
                 continue;
             }
             add_choice(answer, choice, &choice["delta"], at_ms);

@@ -3,15 +3,49 @@
 use cuecard_core::value::Json;
 
 use super::super::decode::{
-    Building, DecodeError, Decoded, EventDecoder, error, items_of, merge, number_of, text_of,
+    Building, DecodeError, Decoded, EventDecoder, PartKey, error, items_of, number_of, text_of,
 };
 use super::super::errors::ApiError;
-use super::super::stop::StopReason;
+
+const USAGE: &[&str] = &[
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "input_tokens_details.cached_tokens",
+    "input_tokens_details.cache_write_tokens",
+    "output_tokens_details.reasoning_tokens",
+];
+/// What is known of an item, and what is only about it.
+const MESSAGE: &[&str] = &["content", "id", "role", "status", "type"];
+const REASONING: &[&str] = &[
+    "content",
+    "encrypted_content",
+    "id",
+    "status",
+    "summary",
+    "type",
+];
+const CALL: &[&str] = &[
+    "arguments",
+    "call_id",
+    "id",
+    "input",
+    "name",
+    "namespace",
+    "status",
+    "type",
+];
 
 /// Reads a whole body.
 pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, DecodeError> {
     if text_of(json, "object") != "response" || !json["output"].is_array() {
         return Err(DecodeError::new("the answer is no response"));
+    }
+    let status = text_of(json, "status");
+    if matches!(status, "queued" | "in_progress" | "cancelled") {
+        return Err(DecodeError::new(format!(
+            "the answer is not made: it is `{status}`"
+        )));
     }
     let mut answer = Building::default();
     for (index, item) in items_of(json, "output").iter().enumerate() {
@@ -25,9 +59,12 @@ pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, De
 fn end(answer: &mut Building, response: &Json, at_ms: u64) {
     answer.id = response["id"].as_str().map(str::to_owned);
     answer.is_complete = true;
-    merge(&mut answer.usage, response.get("usage"));
+    answer.add_usage(response.get("usage"), USAGE);
     let reason = response["incomplete_details"]["reason"].as_str();
-    answer.stop = reason.and_then(StopReason::from_word).or(answer.stop);
+    answer.stop_word("incomplete_details", reason, |reason| reason.responses());
+    if text_of(response, "status") == "incomplete" && answer.stop.is_none() {
+        answer.change("its `status` is `incomplete`, for no known reason (`incomplete_details`)");
+    }
     if text_of(response, "status") == "failed" && answer.failure.is_none() {
         answer.failure = Some((failure(&response["error"]), at_ms));
     }
@@ -52,25 +89,47 @@ fn failure(found: &Json) -> ApiError {
 fn whole(answer: &mut Building, index: u64, item: &Json, at_ms: u64) {
     match text_of(item, "type") {
         "message" => {
-            for (part, content) in items_of(item, "content").iter().enumerate() {
+            answer.leave_out_others(item, MESSAGE);
+            let parts = items_of(item, "content");
+            if parts.len() > 1 {
+                answer.change("the parts of its `message` are messages of their own");
+            }
+            for (part, content) in parts.iter().enumerate() {
                 let key = (index, part as u64);
-                if answer.has(key) {
-                    continue;
-                }
+                let is_new = !answer.has(key);
                 match text_of(content, "type") {
-                    "output_text" => answer.text(key, text_of(content, "text"), at_ms),
+                    "output_text" => {
+                        answer.leave_out_others(content, &["type", "text"]);
+                        if is_new {
+                            answer.begin_text(key);
+                            answer.text(key, text_of(content, "text"), at_ms);
+                        }
+                    }
                     "refusal" => {
-                        answer.text(key, text_of(content, "refusal"), at_ms);
-                        answer.stop = Some(StopReason::Refusal);
+                        answer.leave_out_others(content, &["type", "refusal"]);
+                        if is_new {
+                            refusal(answer, key, text_of(content, "refusal"), at_ms);
+                        }
                     }
                     other => answer.leave_out(other),
                 }
             }
         }
         "reasoning" => {
-            for (part, summary) in items_of(item, "summary").iter().enumerate() {
+            answer.leave_out_others(item, REASONING);
+            let parts = items_of(item, "summary");
+            match parts.len() {
+                0 => answer.change("its `reasoning` without a summary is left out"),
+                1 => {}
+                _ => answer.change("the parts of its `reasoning` are items of their own"),
+            }
+            for part in items_of(item, "content") {
+                answer.leave_out(text_of(part, "type"));
+            }
+            for (part, summary) in parts.iter().enumerate() {
                 let key = (index, part as u64);
                 if !answer.has(key) {
+                    answer.begin_thinking(key);
                     answer.thinking(key, text_of(summary, "text"), at_ms);
                 }
             }
@@ -88,10 +147,15 @@ fn whole(answer: &mut Building, index: u64, item: &Json, at_ms: u64) {
     }
 }
 
+fn refusal(answer: &mut Building, key: PartKey, said: &str, at_ms: u64) {
+    answer.refusal(key, said, "output_text", at_ms);
+}
+
 /// What is known of an item at its beginning.
 fn begin(answer: &mut Building, index: u64, item: &Json, at_ms: u64) {
     let kind = text_of(item, "type");
     if matches!(kind, "function_call" | "custom_tool_call") {
+        answer.leave_out_others(item, CALL);
         let (id, name) = (text_of(item, "call_id"), text_of(item, "name"));
         let takes_text = kind == "custom_tool_call";
         answer.call((index, 0), id, name, takes_text, at_ms);
@@ -116,13 +180,15 @@ impl EventDecoder for ResponsesEvents {
                 answer.text((index, number_of(data, "content_index")), delta, at_ms);
             }
             "response.refusal.delta" => {
-                answer.text((index, number_of(data, "content_index")), delta, at_ms);
-                answer.stop = Some(StopReason::Refusal);
+                let key = (index, number_of(data, "content_index"));
+                refusal(answer, key, delta, at_ms);
             }
             "response.reasoning_summary_text.delta" => {
                 answer.thinking((index, number_of(data, "summary_index")), delta, at_ms);
             }
-            "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta" => {
+            "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta"
+                if answer.has_call((index, 0)) =>
+            {
                 answer.call_input((index, 0), delta, at_ms);
             }
             "response.output_item.done" => whole(answer, index, &data["item"], at_ms),

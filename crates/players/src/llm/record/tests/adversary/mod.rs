@@ -1,0 +1,261 @@
+//! The recorder's adversary: answers with each field of each API present or absent, whole or as a stream, in
+//! combinations that nobody thought of. What is recorded of them is played to the same client, which must see the same,
+//! but for what the notes of the recording name. The client reads JSON only, and nothing of what the recorder knows.
+
+mod client;
+mod fields;
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use cuecard_core::script::timeline::Endpoint;
+use serde_json::{Value, json};
+
+use super::*;
+use client::{Client, Seen};
+use fields::Field;
+
+/// So many random combinations are tried in each manner.
+const N_RANDOM: usize = 15;
+/// One field of so many is there.
+const ONE_OF: u64 = 6;
+
+/// An upstream that gives these answers, one after the other.
+async fn upstream(answers: Vec<client::Answer>) -> String {
+    let answers = Arc::new(Mutex::new(VecDeque::from(answers)));
+    let give = move || {
+        let answer = answers.lock().expect("not poisoned").pop_front();
+        async move {
+            let answer = answer.expect("no more is asked for");
+            axum::response::Response::builder()
+                .status(answer.status)
+                .header("content-type", answer.kind)
+                .body(axum::body::Body::from(answer.body))
+                .expect("an answer")
+        }
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("loopback is free");
+    let url = format!("http://{}", listener.local_addr().expect("bound"));
+    let service = axum::Router::new().fallback(give);
+    tokio::spawn(async move { axum::serve(listener, service).await });
+    url
+}
+
+/// What a client saw, and what the notes say.
+struct Case {
+    recorded: Vec<Seen>,
+    played: Vec<Seen>,
+    notes: Vec<String>,
+}
+
+/// How many answers a conversation has before it is recorded, if it began before.
+const N_BEFORE: usize = 2;
+
+/// How a client asks.
+#[derive(Debug, Clone, Copy)]
+struct Manner {
+    endpoint: Endpoint,
+    streams: bool,
+    /// Whether the conversation began before the recording.
+    is_begun: bool,
+}
+
+impl Manner {
+    async fn converse(self, http: &reqwest::Client, url: String) -> Vec<Seen> {
+        let client = Client::new(http.clone(), url, self.endpoint, self.streams);
+        match self.is_begun {
+            true => client.begun().converse().await,
+            false => client.converse().await,
+        }
+    }
+
+    /// A conversation whose first answer has these fields, recorded and played: what is wrong with it.
+    async fn try_fields(self, http: &reqwest::Client, fields: &[&Field]) -> Option<String> {
+        let Self {
+            endpoint, streams, ..
+        } = self;
+        let mut answers = Vec::new();
+        let mut body = fields::plain(endpoint, "Let me look.");
+        for field in fields {
+            match field.error {
+                Some(error) => answers.push(client::Answer::error(error(endpoint))),
+                None => (field.change)(&mut body),
+            }
+        }
+        answers.push(client::Answer::of(endpoint, streams, &body));
+        for text in ["Done.", "And more.", "More."] {
+            let body = fields::plain(endpoint, text);
+            answers.push(client::Answer::of(endpoint, streams, &body));
+        }
+        let recording = Recorded::of(&upstream(answers).await).await;
+        let recorded = self.converse(http, recording.url()).await;
+        let ended = recording.end().await;
+        let scenario = ended.text("r.yaml");
+        let notes: Vec<String> = ended.notes().into_iter().map(str::to_owned).collect();
+        let model = play(ended.folder.path(), &Buffer::default()).await;
+        let played = self.converse(http, model.base_url()).await;
+        let verdict = model.stop().await;
+        // What was said before the recording needs nobody to play it.
+        let n_before = if self.is_begun { N_BEFORE } else { 0 };
+        let unplayed = verdict.unplayed.iter();
+        let n_unplayed = unplayed.filter(|turn| turn.turn > n_before).count();
+        let case = Case {
+            recorded,
+            played,
+            notes,
+        };
+        let problem = match ended.recording.files.len() {
+            1 if n_unplayed > 0 => Some("turns are not played".to_owned()),
+            1 if !verdict.passed => Some(format!("{:?}", verdict.findings)),
+            1 => case.problem(),
+            n_files => Some(format!("{n_files} files")),
+        };
+        let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+        problem.map(|problem| {
+            format!(
+                "{self:?} {names:?}: {problem}\nnotes {:#?}\n{scenario}",
+                case.notes
+            )
+        })
+    }
+}
+
+impl Case {
+    /// What a note names, in backticks.
+    fn named(&self) -> BTreeSet<&str> {
+        let notes = self.notes.iter();
+        let words = notes.flat_map(|note| note.split('`').skip(1).step_by(2));
+        words
+            .map(|word| word.rsplit('.').next().unwrap_or(word))
+            .collect()
+    }
+
+    /// Both sides must be the same, but for what is named; and what is named must differ.
+    fn problem(&self) -> Option<String> {
+        let is_same = self.recorded == self.played;
+        if is_same != self.notes.is_empty() {
+            return Some(format!(
+                "it is the same: {is_same}\n{:#?}\n{:#?}",
+                self.recorded, self.played
+            ));
+        }
+        let named = self.named();
+        let notes = self.notes.join("\n");
+        let has_blank = notes.contains("white space") || notes.contains("without a character");
+        let but = |seen: &[Seen]| -> Vec<Value> {
+            let seen = seen.iter().map(|seen| {
+                let mut seen = seen.0.clone();
+                take_out(&mut seen, &named, has_blank);
+                client::clean(&mut seen);
+                // The order of what is said, or how it is put together.
+                match notes.contains("behind a call") || notes.contains("of their own") {
+                    true => json!(leaves(&seen)),
+                    false => seen,
+                }
+            });
+            seen.collect()
+        };
+        let (recorded, played) = (but(&self.recorded), but(&self.played));
+        (recorded != played)
+            .then(|| format!("it differs in more than is named:\n{recorded:#?}\n{played:#?}"))
+    }
+}
+
+/// Takes out what is named: members, items of that type, and texts of white space.
+fn take_out(json: &mut Value, named: &BTreeSet<&str>, has_blank: bool) {
+    let is_blank = |text: &Value| has_blank && text.as_str().is_some_and(|it| it.trim().is_empty());
+    match json {
+        Value::Object(members) => {
+            members.retain(|name, value| !named.contains(name.as_str()) && !is_blank(value));
+            if named.contains("choices[1]")
+                && let Some(Value::Array(choices)) = members.get_mut("choices")
+            {
+                choices.truncate(1);
+            }
+            for member in members.values_mut() {
+                take_out(member, named, has_blank);
+            }
+        }
+        Value::Array(items) => {
+            items.retain(|item| !named.contains(item["type"].as_str().unwrap_or_default()));
+            for item in items {
+                take_out(item, named, has_blank);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// All texts and numbers, in order of themselves.
+fn leaves(json: &Value) -> Vec<String> {
+    let mut found = match json {
+        Value::Object(members) => members.values().flat_map(leaves).collect(),
+        Value::Array(items) => items.iter().flat_map(leaves).collect(),
+        Value::Null => Vec::new(),
+        leaf => vec![leaf.to_string()],
+    };
+    found.sort_unstable();
+    found
+}
+
+/// A row of numbers that is the same each time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
+async fn check_all(endpoint: Endpoint) {
+    let all = fields::of(endpoint);
+    let http = super::client::http();
+    let mut problems = Vec::new();
+    let mut numbers = Numbers(0x5EED);
+    for (streams, is_begun) in [(false, false), (false, true), (true, false), (true, true)] {
+        let manner = Manner {
+            endpoint,
+            streams,
+            is_begun,
+        };
+        let is_possible = |field: &&Field| field.streams.is_none_or(|needed| needed == streams);
+        let possible: Vec<&Field> = all.iter().filter(is_possible).collect();
+        let mut cases = vec![Vec::new()];
+        if !is_begun {
+            cases.extend(possible.iter().map(|field| vec![*field]));
+        }
+        cases.extend((0..N_RANDOM).map(|_| {
+            let chosen = possible.iter().copied();
+            chosen.filter(|_| numbers.below(ONE_OF) == 0).collect()
+        }));
+        for fields in cases {
+            problems.extend(manner.try_fields(&http, &fields).await);
+        }
+    }
+    assert!(
+        problems.is_empty(),
+        "{} problems\n{}",
+        problems.len(),
+        problems.join("\n\n")
+    );
+}
+
+#[tokio::test]
+async fn recordings_of_chat_play_the_same_but_for_what_is_named() {
+    check_all(Endpoint::Chat).await;
+}
+
+#[tokio::test]
+async fn recordings_of_messages_play_the_same_but_for_what_is_named() {
+    check_all(Endpoint::Messages).await;
+}
+
+#[tokio::test]
+async fn recordings_of_responses_play_the_same_but_for_what_is_named() {
+    check_all(Endpoint::Responses).await;
+}
