@@ -167,8 +167,11 @@ impl Finder<'_> {
             };
             within.extend(self.named_around(id).find(is_alone));
         }
+        let is_around = |place: &Option<Place>| is_in(place.as_ref(), id);
         match self.place_within(&within) {
-            Ok(_) => within,
+            Ok(place) if is_around(&place) => within,
+            // Only another one has the text.
+            Ok(_) => Vec::new(),
             // Several have the text: more is needed to tell them apart.
             Err(_) => {
                 let start = self
@@ -179,8 +182,8 @@ impl Finder<'_> {
                     self.complete(NodeId(start.start), &mut within);
                 }
                 match self.place_within(&within) {
-                    Ok(_) => within,
-                    Err(_) => Vec::new(),
+                    Ok(place) if is_around(&place) => within,
+                    _ => Vec::new(),
                 }
             }
         }
@@ -192,13 +195,14 @@ impl Finder<'_> {
             return false;
         };
         let sought = SoughtName::new(&element.name);
-        self.state.elements().all(|(other_id, other)| {
-            other_id == id
-                || !place.contains(&other_id.0)
-                || !other.is_visible
-                || other.role != element.role
-                || !sought.fits(&other.name, Likeness::Folded)
-        })
+        place.contains(&id.0)
+            && self.state.elements().all(|(other_id, other)| {
+                other_id == id
+                    || !place.contains(&other_id.0)
+                    || !other.is_visible
+                    || other.role != element.role
+                    || !sought.fits(&other.name, Likeness::Folded)
+            })
     }
 
     /// Adds containers around one until they are one place.

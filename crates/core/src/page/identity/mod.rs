@@ -2,6 +2,7 @@
 
 mod fingerprint;
 mod place;
+mod renamed;
 #[cfg(test)]
 mod tests;
 mod verdict;

@@ -656,3 +656,15 @@ fn an_id_leads_to_no_field_whose_name_says_more() {
     let renamed = "form \"Account\"\n  input \"Address\" id=mail\n  input \"Name\"";
     assert!(word(before, "E-mail", renamed).starts_with("healed"));
 }
+
+#[test]
+fn a_container_that_tells_an_element_apart_is_one_that_it_is_in() {
+    let lines = "section \"A\"\n  li \"A\"\nli \"A\"\n  a href=/x \"B\"\nsection \"A\"\n  a href=/x \"B\"\n  li \"A\"";
+    let state = page(lines);
+    for (id, _) in state
+        .elements()
+        .filter(|(_, element)| !element.name.is_empty())
+    {
+        assert_eq!(verdict(&state, &remember(&state, id)), Verdict::Same(id));
+    }
+}

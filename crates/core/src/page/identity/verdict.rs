@@ -4,11 +4,12 @@ use std::fmt;
 
 use super::fingerprint::{LONGEST_TEXT, ordinals};
 use super::place::is_in;
+use super::renamed::has_plain_id;
 use crate::page::containers::{Place, is_cell};
 use crate::page::dom::{DomElement, NodeId};
-use crate::page::selector::{Finder, Pattern, Selector, looks_generated};
+use crate::page::selector::{Finder, Pattern, Selector};
 use crate::page::snapshot::single_spaces;
-use crate::page::words::{Likeness, SoughtName, fold, fold_name, tokens};
+use crate::page::words::{Likeness, SoughtName, fold, fold_name};
 use crate::scenario::browser::Fingerprint;
 use crate::value::cut;
 
@@ -31,17 +32,6 @@ const ROUNDING: f64 = 1e-9;
 
 /// How many elements a message lists.
 const SHOWN: usize = 3;
-
-/// Roles of what is filled in or ticked.
-const FIELDS: &[&str] = &[
-    "checkbox",
-    "combobox",
-    "radio",
-    "searchbox",
-    "spinbutton",
-    "switch",
-    "textbox",
-];
 
 /// How many elements are compared.
 const MOST_SCORED: usize = 100;
@@ -446,7 +436,7 @@ impl Finder<'_> {
         place.is_some() && twins.iter().filter(|&&twin| is_in(place, twin)).count() == 1
     }
 
-    fn has_test_id_of(&self, id: NodeId, remembered: Remembered<'_>) -> bool {
+    pub(super) fn has_test_id_of(&self, id: NodeId, remembered: Remembered<'_>) -> bool {
         let element = self.state.element(id);
         // A test id that several had is not a name: no selector was made of it.
         let had_test_id = remembered
@@ -461,61 +451,6 @@ impl Finder<'_> {
     /// Whether an element is in other containers than what was remembered.
     pub fn has_moved(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
         !same_path(&self.path(id, &fingerprint.within), &fingerprint.path)
-    }
-
-    /// Elements that may be what was remembered although `id` has its name: what shows that name too, in another way,
-    /// beside it; what has a new name in its old place, if `id` is elsewhere, or this one has its id; and what went into a
-    /// frame, if `id` is not all that was remembered.
-    fn rivals(
-        &self,
-        id: NodeId,
-        remembered: Remembered<'_>,
-        place: Option<&Place>,
-        is_same: bool,
-    ) -> Vec<NodeId> {
-        let fingerprint = remembered.fingerprint;
-        if fold(&fingerprint.name).is_empty() {
-            return Vec::new();
-        }
-        let has_ids = |id: NodeId, element: &DomElement| {
-            self.has_test_id_of(id, remembered) || has_plain_id(element, remembered)
-        };
-        let is_marked = self
-            .state
-            .element(id)
-            .is_some_and(|element| has_ids(id, element));
-        let has_moved = self.has_moved(id, fingerprint);
-        let was_alone = fingerprint.of == 1 || !fingerprint.within.is_empty();
-        let is_rival = |other: NodeId, element: &DomElement| {
-            let is_new = is_newcomer(element, fingerprint);
-            let shows_it = self.shows_its_name(other, fingerprint);
-            // Signs and counts come to a name and go: which of two is the old one, they don't say.
-            let is_called_so = was_alone
-                && (has_name(element, fingerprint)
-                    || (is_new && (shows_it || self.has_badge(other, fingerprint))));
-            let is_renamed = is_new && (has_moved || shows_it || has_ids(other, element));
-            match is_marked {
-                true => is_called_so && has_ids(other, element),
-                false => is_called_so || is_renamed,
-            }
-        };
-        let in_its_place = self
-            .in_its_path(fingerprint)
-            .filter(|(other, _)| *other != id && is_in(place, *other))
-            .filter(|(other, element)| is_rival(*other, element));
-        // What went elsewhere may have gone into a frame too.
-        let in_frames = self.state.elements().filter(|(_, element)| {
-            (has_moved || !is_same)
-                && !is_marked
-                && element.is_visible
-                && element.role == fingerprint.role
-                && !is_kind(element, fingerprint)
-                && has_name(element, fingerprint)
-        });
-        in_its_place
-            .chain(in_frames)
-            .map(|(other, _)| other)
-            .collect()
     }
 
     /// Every visible element of the same role and type with what it scores, best first.
@@ -562,119 +497,6 @@ impl Finder<'_> {
             )
             + full(ORDINAL, ordinal == fingerprint.ordinal);
         score.clamp(0.0, 1.0)
-    }
-
-    /// The elements that are where it was and carry its test id or plain id, show its old name, or have a badge beside it,
-    /// but another name that nothing there had. None if its name, or most of it, is still on the page, if more came to its
-    /// place than went, or if others there were renamed too and it is no longer where it stood: then its id may have been
-    /// given to something else.
-    fn renamed(&self, remembered: Remembered<'_>, place: Option<&Place>) -> Vec<(NodeId, String)> {
-        let fingerprint = remembered.fingerprint;
-        let words = tokens(&fingerprint.name);
-        let has_its_words = |name: &str| {
-            let found = tokens(name);
-            let n_common = words.iter().filter(|word| found.contains(word)).count();
-            n_common * 2 > words.len()
-        };
-        // Of a field, more words say which one it is: the name of a partner is another name.
-        let is_narrower = |name: &str| {
-            let found = tokens(name);
-            FIELDS.contains(&fingerprint.role.as_str())
-                && found.len() > words.len()
-                && words.iter().all(|word| found.contains(word))
-        };
-        let carriers: Vec<(NodeId, &DomElement)> = self
-            .in_its_path(fingerprint)
-            .filter(|(id, element)| is_in(place, *id) && is_newcomer(element, fingerprint))
-            .filter(|(id, element)| {
-                self.has_test_id_of(*id, remembered)
-                    || (has_plain_id(element, remembered) && !is_narrower(&element.name))
-                    || self.shows_its_name(*id, fingerprint)
-                    || self.has_badge(*id, fingerprint)
-            })
-            .collect();
-        // A badge comes to one of several rows: the others keep their names.
-        let are_badges = carriers
-            .iter()
-            .all(|(id, _)| self.has_badge(*id, fingerprint));
-        let is_named_elsewhere = self.state.elements().any(|(id, element)| {
-            (!are_badges || is_in(place, id))
-                && element.is_visible
-                && is_kind(element, fingerprint)
-                && (has_name(element, fingerprint) || has_its_words(&element.name))
-                && carriers.iter().all(|(carrier, _)| *carrier != id)
-        });
-        let (came, went) = self.newcomers_and_leavers(fingerprint);
-        let stands_where_it_was = |id: NodeId| {
-            let xpath = remembered.selectors.last();
-            xpath.is_some_and(|xpath| self.one(xpath) == Some(id))
-        };
-        let is_one_of_several =
-            came > carriers.len() && carriers.iter().any(|(id, _)| !stands_where_it_was(*id));
-        if is_named_elsewhere || came > went || is_one_of_several {
-            return Vec::new();
-        }
-        let told = |(id, element): &(NodeId, &DomElement)| {
-            let by = match (self.has_test_id_of(*id, remembered), self.test_id(element)) {
-                (true, Some(test_id)) => format!("the test id `{test_id}`"),
-                _ if self.shows_its_name(*id, fingerprint) => "the same text".to_owned(),
-                _ if self.has_badge(*id, fingerprint) => "a count beside its name".to_owned(),
-                _ => format!("the id `{}`", element.attribute("id").unwrap_or_default()),
-            };
-            let (old, new) = (cut(&fingerprint.name, 60), cut(&element.name, 60));
-            let reason = format!("it has {by}, and is now called \"{new}\", not \"{old}\"");
-            (*id, reason)
-        };
-        carriers.iter().map(told).collect()
-    }
-
-    /// Whether the text that people read on an element is the name that was remembered.
-    fn shows_its_name(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
-        let name = fold_name(&fingerprint.name);
-        !name.is_empty() && fold_name(&self.state.visible_text(id)) == name
-    }
-
-    /// Whether an element has the name that was remembered and a number in an element of its own behind it.
-    fn has_badge(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
-        let name = self
-            .state
-            .element(id)
-            .map(|element| fold_name(&element.name));
-        let old = fold_name(&fingerprint.name);
-        let number = name
-            .as_deref()
-            .and_then(|name| name.strip_prefix(old.as_str()))
-            .map(str::trim)
-            .unwrap_or_default();
-        let is_number =
-            |text: &str| !text.is_empty() && text.chars().all(|sign| sign.is_ascii_digit());
-        !old.ends_with(|sign: char| sign.is_ascii_digit())
-            && is_number(number)
-            && self
-                .state
-                .descendants(id)
-                .any(|(inner, _)| self.state.visible_text(inner).trim() == number)
-    }
-
-    /// How many names came to the place in which it was, and how many went from there, itself included.
-    fn newcomers_and_leavers(&self, fingerprint: &Fingerprint) -> (usize, usize) {
-        let mut left: Vec<String> = fingerprint
-            .likes
-            .iter()
-            .chain([&fingerprint.name])
-            .map(|name| fold_name(name))
-            .collect();
-        let mut newcomers = 0_usize;
-        for (_, element) in self.in_its_path(fingerprint) {
-            let name = fold_name(&cut(&element.name, LONGEST_TEXT));
-            match left.iter().position(|known| *known == name) {
-                Some(at) => {
-                    left.swap_remove(at);
-                }
-                None => newcomers += 1,
-            }
-        }
-        (newcomers, left.len())
     }
 
     /// Why an element is taken although it is not the same.
@@ -758,21 +580,6 @@ pub(super) fn has_name(element: &DomElement, fingerprint: &Fingerprint) -> bool 
     // A long name was cut when it was remembered.
     let name = cut(&element.name, LONGEST_TEXT);
     SoughtName::new(&fingerprint.name).fits(&name, Likeness::Folded)
-}
-
-/// Whether nothing of its role was called so in the place where it was.
-fn is_newcomer(element: &DomElement, fingerprint: &Fingerprint) -> bool {
-    let sought = SoughtName::new(&cut(&element.name, LONGEST_TEXT));
-    let mut known = fingerprint.likes.iter().chain([&fingerprint.name]);
-    !known.any(|name| sought.fits(name, Likeness::Folded))
-}
-
-/// Whether an element has an id that was remembered, and that a person gave.
-fn has_plain_id(element: &DomElement, remembered: Remembered<'_>) -> bool {
-    element.attribute("id").is_some_and(|id| {
-        let plain_ids = remembered.selectors.iter().filter_map(Selector::plain_id);
-        !looks_generated(id) && plain_ids.into_iter().any(|plain| plain == id)
-    })
 }
 
 pub(super) fn same_path(one: &[String], other: &[String]) -> bool {

@@ -59,7 +59,9 @@ function isAsCaptured(paths) {
   let path = '';
   for (let at = find(paths); at && places.has(at); at = at.parentElement) {
     const step = places.get(at);
-    path = (step.startsWith('/') ? step : `/${step}`) + path;
+    const isWhole = step.startsWith('/');
+    path = (isWhole ? step : `/${step}`) + path;
+    if (isWhole) break;
   }
   return path === paths.at(-1);
 }
