@@ -1,5 +1,6 @@
 //! A running stand-in, asked over real HTTP.
 
+mod adversary;
 mod agents;
 mod answers;
 mod asserts;
