@@ -544,6 +544,11 @@ impl<'a, 'r> Aligner<'a, 'r> {
         while let Some(turn) = self.turns.get(turn_idx) {
             let takes_any = place.takes_any_text && turn_idx == place.next;
             let is_spent = self.spent.is_spent(turn_idx);
+            // Nothing was said yet that could have left no trace.
+            if place.after.is_none() && turn_idx == place.next && turn.input.is_none() && !is_spent
+            {
+                return Some(turn_idx);
+            }
             match self.input_fits(turn, from) {
                 Some(used) => {
                     // Without an input of its own, a later turn is no better than one that has been found.

@@ -184,6 +184,9 @@ fn a_history_that_was_edited_says_what_differs() {
         "not turn 1 (test.yaml:2): the history holds another text: \"capital of France is Rome.\" in place of \
          \"capital of France is Paris.\""
     );
+    let mut play = Play::new(&script);
+    play.client.says("one");
+    play.gets();
     play.client = whole;
     play.client.history[0] = Message::user("another");
     play.client.says("two");
