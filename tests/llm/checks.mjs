@@ -80,7 +80,7 @@ const checks = {
     return JSON.parse(answer.choices[0].message.content);
   },
   async chat_miss() {
-    const messages = [...user("Hello"), { role: "assistant", content: text }, ...user("And now?")];
+    const messages = [...user("Say hello"), { role: "assistant", content: text }, ...user("And now?")];
     const error = await openAI("text").chat.completions.create({ model: "m", messages }).catch((error) => error);
     return [error.status, error.message.includes("script ended")];
   },

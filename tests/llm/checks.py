@@ -127,7 +127,7 @@ def chat_structured():
 @check
 def chat_miss():
     try:
-        open_ai("text").chat.completions.create(model="m", messages=user("Hello") + [
+        open_ai("text").chat.completions.create(model="m", messages=user("Say hello") + [
             {"role": "assistant", "content": "Hello, wörld – 你好! This text is long enough for several deltas."},
             {"role": "user", "content": "And now?"},
         ])

@@ -12,7 +12,11 @@ import openai
 
 URL = sys.argv[1]
 OUTCOMES = {}
-MESSAGES = [{"role": "user", "content": "Say hello"}]
+
+
+def messages(sdk):
+    """The prompt of the scenario, whose name is in it."""
+    return [{"role": "user", "content": f"Say hello, {sdk.default_headers['x-scenario-name']}"}]
 
 
 def client(scenario, **options):
@@ -23,14 +27,14 @@ def client(scenario, **options):
 def streamed(sdk):
     """The id and the text of a streamed answer."""
     text, last = "", None
-    for chunk in sdk.chat.completions.create(model="m", messages=MESSAGES, stream=True):
+    for chunk in sdk.chat.completions.create(model="m", messages=messages(sdk), stream=True):
         last = chunk.id
         text += chunk.choices[0].delta.content or ""
     return last, text
 
 
 def plain(sdk):
-    return None, sdk.chat.completions.create(model="m", messages=MESSAGES).choices[0].message.content
+    return None, sdk.chat.completions.create(model="m", messages=messages(sdk)).choices[0].message.content
 
 
 def seen(ask, sdk):

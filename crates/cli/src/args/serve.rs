@@ -54,6 +54,9 @@ pub(crate) struct ServeLlmArgs {
         help_heading = "Which scenario"
     )]
     pub max_distance: f64,
+    /// Take any prompt for the first turn, with a warning if it is far from the scenario's own
+    #[arg(long, help_heading = "Which scenario")]
+    pub any_prompt: bool,
     #[command(flatten)]
     pub symbols: SymbolArgs,
     /// Leave out files that have errors, instead of not starting

@@ -12,9 +12,10 @@ use cuecard_core::formats::timeline::{Symbols, check_names};
 use cuecard_core::formats::tool_call::{self, Effects, Scope, effects};
 use cuecard_core::page::Snapshot;
 use cuecard_core::reports::diagnostics::list_to_json;
+use cuecard_core::scenario::timeline::Timeline;
 use cuecard_core::scenario::{TestCase, ToolCallScenario};
 use cuecard_core::script::bind_variables;
-use cuecard_core::script::timeline::{LlmScript, timeline_effects};
+use cuecard_core::script::timeline::{LlmScript, Selector, timeline_effects};
 use cuecard_core::source::SourceFile;
 use cuecard_core::source::json::{self, Limits};
 use cuecard_core::value::Redactor;
@@ -337,7 +338,10 @@ fn check_all(files: &[FoundFile], args: &CheckArgs, with: &With<'_>) -> Vec<Chec
     });
     let mut all: Vec<Checked> = all.into_iter().map(|(_, checked)| checked).collect();
     let timelines = all.iter().filter_map(|checked| checked.timeline.as_ref());
-    for found in check_names(timelines.map(|script| &*script.timeline)) {
+    let timelines: Vec<&Timeline> = timelines.map(|script| &*script.timeline).collect();
+    let mut between = check_names(timelines.iter().copied());
+    between.extend(Selector::same_prompt(timelines));
+    for found in between {
         let name = found
             .place
             .as_ref()

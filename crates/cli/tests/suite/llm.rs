@@ -335,7 +335,7 @@ fn faulty(name: &str, fault: &str) -> String {
     format!(
         "name: {name}
 timeline:
-  - userInputs: [[0, \"Say hello\"]]
+  - userInputs: [[0, \"Say hello, {name}\"]]
   - llmResponse: [{{assistant: [[0, \"Hello, this is a text of several deltas.\"]]}}]
     fault: {fault}
 "
@@ -502,6 +502,28 @@ fn a_command_gets_the_variables_and_its_code_wins() {
         "{}",
         finished.stderr
     );
+
+    let args = [
+        "serve",
+        "llm",
+        "scenario.yaml",
+        "--json",
+        "--",
+        "echo",
+        "hi",
+    ];
+    let finished = program::run(&scratch, &args);
+    assert_eq!(finished.stdout, "hi\n", "it is the command's");
+    let events: Vec<Value> = finished
+        .stderr
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    let names: Vec<_> = events
+        .iter()
+        .filter_map(|it| it["event"].as_str())
+        .collect();
+    assert_eq!(names, ["ready", "finding", "verdict"]);
 
     let finished = program::run(&scratch, &["serve", "llm", "scenario.yaml", "--", "true"]);
     assert_eq!(finished.code(), Some(1), "{}", program::told(&finished));

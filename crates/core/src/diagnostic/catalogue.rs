@@ -243,6 +243,7 @@ catalogue! {
     MODEL_BLOCK_AS_TEXT = "T-LLM-08", "a block is sent as text";
     MODEL_UNALIGNED = "T-LLM-09", "a history that can not be followed";
     MODEL_EMPTY_SEGMENT = "T-LLM-10", "a user input that nothing answers";
+    MODEL_UNSERVED = "T-LLM-11", "a request for something that is not served";
     TIMELINE_YAML = "T-LOAD-01", "the file is not YAML";
     TIMELINE_FOREIGN = "T-LOAD-02", "a file of another format";
     TIMELINE_NAME = "T-LOAD-03", "a timeline has no name";
@@ -274,6 +275,7 @@ catalogue! {
     SELECT_UNKNOWN = "T-SEL-01", "no scenario has this name or session id";
     SELECT_FAR = "T-SEL-02", "no scenario is near enough to the prompt";
     SELECT_DOUBT = "T-SEL-03", "a scenario that is not chosen by its prompt";
+    SELECT_SAME = "T-SEL-04", "two scenarios have the same prompt";
     TIMELINE_TERMINAL = "T-TERM-01", "a terminal config that can't be used";
     TIMELINE_KEY_TOKEN = "T-TERM-02", "a key that does not exist";
     TIMELINE_TIME_BEFORE = "T-TIME-01", "a time lies before what was just placed";

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::profiles::{AgentName, Mapped, Profiles, check_call, native_call};
+use cuecard_core::profiles::{
+    AbstractCall, AgentName, Mapped, NativeCall, Profiles, check_call, native_call,
+};
 use cuecard_core::script::timeline::{
     Attempt, LlmScript, Piece as ScriptPiece, Request, Speed, Turn, TurnCall, TurnElement,
 };
@@ -86,6 +88,10 @@ pub(super) fn prepare(
     };
     for element in &attempt.elements {
         match element {
+            TurnElement::Refusal(piece) => {
+                let refusal = pieces(std::slice::from_ref(piece));
+                prepared.elements.push(Element::Refusal(refusal));
+            }
             TurnElement::Thinking(_) if leaves_thinking_out => {}
             TurnElement::Thinking(thought) => {
                 prepared.elements.push(Element::Thinking(pieces(thought)));
@@ -95,7 +101,16 @@ pub(super) fn prepare(
                 let placed =
                     profile.and_then(|profile| profile.placed(&call.call, &calling.folder));
                 let abstract_call = placed.as_ref().unwrap_or(&call.call);
+                let scripted = call.scripted.as_deref();
+                let is_validated = scripted.is_none_or(|call| call.is_validated);
+                let has_raw = scripted.is_some_and(|call| call.raw_arguments.is_some());
                 match native_call(profile, abstract_call, &request.tools) {
+                    // Made on purpose, in its own words.
+                    Err(_) if !is_validated => {
+                        let at_ms = turn.delay_of(call.at_ms, speed);
+                        let call = wire_call(call, as_written(abstract_call), at_ms);
+                        prepared.elements.push(Element::Call(call));
+                    }
                     Err(unmapped) => failures.push(
                         at(
                             script,
@@ -105,7 +120,10 @@ pub(super) fn prepare(
                         .with_note(advertised(request)),
                     ),
                     Ok(mapped) => {
-                        let problems = check_call(&mapped.call, &request.tools, calling.is_strict);
+                        let problems = match is_validated && !has_raw {
+                            true => check_call(&mapped.call, &request.tools, calling.is_strict),
+                            false => Vec::new(),
+                        };
                         for problem in problems {
                             failures.push(
                                 at(
@@ -141,9 +159,14 @@ pub(super) fn prepare(
 }
 
 fn wire_call(call: &TurnCall, mapped: Mapped, at_ms: u64) -> Call {
-    let input = match &*mapped.call.args {
-        Json::String(text) => CallInput::Text(text.clone()),
-        _ => CallInput::Arguments(mapped.call.args),
+    let scripted = call.scripted.as_ref();
+    let raw = scripted.and_then(|scripted| scripted.raw_arguments.as_ref());
+    let input = match raw {
+        Some(raw) => CallInput::Raw(raw.clone()),
+        None => match &*mapped.call.args {
+            Json::String(text) => CallInput::Text(text.clone()),
+            _ => CallInput::Arguments(mapped.call.args),
+        },
     };
     Call {
         id: call.id.clone(),
@@ -151,6 +174,22 @@ fn wire_call(call: &TurnCall, mapped: Mapped, at_ms: u64) -> Call {
         namespace: mapped.namespace,
         input,
         at_ms,
+    }
+}
+
+/// A call as its author wrote it.
+fn as_written(call: &AbstractCall) -> Mapped {
+    let (tool, args) = match &call.written {
+        Some(written) => (&written.tool, &written.args),
+        None => (&call.tool, &call.args),
+    };
+    Mapped {
+        call: NativeCall {
+            name: tool.clone(),
+            args: args.clone(),
+        },
+        namespace: None,
+        dropped: Vec::new(),
     }
 }
 
@@ -180,7 +219,7 @@ fn advertised(request: &Request) -> String {
 /// When the last element is complete, in milliseconds.
 pub(super) fn ends_at(elements: &[Element]) -> u64 {
     let times = elements.iter().map(|element| match element {
-        Element::Thinking(pieces) | Element::Text(pieces) => {
+        Element::Thinking(pieces) | Element::Text(pieces) | Element::Refusal(pieces) => {
             pieces.iter().map(|piece| piece.at_ms).max().unwrap_or(0)
         }
         Element::Call(call) => call.at_ms,
@@ -192,7 +231,7 @@ pub(super) fn ends_at(elements: &[Element]) -> u64 {
 pub(super) fn call_ids(elements: &[Element]) -> impl Iterator<Item = String> {
     elements.iter().filter_map(|element| match element {
         Element::Call(call) => Some(call.id.clone()),
-        Element::Thinking(_) | Element::Text(_) => None,
+        Element::Thinking(_) | Element::Text(_) | Element::Refusal(_) => None,
     })
 }
 
@@ -216,6 +255,9 @@ pub(super) fn describe(elements: &[Element]) -> String {
     }
     if text > 0 {
         parts.push("text".to_owned());
+    }
+    if count(|element| matches!(element, Element::Refusal(_))) > 0 {
+        parts.push("a refusal".to_owned());
     }
     match calls {
         0 => {}

@@ -66,7 +66,10 @@ async fn next(mut sending: Sending) -> Option<(io::Result<Bytes>, Sending)> {
             sending.parts.push_front(part);
             return Some((Ok(Bytes::from_static(PING)), sending));
         }
-        Waited::Stopped => return None,
+        Waited::Stopped => {
+            sending.parts.clear();
+            return Some((Err(ended()), sending));
+        }
     }
     let is_first = sending.last == sending.timing.began;
     if !is_first {
@@ -98,7 +101,7 @@ async fn next(mut sending: Sending) -> Option<(io::Result<Bytes>, Sending)> {
         }
         Act::Stall => {
             sending.timing.stop.cancelled().await;
-            return None;
+            return Some((Err(ended()), sending));
         }
         Act::Crash => {
             sending.answering.reset();
@@ -109,6 +112,10 @@ async fn next(mut sending: Sending) -> Option<(io::Result<Bytes>, Sending)> {
         Act::FloodErrors(_) => Vec::new(),
     };
     Some((Ok(Bytes::from(bytes)), sending))
+}
+
+fn ended() -> io::Error {
+    io::Error::other("the stand-in ends before its answer")
 }
 
 /// What was waited for.

@@ -135,7 +135,9 @@ pub(super) fn said_by(
                 let text: String = pieces.iter().map(|piece| &*piece.text).collect();
                 events.push(EventData::Thought(Thought { text }));
             }
-            Element::Text(pieces) => text_said.extend(pieces.iter().map(|piece| &*piece.text)),
+            Element::Text(pieces) | Element::Refusal(pieces) => {
+                text_said.extend(pieces.iter().map(|piece| &*piece.text));
+            }
             Element::Call(_) => {}
         }
     }
@@ -159,7 +161,7 @@ pub(super) fn said_by(
     for call in calls {
         let native_args = match &call.input {
             CallInput::Arguments(args) => args.clone(),
-            CallInput::Text(text) => Arc::new(Json::String(text.clone())),
+            CallInput::Text(text) | CallInput::Raw(text) => Arc::new(Json::String(text.clone())),
         };
         let (tool, args) = abstract_of(call).unwrap_or_else(|| (call.name.clone(), native_args));
         events.push(EventData::ToolCall(ToolCall {

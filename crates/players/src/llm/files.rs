@@ -9,6 +9,7 @@ use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_core::formats::timeline::check_names;
 use cuecard_core::scenario::timeline::{FaultRules, Timeline};
 use cuecard_core::script::timeline::{LlmScript, Selector};
+use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use super::options::LlmOptions;
 use crate::runtime::collect::collect;
@@ -52,6 +53,7 @@ pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> Loaded {
             continue;
         }
         let script = timeline.and_then(|mut timeline| {
+            timeline.server.any_prompt |= options.any_prompt;
             if let Some(faults) = &options.faults {
                 fitting.extend(faults.lay_over(&mut timeline));
             }
@@ -68,12 +70,46 @@ pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> Loaded {
     let unfitting = unfitting(options.faults.as_ref(), &fitting);
     let timelines = || loaded.scripts.iter().map(|script| &*script.timeline);
     let mut between = check_names(timelines());
-    between.extend(Selector::doubts(timelines()));
+    between.extend(Selector::without_prompt(timelines()));
+    between.extend(Selector::same_prompt(timelines()));
     between.extend(unfitting);
     loaded
         .diagnostics
         .extend(between.into_iter().map(|found| strictly(found, options)));
     loaded
+}
+
+/// The paths that clients of these scripts may ask for in vain.
+///
+/// # Errors
+/// Globs that are none.
+pub(super) fn ignored(scripts: &[Arc<LlmScript>]) -> Result<GlobSet, Vec<Diagnostic>> {
+    let mut problems = Vec::new();
+    let mut globs = GlobSetBuilder::new();
+    for script in scripts {
+        let timeline = &script.timeline;
+        for text in &timeline.server.ignored_paths {
+            match Glob::new(text) {
+                Ok(glob) => {
+                    globs.add(glob);
+                }
+                Err(error) => {
+                    let message =
+                        format!("`{text}` of `server.ignore` is no glob: {}", error.kind());
+                    let found = Diagnostic::error(codes::TIMELINE_SHAPE, message);
+                    problems.push(found.at(&timeline.source, timeline.name_span));
+                }
+            }
+        }
+    }
+    match globs.build() {
+        Ok(globs) if problems.is_empty() => Ok(globs),
+        Ok(_) => Err(problems),
+        Err(error) => {
+            let message = format!("the globs of `server.ignore` can't be used: {error}");
+            Err(vec![Diagnostic::error(codes::TIMELINE_SHAPE, message)])
+        }
+    }
 }
 
 /// The faults that fit no event of any timeline.

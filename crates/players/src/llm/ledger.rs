@@ -31,7 +31,8 @@ pub struct Exchange {
     pub path: String,
     /// `main` for the conversation, `side` for what is beside it.
     pub lane: &'static str,
-    /// What became of it: `turn`, `repeat`, `error`, `side`, `miss`, `refused`, `other`.
+    /// What became of it: `turn`, `repeat`, `error`, `side`, `miss`, `refused`, `other`; and
+    /// `cut` of a stream that the end of the run has cut, which the log tells after the rest.
     pub outcome: &'static str,
     /// The status of the answer.
     pub status: u16,
@@ -188,6 +189,15 @@ impl Ledger {
             ..Exchange::clone(exchange)
         };
         inner.exchanges.push(Arc::new(without));
+    }
+
+    /// Puts what has become of an exchange in place of what was kept of it.
+    pub(super) fn replace(&self, exchange: &Arc<Exchange>) {
+        let mut inner = self.lock();
+        let mut kept = inner.exchanges.iter_mut();
+        if let Some(kept) = kept.find(|kept| kept.number == exchange.number) {
+            *kept = exchange.clone();
+        }
     }
 
     /// Keeps a finding; `false` if the same was found before.

@@ -36,6 +36,7 @@ mod options;
 pub mod record;
 mod remembered;
 mod replying;
+mod responses;
 mod server;
 mod service;
 mod stand_in;
@@ -45,6 +46,7 @@ mod style;
 mod telling;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod whole;
 
 pub use faults::PlannedFault;

@@ -60,6 +60,8 @@ pub struct LlmOptions {
     pub chunk: NonZeroUsize,
     /// How far a prompt may be from that of the scenario which is chosen by it: 0, the same, to 1.
     pub max_distance: f64,
+    /// Whether the first turn of each scenario takes any prompt.
+    pub any_prompt: bool,
     /// The scenario that is played if a request names none.
     pub scenario_name: Option<String>,
     /// The agent whose tools are called, if the advertised tools don't tell.
@@ -110,6 +112,7 @@ impl Default for LlmOptions {
             speed: Speed::AS_WRITTEN,
             chunk: DEFAULT_CHUNK,
             max_distance: DEFAULT_MAX_DISTANCE,
+            any_prompt: false,
             scenario_name: None,
             agent: None,
             profiles: Vec::new(),

@@ -1,6 +1,7 @@
 //! From a request that was understood to its response: what the script has for it, told to the log, said when it is
 //! due, in the bytes of its dialect.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -14,11 +15,13 @@ use super::answers;
 use super::disturb::{Frame, Frames, Part, disturb};
 use super::disturbed;
 use super::faults::Hit;
-use super::ledger::Begun;
-use super::service::{Answered, Arrived, EVENTS, JSON, Noted, Read, error_response, note, respond};
+use super::ledger::{Begun, Exchange};
+use super::service::{
+    Answered, Arrived, EVENTS, JSON, Noted, Read, add_headers, error_response, note, respond,
+};
 use super::stand_in::{Content, Decided, ModelAnswer, Reply, StandIn};
 use super::stored::Stored;
-use super::streaming::{self, Spoken};
+use super::streaming::{self, CutReport, Spoken};
 use super::whole::Whole;
 use crate::runtime::fault::Act;
 use crate::runtime::patience::Answering;
@@ -26,7 +29,10 @@ use crate::wire::llm::answer::Element;
 use crate::wire::llm::events::{Events, Framing, Streaming};
 use crate::wire::llm::route::Target;
 use crate::wire::llm::usage::{self, Usage};
-use crate::wire::llm::{Received, shows_thinking, stream, write_body};
+use crate::wire::llm::{Received, message_id, stream, write_body};
+
+/// The input of a longer request is not kept, in bytes of its body.
+const MAX_KEPT_INPUT: usize = 64 * 1024;
 
 /// A request that was understood, on the way to its response.
 pub(super) struct Replying<'a> {
@@ -51,7 +57,7 @@ impl<'a> Replying<'a> {
         );
         match decided {
             Decided::Reply(reply) if self.is_at_once(&reply) => {
-                Either::Left(self.say(reply.content, Vec::new()))
+                Either::Left(self.say(reply.content, Vec::new(), None))
             }
             decided => Either::Right(self.reply_later(decided).boxed()),
         }
@@ -94,6 +100,7 @@ impl<'a> Replying<'a> {
             false => stand_in.options.speed.at(content.due_ms()),
         };
         let is_stream = self.is_stream(&content);
+        let mut exchange = None;
         if begun.is_recorded {
             let noted = Noted {
                 number: begun.number,
@@ -111,17 +118,18 @@ impl<'a> Replying<'a> {
                 n_bytes: self.n_bytes,
             };
             let endpoint = self.target.endpoint;
-            Box::pin(note(stand_in, arrived, endpoint, Some(read), told, noted)).await;
+            let noted = note(stand_in, arrived, endpoint, Some(read), told, noted);
+            exchange = Some(Box::pin(noted).await);
         }
         if due_ms > 0 && !is_stream {
             let due = arrived.at.saturating_add(Duration::from_millis(due_ms));
             stand_in.clock.sleep_until(due).await;
         }
-        self.say(content, hits)
+        self.say(content, hits, exchange)
     }
 
-    /// Says a reply, with what goes wrong with it.
-    fn say(self, content: Content, hits: Vec<Hit>) -> Response {
+    /// Says a reply, with what goes wrong with it. `exchange` is what was noted of it.
+    fn say(self, content: Content, hits: Vec<Hit>, exchange: Option<Arc<Exchange>>) -> Response {
         let (number, endpoint) = (self.begun.number, self.target.endpoint);
         let mut response = match content {
             Content::Error {
@@ -139,7 +147,12 @@ impl<'a> Replying<'a> {
                     }
                 }
             }
-            Content::Answer(answer) => self.say_answer(*answer, &hits),
+            Content::Answer(mut answer) => {
+                let headers = std::mem::take(&mut answer.headers);
+                let mut response = self.say_answer(*answer, &hits, exchange);
+                add_headers(&mut response, &headers);
+                response
+            }
             Content::Again(whole) => respond(StatusCode::OK, JSON, Body::from(whole.body)),
         };
         // By this, clients name an exchange in their own logs.
@@ -153,7 +166,12 @@ impl<'a> Replying<'a> {
         response
     }
 
-    fn say_answer(mut self, answer: ModelAnswer, hits: &[Hit]) -> Response {
+    fn say_answer(
+        mut self,
+        answer: ModelAnswer,
+        hits: &[Hit],
+        exchange: Option<Arc<Exchange>>,
+    ) -> Response {
         let endpoint = self.target.endpoint;
         self.keep(&answer);
         let request = &mut self.received.request;
@@ -163,7 +181,6 @@ impl<'a> Replying<'a> {
             endpoint,
             created_at: self.stand_in.created_at,
             usage: Usage::of(&answer.usage, n_tokens, &answer.elements),
-            shows_thinking: shows_thinking(request),
             streams_usage: request.wants_stream_usage,
             model: std::mem::take(&mut request.model),
             request: repeated(endpoint, self.received.body.take()),
@@ -202,7 +219,8 @@ impl<'a> Replying<'a> {
             return self.disturbed(response, frames, hits);
         }
         let timing = self.timing(endpoint == Endpoint::Messages);
-        *response.body_mut() = streaming::body(spoken, streaming, timing, self.answering);
+        let cut = CutReport::of(self.stand_in, exchange);
+        *response.body_mut() = streaming::body(spoken, streaming, timing, self.answering, cut);
         response
     }
 
@@ -213,13 +231,21 @@ impl<'a> Replying<'a> {
         let is_call = |element: &Element| matches!(element, Element::Call(_));
         if let Some(id) = &answer.id
             && body["store"] != false
-            && answer.elements.iter().any(is_call)
         {
+            let has_calls = answer.elements.iter().any(is_call);
             let stored = Stored {
                 model: request.model.clone(),
-                elements: answer.elements.clone(),
+                elements: has_calls.then(|| answer.elements.clone()),
+                input: (self.n_bytes <= MAX_KEPT_INPUT).then(|| body["input"].clone()),
             };
             self.stand_in.stored.keep(id, stored);
+        }
+        if let Some(place) = answer.place
+            && request.endpoint == Endpoint::Messages
+            && body["thread"].is_object()
+        {
+            let id = message_id(answer.seed);
+            self.stand_in.threads.keep(id, place, request);
         }
     }
 

@@ -148,6 +148,7 @@ impl MockLlm {
                 return Err(StartError::Files(vec![unknown.diagnostic()]));
             }
         }
+        let ignored = files::ignored(&scripts).map_err(StartError::Files)?;
         let profiles = Profiles::with(options.profiles.clone());
         if let Some(agent) = &options.agent {
             match profiles.of_agent(agent) {
@@ -208,7 +209,7 @@ impl MockLlm {
         };
         let places = Places::new(possible_connections(options.max_connections));
         let stand_in = Arc::new(StandIn::new(
-            options, guard, sessions, calling, teller, clock,
+            options, guard, sessions, calling, teller, clock, ignored,
         ));
         let stop_on_drop = stand_in.stop.clone().drop_guard();
         let workers = serve(&stand_in, listener, places).map_err(StartError::Io)?;

@@ -1,31 +1,32 @@
 //! HTTP in, HTTP out: a request is read as its dialect means it, and the reply is written as its dialect says it.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::profiles::Profile;
-use cuecard_core::script::timeline::{Address, AdvertisedTool, Endpoint, LlmScript, Request, Turn};
+use cuecard_core::script::timeline::{Address, Endpoint};
 use cuecard_core::trace::{EventData, HttpExchange};
-use cuecard_core::value::Json;
+use cuecard_core::value::{Json, cut};
 use futures::future::{BoxFuture, Either, FutureExt as _};
+use tower::{Layer as _, ServiceExt as _};
+use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
 
-use super::answers;
 use super::headers::{self, Query};
 use super::ledger::Exchange;
 use super::replying::Replying;
+use super::responses;
 use super::stand_in::{StandIn, Told, place_of};
 use crate::runtime::connections;
 use crate::runtime::listener::RefusedByListener;
 use crate::runtime::patience::{Answering, Busy};
-use crate::wire::llm::answer::{Answer, Element};
 use crate::wire::llm::errors::ApiError;
-use crate::wire::llm::route::Route;
-use crate::wire::llm::usage::{self, Usage};
-use crate::wire::llm::{Received, catalogue, ids, read_request, write_body};
+use crate::wire::llm::route::{NoRoute, Route};
+use crate::wire::llm::{Received, catalogue, read_request, usage};
 
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(super) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
@@ -37,6 +38,41 @@ type Shared = Arc<StandIn>;
 
 /// Answers every request that the guard admits.
 pub(super) async fn handle(
+    stand_in: Arc<Shared>,
+    request: connections::Request,
+    busy: Busy,
+) -> Response {
+    if !request.headers().contains_key(header::ORIGIN) {
+        return handle_plain(stand_in, request, busy).await;
+    }
+    Box::pin(handle_page(stand_in, request, busy)).await
+}
+
+/// Answers the request of a web page.
+async fn handle_page(stand_in: Arc<Shared>, request: connections::Request, busy: Busy) -> Response {
+    // Pages whose origin the guard admits may read the answers. Before they ask, browsers ask whether they may.
+    let guard = stand_in.guard.clone();
+    let is_admitted = move |_: &HeaderValue, head: &Parts| guard.admits_origin(head);
+    let cors = CorsLayer::new()
+        .allow_origin(AllowOrigin::predicate(is_admitted))
+        .allow_methods(AllowMethods::mirror_request())
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers(ExposeHeaders::any());
+    let mut busy = Some(busy);
+    let inner = tower::service_fn(move |request: connections::Request| {
+        let (stand_in, busy) = (stand_in.clone(), busy.take());
+        async move {
+            match busy {
+                Some(busy) => Ok::<_, Infallible>(handle_plain(stand_in, request, busy).await),
+                None => Ok(Response::default()),
+            }
+        }
+    });
+    let Ok(response) = cors.layer(inner).oneshot(request).await;
+    response
+}
+
+async fn handle_plain(
     stand_in: Arc<Shared>,
     request: connections::Request,
     busy: Busy,
@@ -112,12 +148,19 @@ pub(super) struct Arrived<'a> {
 }
 
 impl Arrived<'_> {
-    pub(super) fn is_anthropic(&self) -> bool {
-        self.headers.contains_key("anthropic-version")
+    /// The API that the headers name, if it isn't OpenAI's.
+    pub(super) fn named(&self) -> Option<Endpoint> {
+        if self.headers.contains_key("anthropic-version") {
+            Some(Endpoint::Messages)
+        } else if self.headers.contains_key("x-goog-api-key") || self.query.key().is_some() {
+            Some(Endpoint::Gemini)
+        } else {
+            None
+        }
     }
 
     pub(super) fn endpoint_like(&self) -> Endpoint {
-        Route::endpoint_like(self.path, self.is_anthropic())
+        Route::endpoint_like(self.path, self.named())
     }
 
     /// All in one pass: most requests have few headers, and none of these.
@@ -167,13 +210,21 @@ fn answer<'a>(
         arrived.method,
         arrived.path,
         arrived.query.text(),
-        arrived.is_anthropic(),
+        arrived.named(),
     );
     let plain = |body: Vec<u8>| Either::Left(respond(StatusCode::OK, JSON, Body::from(body)));
-    let refused =
-        |endpoint, error| Either::Right(refused(stand_in, arrived, endpoint, error).boxed());
+    let refused = |endpoint, error| {
+        let refusal = Refusal::of(endpoint, error);
+        Either::Right(refused(stand_in, arrived, refusal).boxed())
+    };
     match route {
-        Err(error) => refused(arrived.endpoint_like(), error),
+        Err(NoRoute { error, allow }) => {
+            let refusal = Refusal {
+                allow,
+                ..Refusal::of(arrived.endpoint_like(), error)
+            };
+            Either::Right(self::refused(stand_in, arrived, refusal).boxed())
+        }
         Ok(Route::Health) => {
             let n_sessions = stand_in.remembered().sessions.len();
             plain(catalogue::health(stand_in.scripts.len(), n_sessions))
@@ -190,12 +241,14 @@ fn answer<'a>(
                 false => refused(endpoint, catalogue::unknown_model(endpoint, name)),
             }
         }
-        Ok(Route::Response(id)) => match stored_response(stand_in, id) {
-            Some(body) => plain(body),
-            None => {
-                let message = format!("Response with id '{id}' not found.");
-                refused(Endpoint::Responses, ApiError::new(404, message))
-            }
+        Ok(
+            route @ (Route::Response(_)
+            | Route::DeleteResponse(_)
+            | Route::CancelResponse(_)
+            | Route::InputItems(_)),
+        ) => match responses::answer(stand_in, route, arrived.query) {
+            Ok(response) => Either::Left(response),
+            Err(error) => refused(Endpoint::Responses, error),
         },
         Ok(Route::CountTokens(target)) => match read_request(&target, arrived.path, body) {
             Err(error) => refused(target.endpoint, error),
@@ -206,7 +259,15 @@ fn answer<'a>(
         },
         Ok(Route::Generate(target)) => match read_request(&target, arrived.path, body) {
             Err(error) => refused(target.endpoint, error),
-            Ok(received) => {
+            Ok(mut received) => {
+                if let Err(error) = stand_in.threads.continue_thread(&mut received) {
+                    // The client sends its whole history then: this is no mistake.
+                    let refusal = Refusal {
+                        is_in_order: true,
+                        ..Refusal::of(target.endpoint, error)
+                    };
+                    return Either::Right(self::refused(stand_in, arrived, refusal).boxed());
+                }
                 let replying = Replying {
                     stand_in,
                     arrived,
@@ -222,83 +283,48 @@ fn answer<'a>(
     }
 }
 
-/// A Responses answer again, by its id: as it was sent, else as the script has it.
-fn stored_response(stand_in: &StandIn, id: &str) -> Option<Vec<u8>> {
-    let known = ids::ResponseId::decode(id)?;
-    let script = stand_in
-        .scripts
-        .iter()
-        .find(|script| script.fingerprint == known.scenario)?;
-    let turn = script.turn(usize::try_from(known.turn).ok()?)?;
-    let sent = stand_in.stored.of(id);
-    let again;
-    let (model, elements) = match &sent {
-        Some(sent) => (sent.model.clone(), &sent.elements),
-        None => {
-            again = elements_again(stand_in, script, turn)?;
-            let model = stand_in.remembered().models.first().cloned();
-            (model.unwrap_or_default(), &again)
-        }
-    };
-    let answer = Answer {
-        seed: ids::IdSeed::of(&["stored", id]),
-        id: Some(id),
-        model: &model,
-        created_at: stand_in.created_at,
-        elements,
-        stop: None,
-        usage: Usage::of(&turn.usage, 0, elements),
-        shows_thinking: false,
-        streams_usage: false,
-        request: &Json::Null,
-        failure: None,
-    };
-    let mut buffer = Vec::new();
-    write_body(Endpoint::Responses, &answer, &mut buffer);
-    Some(buffer)
-}
-
-/// What a turn says in the words of the agent that usually asks by this API, and calls of other tools as they are
-/// written.
-fn elements_again(stand_in: &StandIn, script: &LlmScript, turn: &Turn) -> Option<Vec<Element>> {
-    let attempt = turn.attempts.last()?;
-    let mut request = Request::new(Endpoint::Responses);
-    let usual = stand_in.calling.profiles.choose(
-        &[],
-        stand_in.calling.agent.as_ref(),
-        request.endpoint.word(),
-    );
-    request.tools = usual.profile.map(Profile::advertised).unwrap_or_default();
-    request.tools.extend(
-        turn.calls()
-            .map(|call| AdvertisedTool::function(call.call.tool.as_str(), Json::Null)),
-    );
-    let prepared = answers::prepare(
-        script,
-        turn,
-        attempt,
-        &request,
-        stand_in.options.speed,
-        &stand_in.calling,
-    );
-    prepared.ok().map(|prepared| prepared.elements)
-}
-
-/// Says an error that the script has no part in.
-async fn refused(
-    stand_in: &StandIn,
-    arrived: &Arrived<'_>,
+/// An error that the script has no part in.
+struct Refusal {
     endpoint: Endpoint,
     error: ApiError,
-) -> Response {
+    /// The methods that the path takes.
+    allow: Option<&'static str>,
+    /// Whether a client may well ask for it.
+    is_in_order: bool,
+}
+
+impl Refusal {
+    fn of(endpoint: Endpoint, error: ApiError) -> Self {
+        Self {
+            endpoint,
+            error,
+            allow: None,
+            is_in_order: false,
+        }
+    }
+}
+
+/// Says an error that the script has no part in. What is not served fails the run, unless the scenario says that clients
+/// may ask for it.
+async fn refused(stand_in: &StandIn, arrived: &Arrived<'_>, refusal: Refusal) -> Response {
+    let Refusal {
+        endpoint,
+        error,
+        allow,
+        is_in_order,
+    } = refusal;
+    let is_ignored = is_in_order || stand_in.ignored.is_match(arrived.path);
     let told = Told {
         lane: "main",
-        outcome: "refused",
+        outcome: if is_ignored { "other" } else { "refused" },
         error: Some(error.message.clone()),
         ..Told::default()
     };
     let begun = stand_in.ledger.begin();
     stand_in.tell_left_out(begun).await;
+    if !is_ignored {
+        stand_in.find(unserved(arrived, &error)).await;
+    }
     if begun.is_recorded {
         let noted = Noted {
             number: begun.number,
@@ -310,7 +336,22 @@ async fn refused(
         };
         Box::pin(note(stand_in, arrived, endpoint, None, told, noted)).await;
     }
-    error_response(endpoint, &error, &[], true)
+    let allow = allow.map(|allow| ("allow".to_owned(), allow.to_owned()));
+    error_response(endpoint, &error, allow.as_slice(), true)
+}
+
+/// T-LLM-11.
+pub(super) fn unserved(arrived: &Arrived<'_>, error: &ApiError) -> Diagnostic {
+    let (method, path) = (cut(arrived.method, 20), cut(arrived.path, 200));
+    let message = format!(
+        "`{method} {path}` is answered with {}: it is not served so",
+        error.status
+    );
+    Diagnostic::error(codes::MODEL_UNSERVED, message)
+        .with_note(cut(&error.message, 600))
+        .with_help(
+            "correct the client or its base URL; what it may ask for in vain belongs into `server: {ignore: [PATH]}`",
+        )
 }
 
 /// A request that was understood.
@@ -339,7 +380,7 @@ pub(super) async fn note(
     read: Option<Read<'_>>,
     told: Told,
     noted: Noted,
-) {
+) -> Arc<Exchange> {
     let teller = &stand_in.teller;
     let script = told.scenario_idx.and_then(|idx| stand_in.scripts.get(idx));
     let request = read.map_or(Json::Null, |read| {
@@ -395,7 +436,8 @@ pub(super) async fn note(
         error: told.error,
     });
     stand_in.ledger.keep(&exchange, n_bytes);
-    teller.exchange(exchange, n_bytes).await;
+    teller.exchange(exchange.clone(), n_bytes).await;
+    exchange
 }
 
 /// A body of so many bytes as it is, or what is said in its place if it is too long.
@@ -437,6 +479,13 @@ pub(super) fn error_response(
         let name = HeaderName::from_static("x-should-retry");
         headers.insert(name, HeaderValue::from_static("false"));
     }
+    add_headers(&mut response, more);
+    response
+}
+
+/// Adds headers of a scenario.
+pub(super) fn add_headers(response: &mut Response, more: &[(String, String)]) {
+    let headers = response.headers_mut();
     for (name, value) in more {
         // What can't be a header was found when the file was read.
         if let (Ok(name), Ok(value)) = (
@@ -446,5 +495,4 @@ pub(super) fn error_response(
             headers.insert(name, value);
         }
     }
-    response
 }

@@ -12,6 +12,7 @@ use cuecard_core::script::timeline::{
 use cuecard_core::trace::{EventData, Log};
 use cuecard_core::value::Json;
 use futures::future::BoxFuture;
+use globset::GlobSet;
 use tokio_util::sync::CancellationToken;
 
 use super::answers::{self, Calling};
@@ -24,13 +25,15 @@ use super::remembered::Remembered;
 use super::stored::StoredAnswers;
 use super::style;
 use super::telling::{Notice, Teller};
+use super::threads::Threads;
 use super::whole::{Occasion, Whole};
 use crate::runtime::clock::Clock;
 use crate::runtime::listener::Guard;
 use crate::wire::llm::answer::Element;
 use crate::wire::llm::errors::ApiError;
 use crate::wire::llm::ids::{IdSeed, ResponseId};
-use crate::wire::llm::stop::StopReason;
+use crate::wire::llm::shows_thinking;
+use crate::wire::llm::stop::{self, StopReason};
 
 /// The stand-in while it runs; shared by all connections.
 pub(super) struct StandIn {
@@ -42,13 +45,17 @@ pub(super) struct StandIn {
     pub(super) scripts: Vec<Arc<LlmScript>>,
     pub(super) calling: Calling,
     pub(super) faults: Arc<Faults>,
-    pub(super) ledger: Box<Ledger>,
+    pub(super) ledger: Arc<Ledger>,
     pub(super) teller: Teller,
     pub(super) clock: Clock,
     /// The time that answers carry, in seconds since 1970.
     pub(super) created_at: u64,
     /// Responses answers that were sent, by id.
     pub(super) stored: StoredAnswers,
+    /// Messages answers that threads go on from.
+    pub(super) threads: Threads,
+    /// Paths that clients may ask for in vain.
+    pub(super) ignored: GlobSet,
     pub(super) stop: CancellationToken,
 }
 
@@ -108,12 +115,37 @@ pub(super) struct ModelAnswer {
     pub(super) seed: IdSeed,
     /// The id of a Responses answer that belongs to a turn.
     pub(super) id: Option<String>,
+    /// Where it belongs, if it is a turn.
+    pub(super) place: Option<ResponseId>,
+    pub(super) shows_thinking: bool,
+    pub(super) reasoning_content: bool,
+    /// What the scenario adds to the headers.
+    pub(super) headers: Vec<(String, String)>,
     pub(super) stop: Option<StopReason>,
     pub(super) usage: Json,
     /// An error after the elements, and when.
     pub(super) failure: Option<(ApiError, u64)>,
     /// By what it is found when it is wanted once more; absent the first time, and while exchanges are recorded.
     pub(super) occasion: Option<Occasion>,
+}
+
+impl ModelAnswer {
+    /// An answer that is no turn.
+    fn beside(text: &str, seed: IdSeed) -> Self {
+        Self {
+            elements: answers::text(text),
+            seed,
+            id: None,
+            place: None,
+            shows_thinking: false,
+            reasoning_content: false,
+            headers: Vec::new(),
+            stop: None,
+            usage: Json::Null,
+            failure: None,
+            occasion: None,
+        }
+    }
 }
 
 /// What the log says of a reply.
@@ -171,6 +203,7 @@ impl StandIn {
         calling: Calling,
         teller: Teller,
         clock: Clock,
+        ignored: GlobSet,
     ) -> Self {
         let scripts = sessions.scripts().to_vec();
         let models = scripts
@@ -183,7 +216,7 @@ impl StandIn {
             .fixed_time
             .unwrap_or_else(|| u64::try_from(started).unwrap_or_default());
         Self {
-            ledger: Box::new(Ledger::new(options.max_exchanges, options.keeps_exchanges)),
+            ledger: Arc::new(Ledger::new(options.max_exchanges, options.keeps_exchanges)),
             guard,
             remembered: Box::new(Mutex::new(Remembered::new(sessions, models))),
             faults: Arc::new(Faults::of(&scripts)),
@@ -193,6 +226,8 @@ impl StandIn {
             clock,
             created_at,
             stored: StoredAnswers::default(),
+            threads: Threads::default(),
+            ignored,
             stop: CancellationToken::new(),
             options,
         }
@@ -255,7 +290,7 @@ impl StandIn {
                 told: Told::default(),
             });
         }
-        let selection = match is_recorded || answered.reason == SelectionReason::Only(None) {
+        let selection = match is_recorded || answered.reason == SelectionReason::Any {
             true => remembered.sessions.selection(session),
             false => None,
         };
@@ -286,11 +321,9 @@ impl StandIn {
             selection: selection.as_deref().filter(|_| is_recorded).map(describe),
             ..Told::default()
         };
-        if let (SelectionReason::Only(None), Some(selection)) = (reason, selection) {
-            let is_prompt_known = script.timeline.effective_prompt().is_some();
-            if let Some(doubt) = selection.doubt(&script.timeline, is_prompt_known) {
-                told.found.push(self.strictly(doubt));
-            }
+        if let (SelectionReason::Any, Some(selection)) = (reason, selection) {
+            let doubt = selection.doubt(&script.timeline);
+            told.found.extend(doubt.map(|doubt| self.strictly(doubt)));
         }
         if let Some(found) = style::check_requests(&script.timeline, request.endpoint) {
             told.found.push(self.strictly(found));
@@ -315,15 +348,10 @@ impl StandIn {
                         told.outcome = "miss";
                         told.error = Some(message);
                         Reply {
-                            content: Content::Answer(Box::new(ModelAnswer {
-                                elements: answers::text(""),
-                                seed: IdSeed::of(&["miss", &session.to_string()]),
-                                id: None,
-                                stop: None,
-                                usage: Json::Null,
-                                failure: None,
-                                occasion: None,
-                            })),
+                            content: Content::Answer(Box::new(ModelAnswer::beside(
+                                "",
+                                IdSeed::of(&["miss", &session.to_string()]),
+                            ))),
                             told,
                         }
                     }
@@ -458,21 +486,27 @@ impl StandIn {
                 told,
             };
         }
-        let id = ResponseId {
+        let place = ResponseId {
             scenario: script.fingerprint,
             turn: u32::try_from(served.turn_idx).unwrap_or(u32::MAX),
             session: session.0,
         };
+        let settings = &script.timeline.server;
         Reply {
             content: Content::Answer(Box::new(ModelAnswer {
                 elements,
                 seed: seed(script, session, served),
-                id: (request.endpoint == Endpoint::Responses).then(|| id.encode()),
-                stop: turn.stop_reason.as_deref().and_then(StopReason::from_word),
+                id: (request.endpoint == Endpoint::Responses).then(|| place.encode()),
+                place: Some(place),
+                shows_thinking: shows_thinking(request)
+                    || (settings.always_thinks && request.endpoint != Endpoint::Chat),
+                reasoning_content: settings.sends_reasoning,
+                headers: settings.headers.clone(),
+                stop: stop::scripted(turn.stop_reason, request.endpoint),
                 usage: turn.usage.clone(),
                 failure: failure.map(|(_, error, at_ms)| (error, at_ms)),
                 occasion: Occasion::of(session, request, served)
-                    .filter(|_| !is_new && !told.is_recorded),
+                    .filter(|_| !is_new && !told.is_recorded && settings.headers.is_empty()),
             })),
             told,
         }
@@ -487,7 +521,11 @@ impl StandIn {
         {
             let message =
                 "the history of a request can't be followed; the session goes on where it was";
-            found.push(Diagnostic::note(codes::MODEL_UNALIGNED, message).at(source, turn.span));
+            let mut note = Diagnostic::note(codes::MODEL_UNALIGNED, message).at(source, turn.span);
+            for rejected in &served.rejected {
+                note = note.with_note(rejected.explain(script));
+            }
+            found.push(note);
         }
         for differing in &served.differing_results {
             let message = format!(
@@ -615,11 +653,8 @@ impl StandIn {
     /// How many turns there are, and those that no session got.
     pub(super) fn turns(&self) -> (usize, Vec<UnplayedTurn>) {
         let remembered = self.remembered();
-        let n_turns = self
-            .scripts
-            .iter()
-            .map(|script| script.turns.turns.len())
-            .sum();
+        let turns = self.scripts.iter().flat_map(|script| &script.turns.turns);
+        let n_turns = turns.filter(|turn| !turn.is_history).count();
         let unplayed = remembered
             .sessions
             .unplayed()
@@ -653,7 +688,15 @@ fn reply_outside(outside: Outside, request: &Request) -> Reply {
             let mut error = ApiError::new(404, message);
             error.param = Some("previous_response_id".to_owned());
             error.code = Some("previous_response_not_found".to_owned());
-            refuse(error, "refused", Told::default())
+            let message = "a request goes on from an answer that is none of this run's scenarios";
+            let found = Diagnostic::error(codes::MODEL_UNSERVED, message)
+                .with_note(error.message.as_str())
+                .with_help("ids of answers hold for as long as their scenario stays as it is");
+            let told = Told {
+                found: vec![found],
+                ..Told::default()
+            };
+            refuse(error, "refused", told)
         }
     }
 }
@@ -718,15 +761,10 @@ fn explain(diagnostic: &Diagnostic) -> String {
 
 fn side_reply(text: &str, why: String, request: &Request, told: Told) -> Reply {
     Reply {
-        content: Content::Answer(Box::new(ModelAnswer {
-            elements: answers::text(text),
-            seed: IdSeed::of(&["side", &format!("{:?}", request.key)]),
-            id: None,
-            stop: None,
-            usage: Json::Null,
-            failure: None,
-            occasion: None,
-        })),
+        content: Content::Answer(Box::new(ModelAnswer::beside(
+            text,
+            IdSeed::of(&["side", &format!("{:?}", request.key)]),
+        ))),
         told: Told {
             lane: "side",
             outcome: "side",

@@ -1,7 +1,9 @@
 //! Answers that clients may ask for again by their id, as they were sent.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cuecard_core::value::Json;
 
 use crate::wire::llm::answer::Element;
 
@@ -12,7 +14,10 @@ const MAX_STORED: usize = 1_000;
 #[derive(Debug)]
 pub(super) struct Stored {
     pub(super) model: String,
-    pub(super) elements: Vec<Element>,
+    /// What it says, if the script alone doesn't tell.
+    pub(super) elements: Option<Vec<Element>>,
+    /// What it was asked with, unless that is too long.
+    pub(super) input: Option<Json>,
 }
 
 /// The answers that were sent last.
@@ -25,12 +30,18 @@ pub(super) struct StoredAnswers {
 struct Inner {
     answers: HashMap<String, Arc<Stored>>,
     in_order: VecDeque<String>,
+    /// The ids of answers that were deleted. When there are too many, all are forgotten.
+    deleted: HashSet<String>,
 }
 
 impl StoredAnswers {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Keeps an answer; the oldest one goes.
     pub(super) fn keep(&self, id: &str, answer: Stored) {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.lock();
         if inner
             .answers
             .insert(id.to_owned(), Arc::new(answer))
@@ -46,10 +57,25 @@ impl StoredAnswers {
         }
     }
 
+    /// Forgets an answer: what the script has is not said again for it.
+    pub(super) fn delete(&self, id: &str) {
+        let mut inner = self.lock();
+        inner.answers.remove(id);
+        inner.in_order.retain(|kept| kept != id);
+        if inner.deleted.len() >= MAX_STORED {
+            inner.deleted.clear();
+        }
+        inner.deleted.insert(id.to_owned());
+    }
+
+    /// Whether the answer with this id was deleted.
+    pub(super) fn is_deleted(&self, id: &str) -> bool {
+        self.lock().deleted.contains(id)
+    }
+
     /// The answer with this id, if it is kept.
     pub(super) fn of(&self, id: &str) -> Option<Arc<Stored>> {
-        let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.answers.get(id).cloned()
+        self.lock().answers.get(id).cloned()
     }
 }
 
@@ -63,7 +89,8 @@ mod tests {
         for number in 0..=MAX_STORED {
             let answer = Stored {
                 model: number.to_string(),
-                elements: Vec::new(),
+                elements: None,
+                input: None,
             };
             stored.keep(&format!("resp_{number}"), answer);
         }
@@ -72,5 +99,7 @@ mod tests {
             stored.of("resp_1").map(|it| it.model.clone()).as_deref(),
             Some("1")
         );
+        stored.delete("resp_1");
+        assert!(stored.is_deleted("resp_1") && stored.of("resp_1").is_none());
     }
 }

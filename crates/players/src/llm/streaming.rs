@@ -1,8 +1,9 @@
 //! The body of a stream: each event is made and sent when it is due.
 
-use std::convert::Infallible;
+use std::io;
 use std::ops::Range;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -12,7 +13,9 @@ use cuecard_core::value::Json;
 use futures::Stream;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use super::stand_in::ModelAnswer;
+use super::ledger::{Exchange, Ledger};
+use super::stand_in::{ModelAnswer, StandIn};
+use super::telling::Teller;
 use crate::runtime::clock::{Alarm, Clock};
 use crate::runtime::patience::Answering;
 use crate::wire::llm::answer::{Answer, Failure};
@@ -35,7 +38,6 @@ pub(super) struct Spoken {
     pub(super) model: String,
     pub(super) created_at: u64,
     pub(super) usage: Usage,
-    pub(super) shows_thinking: bool,
     pub(super) streams_usage: bool,
     /// The body of the request, of which a Responses answer repeats parts; null for the others.
     pub(super) request: Json,
@@ -51,6 +53,8 @@ impl Spoken {
             id,
             stop,
             failure,
+            shows_thinking,
+            reasoning_content,
             ..
         } = &self.answer;
         Answer {
@@ -61,7 +65,8 @@ impl Spoken {
             elements,
             stop: *stop,
             usage: self.usage,
-            shows_thinking: self.shows_thinking,
+            shows_thinking: *shows_thinking,
+            reasoning_content: *reasoning_content,
             streams_usage: self.streams_usage,
             request: &self.request,
             failure: failure.as_ref().map(|(error, at_ms)| Failure {
@@ -83,12 +88,43 @@ pub(super) struct Timing {
     pub(super) stop: CancellationToken,
 }
 
-/// The body. It ends with its client: when that goes away, the stream is dropped.
+/// Says in the log that a stream was cut.
+pub(super) struct CutReport {
+    teller: Teller,
+    ledger: Arc<Ledger>,
+    exchange: Arc<Exchange>,
+}
+
+impl CutReport {
+    /// For an exchange that was noted.
+    pub(super) fn of(stand_in: &StandIn, exchange: Option<Arc<Exchange>>) -> Option<Box<Self>> {
+        exchange.map(|exchange| {
+            Box::new(Self {
+                teller: stand_in.teller.clone(),
+                ledger: stand_in.ledger.clone(),
+                exchange,
+            })
+        })
+    }
+
+    fn tell(self) {
+        let exchange = Arc::new(Exchange {
+            outcome: "cut",
+            ..Exchange::clone(&self.exchange)
+        });
+        self.ledger.replace(&exchange);
+        self.teller.exchange_cut(exchange);
+    }
+}
+
+/// The body. It ends with its client: when that goes away, the stream is dropped. When all ends before it, it is cut:
+/// the connection ends without the end of the body.
 pub(super) fn body(
     spoken: Spoken,
     streaming: Streaming,
     timing: Timing,
     answering: Answering,
+    cut: Option<Box<CutReport>>,
 ) -> Body {
     let Timing {
         clock,
@@ -110,6 +146,8 @@ pub(super) fn body(
         alarm: clock.alarm(began),
         is_set: false,
         stopped: Box::pin(stop.cancelled_owned()),
+        cut,
+        is_over: false,
         _answering: answering,
     })
 }
@@ -133,6 +171,9 @@ struct Sending {
     /// Whether the alarm is set for what comes next.
     is_set: bool,
     stopped: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// Told if the stream is cut.
+    cut: Option<Box<CutReport>>,
+    is_over: bool,
     _answering: Answering,
 }
 
@@ -179,10 +220,13 @@ fn parts(events: &Events) -> Vec<(u64, Range<usize>)> {
 }
 
 impl Stream for Sending {
-    type Item = Result<Bytes, Infallible>;
+    type Item = io::Result<Bytes>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let sending = self.get_mut();
+        if sending.is_over {
+            return Poll::Ready(None);
+        }
         if sending.parts.is_empty() {
             if !sending.goes_on {
                 return Poll::Ready(None);
@@ -202,7 +246,12 @@ impl Stream for Sending {
                 sending.is_set = true;
             }
             if sending.stopped.as_mut().poll(context).is_ready() {
-                return Poll::Ready(None);
+                sending.is_over = true;
+                if let Some(cut) = sending.cut.take() {
+                    cut.tell();
+                }
+                let why = "the stand-in ends before its answer";
+                return Poll::Ready(Some(Err(io::Error::other(why))));
             }
             ready!(sending.alarm.poll(context));
             now = sending.clock.now();

@@ -207,6 +207,14 @@ impl Teller {
         }
     }
 
+    /// An exchange was cut, which is told once more. From where nothing can be waited for.
+    pub(super) fn exchange_cut(&self, exchange: Arc<Exchange>) {
+        if let Some(queue) = &self.queue {
+            // With a full queue, it is only the verdict that tells it.
+            let _ = queue.try_send(Told::Exchange(exchange, None));
+        }
+    }
+
     /// The trace is over.
     pub(super) async fn end(&self, end: End) {
         if self.has_trace {

@@ -78,6 +78,7 @@ mod tests {
             attempt_idx: 0,
             after: None,
             is_unaligned: false,
+            rejected: Vec::new(),
             is_first: false,
             differing_results: Vec::new(),
         };

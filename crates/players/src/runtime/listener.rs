@@ -140,6 +140,13 @@ impl Guard {
             .map_err(IntoResponse::into_response)
     }
 
+    /// Whether a request comes from a web page that may ask: for answering what browsers ask beforehand, without the
+    /// token.
+    pub fn admits_origin(&self, head: &Parts) -> bool {
+        let host = self.check_host(&head.uri, &head.headers);
+        host.is_ok_and(|host| self.check_origin(&head.headers, host).is_ok())
+    }
+
     fn check_head(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
         let host = self.check_host(uri, headers)?;
         self.check_origin(headers, host)?;

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
 use cuecard_core::formats::timeline::{SymbolUse, Symbols, check_names};
 use cuecard_core::reports::diagnostics::list_to_json;
-use cuecard_core::script::timeline::{Face, LlmScript, Speed};
+use cuecard_core::scenario::timeline::Timeline;
+use cuecard_core::script::timeline::{Face, LlmScript, Selector, Speed};
 use cuecard_core::value::Redactor;
 use serde_json::json;
 
@@ -151,7 +152,9 @@ fn read_all(args: &ExplainArgs, symbols: &Symbols) -> (Vec<Explained>, Vec<Diagn
         .collect();
     let mut problems: Vec<Diagnostic> = problems.into_iter().map(|(_, found)| found).collect();
     let scripts = all.iter().filter_map(|explained| explained.script.as_ref());
-    problems.extend(check_names(scripts.map(|script| &*script.timeline)));
+    let timelines: Vec<&Timeline> = scripts.map(|script| &*script.timeline).collect();
+    problems.extend(check_names(timelines.iter().copied()));
+    problems.extend(Selector::same_prompt(timelines));
     (all, problems)
 }
 

@@ -36,7 +36,7 @@ pub(super) fn tell(
     };
     match selector.select(wanted) {
         Ok(selection) => {
-            let doubt = selection.doubt(&usable[selection.scenario_idx].1.timeline, true);
+            let doubt = selection.doubt(&usable[selection.scenario_idx].1.timeline);
             let doubt = doubt.map(|doubt| match args.strict {
                 true => doubt.strictly(),
                 false => doubt,
@@ -85,7 +85,7 @@ fn text(selection: &Selection, usable: &[(&Explained, &LlmScript)]) -> String {
 fn document(prompt: &str, selection: &Selection, usable: &[(&Explained, &LlmScript)]) -> Json {
     let (explained, script) = usable[selection.scenario_idx];
     let distance = match selection.reason {
-        SelectionReason::Prompt(distance) | SelectionReason::Only(Some(distance)) => Some(distance),
+        SelectionReason::Prompt(distance) => Some(distance),
         _ => None,
     };
     let others = selection.others.iter().map(|ranked: &Ranked| {

@@ -79,6 +79,7 @@ pub(super) fn options(
         speed,
         chunk: args.chunk,
         max_distance: args.max_distance,
+        any_prompt: args.any_prompt,
         scenario_name: args.scenario_name.clone(),
         agent,
         profiles,

@@ -213,6 +213,7 @@ impl Watching {
         let what = match (exchange.outcome, &exchange.answer, &exchange.error) {
             ("repeat", Some(answer), _) => format!("{answer} (again)"),
             ("miss", ..) => "miss".to_owned(),
+            ("cut", ..) => "cut, since the run ends".to_owned(),
             (_, Some(answer), None) => answer.clone(),
             (_, _, error) => {
                 let error = error.as_deref().unwrap_or_default();

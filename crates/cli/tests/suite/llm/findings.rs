@@ -145,7 +145,7 @@ timeline:
         severity: "warning",
         arises: Arises::WhileServing,
         scenario: HELLO,
-        args: &[],
+        args: &["--any-prompt"],
         requests: || vec![json!([user("It is about something else entirely")])],
     },
     Doubt {

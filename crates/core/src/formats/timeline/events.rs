@@ -319,7 +319,8 @@ fn join(flat: &mut Flat, idx: usize, draft: Draft) {
     if let EventKind::Response(response) = &mut event.kind {
         response.elements.extend(draft.response.elements);
         response.usage = merged(std::mem::take(&mut response.usage), draft.response.usage);
-        response.stop_reason = draft.response.stop_reason.or(response.stop_reason.take());
+        response.stop_reason = draft.response.stop_reason.or(response.stop_reason);
+        response.refusal = draft.response.refusal.or(response.refusal.take());
     }
 }
 

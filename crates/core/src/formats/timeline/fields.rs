@@ -2,10 +2,10 @@
 
 use crate::formats::fields::{Field, OBJECT, TEXT, field, needed};
 
-const FLAG: &str = r#"{"type": "boolean"}"#;
-const ANY: &str = "true";
+pub(super) const FLAG: &str = r#"{"type": "boolean"}"#;
+pub(super) const ANY: &str = "true";
 pub(super) const COUNT: &str = r#"{"type": "integer", "minimum": 0}"#;
-const TEXTS: &str = r#"{"type": "array", "items": {"type": "string"}}"#;
+pub(super) const TEXTS: &str = r#"{"type": "array", "items": {"type": "string"}}"#;
 const TIME: &str = "{\"$ref\": \"#/$defs/time\"}";
 const META: &str = "{\"$ref\": \"#/$defs/meta\"}";
 const BLOCKS: &str = "{\"$ref\": \"#/$defs/content\"}";
@@ -124,37 +124,7 @@ pub(super) const AH: &[Field] = &[
     field("env", OBJECT, "Environment variables."),
 ];
 
-pub(super) const SERVER: &[Field] = &[
-    field(
-        "mode",
-        r#"{"enum": ["none", "mock", "real"]}"#,
-        "What stands in for services.",
-    ),
-    field(
-        "llmApiStyle",
-        r#"{"enum": ["openai", "anthropic", "gemini"]}"#,
-        "The model API that the scenario was written for.",
-    ),
-    field(
-        "coalesceThinkingWithToolUse",
-        FLAG,
-        "Whether thinking and calls come in one answer (default: true).",
-    ),
-    field("model", TEXT, "Name of a model."),
-    field("models", TEXTS, "Names of models."),
-    field(
-        "sideCalls",
-        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/side_call\"}}",
-        "Requests beside the conversation, and their answers.",
-    ),
-    field("seed", OBJECT, "What the service answers on its lists."),
-];
-
-pub(super) const SIDE_CALL: &[Field] = &[
-    needed("match", TEXT, "Regular expression that the request fits."),
-    field("model", TEXT, "Only requests for this model."),
-    needed("reply", ANY, "The answer."),
-];
+pub(super) use super::model_fields::*;
 
 pub(super) const ACP: &[Field] = &[
     field(
@@ -294,12 +264,6 @@ pub(super) const RESPONSE: &[Field] = &[
     ),
 ];
 
-/// Keys of an answer as a whole.
-pub(super) const RESPONSE_SIBLINGS: &[Field] = &[
-    field("usage", OBJECT, "Tokens, instead of a count."),
-    field("stopReason", TEXT, "Why the model stopped."),
-];
-
 pub(super) const ERROR: &[Field] = &[
     field("errorType", TEXT, "Kind of the error."),
     field(
@@ -347,6 +311,16 @@ pub(super) const TOOL_USE: &[Field] = &[
         "rawInput",
         ANY,
         "Input shown to the client (default: the arguments).",
+    ),
+    field(
+        "rawArguments",
+        TEXT,
+        "Text that a model sends in place of the arguments, whatever it is.",
+    ),
+    field(
+        "validate",
+        FLAG,
+        "Whether the call must be one that the request advertises (default: true).",
     ),
     field(
         "kind",

@@ -22,6 +22,7 @@ mod included;
 mod keys;
 mod layout;
 mod loader;
+mod model_fields;
 mod parse;
 mod read;
 mod response;

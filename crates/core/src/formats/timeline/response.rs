@@ -8,7 +8,9 @@ use super::loader::{Loader, child, merged};
 use super::{convert, tool};
 use crate::diagnostic::{codes, did_you_mean};
 use crate::formats::reader::{Object, first_character};
-use crate::scenario::timeline::{Response, ResponseElement, ResponseError, ServingCount, ToolUse};
+use crate::scenario::timeline::{
+    Response, ResponseElement, ResponseError, ServingCount, StopReason, StopReasons, ToolUse,
+};
 use crate::source::Span;
 use crate::source::json::{Member, Node, NodeKind};
 use crate::value::{Json, cut};
@@ -42,7 +44,8 @@ impl Draft {
             response: Response {
                 elements: Vec::new(),
                 usage: Json::Null,
-                stop_reason: None,
+                stop_reason: StopReasons::default(),
+                refusal: None,
             },
             meta,
             calls: Vec::new(),
@@ -91,14 +94,84 @@ pub(super) fn response(
 
 /// `usage` and `stopReason` of the answer.
 fn settings(loader: &mut Loader<'_>, draft: &mut Draft, object: Object<'_>) {
-    let usage = loader.object(object, "usage");
+    let usage = usage(loader, object);
     draft.response.usage = merged(std::mem::take(&mut draft.response.usage), usage);
-    if let Some(node) = loader.reader.get(object, "stopReason") {
-        let at = object.child_pointer("stopReason");
-        if let Some(reason) = super::acp::stop_reason(loader, node, &at) {
-            draft.response.stop_reason = Some(reason);
+    draft.response.stop_reason = stop_reasons(loader, object).or(draft.response.stop_reason);
+    if let Some(refusal) = loader.filled(object, "refusal") {
+        draft.response.refusal = Some(refusal);
+    }
+}
+
+/// `usage`, in the words of any dialect.
+fn usage(loader: &mut Loader<'_>, object: Object<'_>) -> Json {
+    let Some(node) = loader.reader.get(object, "usage") else {
+        return Json::Null;
+    };
+    let at = object.child_pointer("usage");
+    let known = fields::USAGE;
+    let Some(node) = loader.mapping(node, &at, "`usage`", known, &[]) else {
+        return Json::Null;
+    };
+    for member in node.members() {
+        let (key, value) = (member.key.as_str(), &member.value);
+        let at = child(&at, key);
+        match known.iter().find(|field| field.name == key) {
+            Some(_) if key.ends_with("_details") => {
+                let whose = format!("`{key}`");
+                loader.mapping(value, &at, &whose, fields::USAGE_DETAILS, &[]);
+            }
+            Some(_) if value.as_u64().is_none() => {
+                let what = format!("`{key}`");
+                loader
+                    .reader
+                    .wrong_type(value, &at, &what, "a number of tokens");
+            }
+            _ => {}
         }
     }
+    node.to_value()
+}
+
+/// `stopReason`: a word of any dialect, or one for each.
+fn stop_reasons(loader: &mut Loader<'_>, object: Object<'_>) -> StopReasons {
+    let Some(node) = loader.reader.get(object, "stopReason") else {
+        return StopReasons::default();
+    };
+    let at = object.child_pointer("stopReason");
+    if node.as_object().is_none() {
+        let reason = stop_reason(loader, node, &at);
+        return reason.map_or_else(StopReasons::default, StopReasons::all);
+    }
+    let known = fields::STOP_REASONS;
+    let Some(node) = loader.mapping(node, &at, "`stopReason`", known, &[]) else {
+        return StopReasons::default();
+    };
+    let mut of = |dialect: &str| {
+        let member = node.members().iter().find(|member| member.key == dialect)?;
+        stop_reason(loader, &member.value, &child(&at, dialect))
+    };
+    StopReasons {
+        anthropic: of("anthropic"),
+        openai: of("openai"),
+        gemini: of("gemini"),
+    }
+}
+
+fn stop_reason(loader: &mut Loader<'_>, node: &Node, at: &str) -> Option<StopReason> {
+    let text = loader.reader.text_of(node, at, "`stopReason`")?;
+    let known = StopReason::from_word(text);
+    if known.is_none() {
+        let message = format!("`{}` is no reason to stop", cut(text, 40));
+        let near = did_you_mean(text, StopReason::all_words());
+        let found = loader.error(codes::TIMELINE_ACP_STOP_REASON, node.span, at, message);
+        found.label = near.map(|word| format!("did you mean `{word}`?"));
+        found.help = Some(
+            "it is a word of any of the dialects: `end_turn`, `max_tokens`, `refusal`, `stop_sequence`, `length`, \
+             `content_filter`, `SAFETY`, …"
+                .to_owned(),
+        );
+    }
+    known
 }
 
 /// One element: a mapping with one key. A mapping of several counts as several, in written order.
@@ -121,6 +194,7 @@ fn element(
                 "meta",
                 "usage",
                 "stopReason",
+                "refusal",
             ]
             .contains(&member.key.as_str())
     };
@@ -231,6 +305,7 @@ fn unknown(loader: &mut Loader<'_>, member: &Member, at: &str) {
         "_meta",
         "usage",
         "stopReason",
+        "refusal",
     ];
     let label = did_you_mean(key, names);
     let message = format!("`llmResponse` has no part `{}`", cut(key, 40));

@@ -247,7 +247,25 @@ pub(super) fn server(loader: &mut Loader<'_>, root: Object<'_>) -> ServerSetting
                 .into_iter()
                 .filter_map(|(item, pointer)| side_call(loader, item, &pointer))
                 .collect();
+            let on_repeat = loader.reader.one_of(
+                object,
+                "onRepeat",
+                "`onRepeat`",
+                &[("same", false), ("next", true)],
+            );
+            let thinking = loader.reader.one_of(
+                object,
+                "thinking",
+                "`server.thinking`",
+                &[("asked", false), ("always", true)],
+            );
             ServerSettings {
+                any_prompt: loader.flag(object, "anyPrompt").unwrap_or(false),
+                ignored_paths: loader.texts(object, "ignore"),
+                always_thinks: thinking.unwrap_or(false),
+                sends_reasoning: loader.flag(object, "reasoningContent").unwrap_or(false),
+                headers: loader.pairs(object, "headers"),
+                repeats_go_on: on_repeat.unwrap_or(false),
                 mode,
                 api_style: style.map(|style| (style, span)),
                 coalesce_thinking: loader

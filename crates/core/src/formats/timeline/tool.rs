@@ -27,6 +27,8 @@ pub(super) const CALL_KEYS: &[&str] = &[
     "toolExecution",
     "toolCallId",
     "rawInput",
+    "rawArguments",
+    "validate",
     "kind",
     "delayMs",
     "_meta",
@@ -260,7 +262,11 @@ fn call(
     };
     let (args, call_id_in_args) = without_call_id(loader, &args, args_pointer);
     let written: Json = args.to_value();
-    let canonical = arguments(loader, &name, &args, args_pointer);
+    let raw_arguments = loader.text(pick("rawArguments"), "rawArguments");
+    let is_validated = loader.flag(pick("validate"), "validate").unwrap_or(true);
+    // What is wrong with a call may be what it is for.
+    let must_be_whole = is_validated && raw_arguments.is_none();
+    let canonical = arguments(loader, &name, &args, args_pointer, must_be_whole);
     let (progress, expected_output) = progress(loader, pick("progress"));
     let result = result(loader, pick("result"));
     let status = status(loader, pick("status"));
@@ -280,6 +286,8 @@ fn call(
         args_span: args.span,
         call_id: call_id.or(call_id_in_args).unwrap_or(counted),
         raw_input,
+        raw_arguments,
+        is_validated,
         kind,
         progress,
         expected_output,
@@ -321,7 +329,14 @@ fn without_call_id(loader: &mut Loader<'_>, args: &Node, pointer: &str) -> (Node
 }
 
 /// The arguments under their canonical names. Reports other spellings, and what is missing or unknown.
-fn arguments(loader: &mut Loader<'_>, name: &Named, args: &Node, pointer: &str) -> Option<Json> {
+/// What is missing is told if the call `must_be_whole`.
+fn arguments(
+    loader: &mut Loader<'_>,
+    name: &Named,
+    args: &Node,
+    pointer: &str,
+    must_be_whole: bool,
+) -> Option<Json> {
     let Some(spec) = name.spec else {
         return Some(args.to_value());
     };
@@ -359,7 +374,7 @@ fn arguments(loader: &mut Loader<'_>, name: &Named, args: &Node, pointer: &str) 
         .filter(|argument| argument.required && !map.contains_key(argument.name))
         .map(|argument| format!("`{}`", argument.name))
         .collect();
-    if !missing.is_empty() {
+    if must_be_whole && !missing.is_empty() {
         let message = format!("`{}` needs {}", spec.name, missing.join(" and "));
         loader.warning(codes::TIMELINE_TOOL_ARGUMENTS, name.span, pointer, message);
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::content::{Block, PlanEntry};
 use super::fault::Fault;
+use super::stop_reason::StopReasons;
 use super::tool_use::ToolUse;
 use crate::source::Span;
 use crate::value::Json;
@@ -149,8 +150,10 @@ pub struct Response {
     pub elements: Vec<ResponseElement>,
     /// `usage`, as scripted; null if it is to be counted.
     pub usage: Json,
-    /// `stopReason`, if it is scripted.
-    pub stop_reason: Option<String>,
+    /// `stopReason`, as far as it is scripted.
+    pub stop_reason: StopReasons,
+    /// `refusal`: the text with which the model refuses.
+    pub refusal: Option<String>,
 }
 
 /// An element of a response.

@@ -6,6 +6,7 @@ mod content;
 mod event;
 mod fault;
 mod settings;
+mod stop_reason;
 mod terminal;
 mod tool_use;
 pub mod vocabulary;
@@ -23,6 +24,7 @@ pub use settings::{
     AcpSettings, ApiStyle, ArtifactPattern, McpServer, McpTransport, Repository, RepositoryMode,
     SeedFile, ServerMode, ServerSettings, SideCall, TerminalChoice, TimelineExpectations,
 };
+pub use stop_reason::{StopReason, StopReasons};
 pub use terminal::{Replacement, TerminalConfig, TerminalTheme};
 pub use tool_use::{
     ExpectedResult, ToolExecution, ToolExecutionEvent, ToolExecutionKind, ToolStatus, ToolUse,
@@ -107,16 +109,27 @@ impl Timeline {
     /// What the scenario is chosen by: the first user input after `sessionStart`, else the first anywhere,
     /// else `initialPrompt`.
     pub fn effective_prompt(&self) -> Option<String> {
-        let first_input = |events: &[TimelineEvent]| {
+        match self.first_input(UserInput::prompt_text) {
+            Some(prompt) => Some(prompt),
+            None => self.initial_prompt.clone(),
+        }
+    }
+
+    /// Where the user input stands that it is chosen by.
+    pub fn effective_prompt_span(&self) -> Option<Span> {
+        self.first_input(|input| input.prompt_text().map(|_| input.span))
+    }
+
+    /// What `read` finds in the first user input after `sessionStart`, else in the first anywhere.
+    fn first_input<T>(&self, read: impl Fn(&UserInput) -> Option<T>) -> Option<T> {
+        let first = |events: &[TimelineEvent]| {
             events.iter().find_map(|event| match &event.kind {
-                EventKind::UserInputs(inputs) => inputs.first().and_then(UserInput::prompt_text),
+                EventKind::UserInputs(inputs) => inputs.first().and_then(&read),
                 _ => None,
             })
         };
         let live = self.boundary().map_or(&[][..], |idx| &self.events[idx..]);
-        first_input(live)
-            .or_else(|| first_input(&self.events))
-            .or_else(|| self.initial_prompt.clone())
+        first(live).or_else(|| first(&self.events))
     }
 
     /// The session id that it names: that of `sessionStart`, else the one its first answer is expected to have.

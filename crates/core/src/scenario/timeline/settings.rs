@@ -74,6 +74,18 @@ pub struct ServerSettings {
     pub models: Vec<String>,
     /// `sideCalls`: requests beside the conversation.
     pub side_calls: Vec<SideCall>,
+    /// `anyPrompt`: whether the first segment takes any prompt.
+    pub any_prompt: bool,
+    /// `ignore`: globs of paths that clients may ask for in vain.
+    pub ignored_paths: Vec<String>,
+    /// `thinking: always`: whether thinking is sent though nobody asks for it.
+    pub always_thinks: bool,
+    /// `reasoningContent`: whether Chat answers have thinking in a field of their own.
+    pub sends_reasoning: bool,
+    /// `headers`: added to answers that are no error.
+    pub headers: Vec<(String, String)>,
+    /// `onRepeat: next`: whether an equal request takes the next turn.
+    pub repeats_go_on: bool,
     /// `seed`: what the service answers on its lists; null if nothing is said.
     pub seed: Json,
 }
@@ -86,6 +98,12 @@ impl Default for ServerSettings {
             coalesce_thinking: true,
             models: Vec::new(),
             side_calls: Vec::new(),
+            any_prompt: false,
+            ignored_paths: Vec::new(),
+            always_thinks: false,
+            sends_reasoning: false,
+            headers: Vec::new(),
+            repeats_go_on: false,
             seed: Json::Null,
         }
     }

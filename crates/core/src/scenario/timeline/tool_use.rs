@@ -25,6 +25,10 @@ pub struct ToolUse {
     pub call_id: String,
     /// `rawInput`, if it differs from the arguments.
     pub raw_input: Option<Json>,
+    /// `rawArguments`: a text that is sent in place of the arguments, whatever it is.
+    pub raw_arguments: Option<String>,
+    /// `validate`: whether the call must be one that the request advertises. True unless it says otherwise.
+    pub is_validated: bool,
     /// `kind`, if the author gave one.
     pub kind: Option<String>,
     /// `progress`.

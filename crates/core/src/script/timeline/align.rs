@@ -5,8 +5,9 @@
 //! whether the turn found there is the one that is asked for.
 
 use super::llm_script::LlmScript;
+use super::miss::place_of_span;
 use super::request::{Request, RequestedResult};
-use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, fit};
+use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, fit, quote};
 use super::turns::{Segment, Turn};
 
 /// Where a request is.
@@ -15,7 +16,7 @@ pub(super) enum Located<'r> {
     At(Position<'r>),
     /// Nowhere: why.
     Nowhere(Lost),
-    /// Its history can't be followed.
+    /// Its history can't be followed: why, for each place where it may have begun.
     Unaligned(Vec<Rejection>),
 }
 
@@ -58,12 +59,27 @@ pub struct Rejection {
     pub turn_idx: usize,
     /// Why it is not.
     pub why: String,
+    /// Whether the history holds the answers around it, and not its own.
+    pub is_gap: bool,
+}
+
+impl Rejection {
+    fn new(turn_idx: usize, why: String) -> Self {
+        Self {
+            turn_idx,
+            why,
+            is_gap: false,
+        }
+    }
 }
 
 /// Which turns a session has done with, though its history doesn't show it.
 pub(super) trait Spent {
     /// Whether every error of the turn was served as often as it is to be, or its empty answer was given.
     fn is_spent(&self, turn_idx: usize) -> bool;
+
+    /// Whether anything of the turn was served.
+    fn is_played(&self, turn_idx: usize) -> bool;
 }
 
 /// A place in the script between two turns.
@@ -88,13 +104,7 @@ pub(super) fn locate<'r>(
     spent: &dyn Spent,
 ) -> Located<'r> {
     let rounds = Rounds::of(request);
-    let aligner = Aligner {
-        script,
-        turns: &script.turns.turns,
-        rounds: &rounds,
-        last_texts: rounds.last.normal_texts(),
-        spent,
-    };
+    let aligner = Aligner::new(script, &rounds, spent);
     if let Some(previous) = &request.previous {
         let place = Place {
             next: previous.turn_idx + 1,
@@ -115,19 +125,14 @@ pub(super) fn locate_at<'r>(
     next: usize,
 ) -> Option<Position<'r>> {
     let rounds = Rounds::of(request);
-    let aligner = Aligner {
-        script,
-        turns: &script.turns.turns,
-        rounds: &rounds,
-        last_texts: rounds.last.normal_texts(),
-        spent,
-    };
-    let n_answered = rounds.answered.len();
+    let aligner = Aligner::new(script, &rounds, spent);
+    // Results say where a request is, if their calls were made in this session.
     let anchor = rounds
         .last
         .results
         .iter()
-        .find_map(|result| script.turn_of_call(&result.call_id));
+        .find_map(|result| script.turn_of_call(&result.call_id))
+        .filter(|&turn_idx| spent.is_played(turn_idx));
     let place = match anchor {
         Some(turn_idx) => Place {
             next: turn_idx + 1,
@@ -135,22 +140,44 @@ pub(super) fn locate_at<'r>(
             results_from: aligner.first_round_with_calls_of(turn_idx) + 1,
             takes_any_text: false,
         },
+        None if next == 0 => Place {
+            results_from: rounds.answered.len(),
+            ..aligner
+                .best_start(&aligner.last_texts)
+                .or_else(|| aligner.first_live())?
+        },
         None => Place {
             next,
             after: None,
-            results_from: n_answered,
+            results_from: rounds.answered.len(),
             takes_any_text: false,
         },
     };
-    if anchor.is_none() && next == 0 {
-        let start = aligner.best_start(&aligner.last_texts)?;
-        return Some(Position {
-            turn_idx: start,
+    aligner.arrive(place).ok()
+}
+
+/// The turn `next`, if its input is among what is said last.
+pub(super) fn locate_next<'r>(
+    script: &LlmScript,
+    request: &'r Request,
+    spent: &dyn Spent,
+    next: usize,
+) -> Result<Position<'r>, Lost> {
+    let rounds = Rounds::of(request);
+    let aligner = Aligner::new(script, &rounds, spent);
+    let mut differences = Vec::new();
+    match aligner.next_asked(Place::start(next, false), &mut differences) {
+        Some(turn_idx) => Ok(Position {
+            turn_idx,
             after: None,
             results: Vec::new(),
-        });
+        }),
+        None => Err(Lost {
+            expected: aligner.first_unspent(next),
+            differences,
+            ..Lost::default()
+        }),
     }
-    aligner.arrive(place).ok()
 }
 
 struct Aligner<'a, 'r> {
@@ -161,7 +188,17 @@ struct Aligner<'a, 'r> {
     spent: &'a dyn Spent,
 }
 
-impl<'r> Aligner<'_, 'r> {
+impl<'a, 'r> Aligner<'a, 'r> {
+    fn new(script: &'a LlmScript, rounds: &'a Rounds<'r>, spent: &'a dyn Spent) -> Self {
+        Self {
+            script,
+            turns: &script.turns.turns,
+            rounds,
+            last_texts: rounds.last.normal_texts(),
+            spent,
+        }
+    }
+
     fn go_on_from(&self, place: Place) -> Located<'r> {
         match self.walk(place) {
             Ok(place) => self.arrival(place, Vec::new()),
@@ -177,21 +214,18 @@ impl<'r> Aligner<'_, 'r> {
     }
 
     fn begin(&self) -> Located<'r> {
-        let is_start = self.rounds.answered.is_empty();
         let texts = self.rounds.first().normal_texts();
-        if is_start {
-            let Some(start) = self
-                .best_start(&texts)
-                .or_else(|| Some(self.script.turns.first_live_segment()?.first_turn_idx))
-            else {
-                return Located::Nowhere(Lost::default());
+        if self.rounds.answered.is_empty() {
+            let start = self.best_start(&texts);
+            return match start.or_else(|| self.first_live()) {
+                Some(place) => self.arrival(place, Vec::new()),
+                None => Located::Nowhere(Lost::default()),
             };
-            return self.arrival(Place::start(start, true), Vec::new());
         }
-        let mut rejected = Vec::new();
+        let mut rejected: Vec<Rejection> = Vec::new();
         let mut nearest: Option<Lost> = None;
         for start in self.starts(&texts) {
-            match self.walk(Place::start(start, false)) {
+            match self.walk(Place::start(start, self.takes_any_prompt(start))) {
                 Err(rejection) => {
                     if rejected.len() < MAX_REJECTIONS && !rejected.contains(&rejection) {
                         rejected.push(rejection);
@@ -203,32 +237,75 @@ impl<'r> Aligner<'_, 'r> {
                 },
             }
         }
-        match nearest {
-            Some(lost) => Located::Nowhere(Lost { rejected, ..lost }),
+        if let Some(lost) = nearest {
+            return Located::Nowhere(Lost { rejected, ..lost });
+        }
+        // An answer that is left out is no history that was made shorter: what stood around it is still there.
+        match rejected.iter().position(|rejection| rejection.is_gap) {
+            Some(idx) => Located::Nowhere(Lost {
+                expected: Some(rejected[idx].turn_idx),
+                rejected,
+                ..Lost::default()
+            }),
             None => Located::Unaligned(rejected),
         }
     }
 
-    /// The first live segment whose input fits what was said; an equal one before one that is only contained.
-    fn best_start(&self, texts: &NormalTexts) -> Option<usize> {
-        let live = || self.segments().filter(|segment| !segment.is_history);
-        fitting(live(), texts, Fit::Equal)
-            .chain(fitting(live(), texts, Fit::Contained))
-            .next()
+    fn first_live(&self) -> Option<Place> {
+        let segment = self.script.turns.first_live_segment()?;
+        let start = segment.first_turn_idx;
+        Some(Place::start(start, self.takes_any_prompt(start)))
     }
 
-    /// Where a conversation with answers may have begun, likely places first: live segments whose input fits, the
-    /// first live segment, the top, and segments of the history whose input fits.
+    /// Whether the conversation may begin there with any text: `anyPrompt`.
+    fn takes_any_prompt(&self, turn_idx: usize) -> bool {
+        let first_live = self.script.turns.first_live_segment();
+        self.script.timeline.server.any_prompt
+            && first_live.is_some_and(|segment| segment.first_turn_idx == turn_idx)
+    }
+
+    /// The live segments at which a conversation may begin: the first, and each one before which everything was
+    /// played in this session.
+    fn reached(&self) -> impl Iterator<Item = &Segment> {
+        let live = self.segments().filter(|segment| !segment.is_history);
+        let mut before = None;
+        live.take_while(move |segment| {
+            let start = segment.first_turn_idx;
+            let from = before.replace(start).unwrap_or(start);
+            (from..start).all(|turn_idx| self.spent.is_played(turn_idx))
+        })
+    }
+
+    /// The first segment at which a conversation may begin that says this.
+    fn best_start(&self, texts: &NormalTexts) -> Option<Place> {
+        let start = *self.fitting_starts(texts).first()?;
+        Some(Place::start(start, false))
+    }
+
+    /// The segments that were reached and whose input fits what was said; equal ones before those that are only
+    /// contained. What belongs to an earlier segment must not be said with it: its answer would have been forgotten.
+    fn fitting_starts(&self, texts: &NormalTexts) -> Vec<usize> {
+        let has_earlier = |start: usize| {
+            self.reached()
+                .take_while(|segment| segment.first_turn_idx < start)
+                .filter_map(|segment| segment.input.as_ref())
+                .any(|input| input.text.is_some() && texts.holds(&input.normal))
+        };
+        fitting(self.reached(), texts, Fit::Equal)
+            .chain(fitting(self.reached(), texts, Fit::Contained))
+            .filter(|&start| !has_earlier(start))
+            .collect()
+    }
+
+    /// Where a conversation with answers may have begun, likely places first: segments that were reached and whose
+    /// input fits, the first live segment, the top.
     fn starts(&self, texts: &NormalTexts) -> Vec<usize> {
-        let live = || self.segments().filter(|segment| !segment.is_history);
-        let first_live = live().next().map(|segment| segment.first_turn_idx);
-        let history = || self.segments().filter(|segment| segment.is_history);
-        let mut starts: Vec<usize> = fitting(live(), texts, Fit::Equal)
-            .chain(fitting(live(), texts, Fit::Contained))
-            .chain(first_live)
+        let first_live = self.script.turns.first_live_segment();
+        let mut starts: Vec<usize> = self
+            .fitting_starts(texts)
+            .into_iter()
+            .chain(first_live.map(|segment| segment.first_turn_idx))
             .chain((!self.turns.is_empty()).then_some(0))
-            .chain(fitting(history(), texts, Fit::Equal))
-            .chain(fitting(history(), texts, Fit::Contained))
             .take(MAX_STARTS)
             .collect();
         let mut seen = std::collections::HashSet::new();
@@ -243,7 +320,7 @@ impl<'r> Aligner<'_, 'r> {
     /// Walks the answered rounds.
     fn walk(&self, mut place: Place) -> Result<Place, Rejection> {
         let mut seen_calls: Vec<&str> = Vec::new();
-        for (round_idx, (_, said)) in self.rounds.answered.iter().enumerate() {
+        for (round_idx, (side, said)) in self.rounds.answered.iter().enumerate() {
             let goes_on = place.after.is_some_and(|turn_idx| {
                 !said.calls.is_empty()
                     && said.calls.iter().all(|call| {
@@ -253,6 +330,10 @@ impl<'r> Aligner<'_, 'r> {
             });
             if !goes_on {
                 let turn_idx = self.next_answer(place.next, said)?;
+                let takes_any = place.takes_any_text && turn_idx == place.next;
+                if !takes_any {
+                    self.check_said(turn_idx, side)?;
+                }
                 place = Place {
                     next: turn_idx + 1,
                     after: Some(turn_idx),
@@ -267,21 +348,71 @@ impl<'r> Aligner<'_, 'r> {
         Ok(place)
     }
 
+    /// What the user said before the answer of a turn must have asked for it.
+    fn check_said(&self, turn_idx: usize, side: &UserSide<'_>) -> Result<(), Rejection> {
+        let input = self.turns[turn_idx].input.as_ref();
+        let input = input.filter(|input| input.text.is_some() && !input.is_keys);
+        let Some(input) = input else { return Ok(()) };
+        if side.normal_texts().find(&input.normal, 0).is_some() {
+            return Ok(());
+        }
+        let scripted = input.text.as_deref().unwrap_or_default();
+        let arrived = side.texts.last().map_or("none".into(), |text| quote(text));
+        Err(Rejection::new(
+            turn_idx,
+            format!(
+                "before its answer, the history holds another text of the user's: {arrived} in place of {}",
+                quote(scripted)
+            ),
+        ))
+    }
+
     /// The first turn from `next` on that answered so, past those that leave no trace.
     fn next_answer(&self, next: usize, said: &Said<'_>) -> Result<usize, Rejection> {
         let mut turn_idx = next;
         loop {
             let Some(turn) = self.turns.get(turn_idx) else {
-                return Err(Rejection {
-                    turn_idx: turn_idx.saturating_sub(1),
-                    why: "the history goes on after the last turn of the script".into(),
-                });
+                return Err(Rejection::new(
+                    turn_idx.saturating_sub(1),
+                    "the history goes on after the last turn of the script".into(),
+                ));
             };
             match answers_so(turn, said) {
                 Ok(()) => return Ok(turn_idx),
-                Err(why) if !may_be_missing(turn) => return Err(Rejection { turn_idx, why }),
+                Err(why) if !may_be_missing(turn) => {
+                    return Err(self.rejection(turn_idx, why, said));
+                }
                 Err(_) => turn_idx += 1,
             }
+        }
+    }
+
+    /// Why an answer of the history is not that of a turn: it may be that of a later one.
+    fn rejection(&self, turn_idx: usize, why: String, said: &Said<'_>) -> Rejection {
+        // What stands before `sessionStart` a conversation may begin behind.
+        let may_be_left_out = self.turns[turn_idx].is_history;
+        let says_something = !said.calls.is_empty() || !said.squeezed.is_empty();
+        let later = (turn_idx + 1..self.turns.len()).find(|&later| {
+            let turn = &self.turns[later];
+            let is_it = match said.calls.is_empty() {
+                true => turn.squeezed == said.squeezed && turn.calls().next().is_none(),
+                false => said
+                    .calls
+                    .iter()
+                    .all(|call| self.script.turn_of_call(&call.id) == Some(later)),
+            };
+            says_something && is_it && !may_be_left_out
+        });
+        match later {
+            Some(later) => Rejection {
+                turn_idx,
+                why: format!(
+                    "the history leaves its answer out, and goes on with that of turn {}",
+                    later + 1
+                ),
+                is_gap: true,
+            },
+            None => Rejection::new(turn_idx, why),
         }
     }
 
@@ -291,6 +422,13 @@ impl<'r> Aligner<'_, 'r> {
         let results = self.results_since(place);
         differences.extend(self.compare_results(place, &results));
         let turn_idx = self.next_asked(place, &mut differences);
+        // Without an input of its own, the first turn takes the prompt that its scenario is chosen by.
+        let is_prompt =
+            |turn_idx: usize| place.after.is_none() && self.turns[turn_idx].input.is_none();
+        let early = turn_idx
+            .filter(|&turn_idx| !is_prompt(turn_idx))
+            .and_then(|turn_idx| self.said_too_early(turn_idx));
+        differences.extend(early);
         match turn_idx {
             Some(turn_idx) if differences.is_empty() => Ok(Position {
                 turn_idx,
@@ -406,6 +544,11 @@ impl<'r> Aligner<'_, 'r> {
         while let Some(turn) = self.turns.get(turn_idx) {
             let takes_any = place.takes_any_text && turn_idx == place.next;
             let is_spent = self.spent.is_spent(turn_idx);
+            // Nothing was said yet that could have left no trace.
+            if place.after.is_none() && turn_idx == place.next && turn.input.is_none() && !is_spent
+            {
+                return Some(turn_idx);
+            }
             match self.input_fits(turn, from) {
                 Some(used) => {
                     // Without an input of its own, a later turn is no better than one that has been found.
@@ -433,6 +576,28 @@ impl<'r> Aligner<'_, 'r> {
         found
     }
 
+    /// An input of a later turn that arrives together with what `turn_idx` waits for.
+    fn said_too_early(&self, turn_idx: usize) -> Option<FieldDifference> {
+        let input = self.turns[turn_idx].input.as_ref();
+        let own = input.map(|input| input.normal.as_str());
+        let later = self.turns[turn_idx + 1..].iter();
+        let later = later.filter_map(|turn| turn.input.as_ref());
+        let mut later = later.filter(|input| !input.is_keys && !input.normal.is_empty());
+        let early = later.find(|input| {
+            Some(input.normal.as_str()) != own && self.last_texts.is_said_with(&input.normal, own)
+        })?;
+        let own = input.and_then(|input| input.text.as_deref());
+        Some(FieldDifference {
+            field: "user text",
+            expected: own.map_or_else(|| "none".into(), quote),
+            arrived: format!(
+                "with it {}, which a later turn waits for ({})",
+                quote(early.text.as_deref().unwrap_or_default()),
+                place_of_span(self.script, early.span)
+            ),
+        })
+    }
+
     fn first_unspent(&self, next: usize) -> Option<usize> {
         (next..self.turns.len()).find(|&turn_idx| !self.spent.is_spent(turn_idx))
     }
@@ -453,12 +618,26 @@ impl<'r> Aligner<'_, 'r> {
     }
 
     fn text_difference(&self, turn: &Turn) -> FieldDifference {
-        let expected = turn.input.as_ref().and_then(|input| input.text.as_deref());
-        let arrived = self.rounds.last.texts.last();
+        let input = turn.input.as_ref();
+        let scripted = input.and_then(|input| Some((input, input.text.as_deref()?)));
+        let expected = scripted.map(|(input, text)| {
+            format!(
+                "{} ({})",
+                quote(text),
+                place_of_span(self.script, input.span)
+            )
+        });
+        let arrived = self.rounds.last.texts.last().map(|text| {
+            let distance = scripted.and_then(|(input, _)| self.last_texts.distance(&input.normal));
+            match distance {
+                Some(distance) => format!("{}, distance {distance:.2}", quote(text)),
+                None => quote(text),
+            }
+        });
         FieldDifference {
             field: "user text",
-            expected: expected.map_or_else(|| "any".into(), super::rounds::quote),
-            arrived: arrived.map_or_else(|| "none".into(), |text| super::rounds::quote(text)),
+            expected: expected.unwrap_or_else(|| "any".into()),
+            arrived: arrived.unwrap_or_else(|| "none".into()),
         }
     }
 }
@@ -531,7 +710,31 @@ fn answers_so(turn: &Turn, said: &Said<'_>) -> Result<(), String> {
     if is_same_text(&turn.squeezed, &said.squeezed) {
         return Ok(());
     }
-    Err("the history holds another text".into())
+    let scripted = turn.text();
+    let (expected, arrived) = around_difference(&scripted, &said.text);
+    Err(format!(
+        "the history holds another text: {} in place of {}",
+        quote(arrived),
+        quote(expected)
+    ))
+}
+
+/// Two texts from shortly before where they begin to differ.
+fn around_difference<'a>(one: &'a str, other: &'a str) -> (&'a str, &'a str) {
+    const SHOWN_BEFORE: usize = 20;
+    let n_same = one
+        .chars()
+        .zip(other.chars())
+        .take_while(|(one, other)| one == other)
+        .count();
+    let from = n_same.saturating_sub(SHOWN_BEFORE);
+    let same = one
+        .char_indices()
+        .nth(from)
+        .map_or(one, |(at, _)| &one[..at]);
+    // From the beginning of a word.
+    let start = same.rfind(char::is_whitespace).unwrap_or(0);
+    (&one[start..], &other[start..])
 }
 
 /// Whether a client's memory of a text is that text: equal, or with little cut off or added.

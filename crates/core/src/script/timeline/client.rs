@@ -3,6 +3,7 @@
 use super::llm_script::LlmScript;
 use super::request::{Endpoint, Message, Part, Request, RequestedCall, RequestedResult, Role};
 use super::request_key::RequestKey;
+use super::selection::DEFAULT_MAX_DISTANCE;
 use super::session::{Decision, Served, Session};
 use super::side_lane::SideLane;
 use super::turns::TurnElement;
@@ -56,6 +57,7 @@ impl Client {
             TurnElement::Text(pieces) => Some(Part::Text(
                 pieces.iter().map(|piece| &*piece.text).collect(),
             )),
+            TurnElement::Refusal(piece) => Some(Part::Text(piece.text.to_string())),
             TurnElement::Call(call) => Some(Part::Call(RequestedCall {
                 id: call.id.clone(),
                 name: "Bash".into(),
@@ -87,7 +89,7 @@ impl<'s> Play<'s> {
     }
 
     pub(super) fn sends(&mut self) -> Decision {
-        let side = SideLane::new([&*self.script.timeline]);
+        let side = SideLane::new([&*self.script.timeline], DEFAULT_MAX_DISTANCE);
         self.session
             .answer(self.script, &side, &self.client.request())
     }

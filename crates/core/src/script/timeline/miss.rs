@@ -9,6 +9,7 @@ use super::request::Request;
 use super::rounds::{Rounds, list, quote};
 use super::turns::Turn;
 use crate::diagnostic::{Diagnostic, codes};
+use crate::source::Span;
 
 /// A request that the script does not expect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,27 +110,30 @@ impl Miss {
                 place_of(script, turn_idx)
             )
         });
-        let rejected = self.rejected.iter().map(|found| {
-            format!(
-                "not turn {} ({}): {}",
-                found.turn_idx + 1,
-                place_of(script, found.turn_idx),
-                found.why
-            )
-        });
+        let rejected = self.rejected.iter().map(|found| found.explain(script));
         differences.chain(nearest).chain(rejected).collect()
     }
 }
 
 /// `file:line` of a turn.
 fn place_of(script: &LlmScript, turn_idx: usize) -> String {
-    let source = &script.timeline.source;
     match script.turn(turn_idx) {
-        None => source.name().to_owned(),
-        Some(turn) => {
-            let position = source.position(turn.span.start);
-            format!("{}:{}", source.name(), position.line)
-        }
+        None => script.timeline.source.name().to_owned(),
+        Some(turn) => place_of_span(script, turn.span),
+    }
+}
+
+/// `file:line` of what stands there.
+pub(super) fn place_of_span(script: &LlmScript, span: Span) -> String {
+    let source = &script.timeline.source;
+    format!("{}:{}", source.name(), source.position(span.start).line)
+}
+
+impl Rejection {
+    /// That the turn is not the one, and why.
+    pub fn explain(&self, script: &LlmScript) -> String {
+        let (number, place) = (self.turn_idx + 1, place_of(script, self.turn_idx));
+        format!("not turn {number} ({place}): {}", self.why)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The history of a request as rounds: what came from the user's side, and what the model answered.
 
+use super::distance::{Measured, distance};
 use super::request::{Part, Request, RequestedCall, RequestedResult, Role};
 use super::text::{is_reminder, normalise, squeeze};
 
@@ -152,6 +153,26 @@ impl NormalTexts {
         let last = self.each.last().map(String::as_str);
         let fits = [last, self.joined.as_deref()].into_iter().flatten();
         fits.filter_map(|text| fit(text, scripted)).max()
+    }
+
+    /// Whether one of the texts is `scripted`, a normal text.
+    pub(super) fn holds(&self, scripted: &str) -> bool {
+        self.each.iter().any(|text| text == scripted)
+    }
+
+    /// Whether `scripted` is said in one breath with `own`: as a text of its own, or right behind it.
+    pub(super) fn is_said_with(&self, scripted: &str, own: Option<&str>) -> bool {
+        let is_behind = |text: &str| {
+            own.and_then(|own| text.strip_prefix(own))
+                .is_some_and(|rest| rest.strip_prefix(' ') == Some(scripted))
+        };
+        self.holds(scripted) || self.each.iter().any(|text| is_behind(text))
+    }
+
+    /// How far the last text is from `scripted`, a normal text.
+    pub(super) fn distance(&self, scripted: &str) -> Option<f64> {
+        let last = Measured::new(self.last()?.to_owned());
+        distance(&last, &Measured::new(scripted.to_owned()), 1.0)
     }
 
     /// The first text from `from` on that `scripted` fits, as the index after it. Texts together count as the last.

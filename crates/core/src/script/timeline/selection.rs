@@ -1,5 +1,7 @@
 //! Which of several scenarios is meant: by name, by session id, or by how near its prompt is.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 
 use super::distance::{Measured, distance, least_distance};
@@ -16,16 +18,20 @@ const N_OTHERS: usize = 3;
 /// What chooses among scenarios. Built once for a set of them, in the order of their files.
 #[derive(Debug, Clone)]
 pub struct Selector {
-    entries: Vec<Entry>,
+    entries: Vec<Candidate>,
     max_distance: f64,
 }
 
 #[derive(Debug, Clone)]
-struct Entry {
+struct Candidate {
     name: String,
     session_id: Option<String>,
     /// The effective prompt, normal; `None` if it can't be chosen by it.
     prompt: Option<Measured>,
+    /// The same for people: in quotes, with its place.
+    shown: Option<String>,
+    /// Whether it takes any prompt.
+    takes_any: bool,
 }
 
 /// What a request or the user asks for. The first that is given decides.
@@ -59,8 +65,12 @@ pub enum SelectionReason {
     SessionId,
     /// By its prompt, at this distance.
     Prompt(f64),
-    /// It is the only one. The distance of its prompt, if it has one and it is not above the limit.
-    Only(Option<f64>),
+    /// What the request's history holds is what the scenario has there.
+    History,
+    /// It is the only one, and scripts no prompt that another one could differ from.
+    Only,
+    /// No prompt is near, and it takes any (`anyPrompt`).
+    Any,
 }
 
 /// A scenario with its distance.
@@ -72,6 +82,8 @@ pub struct Ranked {
     pub name: String,
     /// From 0, the same, to 1; `None` if it has no prompt.
     pub distance: Option<PromptDistance>,
+    /// Its prompt in quotes, cut, with its place.
+    pub prompt: Option<String>,
 }
 
 /// How far a prompt is.
@@ -121,13 +133,24 @@ struct Nearness {
 impl Selector {
     /// What chooses among `timelines` up to `max_distance`.
     pub fn new<'a>(timelines: impl IntoIterator<Item = &'a Timeline>, max_distance: f64) -> Self {
-        let entries = timelines.into_iter().map(|timeline| Entry {
+        let entries = timelines.into_iter().map(|timeline| Candidate {
             name: timeline.name.clone(),
             session_id: timeline.session_id().map(str::to_owned),
             prompt: timeline
                 .effective_prompt()
                 .map(|prompt| Measured::new(normalise(&prompt)))
                 .filter(|prompt| prompt.length > 0),
+            shown: timeline.effective_prompt().map(|prompt| {
+                let (source, quoted) = (&timeline.source, super::rounds::quote(&prompt));
+                match timeline.effective_prompt_span() {
+                    None => quoted,
+                    Some(span) => {
+                        let line = source.position(span.start).line;
+                        format!("{quoted} ({}:{line})", source.name())
+                    }
+                }
+            }),
+            takes_any: timeline.server.any_prompt,
         });
         Self {
             entries: entries.collect(),
@@ -135,27 +158,40 @@ impl Selector {
         }
     }
 
+    /// The distance above which nothing is chosen.
+    pub fn max_distance(&self) -> f64 {
+        self.max_distance
+    }
+
     /// T-SEL-03 for each of several `timelines` that only a name can choose, since it has no prompt.
-    pub fn doubts<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Vec<Diagnostic> {
+    pub fn without_prompt<'a>(
+        timelines: impl IntoIterator<Item = &'a Timeline>,
+    ) -> Vec<Diagnostic> {
         let timelines: Vec<&Timeline> = timelines.into_iter().collect();
-        let is_alone = timelines.len() < 2;
-        let without_prompt = timelines.into_iter().filter(|timeline| {
-            !is_alone
-                && timeline
-                    .effective_prompt()
-                    .is_none_or(|prompt| normalise(&prompt).is_empty())
-        });
-        without_prompt
-            .map(|timeline| {
-                let message = format!(
-                    "`{}` has no user input and no `initialPrompt`, so that no prompt can choose it",
-                    timeline.name
-                );
-                Diagnostic::warning(codes::SELECT_DOUBT, message)
-                    .at(&timeline.source, timeline.name_span)
-                    .with_help("add `initialPrompt`, or choose it by its name")
-            })
-            .collect()
+        let is_set = timelines.len() > 1;
+        let silent = timelines
+            .into_iter()
+            .filter(|timeline| is_set && normal_prompt(timeline).is_empty());
+        silent.map(without_prompt).collect()
+    }
+
+    /// T-SEL-04 for each of `timelines` that has the prompt of one before it.
+    pub fn same_prompt<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Vec<Diagnostic> {
+        let mut by_prompt: HashMap<String, &Timeline> = HashMap::new();
+        let mut found = Vec::new();
+        for timeline in timelines {
+            let normal = normal_prompt(timeline);
+            if normal.is_empty() {
+                continue;
+            }
+            match by_prompt.entry(normal) {
+                Entry::Occupied(other) => found.push(same_prompt(timeline, other.get())),
+                Entry::Vacant(place) => {
+                    place.insert(timeline);
+                }
+            }
+        }
+        found
     }
 
     /// The scenario that is meant.
@@ -183,7 +219,7 @@ impl Selector {
         what: &'static str,
         wanted: &str,
         reason: SelectionReason,
-        field: impl Fn(&'a Entry) -> Option<&'a str>,
+        field: impl Fn(&'a Candidate) -> Option<&'a str>,
     ) -> Result<Selection, Unselected> {
         let known = || self.entries.iter().filter_map(&field);
         let found = self
@@ -205,26 +241,31 @@ impl Selector {
         }
     }
 
-    fn by_prompt(&self, prompts: &[&str]) -> Result<Selection, Unselected> {
+    /// The scenario whose script a request's history follows, likely ones first: `accounts_for` says so of one. A text
+    /// of the history may be nearer to the prompt of another one.
+    pub(super) fn by_history(
+        &self,
+        prompts: &[&str],
+        accounts_for: impl Fn(usize) -> bool,
+    ) -> Option<Selection> {
+        let ranked = self.ranked(prompts).into_iter().map(|(idx, _)| idx);
+        let scenario_idx = ranked.take(MAX_TRIED).find(|&idx| accounts_for(idx))?;
+        Some(Selection {
+            scenario_idx,
+            reason: SelectionReason::History,
+            others: Vec::new(),
+        })
+    }
+
+    /// All scenarios by how near their prompt is to the nearest of `prompts`.
+    fn ranked(&self, prompts: &[&str]) -> Vec<(usize, Option<Nearness>)> {
         let texts: Vec<Measured> = prompts
             .iter()
             .map(|text| Measured::new(normalise(text)))
             .filter(|text| text.length > 0)
             .collect();
-        if let [only] = &self.entries[..] {
-            let near = self.nearness(only, &texts);
-            let distance = near
-                .map(|near| near.distance)
-                .filter(|found| found.is_exact && found.value <= self.max_distance);
-            return Ok(Selection {
-                scenario_idx: 0,
-                reason: SelectionReason::Only(distance.map(|found| found.value)),
-                others: Vec::new(),
-            });
-        }
-        let mut ranked: Vec<(usize, Option<Nearness>)> = self
-            .entries
-            .iter()
+        let entries = self.entries.iter();
+        let mut ranked: Vec<(usize, Option<Nearness>)> = entries
             .map(|entry| self.nearness(entry, &texts))
             .enumerate()
             .collect();
@@ -233,12 +274,28 @@ impl Selector {
             (Some(one), Some(other)) => one.order(other),
             (one, other) => other.is_some().cmp(&one.is_some()),
         });
-        let told = |from: usize| {
+        ranked
+    }
+
+    fn by_prompt(&self, prompts: &[&str]) -> Result<Selection, Unselected> {
+        if let [Candidate { prompt: None, .. }] = &self.entries[..] {
+            return Ok(Selection {
+                scenario_idx: 0,
+                reason: SelectionReason::Only,
+                others: Vec::new(),
+            });
+        }
+        let ranked = self.ranked(prompts);
+        let others = |from: usize| {
             let next = ranked.iter().skip(from).take(N_OTHERS);
-            next.map(|&(scenario_idx, near)| Ranked {
-                scenario_idx,
-                name: self.entries[scenario_idx].name.clone(),
-                distance: near.map(|near| near.distance),
+            next.map(|&(scenario_idx, near)| {
+                let entry = &self.entries[scenario_idx];
+                Ranked {
+                    scenario_idx,
+                    name: entry.name.clone(),
+                    distance: near.map(|near| near.distance),
+                    prompt: entry.shown.clone(),
+                }
             })
             .collect::<Vec<_>>()
         };
@@ -249,19 +306,26 @@ impl Selector {
                 Ok(Selection {
                     scenario_idx,
                     reason: SelectionReason::Prompt(near.distance.value),
-                    others: told(1),
+                    others: others(1),
                 })
             }
-            _ => Err(Unselected::Far {
-                wanted: super::rounds::quote(prompts.last().copied().unwrap_or_default()),
-                max_distance: self.max_distance,
-                nearest: told(0),
-            }),
+            _ => match self.entries.iter().position(|entry| entry.takes_any) {
+                Some(scenario_idx) => Ok(Selection {
+                    scenario_idx,
+                    reason: SelectionReason::Any,
+                    others: others(0),
+                }),
+                None => Err(Unselected::Far {
+                    wanted: super::rounds::quote(prompts.last().copied().unwrap_or_default()),
+                    max_distance: self.max_distance,
+                    nearest: others(0),
+                }),
+            },
         }
     }
 
     /// How near the nearest of `texts` is to the prompt of `entry`.
-    fn nearness(&self, entry: &Entry, texts: &[Measured]) -> Option<Nearness> {
+    fn nearness(&self, entry: &Candidate, texts: &[Measured]) -> Option<Nearness> {
         let prompt = entry.prompt.as_ref()?;
         texts
             .iter()
@@ -293,6 +357,41 @@ impl Selector {
 
 /// More names are not listed.
 const MAX_KNOWN: usize = 10;
+/// More scripts are not compared with a history.
+const MAX_TRIED: usize = 100;
+
+/// The effective prompt for comparing; empty if there is none.
+fn normal_prompt(timeline: &Timeline) -> String {
+    normalise(&timeline.effective_prompt().unwrap_or_default())
+}
+
+fn without_prompt(timeline: &Timeline) -> Diagnostic {
+    let message = format!(
+        "`{}` has no user input and no `initialPrompt`, so that no prompt can choose it",
+        timeline.name
+    );
+    Diagnostic::warning(codes::SELECT_DOUBT, message)
+        .at(&timeline.source, timeline.name_span)
+        .with_help("add `initialPrompt`, or choose it by its name")
+}
+
+fn same_prompt(timeline: &Timeline, other: &Timeline) -> Diagnostic {
+    let message = format!(
+        "`{}` and `{}` have the same prompt: no request could choose the second one",
+        other.name, timeline.name
+    );
+    let span = timeline.effective_prompt_span();
+    let line_of_other = other
+        .effective_prompt_span()
+        .map_or(1, |span| other.source.position(span.start).line);
+    Diagnostic::error(codes::SELECT_SAME, message)
+        .at(&timeline.source, span.unwrap_or(timeline.name_span))
+        .with_note(format!(
+            "the other one: {}:{line_of_other}",
+            other.source.name()
+        ))
+        .with_help("change one prompt, or play the files one at a time")
+}
 
 impl Nearness {
     /// Nearer first; a text that is the prompt before one that only holds it; a longer prompt before a shorter one.
@@ -307,14 +406,13 @@ impl Nearness {
 }
 
 impl Selection {
-    /// T-SEL-03, if the only scenario was taken although its prompt is far away. `is_prompt_known` says whether
-    /// there was a prompt to compare with at all.
-    pub fn doubt(&self, timeline: &Timeline, is_prompt_known: bool) -> Option<Diagnostic> {
-        if self.reason != SelectionReason::Only(None) || !is_prompt_known {
+    /// T-SEL-03, if the scenario was taken although its prompt is far away.
+    pub fn doubt(&self, timeline: &Timeline) -> Option<Diagnostic> {
+        if self.reason != SelectionReason::Any {
             return None;
         }
         let message = format!(
-            "`{}` is the only scenario, and it is played although its prompt is far from the one that arrived",
+            "`{}` takes any prompt, and it is played although its own is far from the one that arrived",
             timeline.name
         );
         Some(
@@ -345,7 +443,7 @@ impl Unselected {
                     diagnostic = diagnostic.with_note(ranked.to_string());
                 }
                 diagnostic.with_help(
-                    "name the scenario (`x-scenario-name`, `--scenario-name`), or raise `--max-distance`",
+                    "correct the prompt, name the scenario (`x-scenario-name`, `--scenario-name`), or take any prompt with `--any-prompt`",
                 )
             }
         }
@@ -379,6 +477,10 @@ impl fmt::Display for Ranked {
                 write!(formatter, "distance {:.2}", distance.value)
             }
             Some(distance) => write!(formatter, "distance above {:.2}", distance.value),
+        }?;
+        match &self.prompt {
+            Some(prompt) => write!(formatter, " from {prompt}"),
+            None => Ok(()),
         }
     }
 }
@@ -389,10 +491,9 @@ impl fmt::Display for SelectionReason {
             Self::Name => formatter.write_str("by its name"),
             Self::SessionId => formatter.write_str("by its session id"),
             Self::Prompt(distance) => write!(formatter, "by its prompt, distance {distance:.2}"),
-            Self::Only(Some(distance)) => {
-                write!(formatter, "the only one, distance {distance:.2}")
-            }
-            Self::Only(None) => formatter.write_str("the only one"),
+            Self::History => formatter.write_str("by its history"),
+            Self::Only => formatter.write_str("the only one"),
+            Self::Any => formatter.write_str("it takes any prompt"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::align::{Located, Lost, Position, Spent, locate, locate_at};
+use super::align::{Located, Lost, Position, Rejection, Spent, locate, locate_at, locate_next};
 use super::llm_script::LlmScript;
 use super::miss::Miss;
 use super::request::Request;
@@ -54,6 +54,8 @@ pub struct Served {
     pub after: Option<usize>,
     /// Whether its history could not be followed (T-LLM-09).
     pub is_unaligned: bool,
+    /// What of its history could not be followed.
+    pub rejected: Vec<Rejection>,
     /// Whether it is the first thing that is served of this turn in this session.
     pub is_first: bool,
     /// Results that are not what the script has (T-LLM-05).
@@ -80,8 +82,14 @@ impl Session {
 
     /// What `request` is answered with, which counts as served.
     pub fn answer(&mut self, script: &LlmScript, side: &SideLane, request: &Request) -> Decision {
-        if let Some(served) = self.remembered.get(&request.key) {
+        let before = self.remembered.get(&request.key);
+        if let Some(served) = before
+            && !script.timeline.server.repeats_go_on
+        {
             return Decision::Repeat(served.clone());
+        }
+        if let Some(turn_idx) = before.map(|served| served.turn_idx) {
+            return self.go_on(script, request, turn_idx);
         }
         let served_here = ServedHere {
             script,
@@ -99,12 +107,12 @@ impl Session {
         if let Some(reply) = side.reply(request, expected_text) {
             return Decision::Side(reply);
         }
-        let (position, is_unaligned) = match located {
-            Located::At(position) => (position, false),
+        let (position, rejected) = match located {
+            Located::At(position) => (position, None),
             Located::Nowhere(lost) => return miss(script, request, lost),
             Located::Unaligned(rejected) => {
                 match locate_at(script, request, &served_here, self.cursor) {
-                    Some(position) => (position, true),
+                    Some(position) => (position, Some(rejected)),
                     None => {
                         let lost = Lost {
                             expected: Some(self.cursor).filter(|&idx| script.turn(idx).is_some()),
@@ -116,15 +124,37 @@ impl Session {
                 }
             }
         };
-        self.serve(script, request, position, is_unaligned)
+        self.serve(script, request, position, rejected)
     }
 
+    /// Whether the history of `request` is the script's up to a turn that it asks for, in a session of its own.
+    pub(super) fn accounts_for(script: &LlmScript, request: &Request) -> bool {
+        let nothing = ServedHere {
+            script,
+            servings: &HashMap::new(),
+        };
+        matches!(locate(script, request, &nothing), Located::At(_))
+    }
+
+    /// An equal request takes the turn after the one that it got before (`onRepeat: next`).
+    fn go_on(&mut self, script: &LlmScript, request: &Request, turn_idx: usize) -> Decision {
+        let here = ServedHere {
+            script,
+            servings: &self.servings,
+        };
+        match locate_next(script, request, &here, turn_idx + 1) {
+            Ok(position) => self.serve(script, request, position, None),
+            Err(lost) => miss(script, request, lost),
+        }
+    }
+
+    /// Serves the turn at `position`. `rejected` says why the history could not be followed, if it couldn't.
     fn serve(
         &mut self,
         script: &LlmScript,
         request: &Request,
         position: Position<'_>,
-        is_unaligned: bool,
+        rejected: Option<Vec<Rejection>>,
     ) -> Decision {
         let Position {
             turn_idx,
@@ -148,7 +178,8 @@ impl Session {
             turn_idx,
             attempt_idx,
             after,
-            is_unaligned,
+            is_unaligned: rejected.is_some(),
+            rejected: rejected.unwrap_or_default(),
             is_first: (0..n_attempts).all(|idx| n_served(&self.servings, turn_idx, idx) == 0),
             differing_results: before
                 .map(|turn| compare_results(turn, &results))
@@ -170,6 +201,10 @@ impl Session {
     }
 
     fn remember(&mut self, key: RequestKey, served: &Served) {
+        if let Some(again) = self.remembered.get_mut(&key) {
+            *again = served.clone();
+            return;
+        }
         if self.ages.len() >= MAX_REMEMBERED
             && let Some(oldest) = self.ages.pop_front()
         {
@@ -213,6 +248,14 @@ struct ServedHere<'a> {
 }
 
 impl Spent for ServedHere<'_> {
+    fn is_played(&self, turn_idx: usize) -> bool {
+        let n_attempts = self
+            .script
+            .turn(turn_idx)
+            .map_or(0, |turn| turn.attempts.len());
+        (0..n_attempts).any(|attempt_idx| n_served(self.servings, turn_idx, attempt_idx) > 0)
+    }
+
     fn is_spent(&self, turn_idx: usize) -> bool {
         let Some(turn) = self.script.turn(turn_idx) else {
             return true;

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::client::{Client, Play};
 use super::llm_script::LlmScript;
 use super::request::{Message, Part, PreviousAnswer, RequestedResult, Role};
+use super::selection::DEFAULT_MAX_DISTANCE;
 use super::session::{Decision, Session};
 use super::side_lane::SideLane;
 use super::testing::{
@@ -96,15 +97,129 @@ fn a_conversation_begun_again_forked_or_continued_elsewhere_lands_where_it_belon
 }
 
 #[test]
-fn a_request_may_begin_at_any_segment() {
-    let script = usual();
+fn a_conversation_begins_with_the_first_prompt() {
+    let mut script = usual();
+    let misses = |script: &LlmScript, text: &str| {
+        let mut play = Play::new(script);
+        play.client.says(text);
+        matches!(play.sends(), Decision::Miss(miss) if miss.expected_turn == Some(0))
+    };
+    assert!(misses(&script, "thanks, NOW the docs"), "it is the second");
+    assert!(misses(&script, "Mend the test"), "it is only near");
+    // What was played in the session needs not be in the history.
     let mut play = Play::new(&script);
+    walk_usual(&mut play);
+    play.client = Client::default();
     play.client.says("thanks, NOW the docs");
     assert_eq!(play.gets(), 3);
-    // Selection has accepted it: the first segment takes any text.
+    // With the first prompt it would have to be.
+    play.client = Client::default();
+    play.client
+        .says("Fix the test")
+        .says("thanks, NOW the docs");
+    assert!(matches!(play.sends(), Decision::Miss(_)));
+    let mut timeline = (*script.timeline).clone();
+    timeline.server.any_prompt = true;
+    script = LlmScript::compile(Arc::new(timeline), false).0;
     let mut play = Play::new(&script);
     play.client.says("Mend the check");
     assert_eq!(play.gets(), 0);
+    play.client.returns(&["c1", "c2"]);
+    assert_eq!(play.gets(), 1);
+}
+
+#[test]
+fn an_answer_that_a_history_leaves_out_is_a_miss() {
+    let script = script(vec![
+        ask("one"),
+        answer("first answer"),
+        ask("two"),
+        answer("second answer"),
+        ask("three"),
+        answer("third answer"),
+    ]);
+    let mut play = Play::new(&script);
+    play.client.says("one");
+    play.gets();
+    play.client.says("two");
+    play.gets();
+    let whole = play.client.clone();
+    // Without the first answer, and what the user said after it or not.
+    for left_out in [1..2, 1..3] {
+        play.client = whole.clone();
+        play.client.history.drain(left_out);
+        play.client.says("three");
+        let Decision::Miss(miss) = play.sends() else {
+            panic!("an answer is left out")
+        };
+        assert_eq!(miss.expected_turn, Some(0));
+        let message = miss.message(&script);
+        assert!(message.contains("goes on with that of turn 2"), "{message}");
+    }
+}
+
+#[test]
+fn a_history_that_was_edited_says_what_differs() {
+    let script = script(vec![
+        ask("one"),
+        answer("The capital of France is Paris."),
+        ask("two"),
+        answer("b"),
+    ]);
+    let mut play = Play::new(&script);
+    play.client.says("one");
+    play.gets();
+    let whole = play.client.clone();
+    play.client.history.pop();
+    play.client
+        .history
+        .push(Message::assistant("The capital of France is Rome."));
+    play.client.says("two");
+    let Decision::Turn(served) = play.sends() else {
+        panic!("the session goes on")
+    };
+    assert!(served.is_unaligned);
+    assert_eq!(
+        served.rejected[0].explain(&script),
+        "not turn 1 (test.yaml:2): the history holds another text: \"capital of France is Rome.\" in place of \
+         \"capital of France is Paris.\""
+    );
+    let mut play = Play::new(&script);
+    play.client.says("one");
+    play.gets();
+    play.client = whole;
+    play.client.history[0] = Message::user("another");
+    play.client.says("two");
+    let (Decision::Repeat(served) | Decision::Turn(served)) = play.sends() else {
+        panic!("the session goes on")
+    };
+    assert!(
+        served.rejected[0]
+            .why
+            .contains("\"another\" in place of \"one\"")
+    );
+}
+
+#[test]
+fn what_a_later_turn_waits_for_must_not_come_too_early() {
+    let script = usual();
+    let two_at_once = |text: &[&str]| {
+        let mut play = Play::new(&script);
+        for text in text {
+            play.client.says(text);
+        }
+        matches!(play.sends(), Decision::Miss(_))
+    };
+    assert!(two_at_once(&["Fix the test", "Thanks, now the docs"]));
+    assert!(two_at_once(&["Fix the test\n\nThanks, now the docs"]));
+    assert!(!two_at_once(&["Fix the test", "Be brief"]));
+    let mut play = Play::new(&script);
+    play.client.says("Fix the test");
+    play.gets();
+    play.client
+        .returns(&["c1", "c2"])
+        .says("Thanks, now the docs");
+    assert!(matches!(play.sends(), Decision::Miss(_)));
 }
 
 #[test]
@@ -116,11 +231,11 @@ fn an_equal_text_goes_before_one_that_is_contained() {
         answer("b"),
     ]);
     let mut play = Play::new(&script);
-    play.client.says("now the docs");
-    assert_eq!(play.gets(), 1);
-    let mut play = Play::new(&script);
     play.client.says("write docs");
     assert_eq!(play.gets(), 0);
+    play.client = Client::default();
+    play.client.says("now the docs");
+    assert_eq!(play.gets(), 1);
 }
 
 #[test]
@@ -409,7 +524,10 @@ fn history_from_before_the_session_is_walked_from_the_top() {
     assert_eq!(play.gets(), 1);
     let mut play = Play::new(&script);
     play.client.says("old");
-    assert_eq!(play.gets(), 1, "what is live takes any text");
+    assert!(
+        matches!(play.sends(), Decision::Miss(_)),
+        "it has been said"
+    );
 }
 
 #[test]
@@ -447,7 +565,12 @@ fn a_summarised_history_with_results_is_found_by_their_ids() {
     play.client.says("Go on");
     play.client.history.push(said);
     play.client.returns(&["c1", "c2"]);
-    play.session = Session::new();
+    let session = std::mem::take(&mut play.session);
+    assert!(
+        matches!(play.sends(), Decision::Miss(_)),
+        "the calls were not made in this session"
+    );
+    play.session = session;
     match play.sends() {
         Decision::Turn(served) => {
             assert_eq!((served.turn_idx, served.is_unaligned), (1, true));
@@ -468,7 +591,7 @@ fn a_previous_answer_stands_for_the_history() {
         turn_idx: 0,
         session: 1,
     });
-    let side = SideLane::new([]);
+    let side = SideLane::new([], DEFAULT_MAX_DISTANCE);
     let decision = Session::new().answer(&script, &side, &request);
     assert_eq!(turn_of(&decision), Some(1));
     request.history.clear();
@@ -586,7 +709,7 @@ proptest! {
             let request = play.client.request();
             prop_assert_eq!(play.gets(), turn_idx);
             // A request that was answered matches itself.
-            let side = SideLane::new([&*script.timeline]);
+            let side = SideLane::new([&*script.timeline], DEFAULT_MAX_DISTANCE);
             let again = play.session.answer(&script, &side, &request);
             prop_assert!(matches!(again, Decision::Repeat(served) if served.turn_idx == turn_idx));
         }

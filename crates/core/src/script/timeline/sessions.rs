@@ -115,7 +115,10 @@ pub enum Outside {
 impl Sessions {
     /// Sessions that play `scripts`, chosen by `selector`, which has the same scenarios in the same order.
     pub fn new(scripts: Vec<Arc<LlmScript>>, selector: Selector, max_sessions: usize) -> Self {
-        let side = SideLane::new(scripts.iter().map(|script| &*script.timeline));
+        let side = SideLane::new(
+            scripts.iter().map(|script| &*script.timeline),
+            selector.max_distance(),
+        );
         let sides = scripts
             .iter()
             .map(|script| side.with_calls_of(&script.timeline))
@@ -158,11 +161,14 @@ impl Sessions {
         self.entries.is_empty()
     }
 
-    /// The turns that no session got, as scenario and turn.
+    /// The turns that no session got, as scenario and turn. What stands before `sessionStart` is history, and needs
+    /// not be asked for.
     pub fn unplayed(&self) -> impl Iterator<Item = (usize, usize)> {
         let played = self.repertoire.played.iter().enumerate();
         played.flat_map(|(scenario_idx, turns)| {
-            let unplayed = turns.iter().enumerate().filter(|&(_, played)| !played);
+            let scripted = &self.repertoire.scripts[scenario_idx].turns.turns;
+            let unplayed = turns.iter().zip(scripted).enumerate();
+            let unplayed = unplayed.filter(|(_, (played, turn))| !**played && !turn.is_history);
             unplayed.map(move |(turn_idx, _)| (scenario_idx, turn_idx))
         })
     }
@@ -181,7 +187,7 @@ impl Sessions {
         now_ms: u64,
     ) -> Result<Answered, Outside> {
         if let Some(entry) = self.entries.get_mut(&key)
-            && entry.goes_on(request, now_ms)
+            && entry.goes_on(&self.repertoire, request, now_ms)
         {
             self.uses.note(key, &mut entry.last_use);
             return Ok(entry.answer(key, &mut self.repertoire, request));
@@ -254,6 +260,22 @@ impl Sessions {
             session_id: address.scenario_session_id,
             prompts,
         };
+        let is_named = wanted
+            .name
+            .or(wanted.session_id)
+            .or(address.prompt)
+            .is_some();
+        let has_answers = || {
+            let mut messages = request.history.iter();
+            messages.any(|message| message.role == Role::Assistant)
+        };
+        if !is_named && has_answers() {
+            let scripts = &self.repertoire.scripts;
+            let accounts_for = |idx: usize| Session::accounts_for(&scripts[idx], request);
+            if let Some(selection) = self.selector.by_history(prompts, accounts_for) {
+                return Ok(selection);
+            }
+        }
         self.selector.select(wanted).map_err(Outside::Unselected)
     }
 
@@ -266,10 +288,11 @@ impl Sessions {
 
 impl Entry {
     /// Whether `request` doesn't begin the session anew.
-    fn goes_on(&self, request: &Request, now_ms: u64) -> bool {
+    fn goes_on(&self, repertoire: &Repertoire, request: &Request, now_ms: u64) -> bool {
+        let timeline = &repertoire.scripts[self.scenario_idx].timeline;
         let is_retry =
             self.has_only_first && now_ms.saturating_sub(self.began_ms) < RETRY_WINDOW_MS;
-        request.key != self.first || is_retry
+        request.key != self.first || is_retry || timeline.server.repeats_go_on
     }
 
     fn answer(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::client::Client;
 use super::llm_script::LlmScript;
-use super::request::{Endpoint, PreviousAnswer, Request};
+use super::request::{Endpoint, Message, PreviousAnswer, Request};
 use super::selection::{DEFAULT_MAX_DISTANCE, SelectionReason, Selector, Unselected, Wanted};
 use super::session::Decision;
 use super::sessions::{Address, Answered, Outside, SessionKey, Sessions};
@@ -102,9 +102,9 @@ fn the_next_three_are_told() {
     assert_eq!(
         others,
         [
-            "`s0`: distance 0.10",
-            "`s1`: distance 0.10",
-            "`s2`: distance 0.10"
+            r#"`s0`: distance 0.10 from "Fix test 0" (test.yaml:1)"#,
+            r#"`s1`: distance 0.10 from "Fix test 1" (test.yaml:1)"#,
+            r#"`s2`: distance 0.10 from "Fix test 2" (test.yaml:1)"#
         ]
     );
 }
@@ -144,18 +144,112 @@ fn a_name_never_falls_through() {
 }
 
 #[test]
-fn the_only_scenario_is_used_whatever_the_prompt() {
-    let only = [simple("a", "Fix the failing test")];
-    let selector = selector(&only);
+fn the_only_scenario_must_be_meant_too() {
+    let mut only = [simple("a", "Fix the failing test")];
+    match by_prompt(&selector(&only), &["zzz"]) {
+        Err(Unselected::Far { nearest, .. }) => {
+            let nearest: Vec<_> = nearest.iter().map(ToString::to_string).collect();
+            let expected = r#"`a`: distance above 0.85 from "Fix the failing test" (test.yaml:1)"#;
+            assert_eq!(nearest, [expected]);
+        }
+        other => panic!("{other:?}"),
+    }
+    only[0].server.any_prompt = true;
     let wanted = Wanted {
         prompts: &["zzz"],
         ..Wanted::default()
     };
-    let found = selector.select(wanted).expect("the only one");
-    assert_eq!(found.reason, SelectionReason::Only(None));
-    let doubt = found.doubt(&only[0], true).expect("it is far");
+    let found = selector(&only).select(wanted).expect("it takes any");
+    assert_eq!(found.reason, SelectionReason::Any);
+    let doubt = found.doubt(&only[0]).expect("it is far");
     assert_eq!(doubt.code.name(), "T-SEL-03");
-    assert!(found.doubt(&only[0], false).is_none());
+    let silent = [named("a", vec![answer("Hello")])];
+    assert_eq!(
+        by_prompt(&selector(&silent), &["zzz"]),
+        Ok((0, SelectionReason::Only)),
+        "it scripts no prompt"
+    );
+}
+
+#[test]
+fn two_scenarios_with_the_same_prompt_are_an_error() {
+    let timelines = [
+        simple("a", "Fix the test"),
+        simple("b", "Write the docs"),
+        simple("c", " fix  THE test"),
+    ];
+    let found = Selector::same_prompt(&timelines);
+    assert!(
+        matches!(&found[..], [found] if found.code.name() == "T-SEL-04" && found.message.contains("`c`")),
+        "{found:?}"
+    );
+    assert!(Selector::same_prompt(&timelines[..2]).is_empty());
+}
+
+#[test]
+fn a_history_tells_which_scenario_goes_on() {
+    let timelines = vec![
+        simple("a", "Fix the failing test of the parser"),
+        named("b", vec![ask("next"), answer("b")]),
+    ];
+    let mut sessions = sessions(timelines, 100);
+    let mut client = Client::default();
+    let history = client
+        .says("Fix the failing test of the parser")
+        .history
+        .clone();
+    client.history = history;
+    client.history.push(Message::assistant("a"));
+    client.says("next");
+    let found = answered(reply(&mut sessions, key_of("k"), &client.request(), 0));
+    assert_eq!(
+        (found.scenario_idx, found.reason),
+        (0, SelectionReason::History)
+    );
+    assert!(matches!(found.decision, Decision::Turn(served) if served.turn_idx == 1));
+    // Without it, what is said is the second prompt of one and the first of the other.
+    let found = answered(reply(&mut sessions, key_of("k"), &said("next"), 0));
+    assert_eq!(found.scenario_idx, 1);
+}
+
+#[test]
+fn what_stands_before_the_session_needs_not_be_asked_for() {
+    let history = named(
+        "a",
+        vec![
+            ask("Before"),
+            answer("Then"),
+            session_start(),
+            ask("Now"),
+            answer("Done"),
+        ],
+    );
+    let mut sessions = sessions(vec![history], 100);
+    assert_eq!(sessions.unplayed().collect::<Vec<_>>(), [(0, 1)]);
+    answered(reply(&mut sessions, key_of("k"), &said("Now"), 0));
+    assert_eq!(sessions.unplayed().count(), 0);
+}
+
+#[test]
+fn an_equal_request_can_take_the_next_turn() {
+    let mut polled = named(
+        "a",
+        vec![ask("Is it done?"), answer("Not yet."), answer("Now it is.")],
+    );
+    polled.server.repeats_go_on = true;
+    let mut sessions = sessions(vec![polled], 100);
+    let mut send = |now_ms: u64| {
+        answered(reply(
+            &mut sessions,
+            key_of("k"),
+            &said("Is it done?"),
+            now_ms,
+        ))
+        .decision
+    };
+    assert!(matches!(send(0), Decision::Turn(served) if served.turn_idx == 0));
+    assert!(matches!(send(90_000), Decision::Turn(served) if served.turn_idx == 1));
+    assert!(matches!(send(90_001), Decision::Miss(miss) if miss.expected_turn.is_none()));
 }
 
 #[test]
@@ -170,9 +264,9 @@ fn a_scenario_without_a_prompt_is_chosen_by_name_only() {
         by_prompt(&selector, &[""]),
         Err(Unselected::Far { .. })
     ));
-    let doubts = Selector::doubts(&timelines);
+    let doubts = Selector::without_prompt(&timelines);
     assert!(matches!(&doubts[..], [found] if found.code.name() == "T-SEL-03"));
-    assert!(Selector::doubts(&timelines[..1]).is_empty());
+    assert!(Selector::without_prompt(&timelines[..1]).is_empty());
 }
 
 #[test]

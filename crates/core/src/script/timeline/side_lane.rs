@@ -4,11 +4,12 @@ use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
+use super::distance::{Measured, distance};
 use super::request::Request;
-use super::rounds::{Rounds, fit};
+use super::rounds::{Fit, Rounds, fit};
 use super::smallest::smallest_value;
 use super::text::normalise;
-use crate::scenario::timeline::{SideCall, Timeline};
+use crate::scenario::timeline::{EventKind, SideCall, Timeline};
 use crate::value::{Json, as_text};
 
 /// What agents ask of a small model beside the conversation.
@@ -44,8 +45,19 @@ const MAX_LOOKED_AT: usize = 20_000;
 #[derive(Debug, Clone)]
 pub struct SideLane {
     calls: Vec<SideCall>,
-    /// The effective prompts, normal: what is said in one of them belongs to the conversation.
-    prompts: Arc<[String]>,
+    /// The effective prompts: what is near to one of them belongs to the conversation.
+    prompts: Arc<[Prompt]>,
+    /// How near that is.
+    max_distance: f64,
+    /// Whether the one scenario makes calls, for which tools must be advertised.
+    makes_calls: bool,
+}
+
+#[derive(Debug)]
+struct Prompt {
+    normal: Measured,
+    /// Whether its scenario makes calls.
+    makes_calls: bool,
 }
 
 /// The answer to a request beside the conversation.
@@ -71,8 +83,8 @@ pub enum SideText {
 }
 
 impl SideLane {
-    /// The side lane of a set of scenarios.
-    pub fn new<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Self {
+    /// The side lane of a set of scenarios. What is not farther than `max_distance` from a prompt is no side call.
+    pub fn new<'a>(timelines: impl IntoIterator<Item = &'a Timeline>, max_distance: f64) -> Self {
         // Not while the first request waits.
         LazyLock::force(&PATTERNS);
         LazyLock::force(&BACKGROUND);
@@ -80,11 +92,17 @@ impl SideLane {
         let mut prompts = Vec::new();
         for timeline in timelines {
             calls.extend(timeline.server.side_calls.iter().cloned());
-            prompts.extend(timeline.effective_prompt().map(|prompt| normalise(&prompt)));
+            prompts.extend(timeline.effective_prompt().map(|prompt| Prompt {
+                normal: Measured::new(normalise(&prompt)),
+                makes_calls: makes_calls(timeline),
+            }));
         }
+        prompts.retain(|prompt| prompt.normal.length > 0);
         Self {
             calls,
             prompts: prompts.into(),
+            max_distance,
+            makes_calls: false,
         }
     }
 
@@ -94,12 +112,16 @@ impl SideLane {
         Self {
             calls: timeline.server.side_calls.clone(),
             prompts: self.prompts.clone(),
+            max_distance: self.max_distance,
+            makes_calls: makes_calls(timeline),
         }
     }
 
     /// The answer to `request`, if it is beside the conversation. `expected` is the text that the script waits for.
     pub fn reply(&self, request: &Request, expected: Option<&str>) -> Option<SideReply> {
-        if request.max_tokens == Some(1) {
+        let rounds = Rounds::of(request);
+        let said = rounds.last.texts.last().copied().unwrap_or_default();
+        if request.max_tokens == Some(1) && !self.is_prompt(said, expected, true) {
             return Some(reply(
                 request,
                 None,
@@ -115,8 +137,6 @@ impl SideLane {
         if !request.tools.is_empty() {
             return None;
         }
-        let rounds = Rounds::of(request);
-        let said = rounds.last.texts.last().copied().unwrap_or_default();
         let places = [
             ("system text", SideText::System, request.system.as_str()),
             ("user text", SideText::User, said),
@@ -127,6 +147,8 @@ impl SideLane {
                 pattern.is_match(text)
                     && (by == SideText::System || !self.belongs(text, expected, pattern))
             };
+            // An application may have such a system text too. A title is asked for beside a conversation with tools.
+            let is_told_by_system = by == SideText::System && self.is_prompt(said, expected, false);
             let scripted = self.calls.iter().find(|call| {
                 let is_model = call
                     .model
@@ -138,7 +160,7 @@ impl SideLane {
                 let why = format!("the {place} fits `{}` of `sideCalls`", call.pattern);
                 return Some(reply(request, Some(&call.reply), by, why));
             }
-            if PATTERNS.iter().any(fits) {
+            if !is_told_by_system && PATTERNS.iter().any(fits) {
                 let why = format!("the {place} asks for a title, topic or summary");
                 return Some(reply(request, None, by, why));
             }
@@ -146,16 +168,41 @@ impl SideLane {
         None
     }
 
-    /// Whether a text of the user's belongs to the conversation although it fits a pattern: because it holds what
-    /// the script says, and that fits the pattern too.
+    /// Whether a text of the user's may belong to the conversation although it fits a pattern: because it is near to
+    /// what the script says. A text that holds that belongs there if the pattern fits what the script says, and not
+    /// only what stands around it.
     fn belongs(&self, text: &str, expected: Option<&str>, pattern: &Regex) -> bool {
-        let normal = normalise(text);
-        self.prompts
-            .iter()
-            .map(String::as_str)
-            .chain(expected)
-            .any(|scripted| fit(&normal, scripted).is_some() && pattern.is_match(scripted))
+        let said = Measured::new(normalise(text));
+        let is_near = |scripted: &Measured| match fit(&said.text, &scripted.text) {
+            Some(Fit::Equal) => true,
+            Some(Fit::Contained) => pattern.is_match(&scripted.text),
+            None => distance(&said, scripted, self.max_distance).is_some(),
+        };
+        let expected = expected.map(|text| Measured::new(text.to_owned()));
+        self.prompts.iter().any(|prompt| is_near(&prompt.normal))
+            || expected.is_some_and(|text| is_near(&text))
     }
+
+    /// Whether a text of the user's is what a script says; `with_calls`, if that may be a script with calls.
+    fn is_prompt(&self, text: &str, expected: Option<&str>, with_calls: bool) -> bool {
+        let said = normalise(text);
+        let may_be = |makes_calls: bool| with_calls || !makes_calls;
+        let mut prompts = self
+            .prompts
+            .iter()
+            .filter(|prompt| may_be(prompt.makes_calls));
+        prompts.any(|prompt| prompt.normal.text == said)
+            || (expected == Some(said.as_str()) && may_be(self.makes_calls))
+    }
+}
+
+/// Whether the agent is to call tools.
+fn makes_calls(timeline: &Timeline) -> bool {
+    timeline.events.iter().any(|event| match &event.kind {
+        EventKind::ToolUse(_) => true,
+        EventKind::AgentEdits(edits) => edits.has_text(),
+        _ => false,
+    })
 }
 
 fn reply(request: &Request, scripted: Option<&Json>, by: SideText, why: String) -> SideReply {
@@ -180,10 +227,20 @@ mod tests {
     use serde_json::json;
 
     use super::super::request::{Endpoint, Message};
-    use super::super::testing::{ask, timeline};
+    use super::super::selection::DEFAULT_MAX_DISTANCE;
+    use super::super::testing::{ask, call, timeline};
     use super::*;
     use crate::profiles::AdvertisedTool;
     use crate::source::Span;
+
+    /// That of a scenario with this prompt, in which the agent calls a tool.
+    fn lane(prompt: &str) -> SideLane {
+        let events = vec![
+            ask(prompt),
+            call("call_1", "runCmd", json!({"cmd": "make"})),
+        ];
+        SideLane::new([&timeline(events)], DEFAULT_MAX_DISTANCE)
+    }
 
     fn request(system: &str, said: &str) -> Request {
         Request {
@@ -195,7 +252,7 @@ mod tests {
 
     #[test]
     fn calls_for_a_title_are_beside_the_conversation() {
-        let lane = SideLane::new([&timeline(vec![ask("Fix the test")])]);
+        let lane = lane("Fix the test");
         let title = request("You are a title generator.", "Fix the test");
         assert_eq!(lane.reply(&title, None).expect("beside").text, "OK");
         let title = request("", "Generate a short title for: Fix the test");
@@ -215,7 +272,7 @@ mod tests {
 
     #[test]
     fn an_agent_in_the_background_is_beside_the_conversation_with_its_tools() {
-        let lane = SideLane::new([&timeline(vec![ask("Fix the test")])]);
+        let lane = lane("Fix the test");
         let memory = "You are now acting as the managed memory extraction subagent for an AI coding assistant.";
         let with_tools = |system: &str| Request {
             tools: vec![AdvertisedTool::function("edit", json!({}))],
@@ -231,7 +288,7 @@ mod tests {
     #[test]
     fn what_the_script_says_belongs_to_the_conversation() {
         let prompt = "Write a title for the page";
-        let lane = SideLane::new([&timeline(vec![ask(prompt)])]);
+        let lane = lane(prompt);
         assert!(lane.reply(&request("", prompt), None).is_none());
         let other = "Write a summary of it";
         assert!(lane.reply(&request("", other), None).is_some());
@@ -242,8 +299,36 @@ mod tests {
     }
 
     #[test]
+    fn what_is_near_to_a_prompt_is_a_miss_rather_than_beside_it() {
+        let lane = lane("Write a title for the page of the parser");
+        let near = request("", "Write a title for the page of the printer");
+        assert!(lane.reply(&near, None).is_none());
+        let far = request(
+            "",
+            "Generate a short topic for all that was said so far, in three words",
+        );
+        assert!(lane.reply(&far, None).is_some());
+    }
+
+    #[test]
+    fn an_application_may_be_told_to_write_summaries() {
+        let system = "Write a summary of what the user says.";
+        let events = vec![ask("The test fails since Monday")];
+        let lane = SideLane::new([&timeline(events)], DEFAULT_MAX_DISTANCE);
+        let asked = request(system, "The test fails since Monday");
+        assert!(lane.reply(&asked, None).is_none());
+        assert!(lane.reply(&request(system, "Another text"), None).is_some());
+        // The same words with one token are no probe.
+        let short = Request {
+            max_tokens: Some(1),
+            ..request("", "The test fails since Monday")
+        };
+        assert!(lane.reply(&short, None).is_none());
+    }
+
+    #[test]
     fn a_probe_is_answered_and_a_schema_is_satisfied() {
-        let lane = SideLane::new([]);
+        let lane = SideLane::new([], DEFAULT_MAX_DISTANCE);
         let probe = Request {
             max_tokens: Some(1),
             ..request("", "quota")
@@ -267,7 +352,7 @@ mod tests {
             reply: json!({"name": "it"}),
             span: Span::default(),
         });
-        let lane = SideLane::new([&scripted]);
+        let lane = SideLane::new([&scripted], DEFAULT_MAX_DISTANCE);
         let named = Request {
             model: "small".into(),
             ..request("", "Name it now")

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::scenario::timeline::{
     AcpSettings, AgentEdits, Block, BlockKind, Entry, EventKind, ExpectedResult, Response,
-    ResponseElement, ResponseError, ServerSettings, ServingCount, SessionStart, Timeline,
-    TimelineAssert, TimelineEvent, TimelineExpectations, ToolExecution, ToolExecutionEvent,
-    ToolExecutionKind, ToolStatus, ToolUse, UserInput, When,
+    ResponseElement, ResponseError, ServerSettings, ServingCount, SessionStart, StopReasons,
+    Timeline, TimelineAssert, TimelineEvent, TimelineExpectations, ToolExecution,
+    ToolExecutionEvent, ToolExecutionKind, ToolStatus, ToolUse, UserInput, When,
 };
 use crate::source::{SourceFile, Span};
 use crate::value::Json;
@@ -107,7 +107,8 @@ pub(super) fn respond(elements: Vec<ResponseElement>) -> EventKind {
     EventKind::Response(Response {
         elements,
         usage: Json::Null,
-        stop_reason: None,
+        stop_reason: StopReasons::default(),
+        refusal: None,
     })
 }
 
@@ -127,6 +128,8 @@ pub(super) fn call(id: &str, tool: &str, args: Json) -> EventKind {
         args_span: Span::default(),
         call_id: id.into(),
         raw_input: None,
+        raw_arguments: None,
+        is_validated: true,
         kind: None,
         progress: Vec::new(),
         expected_output: Vec::new(),

@@ -6,7 +6,7 @@ use super::schedule::Schedule;
 use super::speed::Speed;
 use crate::diagnostic::Diagnostic;
 use crate::profiles::AbstractCall;
-use crate::scenario::timeline::{ResponseError, ServingCount, Timeline, ToolUse};
+use crate::scenario::timeline::{ResponseError, ServingCount, StopReasons, Timeline, ToolUse};
 use crate::source::Span;
 use crate::value::Json;
 
@@ -66,8 +66,8 @@ pub struct Turn {
     pub origin_ms: u64,
     /// `usage`, as scripted; null if it is to be counted.
     pub usage: Json,
-    /// `stopReason`, if it is scripted.
-    pub stop_reason: Option<String>,
+    /// `stopReason`, as far as it is scripted.
+    pub stop_reason: StopReasons,
     /// Whether the user cancels right after it, so that it may be missing in a history, wholly or in part.
     pub is_cancelled: bool,
     /// The text of its answer for comparing, without white space.
@@ -99,6 +99,8 @@ pub enum TurnElement {
     Thinking(Vec<Piece>),
     /// `assistant`, in pieces.
     Text(Vec<Piece>),
+    /// `refusal`.
+    Refusal(Piece),
     /// A tool call.
     Call(TurnCall),
 }
@@ -158,8 +160,20 @@ impl Turn {
             .flat_map(|attempt| &attempt.elements)
             .filter_map(|element| match element {
                 TurnElement::Call(call) => Some(call),
-                TurnElement::Thinking(_) | TurnElement::Text(_) => None,
+                TurnElement::Thinking(_) | TurnElement::Text(_) | TurnElement::Refusal(_) => None,
             })
+    }
+
+    /// The text of its answer, in one piece.
+    pub(super) fn text(&self) -> String {
+        let answer = self.attempts.iter().find(|attempt| attempt.error.is_none());
+        let elements = answer.iter().flat_map(|attempt| &attempt.elements);
+        let pieces = elements.flat_map(|element| match element {
+            TurnElement::Text(pieces) => &pieces[..],
+            TurnElement::Refusal(piece) => std::slice::from_ref(piece),
+            TurnElement::Thinking(_) | TurnElement::Call(_) => &[],
+        });
+        pieces.map(|piece| &*piece.text).collect()
     }
 
     /// Whether it is only errors, which leave no trace in a history.

@@ -13,8 +13,8 @@ use super::turns::{
 use crate::diagnostic::{Code, Diagnostic, codes};
 use crate::profiles::AbstractCall;
 use crate::scenario::timeline::{
-    AgentEdits, Block, Entry, EventKind, Response, ResponseElement, Timeline, TimelineEvent,
-    ToolStatus, ToolUse, UserInput,
+    AgentEdits, Block, Entry, EventKind, Response, ResponseElement, StopReasons, Timeline,
+    TimelineEvent, ToolStatus, ToolUse, UserInput,
 };
 use crate::source::Span;
 use crate::value::Json;
@@ -190,7 +190,7 @@ impl Builder<'_> {
             attempts: Vec::new(),
             origin_ms: self.schedule.origin_of(event_idx),
             usage: Json::Null,
-            stop_reason: None,
+            stop_reason: StopReasons::default(),
             is_cancelled: false,
             squeezed: String::new(),
         });
@@ -231,6 +231,13 @@ impl Builder<'_> {
                 }
             }
         }
+        if let Some(refusal) = &response.refusal {
+            let at_ms = points.iter().flatten().copied().max();
+            attempt.elements.push(TurnElement::Refusal(Piece {
+                at_ms: at_ms.unwrap_or_else(|| self.schedule.origin_of(event_idx)),
+                text: refusal.as_str().into(),
+            }));
+        }
         if !attempt.elements.is_empty() || attempts.is_empty() {
             attempts.push(attempt);
         }
@@ -238,7 +245,7 @@ impl Builder<'_> {
         turn.span = event.span;
         turn.attempts = attempts;
         turn.usage = response.usage.clone();
-        turn.stop_reason.clone_from(&response.stop_reason);
+        turn.stop_reason = response.stop_reason;
     }
 
     fn report_blocks(&mut self, event_idx: usize, entries: &[Entry<Block>]) {
@@ -359,18 +366,7 @@ fn finish(turn: &mut Turn, coalesces_thinking: bool) {
             }
         }
     }
-    let answer = turn.attempts.iter().find(|attempt| attempt.error.is_none());
-    let text: String = answer
-        .iter()
-        .flat_map(|attempt| &attempt.elements)
-        .filter_map(|element| match element {
-            TurnElement::Text(pieces) => Some(pieces),
-            TurnElement::Thinking(_) | TurnElement::Call(_) => None,
-        })
-        .flatten()
-        .map(|piece| &*piece.text)
-        .collect();
-    turn.squeezed = squeeze(&text);
+    turn.squeezed = squeeze(&turn.text());
 }
 
 /// Typed text without the tokens for keys: `Fix it<Enter>` is `Fix it`, and `<<` is `<`.

@@ -47,6 +47,7 @@ fn show(turn: &Turn) -> String {
                 TurnElement::Text(pieces) => {
                     shown.extend(pieces.iter().map(|piece| &*piece.text));
                 }
+                TurnElement::Refusal(piece) => shown += &format!("!{}", piece.text),
                 TurnElement::Call(call) => shown += &format!("|{}", call.id),
             }
         }
@@ -230,6 +231,7 @@ fn times_count_from_the_moment_the_request_arrives() {
                 TurnElement::Thinking(pieces) | TurnElement::Text(pieces) => {
                     pieces.iter().map(|piece| piece.at_ms).collect()
                 }
+                TurnElement::Refusal(piece) => vec![piece.at_ms],
                 TurnElement::Call(call) => vec![call.at_ms],
             });
         points.map(|at_ms| turn.delay_of(at_ms, speed)).collect()

@@ -327,7 +327,7 @@ fn reply(decoded: Decoded) -> Reply {
     for element in decoded.elements {
         match element {
             Element::Thinking(_) => {}
-            Element::Text(pieces) => {
+            Element::Text(pieces) | Element::Refusal(pieces) => {
                 reply.text.extend(pieces.iter().map(|piece| &*piece.text));
             }
             Element::Call(call) => reply.calls.push(ReplyCall {
@@ -335,7 +335,7 @@ fn reply(decoded: Decoded) -> Reply {
                 name: call.name,
                 arguments: match call.input {
                     CallInput::Arguments(arguments) => (*arguments).clone(),
-                    CallInput::Text(text) => Json::String(text),
+                    CallInput::Text(text) | CallInput::Raw(text) => Json::String(text),
                 },
             }),
         }

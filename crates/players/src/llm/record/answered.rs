@@ -55,13 +55,15 @@ fn element(element: &Element) -> RecordedElement {
     };
     match element {
         Element::Thinking(thought) => RecordedElement::Thinking(pieces(thought)),
-        Element::Text(said) => RecordedElement::Text(pieces(said)),
+        Element::Text(said) | Element::Refusal(said) => RecordedElement::Text(pieces(said)),
         Element::Call(call) => RecordedElement::Call(RecordedCall {
             id: call.id.clone(),
             name: call.name.clone(),
             args: match &call.input {
                 CallInput::Arguments(args) => args.clone(),
-                CallInput::Text(text) => Arc::new(Json::String(text.clone())),
+                CallInput::Text(text) | CallInput::Raw(text) => {
+                    Arc::new(Json::String(text.clone()))
+                }
             },
             at_ms: call.at_ms,
         }),

@@ -141,7 +141,7 @@ async fn pass_on(
         arrived.method,
         arrived.path,
         arrived.query.text(),
-        arrived.is_anthropic(),
+        arrived.named(),
     );
     let target = match route {
         Ok(Route::Generate(target)) if target.endpoint != Endpoint::Gemini => Some(target),

@@ -142,7 +142,11 @@ async fn mistakes_are_told_as_the_provider_does() {
     assert_eq!(wrong.status, 404);
     let message = wrong.json()["error"]["message"].to_string();
     assert!(message.contains("POST /v1/messages,"), "{message}");
-    assert_eq!(played.get("/v1/messages").await.status, 405);
+    let method = played.get("/v1/messages").await;
+    assert_eq!(
+        (method.status.as_u16(), method.header("allow")),
+        (405, Some("POST"))
+    );
 
     let invalid = played
         .client
@@ -163,4 +167,74 @@ async fn mistakes_are_told_as_the_provider_does() {
     assert_eq!(missing["error"]["status"], "INVALID_ARGUMENT");
     let foreign = json!({"model": "m", "input": "x", "previous_response_id": "resp_x"});
     assert_eq!(played.post("/v1/responses", &foreign).await.status, 404);
+    // Whatever is not served fails the run.
+    assert_eq!(played.codes().await, ["T-LLM-11"; 6]);
+}
+
+#[tokio::test]
+async fn what_is_sent_to_the_wrong_api_is_refused() {
+    let played = Played::timeline(HELLO).await;
+    let said = said("Say hello");
+    let tool = json!({"name": "f", "input_schema": {"type": "object"}});
+    for (path, body) in [
+        (
+            CHAT,
+            json!({"model": "m", "max_tokens": 9, "system": "s", "messages": said}),
+        ),
+        (
+            CHAT,
+            json!({"model": "m", "messages": said, "tools": [tool]}),
+        ),
+        (
+            CHAT,
+            json!({"model": "m", "messages": [{"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "c", "content": "x"}, {"type": "text", "text": "Say hello"},
+            ]}]}),
+        ),
+        ("/v1/messages", json!({"model": "m", "messages": said})),
+        (
+            "/v1/messages",
+            json!({"model": "m", "max_tokens": 9, "messages": said, "tools": [
+                {"type": "function", "function": {"name": "f", "parameters": {}}},
+            ]}),
+        ),
+        (
+            "/v1/responses",
+            json!({"model": "m", "messages": said, "input": "Say hello"}),
+        ),
+        (
+            "/v1beta/models/g:generateContent",
+            json!({"messages": said}),
+        ),
+    ] {
+        let answer = played.post(path, &body).await;
+        assert_eq!(answer.status, 400, "{path} {body}: {}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn a_client_may_ask_in_vain_for_what_the_scenario_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text =
+        format!("name: a\nserver: {{ignore: [\"/api/**\", \"/v1/models/*\"]}}\ntimeline:\n{HELLO}");
+    std::fs::write(folder.path().join("a.yaml"), text).expect("writable");
+    let played = Played::start(folder, |_| {}).await;
+    for path in ["/api/event_logging/batch", "/api/hello"] {
+        assert_eq!(played.post(path, &json!({})).await.status, 404);
+    }
+    assert_eq!(played.get("/v1/models/other").await.status, 404);
+    let outcomes: Vec<_> = played.running.exchanges();
+    assert!(outcomes.iter().all(|exchange| exchange.outcome == "other"));
+    assert!(played.running.verdict().passed);
+    assert_eq!(played.get("/v1/files").await.status, 404);
+    let verdict = played.running.stop().await;
+    let found: Vec<_> = verdict
+        .findings
+        .iter()
+        .map(|found| &found.message)
+        .collect();
+    assert_eq!(
+        found,
+        ["`GET /v1/files` is answered with 404: it is not served so"]
+    );
 }

@@ -32,7 +32,26 @@ async fn a_stream_that_is_left_or_cut_ends_alone() {
     let timeline = "  - userInputs: [[0, \"Begin\"]]
   - llmResponse: [{assistant: [[0, \"Once \"], [3600000, \"upon\"]]}]
 ";
-    let played = Played::timeline(timeline).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.yaml");
+    std::fs::write(&path, format!("name: a\ntimeline:\n{timeline}")).expect("writable");
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let watcher = seen.clone();
+    let running = MockLlm::from_file(&path)
+        .watch(Box::new(move |notice| {
+            if let Notice::Exchange(exchange) = notice {
+                let told = (exchange.session.clone(), exchange.outcome);
+                watcher.lock().expect("not poisoned").push(told);
+            }
+        }))
+        .start()
+        .await
+        .expect("it starts");
+    let played = Played {
+        folder,
+        running,
+        client: client(),
+    };
     let body = json!({"model": "m", "stream": true, "messages": said("Begin")});
     let send = |session: &'static str| {
         played
@@ -48,9 +67,20 @@ async fn a_stream_that_is_left_or_cut_ends_alone() {
     let mut open = send("open").await.expect("a stream");
     assert!(open.chunk().await.expect("a chunk").is_some());
     assert_eq!(played.get("/health").await.json()["sessions"], 2);
-    // Stopping ends the stream that is still open, though it is not due for an hour.
+    // Stopping cuts the stream that is still open, though it is not due for an hour: it has no clean end.
     assert!(played.running.stop().await.passed);
-    while let Ok(Some(_)) = open.chunk().await {}
+    let end = loop {
+        match open.chunk().await {
+            Ok(Some(_)) => {}
+            other => break other,
+        }
+    };
+    assert!(end.is_err(), "{end:?}");
+    let seen = seen.lock().expect("not poisoned");
+    let open_one = &seen[1].0;
+    let outcomes = seen.iter().filter(|(session, _)| session == open_one);
+    let outcomes: Vec<_> = outcomes.map(|(_, outcome)| *outcome).collect();
+    assert_eq!(outcomes, ["turn", "cut"]);
 }
 
 #[tokio::test]
@@ -170,7 +200,7 @@ async fn behind_the_bound_exchanges_are_counted_and_failures_are_told() {
         .iter()
         .map(|found| found.code.name())
         .collect();
-    assert_eq!(codes, ["X-LIMIT-01", "T-LLM-02"]);
+    assert_eq!(codes, ["X-LIMIT-01", "T-LLM-11", "T-LLM-02"]);
 }
 
 #[tokio::test]

@@ -1,11 +1,14 @@
 //! A running stand-in, asked over real HTTP.
 
+mod adversary;
 mod agents;
+mod answers;
 mod asserts;
 mod dialects;
 mod faults;
 mod limits;
 mod rules;
+mod surfaces;
 
 use std::sync::{Arc, Mutex};
 

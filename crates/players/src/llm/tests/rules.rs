@@ -130,15 +130,20 @@ async fn a_prompt_that_is_far_from_every_scenario_is_refused() {
         std::fs::write(path, text).expect("writable");
     }
     let played = Played::start(folder, |_| {}).await;
-    // A typing mistake is near enough.
+    let held = played.chat(said("Please fix the failing test now")).await;
+    assert_eq!(held.content(), "fix");
+    // A typing mistake is near enough to say which one is meant, and not what it waits for.
     let near = played.chat(said("Fix the failing tset")).await;
-    assert_eq!(near.content(), "fix");
+    assert_eq!(near.status, 404);
+    let expected = "user text: expected \\\"Fix the failing test\\\" (";
+    assert!(near.text.contains(expected), "{}", near.text);
+    assert!(near.text.contains("distance 0.10"), "{}", near.text);
     let far = played.chat(said("Write a poem about the sea")).await;
     assert_eq!(far.status, 404);
     for named in ["`fix`", "`deploy`", "x-scenario-name"] {
         assert!(far.text.contains(named), "{named}: {}", far.text);
     }
-    assert_eq!(played.codes().await, ["T-SEL-02"]);
+    assert_eq!(played.codes().await, ["T-LLM-02", "T-SEL-02"]);
 }
 
 const COMMAND: &str = "  - userInputs: [[0, \"Begin\"]]

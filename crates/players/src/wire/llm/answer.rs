@@ -30,9 +30,11 @@ pub struct Answer<'a> {
     pub stop: Option<StopReason>,
     /// What it costs.
     pub usage: Usage,
-    /// Whether thinking is shown, where the dialect can: Anthropic always, Responses if summaries are asked for,
-    /// Gemini with `includeThoughts`. Chat never shows it.
+    /// Whether thinking is shown, where the dialect can: Anthropic with `thinking`, Responses if summaries are asked for,
+    /// Gemini with `includeThoughts`. Chat has [another field](Self::reasoning_content) for it.
     pub shows_thinking: bool,
+    /// Whether a Chat answer has its thinking in `reasoning_content`, as compatible services say it.
+    pub reasoning_content: bool,
     /// Whether a Chat stream ends with its usage: `stream_options.include_usage`.
     pub streams_usage: bool,
     /// The body of the request, parts of which a Responses answer repeats; null is fine too.
@@ -66,8 +68,22 @@ impl Answer<'_> {
     pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
         self.elements.iter().filter_map(|element| match element {
             Element::Call(call) => Some(call),
-            Element::Thinking(_) | Element::Text(_) => None,
+            Element::Thinking(_) | Element::Text(_) | Element::Refusal(_) => None,
         })
+    }
+
+    /// What it refuses with.
+    pub(super) fn refusal(&self) -> Option<&[Piece]> {
+        self.said().find_map(|element| match element {
+            Element::Refusal(pieces) => Some(&pieces[..]),
+            _ => None,
+        })
+    }
+
+    /// Whether there is thinking.
+    pub(super) fn has_thinking(&self) -> bool {
+        self.said()
+            .any(|element| matches!(element, Element::Thinking(_)))
     }
 
     /// Whether there is text that isn't empty.
@@ -84,6 +100,8 @@ pub enum Element {
     Thinking(Vec<Piece>),
     /// What it says.
     Text(Vec<Piece>),
+    /// What it refuses with: a field of its own for OpenAI, text elsewhere.
+    Refusal(Vec<Piece>),
     /// A call of a tool; several in a row are parallel.
     Call(Call),
 }
@@ -92,7 +110,7 @@ impl Element {
     /// Whether it says nothing, and is only a delay.
     pub(super) fn is_empty(&self) -> bool {
         match self {
-            Self::Thinking(pieces) | Self::Text(pieces) => {
+            Self::Thinking(pieces) | Self::Text(pieces) | Self::Refusal(pieces) => {
                 pieces.iter().all(|piece| piece.text.is_empty())
             }
             Self::Call(_) => false,
@@ -132,6 +150,9 @@ pub enum CallInput {
     Arguments(Arc<Json>),
     /// The text for a custom tool. A dialect without such tools sends `{"input": text}`.
     Text(String),
+    /// A text that is sent as arguments though it may be none, on purpose. Where arguments are an object and no text, it
+    /// is the value that the text holds, else the text itself.
+    Raw(String),
 }
 
 impl Call {
@@ -139,7 +160,7 @@ impl Call {
     pub(super) fn input_text(&self) -> Cow<'_, str> {
         match &self.input {
             CallInput::Arguments(arguments) => arguments.to_string().into(),
-            CallInput::Text(text) => text.into(),
+            CallInput::Text(text) | CallInput::Raw(text) => text.into(),
         }
     }
 
@@ -148,6 +169,7 @@ impl Call {
         match &self.input {
             CallInput::Arguments(arguments) => arguments.to_string(),
             CallInput::Text(text) => serde_json::json!({ "input": text }).to_string(),
+            CallInput::Raw(text) => text.clone(),
         }
     }
 }
@@ -170,6 +192,8 @@ pub(super) enum Said<'a> {
     Pieces(&'a [Piece]),
     /// The texts of all elements; no thinking.
     Elements(&'a [Element]),
+    /// What is thought in all elements.
+    Thinking(&'a [Element]),
     /// JSON, as compact text.
     Json(&'a Json),
 }
@@ -183,7 +207,11 @@ impl fmt::Display for Said<'_> {
                 .try_for_each(|piece| formatter.write_str(&piece.text)),
             Self::Elements(elements) => elements.iter().try_for_each(|element| match element {
                 Element::Text(pieces) => Said::Pieces(pieces).fmt(formatter),
-                Element::Thinking(_) | Element::Call(_) => Ok(()),
+                Element::Thinking(_) | Element::Refusal(_) | Element::Call(_) => Ok(()),
+            }),
+            Self::Thinking(elements) => elements.iter().try_for_each(|element| match element {
+                Element::Thinking(pieces) => Said::Pieces(pieces).fmt(formatter),
+                Element::Text(_) | Element::Refusal(_) | Element::Call(_) => Ok(()),
             }),
             Self::Json(json) => json.fmt(formatter),
         }
@@ -196,7 +224,9 @@ impl Serialize for Said<'_> {
             Self::Text(text) => serializer.serialize_str(text),
             Self::Pieces([piece]) => serializer.serialize_str(&piece.text),
             Self::Elements([Element::Text(pieces)]) => Said::Pieces(pieces).serialize(serializer),
-            Self::Pieces(_) | Self::Elements(_) | Self::Json(_) => serializer.collect_str(self),
+            Self::Pieces(_) | Self::Elements(_) | Self::Thinking(_) | Self::Json(_) => {
+                serializer.collect_str(self)
+            }
         }
     }
 }
@@ -209,6 +239,10 @@ impl Serialize for Arguments<'_> {
         match self.0 {
             CallInput::Arguments(arguments) => arguments.serialize(serializer),
             CallInput::Text(text) => serializer.collect_map([("input", text)]),
+            CallInput::Raw(text) => match serde_json::from_str::<Json>(text) {
+                Ok(json) => json.serialize(serializer),
+                Err(_) => serializer.serialize_str(text),
+            },
         }
     }
 }

@@ -5,7 +5,7 @@ use cuecard_core::value::{Json, cut};
 use serde_json::json;
 
 use super::errors::ApiError;
-use super::node::Token;
+use super::node::{Node, Token};
 
 /// How much of a wrong value is shown, in characters.
 const SHOWN: usize = 200;
@@ -33,6 +33,8 @@ pub(super) enum FaultKind {
     TooSmall,
     /// It names an answer that isn't ours.
     UnknownAnswer,
+    /// It belongs to another API.
+    Foreign,
 }
 
 /// The type that was expected.
@@ -78,6 +80,25 @@ pub(super) fn parse(endpoint: Endpoint, body: &[u8]) -> Result<Json, ApiError> {
     ))
 }
 
+/// Members at the top of a body that only other APIs have: what is sent to the wrong one may look like a request of it
+/// otherwise. Members that no API knows are passed over.
+///
+/// # Errors
+/// The 400 of the provider.
+pub(super) fn check_members(endpoint: Endpoint, body: &Json) -> Result<(), ApiError> {
+    let foreign: &[&str] = match endpoint {
+        Endpoint::Messages => &["contents", "input", "instructions"],
+        Endpoint::Chat => &["contents", "input", "system", "instructions"],
+        Endpoint::Responses => &["contents", "messages", "system"],
+        Endpoint::Gemini => &["messages", "input", "instructions"],
+    };
+    let root = Node::root(body);
+    match foreign.iter().find_map(|name| root.get(name)) {
+        Some(member) => Err(member.fault(FaultKind::Foreign).error(endpoint)),
+        None => Ok(()),
+    }
+}
+
 impl Fault {
     /// What the provider answers.
     pub(super) fn error(&self, endpoint: Endpoint) -> ApiError {
@@ -111,6 +132,7 @@ impl Fault {
                 FaultKind::Empty => format!("{place}: at least one message is required"),
                 FaultKind::TooSmall => format!("{place}: must be greater than or equal to 1"),
                 FaultKind::UnknownAnswer => format!("{place}: not found"),
+                FaultKind::Foreign => format!("{place}: Extra inputs are not permitted"),
             },
         )
     }
@@ -160,6 +182,10 @@ impl Fault {
                 );
                 (message, "integer_below_min_value")
             }
+            FaultKind::Foreign => (
+                format!("Unknown parameter: '{place}'."),
+                "unknown_parameter",
+            ),
             FaultKind::UnknownAnswer => {
                 let found = cut(self.found.as_str().unwrap_or_default(), SHOWN).into_owned();
                 let message = format!("Previous response with id '{found}' not found.");
@@ -189,6 +215,11 @@ impl Fault {
                     400,
                     format!("Please use a valid role: {}.", allowed.join(", ")),
                 );
+            }
+            FaultKind::Foreign => {
+                format!(
+                    "Invalid JSON payload received. Unknown name \"{place}\": Cannot find field."
+                )
             }
             FaultKind::Mistyped(_) | FaultKind::TooSmall | FaultKind::UnknownAnswer => {
                 let found = self.found.to_string();

@@ -36,7 +36,7 @@ impl IdSeed {
     }
 
     /// The id number `number` of those that begin with `prefix`, with `length` letters and digits after it.
-    pub(super) fn id(self, prefix: &str, number: usize, length: usize) -> String {
+    pub(crate) fn id(self, prefix: &str, number: usize, length: usize) -> String {
         let mut state = self.0 ^ (number as u64).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         for part in prefix.as_bytes().chunks(8) {
             let mut word = [0; 8];

@@ -18,7 +18,7 @@
 //! use serde_json::{Value, json};
 //!
 //! let path = "/v1/chat/completions";
-//! let Ok(Route::Generate(target)) = Route::of("POST", path, None, false) else { panic!() };
+//! let Ok(Route::Generate(target)) = Route::of("POST", path, None, None) else { panic!() };
 //! let body = br#"{"model": "gpt-5", "stream": true, "messages": [{"role": "user", "content": "hi"}]}"#;
 //! let received = read_request(&target, path, body).expect("a valid request");
 //! let request = &received.request;
@@ -33,6 +33,7 @@
 //!     stop: None,
 //!     usage: Usage::of(&Value::Null, usage::count_request(request), &elements),
 //!     shows_thinking: shows_thinking(request),
+//!     reasoning_content: false,
 //!     streams_usage: request.wants_stream_usage,
 //!     request: &received.body,
 //!     failure: None,
@@ -81,7 +82,7 @@ use errors::ApiError;
 use events::{Events, Framing, Streaming, Window};
 use route::Target;
 
-pub use messages::PING;
+pub use messages::{PING, message_id};
 
 /// A request as it was understood, and as it came.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,6 +101,7 @@ pub struct Received {
 /// `previous_response_id` that isn't ours.
 pub fn read_request(target: &Target<'_>, path: &str, body: &[u8]) -> Result<Received, ApiError> {
     let json = fault::parse(target.endpoint, body)?;
+    fault::check_members(target.endpoint, &json)?;
     let mut request = match target.endpoint {
         Endpoint::Messages => messages::read(target, &json)?,
         Endpoint::Chat => chat::read(&json)?,
@@ -150,14 +152,9 @@ pub fn advertised_tools(endpoint: Endpoint, body: &Json) -> Result<Vec<Advertise
     Ok(request.tools)
 }
 
-/// Whether the answer to a request shows what the model thinks: Anthropic's always does, Chat's never, and the others'
-/// if they are asked to.
+/// Whether the answer to a request shows what the model thinks: if it asks for that, and Chat's never.
 pub fn shows_thinking(request: &Request) -> bool {
-    match request.endpoint {
-        Endpoint::Messages => true,
-        Endpoint::Chat => false,
-        Endpoint::Responses | Endpoint::Gemini => request.wants_thinking,
-    }
+    request.endpoint != Endpoint::Chat && request.wants_thinking
 }
 
 /// Appends the answer as one JSON body. An answer with a failure has none: its body is that of the

@@ -141,7 +141,7 @@ fn counted(elements: &[Element]) -> (u64, u64) {
     for element in elements {
         match element {
             Element::Thinking(pieces) => thought += count_pieces(pieces),
-            Element::Text(pieces) => said += count_pieces(pieces),
+            Element::Text(pieces) | Element::Refusal(pieces) => said += count_pieces(pieces),
             Element::Call(call) => said += count(&call.name) + count(&call.input_text()),
         }
     }

@@ -327,6 +327,30 @@ fn findings_about_events() {
             "done",
         ),
         (
+            "- llmResponse: []\n  stopReason: {openai: stop, gemini: bored}",
+            "T-ACP-10",
+            Error,
+            "bored",
+        ),
+        (
+            "- llmResponse: []\n  usage: {input_token: 3}",
+            "T-LOAD-05",
+            Warning,
+            "input_token",
+        ),
+        (
+            "- llmResponse: []\n  usage: {output_tokens: many}",
+            "T-LOAD-08",
+            Error,
+            "many",
+        ),
+        (
+            "- llmResponse: []\n  usage: {prompt_tokens_details: {cached: 3}}",
+            "T-LOAD-05",
+            Warning,
+            "cached",
+        ),
+        (
             "- sessionStart: {sessionId: a, expectedPromptResponse: {sessionId: b}}",
             "T-ACP-11",
             Error,

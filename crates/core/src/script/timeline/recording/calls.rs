@@ -22,6 +22,8 @@ const OWN_KEYS: &[&str] = &[
     "toolExecution",
     "toolCallId",
     "rawInput",
+    "rawArguments",
+    "validate",
     "kind",
     "_meta",
     "meta",

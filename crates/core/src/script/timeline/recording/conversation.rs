@@ -10,6 +10,7 @@ use super::super::llm_script::LlmScript;
 use super::super::request::{Endpoint, Part, PreviousAnswer, Request, Role};
 use super::super::request_key::RequestKey;
 use super::super::rounds::Rounds;
+use super::super::selection::DEFAULT_MAX_DISTANCE;
 use super::super::session::{Decision, Session};
 use super::super::sessions::SessionKey;
 use super::super::side_lane::SideLane;
@@ -120,6 +121,11 @@ impl Spent for Traceless<'_> {
         self.0
             .turn(turn_idx)
             .is_none_or(|turn| turn.is_only_errors() || turn.is_silent())
+    }
+
+    /// All that is recorded was played.
+    fn is_played(&self, _: usize) -> bool {
+        true
     }
 }
 
@@ -501,7 +507,7 @@ impl Conversation {
     /// recorded turn, if it does.
     pub(super) fn check(&mut self, request: &Request) -> Option<String> {
         let script = self.script.clone()?;
-        let side = SideLane::new([&*script.timeline]);
+        let side = SideLane::new([&*script.timeline], DEFAULT_MAX_DISTANCE);
         let wanted = script.turns.turns.len().saturating_sub(1);
         match self.session.answer(&script, &side, request) {
             Decision::Turn(served) | Decision::Repeat(served) | Decision::Error(served)

@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use super::request::{Part, PreviousAnswer, Request};
 use super::rounds::Rounds;
+use super::selection::DEFAULT_MAX_DISTANCE;
 use super::sessions::SessionKey;
 use super::side_lane::{SideLane, SideText};
 use crate::profiles::Profiles;
@@ -345,7 +346,7 @@ impl Recorder {
             .conversations
             .iter()
             .filter_map(|conversation| Some(&*conversation.script.as_ref()?.timeline));
-        SideLane::new(timelines)
+        SideLane::new(timelines, DEFAULT_MAX_DISTANCE)
             .reply(request, None)
             .map(|reply| reply.by)
     }

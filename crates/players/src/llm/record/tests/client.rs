@@ -226,7 +226,7 @@ impl Client {
             .collect();
         let arguments = |input: &CallInput| match input {
             CallInput::Arguments(json) => Value::clone(json),
-            CallInput::Text(text) => json!(text),
+            CallInput::Text(text) | CallInput::Raw(text) => json!(text),
         };
         let mut kept = Vec::new();
         match self.manner.endpoint {
@@ -316,7 +316,7 @@ fn said(decoded: &Decoded) -> Vec<Said> {
         .iter()
         .map(|element| match element {
             Element::Thinking(pieces) => Said::Thinking(joined(pieces)),
-            Element::Text(pieces) => Said::Text(joined(pieces)),
+            Element::Text(pieces) | Element::Refusal(pieces) => Said::Text(joined(pieces)),
             Element::Call(call) => Said::Call(call.name.clone(), call.input.clone()),
         })
         .collect()

@@ -1,4 +1,4 @@
-//! Answers of Chat Completions. Thinking is never sent; its time still counts.
+//! Answers of Chat Completions. Thinking is sent in `reasoning_content`, or not at all; its time counts in any case.
 
 use cuecard_core::value::compact;
 use serde::Serialize;
@@ -23,9 +23,11 @@ pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
             index: 0,
             message: Message {
                 role: "assistant",
-                content: (calls.is_empty() || answer.has_text())
+                content: ((calls.is_empty() && answer.refusal().is_none()) || answer.has_text())
                     .then_some(Said::Elements(answer.elements)),
-                refusal: None,
+                reasoning_content: (answer.reasoning_content && answer.has_thinking())
+                    .then_some(Said::Thinking(answer.elements)),
+                refusal: answer.refusal().map(Said::Pieces),
                 annotations: [],
                 tool_calls: calls,
             },
@@ -49,18 +51,30 @@ pub(in super::super) fn stream(
         answer,
         id: &id,
     };
-    let starts_with_text = answer.has_text() || answer.calls().next().is_none();
+    let says_nothing = answer.calls().next().is_none() && answer.refusal().is_none();
+    let starts_with_text = answer.has_text() || says_nothing;
     chunks.add(Delta {
         role: Some("assistant"),
         content: Some(starts_with_text.then_some("")),
-        refusal: Some(()),
+        refusal: Some(None),
         ..Delta::default()
     });
     let mut index = 0;
     for element in answer.elements {
         match element {
-            Element::Thinking(pieces) => chunks.writer.pass(pieces),
-            Element::Text(pieces) => chunks.text(pieces),
+            Element::Thinking(pieces) if !answer.reasoning_content => chunks.writer.pass(pieces),
+            Element::Thinking(pieces) => chunks.text(pieces, |text| Delta {
+                reasoning_content: Some(text),
+                ..Delta::default()
+            }),
+            Element::Text(pieces) => chunks.text(pieces, |text| Delta {
+                content: Some(Some(text)),
+                ..Delta::default()
+            }),
+            Element::Refusal(pieces) => chunks.text(pieces, |text| Delta {
+                refusal: Some(Some(text)),
+                ..Delta::default()
+            }),
             Element::Call(call) => {
                 chunks.writer.begin_call();
                 chunks.call(index, call);
@@ -90,14 +104,11 @@ struct Chunks<'a> {
 }
 
 impl Chunks<'_> {
-    fn text(&mut self, pieces: &[Piece]) {
+    fn text(&mut self, pieces: &[Piece], delta: impl Fn(&str) -> Delta<'_>) {
         let spread = self.writer.spread(timed(pieces));
         for part in &spread.deltas {
             self.writer.wait_until(part.at_ms);
-            self.add(Delta {
-                content: Some(Some(part.text)),
-                ..Delta::default()
-            });
+            self.add(delta(part.text));
         }
         self.writer.wait_until(spread.ends_at);
     }
@@ -170,7 +181,9 @@ struct Choice<'a> {
 struct Message<'a> {
     role: &'static str,
     content: Option<Said<'a>>,
-    refusal: Option<()>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_content: Option<Said<'a>>,
+    refusal: Option<Said<'a>>,
     annotations: [(); 0],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<ToolCall<'a>>,
@@ -214,6 +227,10 @@ impl<'a> ToolCall<'a> {
                 let arguments = Said::Json(json);
                 (Some(Function { name, arguments }), None)
             }
+            CallInput::Raw(text) => {
+                let arguments = Said::Text(text);
+                (Some(Function { name, arguments }), None)
+            }
             CallInput::Text(text) => (None, Some(Custom { name, input: text })),
         };
         Self {
@@ -243,7 +260,7 @@ impl<'a> ToolCall<'a> {
     /// A piece of the input of a call.
     fn piece(index: u32, call: &Call, text: &'a str) -> Self {
         let (function, custom) = match &call.input {
-            CallInput::Arguments(_) => (
+            CallInput::Arguments(_) | CallInput::Raw(_) => (
                 Some(Function {
                     name: None,
                     arguments: Said::Text(text),
@@ -270,7 +287,7 @@ impl<'a> ToolCall<'a> {
 
 fn kind(call: &Call) -> &'static str {
     match call.input {
-        CallInput::Arguments(_) => "function",
+        CallInput::Arguments(_) | CallInput::Raw(_) => "function",
         CallInput::Text(_) => "custom",
     }
 }
@@ -311,7 +328,9 @@ struct Delta<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<Option<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    refusal: Option<()>,
+    reasoning_content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refusal: Option<Option<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_calls: Option<[ToolCall<'a>; 1]>,
 }

@@ -82,11 +82,9 @@ fn add_message(request: &mut Request, message: &Node<'_, '_>) -> Result<(), Faul
             history::add_system(request, &history::joined(&message.need("content")?)?);
         }
         "user" => {
-            history::add(
-                request,
-                Role::User,
-                history::parts(&message.need("content")?)?,
-            );
+            let content = message.need("content")?;
+            check_blocks(&content)?;
+            history::add(request, Role::User, history::parts(&content)?);
         }
         "assistant" => {
             let parts = assistant(message)?;
@@ -114,6 +112,21 @@ fn add_message(request: &mut Request, message: &Node<'_, '_>) -> Result<(), Faul
     Ok(())
 }
 
+/// The blocks that calls and their results are for Anthropic: here they would be passed over.
+fn check_blocks(content: &Node<'_, '_>) -> Result<(), Fault> {
+    if !content.json.is_array() {
+        return Ok(());
+    }
+    content.each(|block| match block.get("type") {
+        Some(kind) if kind.json == "tool_use" || kind.json == "tool_result" => {
+            Err(kind.fault(FaultKind::Unknown(BLOCKS)))
+        }
+        _ => Ok(()),
+    })
+}
+
+const BLOCKS: &[&str] = &["text", "image_url", "input_audio", "refusal", "file"];
+
 fn assistant(message: &Node<'_, '_>) -> Result<Vec<Part>, Fault> {
     let mut parts = Vec::new();
     // What servers with open models call thinking.
@@ -127,6 +140,7 @@ fn assistant(message: &Node<'_, '_>) -> Result<Vec<Part>, Fault> {
         }
     }
     if let Some(content) = message.get("content") {
+        check_blocks(&content)?;
         parts.extend(history::parts(&content)?);
     }
     if let Some(refusal) = message.get("refusal") {

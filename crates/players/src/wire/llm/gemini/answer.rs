@@ -64,14 +64,14 @@ pub(in super::super) fn stream(
     for element in answer.elements {
         match element {
             Element::Thinking(pieces) if !answer.shows_thinking => writer.pass(pieces),
-            Element::Thinking(pieces) | Element::Text(pieces) => {
+            Element::Thinking(pieces) | Element::Text(pieces) | Element::Refusal(pieces) => {
                 let spread = writer.spread(timed(pieces));
                 for delta in &spread.deltas {
                     writer.wait_until(delta.at_ms);
                     let text = Said::Text(delta.text);
                     let part = match element {
                         Element::Thinking(_) => Part::thought(text),
-                        Element::Text(_) | Element::Call(_) => Part::text(text),
+                        _ => Part::text(text),
                     };
                     send(&mut writer, part, false);
                 }
@@ -141,7 +141,7 @@ impl<'a> Part<'a> {
     fn whole(element: &'a Element) -> Self {
         match element {
             Element::Thinking(pieces) => Self::thought(Said::Pieces(pieces)),
-            Element::Text(pieces) => Self::text(Said::Pieces(pieces)),
+            Element::Text(pieces) | Element::Refusal(pieces) => Self::text(Said::Pieces(pieces)),
             Element::Call(call) => Self {
                 function_call: Some(FunctionCall {
                     id: &call.id,

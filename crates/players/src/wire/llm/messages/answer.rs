@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::super::answer::{Answer, Arguments, Call, Element, Piece, Said};
 use super::super::events::{EventWriter, Events, Spread, Streaming, Window, timed};
-use super::super::ids;
+use super::super::ids::{self, IdSeed};
 use super::super::stop::StopReason;
 use super::super::usage::Usage;
 
@@ -50,7 +50,7 @@ pub(in super::super) fn stream(
         match element {
             Element::Thinking(pieces) if answer.shows_thinking => blocks.thinking(pieces),
             Element::Thinking(pieces) => blocks.writer.pass(pieces),
-            Element::Text(pieces) => blocks.text(pieces),
+            Element::Text(pieces) | Element::Refusal(pieces) => blocks.text(pieces),
             Element::Call(call) => {
                 blocks.writer.begin_call();
                 blocks.call(call);
@@ -81,8 +81,13 @@ pub(in super::super) fn stream(
 fn id(answer: &Answer<'_>) -> String {
     match answer.id {
         Some(id) => id.to_owned(),
-        None => answer.seed.id("msg_", 0, ID_LENGTH),
+        None => message_id(answer.seed),
     }
+}
+
+/// The id of the message that is made from this seed.
+pub fn message_id(seed: IdSeed) -> String {
+    seed.id("msg_", 0, ID_LENGTH)
 }
 
 /// Writes blocks, one after the other.
@@ -225,7 +230,7 @@ impl<'a> Block<'a> {
                 thinking: Said::Pieces(pieces),
                 signature: ids::signature(&Said::Pieces(pieces).to_string()),
             },
-            Element::Text(pieces) => Self::Text {
+            Element::Text(pieces) | Element::Refusal(pieces) => Self::Text {
                 text: Said::Pieces(pieces),
             },
             Element::Call(call) => Self::ToolUse {

@@ -5,7 +5,7 @@ mod ask;
 mod decode;
 mod request;
 
-pub use answer::PING;
+pub use answer::{PING, message_id};
 pub(super) use answer::{stream, write_body};
 pub(super) use ask::request_body;
 pub(super) use decode::{MessagesEvents, read_body};

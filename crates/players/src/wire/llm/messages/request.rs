@@ -127,6 +127,10 @@ fn tool(tool: &Node<'_, '_>) -> Result<AdvertisedTool, Fault> {
             namespace: None,
         });
     }
+    // That is how OpenAI's APIs say it.
+    if kind == "function" {
+        return Err(tool.need("type")?.fault(FaultKind::Unknown(&["custom"])));
+    }
     let is_run_by_client = RUN_BY_CLIENT
         .iter()
         .any(|beginning| kind.starts_with(beginning));

@@ -125,7 +125,9 @@ impl Stream {
 
     /// Lets the time of an element pass that isn't shown.
     fn pass(&mut self, element: &Element) {
-        if let Element::Thinking(pieces) | Element::Text(pieces) = element {
+        if let Element::Thinking(pieces) | Element::Text(pieces) | Element::Refusal(pieces) =
+            element
+        {
             self.writer.pass(pieces);
         }
     }
@@ -145,13 +147,15 @@ impl Stream {
         };
         let text = match item.says {
             Says::FunctionCall(call) | Says::CustomToolCall(call) => call.input_text(),
-            Says::Reasoning(_) | Says::Message(_) => "".into(),
+            Says::Reasoning(_) | Says::Message(_) | Says::Refusal(_) => "".into(),
         };
         let spread = match item.says {
             Says::FunctionCall(call) | Says::CustomToolCall(call) => {
                 self.writer.spread([(&*text, call.at_ms)])
             }
-            Says::Reasoning(pieces) | Says::Message(pieces) => self.writer.spread(timed(pieces)),
+            Says::Reasoning(pieces) | Says::Message(pieces) | Says::Refusal(pieces) => {
+                self.writer.spread(timed(pieces))
+            }
         };
         let names = Names::of(item.says);
         // A part of a message or of a summary is the first one, and the only one.
@@ -197,6 +201,7 @@ struct Names {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Message,
+    Refusal,
     Summary,
     Arguments,
     Input,
@@ -210,6 +215,12 @@ impl Names {
                 part: Some(("response.content_part.added", "response.content_part.done")),
                 delta: "response.output_text.delta",
                 done: "response.output_text.done",
+            },
+            Says::Refusal(_) => Self {
+                says: Kind::Refusal,
+                part: Some(("response.content_part.added", "response.content_part.done")),
+                delta: "response.refusal.delta",
+                done: "response.refusal.done",
             },
             Says::Reasoning(_) => Self {
                 says: Kind::Summary,
@@ -238,7 +249,7 @@ impl Names {
     /// Says which part the event is about: the first, and there is no other.
     fn in_part<'a>(&self, mut event: Event<'a>) -> Event<'a> {
         match self.says {
-            Kind::Message => event.content_index = Some(0),
+            Kind::Message | Kind::Refusal => event.content_index = Some(0),
             Kind::Summary => event.summary_index = Some(0),
             Kind::Arguments | Kind::Input => {}
         }
@@ -249,6 +260,7 @@ impl Names {
     fn say<'a>(&self, mut event: Event<'a>, said: Said<'a>) -> Event<'a> {
         match self.says {
             Kind::Message | Kind::Summary => event.text = Some(said),
+            Kind::Refusal => event.refusal = Some(said),
             Kind::Arguments => event.arguments = Some(said),
             Kind::Input => event.input = Some(said),
         }
@@ -280,6 +292,8 @@ struct Event<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Said<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    refusal: Option<Said<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<Said<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     input: Option<Said<'a>>,
@@ -310,6 +324,7 @@ impl Event<'_> {
             summary_index: None,
             delta: None,
             text: None,
+            refusal: None,
             arguments: None,
             input: None,
             logprobs: None,

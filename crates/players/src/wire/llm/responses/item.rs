@@ -23,6 +23,7 @@ pub(super) struct Item<'a> {
 pub(super) enum Says<'a> {
     Reasoning(&'a [Piece]),
     Message(&'a [Piece]),
+    Refusal(&'a [Piece]),
     FunctionCall(&'a Call),
     CustomToolCall(&'a Call),
 }
@@ -45,8 +46,11 @@ pub(super) fn of<'a>(answer: &Answer<'a>) -> Vec<Item<'a>> {
             Element::Thinking(_) if !answer.shows_thinking => {}
             Element::Thinking(pieces) => add(Says::Reasoning(pieces), Some(position)),
             Element::Text(pieces) => add(Says::Message(pieces), Some(position)),
+            Element::Refusal(pieces) => add(Says::Refusal(pieces), Some(position)),
             Element::Call(call) => match call.input {
-                CallInput::Arguments(_) => add(Says::FunctionCall(call), Some(position)),
+                CallInput::Arguments(_) | CallInput::Raw(_) => {
+                    add(Says::FunctionCall(call), Some(position));
+                }
                 CallInput::Text(_) => add(Says::CustomToolCall(call), Some(position)),
             },
         }
@@ -63,7 +67,7 @@ pub(super) fn of<'a>(answer: &Answer<'a>) -> Vec<Item<'a>> {
     if answer.stop_reason().responses().is_some()
         && let Some(last) = items.last_mut()
     {
-        last.is_complete = !matches!(last.says, Says::Message(_));
+        last.is_complete = !matches!(last.says, Says::Message(_) | Says::Refusal(_));
     }
     items
 }
@@ -71,7 +75,7 @@ pub(super) fn of<'a>(answer: &Answer<'a>) -> Vec<Item<'a>> {
 fn prefix(says: Says<'_>) -> &'static str {
     match says {
         Says::Reasoning(_) => "rs_",
-        Says::Message(_) => "msg_",
+        Says::Message(_) | Says::Refusal(_) => "msg_",
         Says::FunctionCall(_) => "fc_",
         Says::CustomToolCall(_) => "ctc_",
     }
@@ -129,6 +133,9 @@ pub(super) enum Part<'a> {
         logprobs: [(); 0],
         text: Said<'a>,
     },
+    Refusal {
+        refusal: Said<'a>,
+    },
     SummaryText {
         text: Said<'a>,
     },
@@ -153,7 +160,7 @@ impl Item<'_> {
                     .collect(),
                 encrypted_content: encrypted.then(|| ids::signature(&self.said().to_string())),
             },
-            Says::Message(_) => WireItem::Message {
+            Says::Message(_) | Says::Refusal(_) => WireItem::Message {
                 id,
                 status,
                 role: "assistant",
@@ -185,6 +192,7 @@ impl Item<'_> {
     pub(super) fn part<'a>(&self, text: Said<'a>) -> Part<'a> {
         match self.says {
             Says::Reasoning(_) => Part::SummaryText { text },
+            Says::Refusal(_) => Part::Refusal { refusal: text },
             Says::Message(_) | Says::FunctionCall(_) | Says::CustomToolCall(_) => {
                 Part::OutputText {
                     annotations: [],
@@ -198,10 +206,12 @@ impl Item<'_> {
     /// The text of the item: what it says, or what a call is made with.
     pub(super) fn said(&self) -> Said<'_> {
         match self.says {
-            Says::Reasoning(pieces) | Says::Message(pieces) => Said::Pieces(pieces),
+            Says::Reasoning(pieces) | Says::Message(pieces) | Says::Refusal(pieces) => {
+                Said::Pieces(pieces)
+            }
             Says::FunctionCall(call) | Says::CustomToolCall(call) => match &call.input {
                 CallInput::Arguments(json) => Said::Json(json),
-                CallInput::Text(text) => Said::Text(text),
+                CallInput::Text(text) | CallInput::Raw(text) => Said::Text(text),
             },
         }
     }

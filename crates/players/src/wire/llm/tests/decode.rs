@@ -27,7 +27,9 @@ fn plain(elements: &[Element]) -> Vec<(Plain, u64)> {
         .iter()
         .map(|element| match element {
             Element::Thinking(pieces) => (Plain::Thinking(said(pieces)), ended(pieces)),
-            Element::Text(pieces) => (Plain::Text(said(pieces)), ended(pieces)),
+            Element::Text(pieces) | Element::Refusal(pieces) => {
+                (Plain::Text(said(pieces)), ended(pieces))
+            }
             Element::Call(call) => {
                 let plain = Plain::Call(call.id.clone(), call.name.clone(), call.input.clone());
                 (plain, call.at_ms)
@@ -47,7 +49,7 @@ fn sayable(endpoint: Endpoint, answer: &Answer<'_>) -> Vec<Element> {
             Element::Call(call) if endpoint == Endpoint::Messages => {
                 let input = match &call.input {
                     CallInput::Text(text) => CallInput::Arguments(Arc::new(json!({"input": text}))),
-                    CallInput::Arguments(_) => call.input.clone(),
+                    CallInput::Arguments(_) | CallInput::Raw(_) => call.input.clone(),
                 };
                 sayable.push(Element::Call(Call {
                     input,

@@ -84,6 +84,7 @@ fn answer<'a>(elements: &'a [Element], request: &'a Json) -> Answer<'a> {
         stop: None,
         usage: Usage::of(&Json::Null, 12, elements),
         shows_thinking: true,
+        reasoning_content: false,
         streams_usage: true,
         request,
         failure: None,

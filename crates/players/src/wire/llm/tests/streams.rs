@@ -280,7 +280,9 @@ proptest! {
         elements in proptest::collection::vec(some_element(), 0..5), chunk in 1..40_usize, shows_thinking: bool
     ) {
         let last = elements.iter().flat_map(|element| match element {
-            Element::Thinking(pieces) | Element::Text(pieces) => pieces.iter().map(|piece| piece.at_ms).collect(),
+            Element::Thinking(pieces) | Element::Text(pieces) | Element::Refusal(pieces) => {
+                pieces.iter().map(|piece| piece.at_ms).collect()
+            }
             Element::Call(call) => vec![call.at_ms],
         });
         let last = last.max().unwrap_or(0);

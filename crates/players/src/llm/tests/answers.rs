@@ -1,0 +1,222 @@
+//! What an answer says beside its text: thinking, why it stops, refusals, bad calls, headers.
+
+use super::*;
+
+/// A stand-in whose scenario has this `server` and, after the input `Begin`, these items.
+async fn served(server: &str, items: &str) -> Played {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text =
+        format!("name: a\nserver: {server}\ntimeline:\n  - userInputs: [[0, Begin]]\n{items}");
+    std::fs::write(folder.path().join("a.yaml"), text).expect("writable");
+    Played::start(folder, |_| {}).await
+}
+
+async fn messages(played: &Played, more: &Value) -> Value {
+    let mut body = json!({"model": "m", "max_tokens": 2000, "messages": said("Begin")});
+    for (name, value) in more.as_object().expect("an object") {
+        body[name] = value.clone();
+    }
+    let answer = played.post("/v1/messages", &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    answer.json()
+}
+
+const THOUGHT: &str = "  - llmResponse: [{think: [[0, Hm]]}, {assistant: [[0, Yes]]}]\n";
+
+fn kinds(message: &Value) -> Vec<&str> {
+    let blocks = message["content"].as_array().expect("blocks");
+    blocks
+        .iter()
+        .filter_map(|block| block["type"].as_str())
+        .collect()
+}
+
+#[tokio::test]
+async fn thinking_is_sent_to_those_who_ask_for_it() {
+    let played = served("{}", THOUGHT).await;
+    assert_eq!(kinds(&messages(&played, &json!({})).await), ["text"]);
+    let asked = json!({"thinking": {"type": "enabled", "budget_tokens": 1024}});
+    assert_eq!(
+        kinds(&messages(&played, &asked).await),
+        ["thinking", "text"]
+    );
+    let not = json!({"thinking": {"type": "disabled"}});
+    assert_eq!(kinds(&messages(&played, &not).await), ["text"]);
+    let stream = json!({"model": "m", "max_tokens": 9, "stream": true, "messages": said("Begin")});
+    let stream = played.post("/v1/messages", &stream).await.text;
+    assert!(
+        !stream.contains("thinking") && stream.contains("\"index\":0"),
+        "{stream}"
+    );
+
+    let played = served("{thinking: always, reasoningContent: true}", THOUGHT).await;
+    assert_eq!(
+        kinds(&messages(&played, &json!({})).await),
+        ["thinking", "text"]
+    );
+    let chat = played.chat(said("Begin")).await.json();
+    assert_eq!(chat["choices"][0]["message"]["reasoning_content"], "Hm");
+    assert_eq!(chat["choices"][0]["message"]["content"], "Yes");
+    let body = json!({"model": "m", "stream": true, "messages": said("Begin")});
+    let stream = played.post(CHAT, &body).await.text;
+    assert!(stream.contains("\"reasoning_content\":\"Hm\""), "{stream}");
+}
+
+/// Why the answer stops, for Messages, Chat, Responses and Gemini.
+async fn stops(reason: &str) -> [String; 4] {
+    let items = format!("  - llmResponse: [{{assistant: [[0, Yes]]}}]\n    stopReason: {reason}\n");
+    let played = served("{}", &items).await;
+    let text = |json: &Value| json.as_str().unwrap_or_default().to_owned();
+    let body = json!({"model": "m", "input": "Begin"});
+    let responses = played.post("/v1/responses", &body).await.json();
+    let body = json!({"contents": [{"parts": [{"text": "Begin"}]}]});
+    let path = "/v1beta/models/g:generateContent";
+    let gemini = played.post(path, &body).await.json();
+    [
+        text(&messages(&played, &json!({})).await["stop_reason"]),
+        text(&played.chat(said("Begin")).await.json()["choices"][0]["finish_reason"]),
+        match &responses["incomplete_details"] {
+            Value::Null => text(&responses["status"]),
+            details => text(&details["reason"]),
+        },
+        text(&gemini["candidates"][0]["finishReason"]),
+    ]
+}
+
+#[tokio::test]
+async fn a_reason_to_stop_is_said_in_the_nearest_word_of_each_dialect() {
+    for (reason, expected) in [
+        (
+            "max_tokens",
+            ["max_tokens", "length", "max_output_tokens", "MAX_TOKENS"],
+        ),
+        (
+            "length",
+            ["max_tokens", "length", "max_output_tokens", "MAX_TOKENS"],
+        ),
+        (
+            "content_filter",
+            ["refusal", "content_filter", "content_filter", "SAFETY"],
+        ),
+        (
+            "RECITATION",
+            ["refusal", "content_filter", "content_filter", "RECITATION"],
+        ),
+        (
+            "stop_sequence",
+            ["stop_sequence", "stop", "completed", "STOP"],
+        ),
+        ("pause_turn", ["pause_turn", "stop", "completed", "STOP"]),
+        (
+            "{anthropic: pause_turn, openai: length}",
+            ["pause_turn", "length", "max_output_tokens", "STOP"],
+        ),
+    ] {
+        assert_eq!(stops(reason).await, expected, "{reason}");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_is_a_field_of_its_own_for_openai_and_text_elsewhere() {
+    let items = "  - llmResponse: []\n    refusal: I won't.\n  - userInputs: [[0, And now?]]\n  - llmResponse: [{assistant: [[0, No]]}]\n";
+    let played = served("{}", items).await;
+    let chat = played.chat(said("Begin")).await.json();
+    let message = &chat["choices"][0]["message"];
+    assert_eq!(
+        (&message["refusal"], &message["content"]),
+        (&json!("I won't."), &Value::Null)
+    );
+    let history = json!([
+        {"role": "user", "content": "Begin"}, message, {"role": "user", "content": "And now?"},
+    ]);
+    assert_eq!(
+        played.chat(history).await.content(),
+        "No",
+        "a history holds it"
+    );
+    let body = json!({"model": "m", "stream": true, "messages": said("Begin")});
+    let stream = played.post(CHAT, &body).await.text;
+    assert!(stream.contains("\"refusal\":\"I won't.\""), "{stream}");
+    let body = json!({"model": "m", "input": "Begin"});
+    let responses = played.post("/v1/responses", &body).await.json();
+    let part = &responses["output"][0]["content"][0];
+    assert_eq!(part, &json!({"type": "refusal", "refusal": "I won't."}));
+    let body = json!({"model": "m", "input": "Begin", "stream": true});
+    let stream = played.post("/v1/responses", &body).await.text;
+    for event in ["response.refusal.delta", "response.refusal.done"] {
+        assert!(stream.contains(&format!("event: {event}\n")), "{stream}");
+    }
+    let anthropic = messages(&played, &json!({})).await;
+    assert_eq!(
+        anthropic["content"],
+        json!([{"type": "text", "text": "I won't."}])
+    );
+    assert_eq!(played.codes().await, Vec::<&str>::new());
+}
+
+#[tokio::test]
+async fn bad_calls_are_made_on_purpose() {
+    let items = "  - llmResponse: []
+  - agentToolUse: {toolName: look_up, rawArguments: '{\"key\": ', args: {}}
+  - agentToolUse: {toolName: nobody_has_it, validate: false, args: {key: 1}}
+";
+    let played = served("{}", items).await;
+    let schema = json!({"type": "object", "required": ["key"]});
+    let chat = json!({"model": "m", "messages": said("Begin"), "tools": [
+        {"type": "function", "function": {"name": "look_up", "parameters": schema}},
+    ]});
+    let answer = played.post(CHAT, &chat).await.json();
+    let calls = &answer["choices"][0]["message"]["tool_calls"];
+    assert_eq!(
+        calls[0]["function"],
+        json!({"name": "look_up", "arguments": "{\"key\": "})
+    );
+    let expected = json!({"name": "nobody_has_it", "arguments": "{\"key\":1}"});
+    assert_eq!(calls[1]["function"], expected);
+    let tools = json!([{"name": "look_up", "input_schema": schema}]);
+    let plain = messages(&played, &json!({"tools": tools})).await;
+    assert_eq!(plain["content"][0]["input"], "{\"key\": ");
+    let stream = json!({"model": "m", "max_tokens": 9, "stream": true, "messages": said("Begin"), "tools": tools});
+    let stream = played.post("/v1/messages", &stream).await.text;
+    assert!(
+        stream.contains(r#""partial_json":"{\"key\": ""#),
+        "{stream}"
+    );
+    assert_eq!(played.codes().await, Vec::<&str>::new());
+}
+
+#[tokio::test]
+async fn a_scenario_adds_headers_and_lets_polls_go_on() {
+    let items = "  - llmResponse: [{assistant: [[0, Not yet]]}]\n  - llmResponse: [{assistant: [[0, Done]]}]\n";
+    let played = served("{onRepeat: next, headers: {x-left: \"9\"}}", items).await;
+    for expected in ["Not yet", "Done"] {
+        let answer = played.chat(said("Begin")).await;
+        assert_eq!(answer.content(), expected);
+        assert_eq!(answer.header("x-left"), Some("9"));
+    }
+    let ended = played.chat(said("Begin")).await;
+    assert_eq!((ended.status.as_u16(), ended.header("x-left")), (404, None));
+    assert_eq!(played.codes().await, ["T-LLM-02"]);
+}
+
+#[tokio::test]
+async fn any_prompt_is_taken_where_that_is_said() {
+    let items = "  - llmResponse: [{assistant: [[0, Yes]]}]\n";
+    let played = served("{anyPrompt: true}", items).await;
+    assert_eq!(
+        played
+            .chat(said("Something quite different"))
+            .await
+            .content(),
+        "Yes"
+    );
+    let verdict = played.running.stop().await;
+    assert!(verdict.passed);
+    assert_eq!(verdict.findings[0].code.name(), "T-SEL-03");
+    let played = served("{}", items).await;
+    assert_eq!(
+        played.chat(said("Something quite different")).await.status,
+        404
+    );
+    assert_eq!(played.codes().await, ["T-SEL-02"]);
+}

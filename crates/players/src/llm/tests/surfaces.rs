@@ -1,0 +1,218 @@
+//! What SDKs ask beside answers, and web pages.
+
+use super::*;
+
+const TWO: &str = "  - userInputs: [[0, Begin]]
+  - llmResponse: []
+  - agentToolUse: {toolName: look_up, args: {key: a}, toolCallId: c1}
+  - llmResponse: [{assistant: [[0, Found]]}]
+  - userInputs: [[0, Thanks]]
+  - llmResponse: [{assistant: [[0, Bye]]}]
+";
+
+#[tokio::test]
+async fn a_thread_goes_on_from_an_answer_by_its_id() {
+    let played = Played::timeline(TWO).await;
+    let tools = json!([{"name": "look_up", "input_schema": {"type": "object"}}]);
+    let first = json!({
+        "model": "m", "max_tokens": 99, "system": "Be brief.", "tools": tools,
+        "messages": said("Begin"), "thread": {"type": "create"},
+    });
+    let first = played.post("/v1/messages", &first).await.json();
+    assert_eq!(first["content"][0]["name"], "look_up");
+    let go_on = |id: &Value, content: Value| {
+        json!({
+            "model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": content}],
+            "thread": {"type": "continue", "previous_message_id": id},
+        })
+    };
+    let result = json!([{"type": "tool_result", "tool_use_id": "c1", "content": "it"}]);
+    let second = go_on(&first["id"], result);
+    let second = played.post("/v1/messages", &second).await.json();
+    assert_eq!(second["content"][0]["text"], "Found");
+    let third = go_on(&second["id"], json!("Thanks"));
+    assert_eq!(
+        played.post("/v1/messages", &third).await.json()["content"][0]["text"],
+        "Bye"
+    );
+    // Its client sends the whole history then: that is no mistake.
+    let lost = go_on(&json!("msg_unknown"), json!("Thanks"));
+    let lost = played.post("/v1/messages", &lost).await;
+    assert_eq!(lost.status, 404);
+    assert_eq!(
+        lost.json()["error"]["details"]["error_code"],
+        "thread_not_found"
+    );
+    let verdict = played.running.stop().await;
+    assert!(verdict.passed && verdict.unplayed.is_empty(), "{verdict:?}");
+}
+
+#[tokio::test]
+async fn a_responses_answer_is_asked_for_again_and_deleted() {
+    let played = Played::timeline(TWO).await;
+    let input =
+        json!([{"role": "user", "content": "Some context"}, {"role": "user", "content": "Begin"}]);
+    let tools = json!([{"type": "function", "name": "look_up", "parameters": {}}]);
+    let body = json!({"model": "m", "input": input, "tools": tools});
+    let answer = played.post("/v1/responses", &body).await.json();
+    let path = format!("/v1/responses/{}", answer["id"].as_str().expect("an id"));
+
+    let stream = played.get(&format!("{path}?stream=true")).await;
+    assert_eq!(
+        stream.header("content-type"),
+        Some("text/event-stream; charset=utf-8")
+    );
+    assert!(
+        stream.text.starts_with("event: response.created\n"),
+        "{}",
+        stream.text
+    );
+    assert!(
+        stream.text.contains("event: response.completed\n"),
+        "{}",
+        stream.text
+    );
+    let rest = played
+        .get(&format!("{path}?stream=true&starting_after=1"))
+        .await
+        .text;
+    assert!(
+        rest.starts_with("event: response.output_item.added\n"),
+        "{rest}"
+    );
+
+    let items = played
+        .get(&format!("{path}/input_items?order=asc&limit=1"))
+        .await
+        .json();
+    assert_eq!(items["data"][0]["content"][0]["text"], "Some context");
+    assert_eq!(
+        (&items["object"], &items["has_more"]),
+        (&json!("list"), &json!(true))
+    );
+    let after = items["last_id"].as_str().expect("an id");
+    let items = played
+        .get(&format!("{path}/input_items?order=asc&after={after}"))
+        .await
+        .json();
+    assert_eq!(
+        items["data"][0]["content"],
+        json!([{"type": "input_text", "text": "Begin"}])
+    );
+    assert_eq!(
+        (items["data"].as_array().map(Vec::len), &items["has_more"]),
+        (Some(1), &json!(false))
+    );
+
+    let cancelled = played.post(&format!("{path}/cancel"), &json!({})).await;
+    assert_eq!(
+        (cancelled.status.as_u16(), &cancelled.json()["status"]),
+        (200, &json!("completed"))
+    );
+    let method = played.client.put(played.url(&path));
+    let method = Answer::of(method).await;
+    assert_eq!(
+        (method.status.as_u16(), method.header("allow")),
+        (405, Some("GET, HEAD, DELETE"))
+    );
+    let deleted = Answer::of(played.client.delete(played.url(&path))).await;
+    assert_eq!(deleted.json()["deleted"], true);
+    assert_eq!(played.get(&path).await.status, 404);
+    assert_eq!(played.codes().await, ["T-LLM-11"; 2]);
+}
+
+#[tokio::test]
+async fn models_are_listed_in_the_form_of_who_asks() {
+    let played = Played::with(TWO, |options| options.models = vec!["g".into()]).await;
+    let list = |header: &'static str| {
+        Answer::of(
+            played
+                .client
+                .get(played.url("/v1/models"))
+                .header(header, "k"),
+        )
+    };
+    assert_eq!(
+        list("x-goog-api-key").await.json()["models"][0]["name"],
+        "models/g"
+    );
+    assert_eq!(
+        list("anthropic-version").await.json()["data"][0]["type"],
+        "model"
+    );
+    assert_eq!(list("authorization").await.json()["object"], "list");
+    let one = played
+        .client
+        .get(played.url("/v1/models/g"))
+        .header("x-goog-api-key", "k");
+    assert_eq!(Answer::of(one).await.json()["name"], "models/g");
+}
+
+#[tokio::test]
+async fn a_page_of_this_machine_may_read_answers_and_no_other() {
+    let played = Played::with(TWO, |options| options.token = Some("s3cret".into())).await;
+    let ask = |origin: &'static str| {
+        let request = played
+            .client
+            .request(reqwest::Method::OPTIONS, played.url("/v1/messages"));
+        Answer::of(
+            request
+                .header("origin", origin)
+                .header("access-control-request-method", "POST")
+                .header(
+                    "access-control-request-headers",
+                    "x-api-key,anthropic-version",
+                ),
+        )
+    };
+    // What browsers ask beforehand has no key.
+    let may = ask("http://localhost:5173").await;
+    assert_eq!(may.status, 200);
+    assert_eq!(
+        may.header("access-control-allow-origin"),
+        Some("http://localhost:5173")
+    );
+    assert_eq!(may.header("access-control-allow-methods"), Some("POST"));
+    assert_eq!(
+        may.header("access-control-allow-headers"),
+        Some("x-api-key,anthropic-version")
+    );
+    assert_eq!(
+        ask("https://evil.example")
+            .await
+            .header("access-control-allow-origin"),
+        None
+    );
+
+    let body = json!({"model": "m", "max_tokens": 9, "messages": said("Begin")});
+    let page = [("origin", "http://localhost:5173"), ("x-api-key", "s3cret")];
+    let answer = played
+        .post_with("/v1/messages/count_tokens", &body, &page)
+        .await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert_eq!(
+        answer.header("access-control-allow-origin"),
+        Some("http://localhost:5173")
+    );
+    let evil = [("origin", "https://evil.example"), ("x-api-key", "s3cret")];
+    let answer = played
+        .post_with("/v1/messages/count_tokens", &body, &evil)
+        .await;
+    assert_eq!(
+        (
+            answer.status.as_u16(),
+            answer.header("access-control-allow-origin")
+        ),
+        (403, None)
+    );
+    // Who is no page is told nothing of that.
+    let plain = played
+        .post_with(
+            "/v1/messages/count_tokens",
+            &body,
+            &[("x-api-key", "s3cret")],
+        )
+        .await;
+    assert_eq!(plain.header("access-control-allow-origin"), None);
+    assert!(played.running.stop().await.passed);
+}
