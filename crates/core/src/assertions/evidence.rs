@@ -228,7 +228,7 @@ impl Facts {
             let at = place(self, Kind::Number(measure), &number.range, label, noun);
             let values = self.numbers.entry(class(measure)).or_default();
             values.0 = Some(measure);
-            for quantity in number.readings.iter().chain(&number.parts) {
+            for quantity in number.readings.iter().chain(parts_of(number)) {
                 values.1.push((quantity.value(), quantity.normal(), at));
             }
         }
@@ -292,8 +292,8 @@ impl Facts {
         let places = |quantity: &Quantity| self.places_of(*quantity, number, use_of, is_decline);
         let candidates: HashSet<u32> = number.readings.iter().flat_map(&places).collect();
         if candidates.is_empty() {
-            return !number.parts.is_empty()
-                && number.parts.iter().all(|part| !places(part).is_empty());
+            let parts = parts_of(number);
+            return !parts.is_empty() && parts.iter().all(|part| !places(part).is_empty());
         }
         let is_rival = |place: &Place| match place.kind() {
             Kind::Number(measure) => {
@@ -507,6 +507,15 @@ impl Facts {
         }
         super::text::month_of(&lower)
             .is_some_and(|month| self.dates.keys().any(|date| date.month == month))
+    }
+}
+
+/// The numbers that one may be a list of. With a unit it is one number: `48,000 tonnes` are no 48 tonnes.
+fn parts_of(number: &FoundNumber) -> &[Quantity] {
+    let is_amount = !matches!(number.measure, Measure::Bare | Measure::Counted);
+    match is_amount && !number.readings.is_empty() {
+        true => &[],
+        false => &number.parts,
     }
 }
 
