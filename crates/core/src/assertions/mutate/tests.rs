@@ -123,7 +123,10 @@ fn what_is_forbidden_is_done_and_who_is_not_asked_is_told() {
         AssertionCheck::MaxErrors { limit: 0 },
         AssertionCheck::MaxTokens { limit: 9 },
     ];
-    let case = case(checks);
+    let mut case = case(checks);
+    for (number, assertion) in case.assertions.iter_mut().enumerate() {
+        assertion.id = format!("a{number}");
+    }
     let passing = trace(&["a", "b"], "done");
     let made: Vec<_> = changes(&case, &passing)
         .into_iter()
