@@ -14,6 +14,7 @@ mod examples;
 mod faults;
 mod golden;
 mod judging;
+mod judging_adversary;
 mod llm;
 mod parse;
 mod parse_model;

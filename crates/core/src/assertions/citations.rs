@@ -25,8 +25,8 @@ pub(super) fn real(view: &View<'_>, allowed: &[ToolPattern], patterns: &[TextPat
         return Finding::holds("the output is empty: nothing is cited").vacuous();
     }
     let sources = sources(view, allowed);
-    let facts = Facts::of(&sources);
     let language = detect(&output).unwrap_or(Language::English);
+    let facts = Facts::of(&sources, language);
     let mut cited = Cited::default();
     addresses(&output, &facts, &mut cited);
     for sentence in sentences(&output) {
@@ -221,7 +221,7 @@ fn is_real_entry(entry: &str, facts: &Facts, sources: &[Source<'_>], language: L
 fn is_numbered(number: usize, sources: &[Source<'_>]) -> bool {
     number > 0
         && sources.iter().any(|source| {
-            let EventData::ToolResult(result) = &source.event.data else {
+            let Some(EventData::ToolResult(result)) = source.event.map(|event| &event.data) else {
                 return false;
             };
             let mut rest = vec![result.result.as_ref()];
@@ -322,7 +322,7 @@ fn elsewhere<'a>(cited: &Cited, view: &View<'a>, allowed: &[ToolPattern]) -> Opt
         .into_iter()
         .filter(|source| !allowed.iter().any(|tool| tool.matches(source.tool)))
         .find(|source| {
-            let facts = Facts::of(std::slice::from_ref(source));
+            let facts = Facts::of(std::slice::from_ref(source), Language::English);
             facts.has_text(first)
                 || facts.has_url(first)
                 || (!wanted.is_empty() && facts.has_text(&wanted.join(" ")))

@@ -4,13 +4,18 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::json;
 
-use super::evidence::{Facts, Passages, Source, Spans, event_ids, sources, tools_that_count};
+use super::evidence::{
+    ClauseWords, Facts, NumberUse, Passages, Source, Spans, event_ids, said_by_user, sources,
+    tools_that_count,
+};
 use super::text::{
-    FoundNumber, Language, NumberStyle, Unit, UnitKind, attributions, clauses, content_words,
-    detect, excerpt, fold, is_negated, names, opposite, quotes, units, weekday_of, words,
+    FoundNumber, Language, Measure, NumberStyle, Unit, UnitKind, attributions, blank, clauses,
+    content_words, detect, excerpt, fold, is_negated, names, opposite, quotes, units, weekday_of,
+    words,
 };
 use super::{Finding, View};
 use crate::scenario::ToolPattern;
+use crate::trace::EventData;
 use crate::value::Json;
 
 /// The part of a unit's content words that one result must have: paraphrases keep more of them, and what was
@@ -33,7 +38,7 @@ pub(super) fn supported(
     if output.trim().is_empty() {
         return Finding::holds("the output is empty: nothing is claimed").vacuous();
     }
-    let sources = sources(view, allowed);
+    let mut sources = sources(view, allowed);
     let language = detect(&output)
         .or_else(|| {
             sources
@@ -42,21 +47,30 @@ pub(super) fn supported(
                 .find_map(|text| detect(text))
         })
         .unwrap_or(Language::English);
+    let said = user_messages(view);
+    if !said.is_empty() {
+        sources.push(said_by_user(said.iter().copied()));
+    }
     let judge = Judge {
-        facts: Facts::of(&sources),
+        facts: Facts::of(&sources, language),
         passages: Passages::of(&sources, language),
         style: NumberStyle {
-            language: detect(&output),
+            // The language of the results tells points from commas, if the answer is too short to.
+            language: Some(language),
         },
-        user_words: user_words(view),
+        user_words: user_words(&said),
         language,
         min_overlap: min_overlap.unwrap_or(MIN_OVERLAP),
     };
     let units = units(&output);
     let mut checked = 0;
     let mut problems: Vec<Problem<'_>> = Vec::new();
+    let mut heading = BTreeSet::new();
     for unit in &units {
-        let (was_checked, problem) = judge.look_at(unit);
+        let (was_checked, problem) = judge.look_at(unit, &heading);
+        if matches!(unit.kind, UnitKind::Heading | UnitKind::LeadIn) {
+            heading = judge.words_of(unit.text);
+        }
         checked += usize::from(was_checked);
         problems.extend(problem);
     }
@@ -79,16 +93,35 @@ pub(super) fn supported(
     finding(problems, &judge, &sources, checked, allowed)
 }
 
-/// The words that the user used first: a topic is no claim.
-fn user_words(view: &View<'_>) -> HashSet<String> {
-    let contents = view
-        .case
-        .context
+/// What the user said, each message once.
+fn user_messages<'a>(view: &View<'a>) -> Vec<&'a str> {
+    let context = &view.case.context;
+    let listed = context
         .input_messages
         .iter()
+        .chain(&context.prior_messages)
         .chain(&view.trace.header.input_messages)
+        .filter(|message| {
+            let role = message.get("role").and_then(Json::as_str);
+            role.is_none_or(|role| role == "user")
+        })
         .filter_map(|message| message.get("content").and_then(Json::as_str));
-    contents
+    let received = view.events().filter_map(|event| match &event.data {
+        EventData::MessageReceived(message) if message.role == "user" => {
+            Some(message.content.as_str())
+        }
+        _ => None,
+    });
+    let mut seen = HashSet::new();
+    listed
+        .chain(received)
+        .filter(|content| seen.insert(*content))
+        .collect()
+}
+
+/// The words that the user used first: a topic is no claim.
+fn user_words(said: &[&str]) -> HashSet<String> {
+    said.iter()
         .flat_map(|content| {
             let folded = fold(content);
             words(&folded)
@@ -120,8 +153,12 @@ struct Problem<'a> {
 
 impl Judge {
     /// Whether there was something to look at, and what is wrong with it.
-    fn look_at<'a>(&self, unit: &Unit<'a>) -> (bool, Option<Problem<'a>>) {
-        let (count, spans) = self.unsupported_spans(unit);
+    fn look_at<'a>(
+        &self,
+        unit: &Unit<'a>,
+        heading: &BTreeSet<String>,
+    ) -> (bool, Option<Problem<'a>>) {
+        let (count, spans) = self.unsupported_spans(unit, heading);
         let mut problem = Problem {
             unit: unit.text,
             spans,
@@ -130,13 +167,14 @@ impl Judge {
         };
         let mut was_checked = count > 0;
         if unit.kind == UnitKind::Claim {
-            let content = content_words(&Spans::of(unit.text, self.style).prose, self.language);
+            let text = self.without_amounts(unit.text);
+            let content = content_words(&text, self.language);
             if !content.is_empty() {
                 was_checked = true;
                 let (source, shared) = self.passages.best_source(&content).unwrap_or((0, 0));
                 let is_enough =
                     shared as f64 >= self.min_overlap * content.len() as f64 && shared > 0;
-                if !is_enough || self.has_foreign_clause(unit.text, source) {
+                if !is_enough || self.has_foreign_clause(&text, source) {
                     problem.overlap = Some((shared, content.len()));
                 } else {
                     problem.contradiction = self.contradiction(unit.text);
@@ -149,9 +187,35 @@ impl Judge {
         (was_checked, (!is_fine).then_some(problem))
     }
 
-    /// How many spans there were, and those of them that are in no result.
-    fn unsupported_spans(&self, unit: &Unit<'_>) -> (usize, Vec<(&'static str, String)>) {
+    /// The text without addresses and numbers with their units, which are looked at for themselves.
+    fn without_amounts(&self, text: &str) -> String {
+        let spans = Spans::of(text, self.style);
+        let amounts = spans.numbers.iter().filter(|number| !number.is_word);
+        blank(&spans.prose, amounts.map(|number| number.range.clone()))
+    }
+
+    fn words_of(&self, text: &str) -> BTreeSet<String> {
+        let spans = Spans::of(text, self.style);
+        ClauseWords::of(text, &spans, self.language).all()
+    }
+
+    /// How many spans there were, and those of them that are in no result. `heading` has the words of what the unit
+    /// stands below.
+    fn unsupported_spans(
+        &self,
+        unit: &Unit<'_>,
+        heading: &BTreeSet<String>,
+    ) -> (usize, Vec<(&'static str, String)>) {
         let spans = Spans::of(unit.text, self.style);
+        let clauses = ClauseWords::of(unit.text, &spans, self.language);
+        let contexts = |range: &std::ops::Range<usize>| {
+            let mut contexts = clauses.contexts(range);
+            let whole = contexts.last().cloned().unwrap_or_default();
+            if !heading.is_empty() {
+                contexts.push(whole.union(heading).cloned().collect());
+            }
+            contexts
+        };
         let mut count = 0;
         let mut missing: Vec<(&'static str, String)> = Vec::new();
         let mut check = |is_there: bool, kind: &'static str, text: &str| {
@@ -162,8 +226,8 @@ impl Judge {
                 missing.push((kind, text.trim().to_owned()));
             }
         };
-        for url in &spans.urls {
-            check(self.facts.has_url(url), "url", url);
+        for (range, url) in &spans.url_ranges {
+            check(self.facts.has_url_of(url, &contexts(range)), "url", url);
         }
         for email in &spans.emails {
             check(self.facts.has_email(email), "email", email);
@@ -178,7 +242,7 @@ impl Judge {
         }
         for date in &spans.dates {
             check(
-                self.facts.has_date(date),
+                self.facts.has_date(date, &contexts(&date.range)),
                 "date",
                 &spans.prose[date.range.clone()],
             );
@@ -222,11 +286,14 @@ impl Judge {
         });
         for number in &spans.numbers {
             let text = &spans.prose[number.range.clone()];
-            let is_there = self.facts.has_number(number, is_decline)
-                || self.counts_entries(number, unit, &spans.prose)
-                || (number.readings.is_empty()
-                    && number.parts.is_empty()
-                    && self.facts.has_text(text));
+            let use_of = NumberUse::of(number, &spans.prose, self.language);
+            let is_there =
+                self.facts
+                    .has_number(number, &use_of, &contexts(&number.range), is_decline)
+                    || self.counts_entries(number, unit, &spans.prose)
+                    || (number.readings.is_empty()
+                        && number.parts.is_empty()
+                        && self.facts.has_text(text));
             check(is_there, "number", text);
         }
         for word in words(&spans.prose) {
@@ -292,6 +359,9 @@ impl Judge {
             "einträge",
             "treffer",
         ];
+        if !matches!(number.measure, Measure::Bare | Measure::Counted) {
+            return false;
+        }
         let is_introduced = unit.items > 0
             && number
                 .readings
@@ -317,21 +387,26 @@ impl Judge {
         })
     }
 
-    /// A passage of which a part of the unit says the opposite, if no passage says the same.
+    /// A passage of which a part of the unit says the opposite, if no passage says the same. What the unit negates must
+    /// be negated somewhere: a denial is no paraphrase.
     fn contradiction(&self, unit: &str) -> Option<String> {
         clauses(unit).into_iter().find_map(|clause| {
             let content: BTreeSet<String> = content_words(clause, self.language);
+            if is_negated(clause, self.language) {
+                return self.undenied(clause, &content);
+            }
             if content.len() < 2 {
                 return None;
             }
-            let is_negated_here = is_negated(clause, self.language);
             let mut opposed = None;
             for (passage, shared) in self.passages.nearest(&content) {
                 if (shared as f64) < SAME_MATTER * content.len() as f64 || shared < 2 {
                     break;
                 }
-                let is_opposed = is_negated(&passage.text, self.language) != is_negated_here
-                    || opposite(clause, &passage.text).is_some();
+                if passage.is_off_topic(clause, &content) {
+                    continue;
+                }
+                let is_opposed = passage.is_negated || opposite(clause, &passage.text).is_some();
                 if !is_opposed {
                     return None;
                 }
@@ -339,6 +414,22 @@ impl Judge {
             }
             opposed
         })
+    }
+
+    /// The passage that is nearest to what is denied, unless one of those about it denies it as well. Empty if there is
+    /// no passage.
+    fn undenied(&self, clause: &str, content: &BTreeSet<String>) -> Option<String> {
+        if content.is_empty() {
+            return None;
+        }
+        let nearest = self.passages.nearest(content);
+        let is_denied = nearest.iter().any(|(passage, shared)| {
+            passage.is_negated
+                && !passage.is_off_topic(clause, content)
+                && *shared as f64 >= self.min_overlap * content.len() as f64
+        });
+        let first = nearest.first().map(|(passage, _)| passage.text.clone());
+        (!is_denied).then(|| first.unwrap_or_default())
     }
 
     /// Whether a quotation stands in a result; what it leaves out may be anything.
@@ -401,7 +492,7 @@ fn finding(
         .observed(observed)
         .refs(results);
     }
-    if sources.is_empty() {
+    if sources.iter().all(|source| source.event.is_none()) {
         return Finding::fails(format!("no successful result of {tools} could support the output"))
             .observed(observed)
             .help("name the tools whose results count in `allowed_sources`, or check that they were called and succeeded");
@@ -416,9 +507,9 @@ fn finding(
     }
     let mut refs: Vec<&str> = Vec::new();
     for problem in problems.iter().take(MOST_TOLD) {
-        let nearest = problem
-            .nearest(judge)
-            .map(|(source, _)| sources[source].event.event_id.as_str());
+        let nearest = problem.nearest(judge);
+        let event = nearest.and_then(|(source, _)| sources[source].event);
+        let nearest = event.map(|event| event.event_id.as_str());
         refs.extend(nearest.filter(|id| !refs.contains(id)));
     }
     if refs.is_empty() {
@@ -442,10 +533,10 @@ impl Problem<'_> {
     fn message(&self, judge: &Judge, sources: &[Source<'_>], tools: &str) -> String {
         let mut message = format!("“{}”: ", excerpt(self.unit));
         if let Some(passage) = &self.contradiction {
-            message.push_str(&format!(
-                "the results say the opposite, “{}”",
-                excerpt(passage)
-            ));
+            message.push_str(&match passage.is_empty() {
+                true => "no result denies it".to_owned(),
+                false => format!("the results say the opposite, “{}”", excerpt(passage)),
+            });
         } else if let Some((shared, all)) = self.overlap {
             message.push_str(&format!(
                 "no single result of {tools} has enough of it ({shared} of {all} words)"
@@ -462,10 +553,11 @@ impl Problem<'_> {
             && let Some((source, text)) = self.nearest(judge)
         {
             let source = &sources[source];
-            message.push_str(&format!(
-                " (nearest: {} {} “{text}”)",
-                source.event.event_id, source.tool
-            ));
+            let place = match source.event {
+                Some(event) => format!("{} {}", event.event_id, source.tool),
+                None => "the user".to_owned(),
+            };
+            message.push_str(&format!(" (nearest: {place} “{text}”)"));
         }
         message
     }
@@ -486,8 +578,12 @@ impl Problem<'_> {
         }
         if let Some((source, text)) = self.nearest(judge) {
             let source = &sources[source];
-            told["nearest"] =
-                json!({ "event_id": source.event.event_id, "tool": source.tool, "text": text });
+            told["nearest"] = match source.event {
+                Some(event) => {
+                    json!({ "event_id": event.event_id, "tool": source.tool, "text": text })
+                }
+                None => json!({ "said_by": "user", "text": text }),
+            };
         }
         told
     }

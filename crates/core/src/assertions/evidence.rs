@@ -1,16 +1,19 @@
 //! What the results of tools say: the words, numbers, dates, addresses and names that an answer may use.
 
 mod passages;
+mod places;
 mod sources;
 mod spans;
 
 pub(super) use passages::Passages;
-pub(super) use sources::{Source, event_ids, sources, tools_that_count};
+pub(super) use places::{ClauseWords, NumberUse};
+pub(super) use sources::{Source, event_ids, said_by_user, sources, tools_that_count};
 pub(super) use spans::Spans;
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
+use self::places::{Kind, Label, NewPlace, Place, Places};
 use self::sources::spaced;
 use super::text::{
     CalendarDate, FoundDate, FoundNumber, Identifier, Language, Measure, Moment, NameSpan,
@@ -30,16 +33,17 @@ fn class(measure: Measure) -> Class {
     }
 }
 
-/// The numbers of one class with their measure, sorted.
-type Values = (Option<Measure>, Vec<(f64, Quantity)>);
+/// The numbers of one class with their measure and their places, sorted.
+type Values = (Option<Measure>, Vec<(f64, Quantity, u32)>);
 
 /// Everything in the sources that spans are compared with.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     numbers: HashMap<Class, Values>,
-    dates: HashSet<CalendarDate>,
+    dates: HashMap<CalendarDate, Vec<u32>>,
     moments: Vec<Moment>,
-    urls: HashSet<String>,
+    urls: HashMap<String, Vec<u32>>,
+    places: Places,
     hosts: HashSet<String>,
     emails: HashSet<String>,
     dois: HashSet<String>,
@@ -57,27 +61,46 @@ pub(super) struct Facts {
 /// How far apart the words of a name may stand: `Demis Hassabis, CEO of Google DeepMind`.
 const FARTHEST_NEIGHBOUR: usize = 3;
 
+/// What stands around the values of a text.
+struct Surroundings<'a> {
+    /// The words of its key.
+    key: &'a str,
+    /// The words of its record.
+    record: &'a BTreeSet<String>,
+    is_said: bool,
+}
+
 impl Facts {
-    pub(super) fn of(sources: &[Source<'_>]) -> Self {
+    pub(super) fn of(sources: &[Source<'_>], language: Language) -> Self {
         let mut facts = Self::default();
         for source in sources {
             facts
                 .tools
                 .extend(words(&spaced(source.tool)).map(|word| word.text.to_lowercase()));
             facts.lengths.extend(&source.lengths);
-            for &(quantity, is_share) in &source.quantities {
-                facts.add_number(quantity, Measure::Bare);
-                if is_share && quantity.value().abs() <= 1.0 {
-                    facts.add_number(quantity.scaled(2), Measure::Percent);
-                }
+            let is_said = source.event.is_none();
+            let records: Vec<BTreeSet<String>> = source
+                .records
+                .iter()
+                .map(|record| {
+                    let spans = Spans::of(record, NumberStyle::default());
+                    ClauseWords::of(record, &spans, language).all()
+                })
+                .collect();
+            for number in &source.quantities {
+                facts.read_number(number, &records[number.record], language);
             }
-            for text in &source.texts {
-                facts.read(text);
+            for (text, (key, record)) in source.texts.iter().zip(&source.text_places) {
+                let around = Surroundings {
+                    key,
+                    record: &records[*record],
+                    is_said,
+                };
+                facts.read(text, &around, language);
             }
         }
         for (_, values) in facts.numbers.values_mut() {
             values.sort_by(|one, other| one.0.total_cmp(&other.0));
-            values.dedup();
         }
         facts
             .moments
@@ -88,16 +111,74 @@ impl Facts {
         facts
     }
 
+    fn read_number(
+        &mut self,
+        number: &sources::KeyedNumber,
+        record: &BTreeSet<String>,
+        language: Language,
+    ) {
+        let own = super::text::content_words(&number.key, language);
+        // The number itself is no word around it.
+        let itself = places::number_word(number.quantity);
+        let mut record = record.clone();
+        record.remove(&itself);
+        let mut add = |quantity: Quantity, measure: Measure| {
+            let place = self.places.add(NewPlace {
+                kind: Kind::Number(measure),
+                label: places::label_of_key(&number.key),
+                named_units: &[],
+                noun: None,
+                own: own.clone(),
+                record: &record,
+                is_said: false,
+            });
+            let values = self.numbers.entry(class(measure)).or_default();
+            values.0 = Some(measure);
+            values.1.push((quantity.value(), quantity.normal(), place));
+        };
+        add(number.quantity, number.unit.unwrap_or(Measure::Bare));
+        if number.is_share && number.quantity.value().abs() <= 1.0 {
+            add(number.quantity.scaled(2), Measure::Percent);
+        }
+    }
+
     /// Reads a text of which every part counts.
-    fn read(&mut self, text: &str) {
+    fn read(&mut self, text: &str, around: &Surroundings<'_>, language: Language) {
+        /// The key of a longer text says nothing of the values in it.
+        const SHORT: usize = 60;
         let spans = Spans::of(
             text,
             NumberStyle {
                 language: detect(text),
             },
         );
-        for url in &spans.urls {
-            self.urls.insert(normal_url(url));
+        let clauses = ClauseWords::of(text, &spans, language);
+        let key = super::text::content_words(around.key, language);
+        let of_key = places::label_of_key(around.key);
+        let of_text = places::named_units(&spans);
+        let unit_of_key = places::unit_of_key(around.key);
+        let place =
+            |facts: &mut Self, kind: Kind, range: &std::ops::Range<usize>, label: Label, noun| {
+                let mut own = clauses.own(range);
+                let mut record = clauses.sentence(range);
+                record.extend(around.record.iter().cloned());
+                match text.len() <= SHORT {
+                    true => own.extend(key.iter().cloned()),
+                    false => record.extend(key.iter().cloned()),
+                }
+                facts.places.add(NewPlace {
+                    kind,
+                    label,
+                    named_units: &of_text,
+                    noun,
+                    own,
+                    record: &record,
+                    is_said: around.is_said,
+                })
+            };
+        for (range, url) in &spans.url_ranges {
+            let at = place(self, Kind::Url, range, Label::default(), None);
+            self.urls.entry(normal_url(url)).or_default().push(at);
             self.hosts.insert(host_of(url));
         }
         for (_, domain) in super::text::domains(&spans.prose) {
@@ -114,21 +195,41 @@ impl Facts {
                 .flat_map(|url| dois(url))
                 .map(|(_, doi)| doi),
         );
-        for reading in spans.dates.iter().flat_map(|date| &date.readings) {
-            if let Some(year) = reading.year {
-                self.add_number(
-                    Quantity {
+        for date in &spans.dates {
+            let at = place(self, Kind::Date, &date.range, Label::default(), None);
+            for reading in &date.readings {
+                if let Some(year) = reading.year {
+                    let quantity = Quantity {
                         mantissa: year.into(),
                         exponent: 0,
-                    },
-                    Measure::Bare,
-                );
+                    };
+                    let values = self.numbers.entry(class(Measure::Bare)).or_default();
+                    values.0 = Some(Measure::Bare);
+                    values.1.push((quantity.value(), quantity.normal(), at));
+                }
+                self.dates.entry(*reading).or_default().push(at);
             }
-            self.dates.insert(*reading);
         }
         for number in &spans.numbers {
-            for quantity in number.readings.iter().chain(&number.parts) {
-                self.add_number(*quantity, number.measure);
+            // A text that is nothing but a number has the unit of its key.
+            let measure = match number.measure {
+                Measure::Bare => unit_of_key.filter(|_| text.len() <= SHORT),
+                _ => None,
+            };
+            let measure = measure.unwrap_or(number.measure);
+            let before = &spans.prose[..number.range.start];
+            let noun = places::noun_behind(number, &spans.prose, language);
+            let mut label = places::label_before(before);
+            if text.len() <= SHORT && words(before).next().is_none() {
+                label = of_key;
+            }
+            label.dimension = places::dimension_among(&clauses.own(&number.range))
+                .or(of_key.dimension.filter(|_| text.len() <= SHORT));
+            let at = place(self, Kind::Number(measure), &number.range, label, noun);
+            let values = self.numbers.entry(class(measure)).or_default();
+            values.0 = Some(measure);
+            for quantity in number.readings.iter().chain(parts_of(number)) {
+                values.1.push((quantity.value(), quantity.normal(), at));
             }
         }
         // `GPT 5` is `GPT-5`.
@@ -179,20 +280,45 @@ impl Facts {
         }
     }
 
-    fn add_number(&mut self, quantity: Quantity, measure: Measure) {
-        let values = self.numbers.entry(class(measure)).or_default();
-        values.0 = Some(measure);
-        values.1.push((quantity.value(), quantity.normal()));
+    /// Whether a number is one of theirs, or one of theirs rounded to the digits that it shows, and measures the same:
+    /// its unit must be theirs, and the words around it must not be those of another number.
+    pub(super) fn has_number(
+        &self,
+        number: &FoundNumber,
+        use_of: &NumberUse,
+        contexts: &[BTreeSet<String>],
+        is_decline: bool,
+    ) -> bool {
+        let places = |quantity: &Quantity| self.places_of(*quantity, number, use_of, is_decline);
+        let candidates: HashSet<u32> = number.readings.iter().flat_map(&places).collect();
+        if candidates.is_empty() {
+            let parts = parts_of(number);
+            return !parts.is_empty() && parts.iter().all(|part| !places(part).is_empty());
+        }
+        let is_rival = |place: &Place| match place.kind() {
+            Kind::Number(measure) => {
+                measure.factor_to(number.measure).is_some() && place.fits(number, use_of)
+            }
+            Kind::Date | Kind::Url => false,
+        };
+        let about = self.places.is_about(&candidates, contexts, is_rival);
+        about.unwrap_or_else(|| {
+            contexts.is_empty()
+                || candidates.iter().any(|at| {
+                    let place = self.places.get(*at);
+                    place.is_bare() || place.states_unit(number.measure)
+                })
+        })
     }
 
-    /// Whether a number is one of theirs, or one of theirs rounded to the digits that it shows.
-    pub(super) fn has_number(&self, number: &FoundNumber, is_decline: bool) -> bool {
-        let has = |quantity: &Quantity| self.has_quantity(*quantity, number, is_decline);
-        number.readings.iter().any(has)
-            || (!number.parts.is_empty() && number.parts.iter().all(has))
-    }
-
-    fn has_quantity(&self, quantity: Quantity, number: &FoundNumber, is_decline: bool) -> bool {
+    /// Where a number stands that can be the same.
+    fn places_of(
+        &self,
+        quantity: Quantity,
+        number: &FoundNumber,
+        use_of: &NumberUse,
+        is_decline: bool,
+    ) -> Vec<u32> {
         /// Beyond it whole numbers of the machine have gaps.
         const EXACT: i128 = 1 << 53;
         let shown = if number.is_rough {
@@ -202,29 +328,56 @@ impl Facts {
         };
         let reach = shown.step() / 2.0 * (1.0 + 1e-9);
         let normal = quantity.normal();
-        self.numbers.values().any(|(measure, values)| {
+        let mut places = Vec::new();
+        for (measure, values) in self.numbers.values() {
             let Some(factor) = measure.and_then(|measure| measure.factor_to(number.measure)) else {
-                return false;
+                continue;
             };
-            let near = |wanted: f64| {
-                let first = values.partition_point(|(value, _)| value * factor < wanted - reach);
-                values[first..]
+            let mut near = |wanted: f64| {
+                let first = values.partition_point(|(value, ..)| value * factor < wanted - reach);
+                let found = values[first..]
                     .iter()
-                    .take_while(|(value, _)| value * factor <= wanted + reach)
-                    .any(|(_, found)| {
+                    .take_while(|(value, ..)| value * factor <= wanted + reach)
+                    .filter(|(_, found, _)| {
                         normal.mantissa.abs() < EXACT
                             || found.mantissa.abs() < EXACT
                             || *found == normal
                     })
+                    .map(|(.., place)| *place)
+                    .filter(|place| self.places.get(*place).fits(number, use_of));
+                places.extend(found);
             };
-            near(quantity.value()) || (is_decline && near(-quantity.value()))
-        })
+            near(quantity.value());
+            if is_decline {
+                near(-quantity.value());
+            }
+        }
+        places
     }
 
-    pub(super) fn has_date(&self, date: &FoundDate) -> bool {
-        date.readings.iter().any(|reading| {
-            self.dates.contains(reading) || self.dates.iter().any(|known| reading.is_part_of(known))
-        })
+    /// Whether a date is one of theirs, and not that of something else.
+    pub(super) fn has_date(&self, date: &FoundDate, contexts: &[BTreeSet<String>]) -> bool {
+        let is_said_by = |known: &CalendarDate| {
+            date.readings
+                .iter()
+                .any(|reading| reading == known || reading.is_part_of(known))
+        };
+        let known = self.dates.iter().filter(|(known, _)| is_said_by(known));
+        let candidates: HashSet<u32> = known.flat_map(|(_, places)| places).copied().collect();
+        !candidates.is_empty() && self.is_about(&candidates, contexts, Kind::Date)
+    }
+
+    /// Whether values are what the words around one say, and not others of their kind.
+    fn is_about(
+        &self,
+        candidates: &HashSet<u32>,
+        contexts: &[BTreeSet<String>],
+        kind: Kind,
+    ) -> bool {
+        let is_rival = |place: &Place| place.kind() == kind;
+        self.places
+            .is_about(candidates, contexts, is_rival)
+            .unwrap_or(true)
     }
 
     pub(super) fn has_moment(&self, moment: &Moment) -> bool {
@@ -236,7 +389,14 @@ impl Facts {
     }
 
     pub(super) fn has_url(&self, url: &str) -> bool {
-        self.urls.contains(&normal_url(url))
+        self.urls.contains_key(&normal_url(url))
+    }
+
+    /// Whether an address is one of theirs, and not that of something else.
+    pub(super) fn has_url_of(&self, url: &str, contexts: &[BTreeSet<String>]) -> bool {
+        self.urls.get(&normal_url(url)).is_some_and(|places| {
+            self.is_about(&places.iter().copied().collect(), contexts, Kind::Url)
+        })
     }
 
     /// Whether a domain, or one below it, is named.
@@ -338,7 +498,7 @@ impl Facts {
         if let Some(weekday) = weekday_of(&lower) {
             return self
                 .dates
-                .iter()
+                .keys()
                 .any(|date| date.weekday() == Some(weekday))
                 || self
                     .word_ids
@@ -346,7 +506,16 @@ impl Facts {
                     .any(|known| weekday_of(known) == Some(weekday));
         }
         super::text::month_of(&lower)
-            .is_some_and(|month| self.dates.iter().any(|date| date.month == month))
+            .is_some_and(|month| self.dates.keys().any(|date| date.month == month))
+    }
+}
+
+/// The numbers that one may be a list of. With a unit it is one number: `48,000 tonnes` are no 48 tonnes.
+fn parts_of(number: &FoundNumber) -> &[Quantity] {
+    let is_amount = !matches!(number.measure, Measure::Bare | Measure::Counted);
+    match is_amount && !number.readings.is_empty() {
+        true => &[],
+        false => &number.parts,
     }
 }
 

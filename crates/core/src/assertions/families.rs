@@ -1,6 +1,6 @@
 //! Groundedness, memory, recovery and scheduler: which function judges which type.
 
-use super::{Finding, Verdict, View, citations, claims, memory, recovery, scheduler};
+use super::{Finding, Verdict, View, citations, claims, graceful, memory, recovery, scheduler};
 use crate::scenario::AssertionCheck;
 
 /// What is found of a type of these families; the others are not looked at here.
@@ -64,7 +64,7 @@ pub(super) fn find(check: &AssertionCheck, count: Option<u64>, view: &View<'_>) 
             allowed_failure_phrases,
             must_not_claim_success,
             forbidden_success_phrases,
-        } => recovery::failed_gracefully(
+        } => graceful::failed_gracefully(
             view,
             allowed_failure_phrases,
             *must_not_claim_success,

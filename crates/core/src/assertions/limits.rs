@@ -16,6 +16,14 @@ pub(super) fn max_duration(limit: f64, view: &View<'_>) -> Finding {
         .help("the run died: see its last events");
     };
     let took = end.metrics.timing_ms_total;
+    if end.metrics.timing_synthesized {
+        return Finding::new(
+            Verdict::Undecided,
+            format!("nobody measured how long it took: the {took} ms of the trace are made up"),
+        )
+        .observed(json!({"timing_ms_total": took, "timing_synthesized": true}))
+        .help("what the trace was made of has no times");
+    }
     let observed = json!({"timing_ms_total": took});
     if took <= limit && took > 0.0 {
         Finding::holds(format!("it took {took} ms, at most {limit} ms allowed")).observed(observed)
@@ -185,6 +193,20 @@ mod tests {
             finding.help.as_deref(),
             Some("the slowest call is `slow`, 3 ms until event 2")
         );
+    }
+
+    #[test]
+    fn a_time_that_nobody_measured_decides_nothing() {
+        let mut trace = Events::new().output("x").metrics(2.0, None).trace();
+        let check = || AssertionCheck::MaxDurationMs { limit: 5.0 };
+        assert_eq!(judged(check(), &trace).verdict, Holds);
+        trace
+            .end
+            .as_mut()
+            .expect("an end")
+            .metrics
+            .timing_synthesized = true;
+        assert_eq!(judged(check(), &trace).verdict, Undecided);
     }
 
     #[test]

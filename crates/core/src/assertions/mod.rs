@@ -9,6 +9,7 @@ mod evidence;
 mod families;
 mod fold;
 mod format;
+mod graceful;
 mod limits;
 mod memory;
 pub mod mutate;

@@ -3,7 +3,9 @@
 use serde_json::json;
 
 use super::Finding;
-use super::reach::{described, is_about, selects, selects_alone, unmet_help, unreachable_selector};
+use super::reach::{
+    described, is_about, selects, selects_alone, unknown_tool, unmet_help, unreachable_selector,
+};
 use super::view::View;
 use super::words::{as_count, count_of};
 use crate::scenario::{Selector, ToolPattern};
@@ -209,7 +211,10 @@ pub(super) fn stop_after_success(
     .refs(success.id());
     let reasons: Vec<String> = forbid_following
         .iter()
-        .filter_map(|selector| unreachable_selector(selector, view))
+        .filter_map(|selector| {
+            let unknown = || unknown_tool(selector.tool.as_ref()?, view);
+            unreachable_selector(selector, view).or_else(unknown)
+        })
         .collect();
     if reasons.len() < forbid_following.len() {
         finding

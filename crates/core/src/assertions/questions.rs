@@ -8,6 +8,7 @@ use serde_json::json;
 use super::Finding;
 use super::blocks::lines;
 use super::output::empty_help;
+use super::reach::unknown_tool;
 use super::view::{Call, View};
 use super::words::{as_count, brief, excerpt, quoted};
 use crate::scenario::{TextPattern, ToolPattern};
@@ -103,9 +104,18 @@ pub(super) fn asks_first(
     let refs = acted.iter().map(|call| call.id()).chain(refs);
     match question {
         Some(question) if broken.is_empty() => {
-            Finding::holds(format!("the output asks {}", brief(&Json::from(question))))
-                .observed(observed)
-                .refs(refs)
+            let finding =
+                Finding::holds(format!("the output asks {}", brief(&Json::from(question))))
+                    .observed(observed)
+                    .refs(refs);
+            let unknown: Vec<String> = forbidden
+                .iter()
+                .filter_map(|tool| unknown_tool(tool, view))
+                .collect();
+            match !forbidden.is_empty() && unknown.len() == forbidden.len() {
+                true => finding.help(unknown.join("; ")).vacuous(),
+                false => finding,
+            }
         }
         _ => Finding::fails(broken.join("; "))
             .observed(observed)

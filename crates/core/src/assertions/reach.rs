@@ -37,25 +37,40 @@ pub(super) fn called_names<'a>(view: &View<'a>) -> Vec<&'a str> {
 }
 
 /// Why no call can ever be one of `tool`, if the test case lists what is available and this is not among it.
-/// What forbids such a tool holds of every agent, so it must be said.
 pub(super) fn unreachable_tool(tool: &ToolPattern, view: &View<'_>) -> Option<String> {
+    let available = view.case.tools.available.as_deref().unwrap_or_default();
+    unknown_tool(tool, view).filter(|_| !available.is_empty())
+}
+
+/// Why nobody knows whether there is a `tool`, if neither `tools.available`, nor the trace, nor a server that was
+/// connected knows it. What forbids or limits such a tool holds of every agent, so it must be said.
+pub(super) fn unknown_tool(tool: &ToolPattern, view: &View<'_>) -> Option<String> {
     let tools = &view.case.tools;
-    let available = tools.available.as_deref().filter(|all| !all.is_empty())?;
+    let available = tools.available.as_deref().unwrap_or_default();
     let known = || {
         let of_fixtures = tools.fixtures.iter().map(|fixture| fixture.tool.as_str());
-        available.iter().map(String::as_str).chain(of_fixtures)
+        let listed = available.iter().chain(&tools.offered).map(String::as_str);
+        listed.chain(of_fixtures)
     };
     let is_known = known().any(|name| tool.matches(name) || is_glob_for(name, tool.text()));
-    if is_known || view.calls().iter().any(|call| call.is_of(tool)) {
+    if is_known || view.count_of(tool) > 0 {
         return None;
     }
-    let suggestion = did_you_mean(tool.text(), known().take(MOST_NAMES));
-    Some(match suggestion {
-        Some(name) => format!(
-            "no tool of `tools.available` is called `{}`: did you mean `{name}`?",
-            tool.text()
-        ),
-        None => format!("no tool of `tools.available` is called `{}`", tool.text()),
+    let name = tool.text();
+    let called = called_names(view);
+    let names = known().chain(called.iter().copied());
+    let suggestion = match did_you_mean(name, names.take(MOST_NAMES)) {
+        Some(name) => format!(": did you mean `{name}`?"),
+        None => String::new(),
+    };
+    Some(match available.is_empty() {
+        false => format!("no tool of `tools.available` is called `{name}`{suggestion}"),
+        true if suggestion.is_empty() => {
+            format!(
+                "nothing knows a tool `{name}`: list it in `tools.available` if the agent has it"
+            )
+        }
+        true => format!("nothing knows a tool `{name}`{suggestion}"),
     })
 }
 

@@ -253,7 +253,14 @@ impl TestResult {
             .iter()
             .map(|assertion| &assertion.outcome)
             .filter(|outcome| outcome.vacuous)
-            .map(|outcome| format!("{} ({}): {}", outcome.id, outcome.kind, outcome.message));
+            .map(|outcome| {
+                let why = outcome.help.iter().map(|help| format!(" ({help})"));
+                let why: String = why.collect();
+                format!(
+                    "{} ({}): {}{why}",
+                    outcome.id, outcome.kind, outcome.message
+                )
+            });
         self.vacuous.clone().into_iter().chain(of_outcomes)
     }
 }

@@ -66,6 +66,7 @@ pub fn stable(trace: &Trace) -> Trace {
             let mut end = end.clone();
             end.metrics = Metrics {
                 timing_ms_total: 0.0,
+                timing_synthesized: false,
                 token_usage: None,
                 ..end.metrics
             };
@@ -128,6 +129,7 @@ fn stable_event(event: &Event, seq: u64, numbering: &mut Numbering) -> Event {
         event_id: renamed('e', &Some(event.event_id.clone())).unwrap_or_default(),
         seq,
         ts: Timestamp::UNIX_EPOCH,
+        ts_synthesized: false,
         group_id: event.group_id.clone(),
         session_id: renamed('s', &event.session_id),
         task_id: event.task_id.clone(),

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Finding;
-use super::reach::{uncalled_help, unreachable_tool};
+use super::reach::{uncalled_help, unknown_tool, unreachable_tool};
 use super::values::{Schema, holds_part, mismatch};
 use super::view::{Call, View, dotted};
 use super::words::{as_count, brief, count_of, evidence, quoted, times};
@@ -55,7 +55,7 @@ pub(super) fn must_not_call(tool: &ToolPattern, view: &View<'_>) -> Finding {
     let was = format!("`{}` was {}", tool.text(), times(total));
     let Some(first) = calls.first() else {
         let finding = Finding::holds(was).observed(json!({"calls": 0}));
-        return said_if_unjudged(finding, unreachable_tool(tool, view), view);
+        return said_if_unjudged(finding, unknown_tool(tool, view), view);
     };
     Finding::fails(format!("{was}, expected no call"))
         .help(format!(
@@ -67,7 +67,7 @@ pub(super) fn must_not_call(tool: &ToolPattern, view: &View<'_>) -> Finding {
         .refs(calls.iter().map(|call| call.id()))
 }
 
-/// Marks what holds of a trace that shows nothing, or of a tool that no agent could call.
+/// Marks what holds of a trace that shows nothing, or of a tool that nobody knows.
 pub(super) fn said_if_unjudged(
     finding: Finding,
     unreachable: Option<String>,
@@ -125,7 +125,7 @@ pub(super) fn max_calls(
     }
     let refs = counted.iter().map(|call| call.id());
     if broken.is_empty() {
-        let unreachable = tool.and_then(|(tool, _)| unreachable_tool(tool, view));
+        let unreachable = tool.and_then(|(tool, _)| unknown_tool(tool, view));
         let finding = Finding::holds(holding.join("; "))
             .observed(observed)
             .refs(refs);
@@ -406,7 +406,7 @@ fn args_misfits(matching: &ArgsMatch, schema: Option<&Schema>, args: &Json) -> V
 #[cfg(test)]
 mod tests {
     use super::super::Verdict::{Fails, Holds};
-    use super::super::samples::{Events, answer, case, judged, judged_for, tool};
+    use super::super::samples::{Events, answer, case, judged, judged_for, selects, tool};
     use super::*;
     use crate::scenario::AssertionCheck;
     use crate::trace::{EventData, Trace};
@@ -501,12 +501,13 @@ mod tests {
         check_all(
             &searches(),
             [
-                (must_not("web_fetch"), Holds, false),
+                // Nothing says that there is such a tool.
+                (must_not("web_fetch"), Holds, true),
                 (must_not("web_search"), Fails, false),
                 (must_not("mcp__github__*"), Fails, false),
             ],
         );
-        check_all(&answer("4"), [(must_not("web_search"), Holds, false)]);
+        check_all(&answer("4"), [(must_not("web_search"), Holds, true)]);
         check_all(&answer(" "), [(must_not("web_search"), Holds, true)]);
         check_all(&Events::new().trace(), [(must_not("*"), Holds, true)]);
         let finding = judged(must_not("web_search"), &searches());
@@ -552,6 +553,35 @@ mod tests {
         };
         assert!(said(none_of(None)).0);
         assert!(!said(none_of(Some(9))).0);
+        // Nothing is listed: what the trace calls and what servers offered is known, and nothing else.
+        case.tools.available = None;
+        case.tools.offered = vec!["mcp__notes__delete".into()];
+        let said = |check| {
+            let finding = judged_for(&case, check, &searches());
+            (finding.vacuous, finding.help)
+        };
+        assert!(!said(must_not("mcp__notes__*")).0);
+        assert!(said(none_of(None)).0);
+        let (vacuous, help) = said(must_not("delete_all"));
+        assert!(vacuous);
+        assert_eq!(
+            help.as_deref(),
+            Some(
+                "nothing knows a tool `delete_all`: list it in `tools.available` if the agent has it"
+            )
+        );
+        let stop = AssertionCheck::StopAfterSuccess {
+            success_event: selects("tool_result", "web_search"),
+            forbid_following: vec![selects("tool_call", "delete_all")],
+            allowed_following_tools: Vec::new(),
+        };
+        assert!(said(stop).0);
+        let asks = AssertionCheck::AskClarifyingWhenAmbiguous {
+            forbidden_tools: vec![tool("delete_all")],
+            question_patterns: Vec::new(),
+        };
+        let finding = judged_for(&case, asks, &Events::new().output("Which one?").trace());
+        assert!(finding.vacuous, "{}", finding.message);
     }
 
     #[test]
@@ -565,7 +595,8 @@ mod tests {
             [
                 (max(Some(("web_search", 2)), None), Holds, false),
                 (max(Some(("web_search", 1)), None), Fails, false),
-                (max(Some(("web_fetch", 0)), None), Holds, false),
+                // Nothing says that there is such a tool.
+                (max(Some(("web_fetch", 0)), None), Holds, true),
                 (max(None, Some(3)), Holds, false),
                 (max(None, Some(2)), Fails, false),
                 (max(Some(("web_search", 2)), Some(2)), Fails, false),

@@ -41,9 +41,10 @@ pub(super) fn trajectory(
     let refs = calls.iter().map(Call::id);
     let Some(missed) = missed else {
         let finding = Finding::holds(format!(
-            "{} as expected ({})",
+            "{} as expected ({}; {})",
             count_of(as_count(total), "call"),
-            word(mode)
+            word(mode),
+            about_arguments(expected)
         ))
         .observed(observed)
         .refs(refs);
@@ -62,13 +63,22 @@ pub(super) fn trajectory(
         .observed(observed)
         .refs(refs)
         .help(format!(
-            "the trace calls {}",
+            "the trace calls {}; {}",
             if calls.is_empty() {
                 "nothing".to_owned()
             } else {
                 listed(calls.iter().map(|call| &*call.data.tool), total)
-            }
+            },
+            about_arguments(expected)
         ))
+}
+
+/// What is looked at of the arguments.
+fn about_arguments(expected: &[ExpectedCall]) -> &'static str {
+    match expected.iter().any(|call| !call.args.is_empty()) {
+        true => "arguments that `calls` doesn't name don't count",
+        false => "arguments don't count",
+    }
 }
 
 fn word(mode: TrajectoryMode) -> &'static str {

@@ -279,6 +279,34 @@ impl<'a> Reader<'a> {
         more: &[&'static str],
         whose: &str,
     ) {
+        let code = self.format.unknown;
+        self.each_unknown_key(object, fields, more, |reader, key, span| {
+            let message = format!("{whose} has a key `{key}` that nothing reads");
+            reader.warning(code, span, message)
+        });
+    }
+
+    /// Refuses keys that nothing reads, where one that is misspelt would ask for less than was meant. Keys for other
+    /// tools pass here too.
+    pub(super) fn only_keys(
+        &mut self,
+        object: Object<'_>,
+        fields: &'static [Field],
+        code: Code,
+        whose: &str,
+    ) {
+        self.each_unknown_key(object, fields, &[], |reader, key, span| {
+            reader.error(code, span, format!("{whose} has no key `{key}`"))
+        });
+    }
+
+    fn each_unknown_key(
+        &mut self,
+        object: Object<'_>,
+        fields: &'static [Field],
+        more: &[&'static str],
+        report: impl for<'r> Fn(&'r mut Self, &str, Span) -> &'r mut Diagnostic,
+    ) {
         for member in object.node.members() {
             let key = member.key.as_str();
             if fields.iter().any(|field| field.name == key)
@@ -295,12 +323,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let pointer = object.child_pointer(key);
-            let code = self.format.unknown;
-            let diagnostic = self.warning(
-                code,
-                member.key_span,
-                format!("{whose} has a key `{key}` that nothing reads"),
-            );
+            let diagnostic = report(self, key, member.key_span);
             diagnostic.pointer = Some(pointer);
             diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
             if proposal.is_none() {

@@ -1,6 +1,7 @@
 //! What the assertions of a suite notice: the score, by what was changed and by who should notice it, and what
 //! nobody noticed.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -29,6 +30,7 @@ struct MutatedTest {
     file: String,
     total: Tally,
     survivors: Vec<Survivor>,
+    not_asked: Vec<Watcher>,
 }
 
 /// A test of which no mutants were made.
@@ -65,13 +67,17 @@ impl MutationReport {
             file,
             total: mutations.total,
             survivors: std::mem::take(&mut mutations.survivors),
+            not_asked: mutations.not_asked.clone(),
         });
         self.total.add(mutations);
     }
 
-    /// The noticed part of all mutants in percent; nothing if there were none.
+    /// The noticed part of all mutants in percent; nothing if there were none. It is less than a hundred while any
+    /// assertion was not asked, as nobody knows what that one notices.
     pub fn score(&self) -> Option<f64> {
-        self.total.total.score()
+        let is_asked = |test: &LeftOut| test.status == TestStatus::Pass;
+        let are_all_asked = self.total.not_asked.is_empty() && self.left_out.iter().all(is_asked);
+        score_of(self.total.total, are_all_asked)
     }
 
     /// Whether the score is lower than `least`, in percent; without a score it is.
@@ -98,6 +104,7 @@ impl MutationReport {
         let by_type = by_type.map(|(kind, tally)| (*kind, *tally));
         table(&mut text, style, "who should notice it", by_type);
         self.survivors(&mut text, style);
+        self.not_asked(&mut text, style);
         for test in &self.left_out {
             let line = format!(
                 "left out: {}   {}",
@@ -124,6 +131,11 @@ impl MutationReport {
             match made {
                 0 => "nothing to change that an assertion should notice".to_owned(),
                 _ => format!("{noticed} of {made} mutants noticed"),
+            },
+            match self.total.not_asked.len() {
+                0 => "every assertion asked".to_owned(),
+                1 => style.doubtful("1 assertion not asked"),
+                count => style.doubtful(&format!("{count} assertions not asked")),
             },
             match self.tests.len() {
                 1 => "1 test".to_owned(),
@@ -164,6 +176,31 @@ impl MutationReport {
         }
     }
 
+    /// The assertions that no mutant concerned.
+    fn not_asked(&self, text: &mut String, style: Style) {
+        let tests = self.tests.iter().filter(|test| !test.not_asked.is_empty());
+        let mut shown = 0;
+        for test in tests.take(MAX_SHOWN) {
+            shown += test.not_asked.len();
+            let _ = writeln!(
+                text,
+                "{} {}   {}",
+                style.doubtful("not asked"),
+                style.strong(&printable(&test.id)),
+                style.faint(&printable(&test.file))
+            );
+            let room = style.width.saturating_sub(6);
+            let _ = writeln!(text, "      {}", cut(&named(&test.not_asked), room));
+        }
+        let more = self.total.not_asked.len() - shown;
+        if more > 0 {
+            let _ = writeln!(text, "and {more} more: `--json` has them all");
+        }
+        if shown > 0 {
+            text.push('\n');
+        }
+    }
+
     /// The report as one document.
     pub fn json(&self, least: Option<f64>) -> Json {
         let entry = |tally: &Tally| {
@@ -180,11 +217,23 @@ impl MutationReport {
             .iter()
             .map(|(mutation, tally)| (mutation.word().to_owned(), entry(tally)))
             .collect();
-        let by_type: serde_json::Map<String, Json> = self
-            .total
-            .by_type
+        let of_type = |kind: &str| {
+            let not_asked = self.total.not_asked.iter();
+            not_asked.filter(|watcher| watcher.kind == kind).count()
+        };
+        let mut kinds: BTreeMap<&str, Tally> = self.total.by_type.clone();
+        for watcher in &self.total.not_asked {
+            kinds.entry(watcher.kind).or_default();
+        }
+        let by_type: serde_json::Map<String, Json> = kinds
             .iter()
-            .map(|(kind, tally)| ((*kind).to_owned(), entry(tally)))
+            .map(|(kind, tally)| {
+                let mut entry = entry(tally);
+                let not_asked = of_type(kind);
+                entry["score"] = json!(score_of(*tally, not_asked == 0).map(rounded));
+                entry["not_asked"] = not_asked.into();
+                ((*kind).to_owned(), entry)
+            })
             .collect();
         let tests: Vec<Json> = self
             .tests
@@ -195,6 +244,10 @@ impl MutationReport {
                     (&mut document, entry(&test.total))
                 {
                     members.extend(counts);
+                    let score = score_of(test.total, test.not_asked.is_empty());
+                    members.insert("score".to_owned(), json!(score.map(rounded)));
+                    let not_asked = test.not_asked.iter().map(watcher_json).collect();
+                    members.insert("not_asked".to_owned(), Json::Array(not_asked));
                     let survivors = test.survivors.iter().map(survivor_json).collect();
                     members.insert("survivors".to_owned(), Json::Array(survivors));
                 }
@@ -221,6 +274,7 @@ impl MutationReport {
             "mutants": self.total.total.made,
             "noticed": self.total.total.noticed,
             "survived": self.total.total.survived(),
+            "not_asked": self.total.not_asked.len(),
             "by_mutation": by_mutation,
             "by_assertion_type": by_type,
             "tests": tests,
@@ -229,13 +283,31 @@ impl MutationReport {
     }
 }
 
+/// The score of a tally, less than a hundred unless all who should notice were asked.
+fn score_of(tally: Tally, are_all_asked: bool) -> Option<f64> {
+    const NEARLY: f64 = 99.9;
+    let most = if are_all_asked { 100.0 } else { NEARLY };
+    tally.score().map(|score| score.min(most))
+}
+
+/// `called (must_call_tool), few (max_tool_calls)`.
+fn named(watchers: &[Watcher]) -> String {
+    let names = watchers
+        .iter()
+        .map(|watcher| format!("{} ({})", printable(&watcher.id), watcher.kind));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn watcher_json(watcher: &Watcher) -> Json {
+    json!({"id": watcher.id, "type": watcher.kind})
+}
+
 fn survivor_json(survivor: &Survivor) -> Json {
-    let watcher = |watcher: &Watcher| json!({"id": watcher.id, "type": watcher.kind});
     json!({
         "mutation": survivor.mutation.word(),
         "change": survivor.change,
         "event": survivor.event,
-        "assertions": survivor.watched_by.iter().map(watcher).collect::<Vec<_>>(),
+        "assertions": survivor.watched_by.iter().map(watcher_json).collect::<Vec<_>>(),
     })
 }
 
@@ -247,12 +319,7 @@ fn survivor_lines(text: &mut String, style: Style, survivor: &Survivor) {
     let change = printable(&survivor.change);
     let room = style.width.saturating_sub(6);
     let _ = writeln!(text, "      {}", cut(&change, room));
-    let watchers: Vec<String> = survivor
-        .watched_by
-        .iter()
-        .map(|watcher| format!("{} ({})", printable(&watcher.id), watcher.kind))
-        .collect();
-    let seen = format!("looked at by {}", watchers.join(", "));
+    let seen = format!("looked at by {}", named(&survivor.watched_by));
     let _ = writeln!(text, "      {}", style.faint(&cut(&seen, room)));
 }
 
@@ -268,23 +335,20 @@ fn table<'a>(
         return;
     }
     let line = format!(
-        "{heading:NAME$}{:>8}{:>9}{:>10}{:>9}",
-        "mutants", "noticed", "survived", "score"
+        "{heading:NAME$}{:>8}{:>9}{:>10}",
+        "mutants", "noticed", "survived"
     );
     let _ = writeln!(text, "{}", style.faint(&line));
     for (name, tally) in rows {
-        let score = tally.score().map_or(String::new(), percent);
-        let score = format!("{score:>9}");
-        let score = match tally.survived() {
-            0 => style.good(&score),
-            _ => style.doubtful(&score),
+        let survived = format!("{:>10}", tally.survived());
+        let survived = match tally.survived() {
+            0 => style.good(&survived),
+            _ => style.doubtful(&survived),
         };
         let _ = writeln!(
             text,
-            "{name:NAME$}{:>8}{:>9}{:>10}{score}",
-            tally.made,
-            tally.noticed,
-            tally.survived()
+            "{name:NAME$}{:>8}{:>9}{survived}",
+            tally.made, tally.noticed
         );
     }
     text.push('\n');
@@ -322,6 +386,7 @@ mod tests {
             by_type: [("must_call_tool", tally)].into(),
             by_mutation: [(Mutation::DropCall, tally)].into(),
             total: tally,
+            not_asked: Vec::new(),
             survivors: (noticed..made)
                 .map(|_| Survivor {
                     mutation: Mutation::DropCall,
@@ -354,13 +419,15 @@ mod tests {
         report.add(&of(TestStatus::Fail), Some(mutations(3, 0)));
         let text = report.text(Style::default(), Some(90.0), Duration::from_millis(5));
         assert!(
-            text.contains("drop_call                                3        2         1   66.6 %"),
+            text.contains("drop_call                                3        2         1\n"),
             "{text}"
         );
         assert!(text.contains("  drop_call   event e1\n      the calls of `a` are missing\n      looked at by called (must_call_tool)\n"), "{text}");
         assert!(text.contains("it fails unchanged"), "{text}");
         assert!(
-            text.ends_with("score 66.6 % · 2 of 3 mutants noticed · 1 test · 5 ms\n"),
+            text.ends_with(
+                "score 66.6 % · 2 of 3 mutants noticed · every assertion asked · 1 test · 5 ms\n"
+            ),
             "{text}"
         );
         let json = report.json(Some(90.0));
@@ -371,5 +438,39 @@ mod tests {
             "called"
         );
         assert_eq!(json["left_out"][0]["status"], "fail");
+    }
+
+    #[test]
+    fn a_hundred_is_not_shown_while_an_assertion_was_not_asked() {
+        let mut report = MutationReport::default();
+        let mut all_noticed = mutations(3, 3);
+        report.add(&of(TestStatus::Pass), Some(all_noticed.clone()));
+        assert_eq!(report.score(), Some(100.0));
+        all_noticed.not_asked = vec![Watcher {
+            id: "fast".to_owned(),
+            kind: "max_duration_ms",
+        }];
+        report.add(&of(TestStatus::Pass), Some(all_noticed));
+        assert!(report.is_below(100.0) && !report.is_below(99.0));
+        let text = report.text(Style::default(), None, Duration::from_millis(5));
+        assert!(!text.contains("100 %"), "{text}");
+        assert!(text.contains("\n      fast (max_duration_ms)\n"), "{text}");
+        assert!(
+            text.contains("score 99.9 % · 6 of 6 mutants noticed · 1 assertion not asked"),
+            "{text}"
+        );
+        let json = report.json(None);
+        assert_eq!(json["not_asked"], 1);
+        assert_eq!(json["by_assertion_type"]["max_duration_ms"]["not_asked"], 1);
+        assert_eq!(json["tests"][1]["score"], 99.9);
+        assert_eq!(json["tests"][1]["not_asked"][0]["id"], "fast");
+    }
+
+    #[test]
+    fn a_test_that_fails_keeps_the_score_below_a_hundred() {
+        let mut report = MutationReport::default();
+        report.add(&of(TestStatus::Pass), Some(mutations(3, 3)));
+        report.add(&of(TestStatus::Fail), None);
+        assert_eq!(report.score(), Some(99.9));
     }
 }

@@ -149,6 +149,8 @@ pub struct TestTools {
     pub max_calls: Option<u64>,
     /// `policy.forbidden`: tools that must not be called.
     pub forbidden: Vec<ToolPattern>,
+    /// What the servers of a played scenario offered, which no file says: whoever plays it fills this in.
+    pub offered: Vec<String>,
 }
 
 /// An entry of `tools.fixtures`: an answer that tool results may refer to.

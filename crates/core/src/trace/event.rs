@@ -25,6 +25,8 @@ pub struct Event {
     pub seq: u64,
     /// When it happened, to the millisecond.
     pub ts: Timestamp,
+    /// Whether nobody measured the time, and it was made from its neighbours.
+    pub ts_synthesized: bool,
     /// The group it belongs to.
     pub group_id: Option<String>,
     /// The session it belongs to.
@@ -47,6 +49,7 @@ impl Event {
             event_id: ["e", digits.format(seq)].concat(),
             seq,
             ts,
+            ts_synthesized: false,
             group_id: None,
             session_id: None,
             task_id: None,
@@ -184,6 +187,9 @@ impl Event {
                 line.push(b',');
             }
         }
+        if self.ts_synthesized {
+            line.extend_from_slice(b"\"ts_synthesized\":true,");
+        }
         match self.data.kind_and_actor() {
             Some(members) => line.extend_from_slice(members.as_bytes()),
             None => {
@@ -225,6 +231,9 @@ impl Serialize for Event {
         map.serialize_entry("event_id", &self.event_id)?;
         map.serialize_entry("seq", &self.seq)?;
         map.serialize_entry("ts", &Milliseconds(self.ts))?;
+        if self.ts_synthesized {
+            map.serialize_entry("ts_synthesized", &true)?;
+        }
         map.serialize_entry("type", self.data.type_name())?;
         map.serialize_entry("actor", self.data.actor())?;
         for (name, id) in self.belongings() {
@@ -319,6 +328,7 @@ enum Member {
     EventId,
     Seq,
     Ts,
+    TsSynthesized,
     Type,
     Actor,
     GroupId,
@@ -342,6 +352,7 @@ impl<'de> Visitor<'de> for EventVisitor {
 
     fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Event, M::Error> {
         let (mut event_id, mut seq, mut ts) = (None, None, None);
+        let mut ts_synthesized = None;
         let (mut kind, mut actor) = (None::<String>, None);
         let (mut group_id, mut session_id, mut task_id) = (None, None, None);
         let (mut agent_id, mut parent_event_id) = (None, None);
@@ -352,6 +363,7 @@ impl<'de> Visitor<'de> for EventVisitor {
                 Member::EventId => once("event_id", &mut event_id, &mut members)?,
                 Member::Seq => once("seq", &mut seq, &mut members)?,
                 Member::Ts => once::<String, _>("ts", &mut ts, &mut members)?,
+                Member::TsSynthesized => once("ts_synthesized", &mut ts_synthesized, &mut members)?,
                 Member::Type => once("type", &mut kind, &mut members)?,
                 Member::Actor => once("actor", &mut actor, &mut members)?,
                 Member::GroupId => once("group_id", &mut group_id, &mut members)?,
@@ -396,6 +408,7 @@ impl<'de> Visitor<'de> for EventVisitor {
             event_id,
             seq,
             ts: to_the_millisecond(ts),
+            ts_synthesized: ts_synthesized.unwrap_or(false),
             group_id: group_id.flatten(),
             session_id: session_id.flatten(),
             task_id: task_id.flatten(),

@@ -120,6 +120,9 @@ pub enum RunStatus {
 pub struct Metrics {
     /// Wall-clock time.
     pub timing_ms_total: f64,
+    /// Whether nobody measured it, and it was made from times that were made up.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub timing_synthesized: bool,
     /// Tool calls, retries included.
     pub tool_call_count: u64,
     /// Calls that repeated a failed one.

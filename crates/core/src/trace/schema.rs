@@ -23,6 +23,11 @@ const EVENT: &[Field] = &[
         r#"{"type": "string", "format": "date-time"}"#,
         "When it happened (RFC 3339).",
     ),
+    field(
+        "ts_synthesized",
+        r#"{"type": "boolean"}"#,
+        "Whether nobody measured `ts`, and it was made from its neighbours.",
+    ),
     needed(
         "type",
         TEXT,

@@ -204,6 +204,7 @@ async fn perform(
         is_too_late: is_too_late && !stop.is_cancelled(),
         played,
         redactor,
+        offered: Vec::new(),
     };
     let healed = healed
         .into_iter()

@@ -1,5 +1,7 @@
 //! One case, from its file to its result.
 
+use std::borrow::Cow;
+
 use cuecard_core::assertions::mutate::mutate;
 use cuecard_core::assertions::{Outcome, OutcomeStatus, Run, TestResult};
 use cuecard_core::diagnostic::{Diagnostic, Severity};
@@ -117,6 +119,11 @@ fn judge_case(
             };
         }
     };
+    let mut offering = Cow::Borrowed(case);
+    if !recorded.offered.is_empty() {
+        offering.to_mut().tools.offered = recorded.offered;
+    }
+    let case = &*offering;
     let (found, errors) = strictly(recorded.warnings, setup.strict);
     if !errors.is_empty() {
         return Judged {

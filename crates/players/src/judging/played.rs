@@ -11,7 +11,9 @@ use cuecard_core::assertions::{Outcome, OutcomeStatus};
 use cuecard_core::diagnostic::{Diagnostic, any_error, codes};
 use cuecard_core::formats::detect::{FileKind, kind_of};
 use cuecard_core::formats::tool_call::{self, Scope};
-use cuecard_core::scenario::{TestCase, TestContext, TestTools, ToolCallScenario, TraceInput};
+use cuecard_core::scenario::{
+    AssertionCheck, TestCase, TestContext, TestTools, ToolCallScenario, TraceInput,
+};
 use cuecard_core::script::{self, Bindings, Given, Verdict, bind_variables};
 use cuecard_core::source::{SourceFile, Span};
 use cuecard_core::trace::{Event, EventData, Header, StepStatus, Trace};
@@ -59,6 +61,7 @@ pub(super) fn outcome_of(
         trace,
         played,
         redactor,
+        offered,
         is_too_late,
         is_too_long,
     } = performed;
@@ -82,6 +85,7 @@ pub(super) fn outcome_of(
         Verdict::Passed => Ok(Recorded {
             sifted: trace.into(),
             file: None,
+            offered,
             warnings,
             failure: None,
         }),
@@ -91,6 +95,7 @@ pub(super) fn outcome_of(
                 failure: Some(failed(failure, &trace)),
                 sifted: trace.into(),
                 file: None,
+                offered,
                 warnings,
             })
         }
@@ -208,6 +213,8 @@ pub(super) struct Performed {
     pub(super) trace: Trace,
     pub(super) played: Played,
     pub(super) redactor: Redactor,
+    /// The tools that there were, if an assertion asks whether one that was not called exists.
+    pub(super) offered: Vec<String>,
     pub(super) is_too_late: bool,
     pub(super) is_too_long: bool,
 }
@@ -258,6 +265,19 @@ async fn perform(
         }
     };
     recorder.settle();
+    let forbids_a_tool = case.assertions.iter().any(|assertion| {
+        matches!(
+            assertion.check,
+            AssertionCheck::MustNotCallTool { .. }
+                | AssertionCheck::MaxToolCalls { .. }
+                | AssertionCheck::StopAfterSuccess { .. }
+                | AssertionCheck::AskClarifyingWhenAmbiguous { .. }
+        )
+    });
+    let offered = match forbids_a_tool && !deadline.is_cancelled() {
+        true => toolbox.offered().await,
+        false => Vec::new(),
+    };
     toolbox.shut_down().await;
     let redactor = recorder.redactor().clone();
     drop(recorder);
@@ -274,6 +294,7 @@ async fn perform(
         is_too_late: is_too_late && !stop.is_cancelled(),
         played,
         redactor,
+        offered,
     }
 }
 

@@ -28,6 +28,8 @@ pub(super) struct Recorded {
     pub sifted: Sifted,
     /// Where the whole of it lies, if not all of it is here.
     pub file: Option<PathBuf>,
+    /// The tools that its servers offered, where that is known.
+    pub offered: Vec<String>,
     /// What is doubtful about what it was made of.
     pub warnings: Vec<Diagnostic>,
     /// What the player itself says against the run, if it says anything.
@@ -122,6 +124,7 @@ fn trace_file(
     Ok(Recorded {
         file: sifted.left_out.is_some().then_some(path),
         sifted,
+        offered: Vec::new(),
         warnings: unfinished.into_iter().collect(),
         failure: None,
     })
@@ -173,6 +176,7 @@ fn recorded(imported: Imported) -> Result<Recorded, Stop> {
     Ok(Recorded {
         sifted: trace.into(),
         file: None,
+        offered: Vec::new(),
         warnings: imported.diagnostics,
         failure: None,
     })

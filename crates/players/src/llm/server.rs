@@ -309,6 +309,7 @@ impl RunningLlm {
                 },
                 metrics: Metrics {
                     timing_ms_total: elapsed.as_secs_f64() * 1000.0,
+                    timing_synthesized: false,
                     ..Metrics::default()
                 },
                 artifacts: serde_json::Map::new(),

@@ -113,6 +113,7 @@ pub fn end(played: &Played) -> End {
         },
         metrics: Metrics {
             timing_ms_total: played.took.as_micros() as f64 / 1000.0,
+            timing_synthesized: false,
             tool_call_count: played.summary.calls,
             retry_count: played.summary.retries,
             token_usage: None,

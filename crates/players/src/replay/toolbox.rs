@@ -232,6 +232,25 @@ impl Toolbox {
         self.pool.offer(answers);
     }
 
+    /// The tools of every server that is up, and our own, as traces call them. A server that can't say is left out.
+    pub async fn offered(&self) -> Vec<String> {
+        let own = BuiltinTool::ALL.iter().map(|tool| tool.name().to_owned());
+        let mut names: Vec<String> = own.collect();
+        for server in self.pool.open_names() {
+            let Some(session) = self.pool.open(&server) else {
+                continue;
+            };
+            if let Ok(Some(tools)) = session.tools().await {
+                names.extend(
+                    tools
+                        .iter()
+                        .map(|tool| format!("mcp__{server}__{}", tool.name)),
+                );
+            }
+        }
+        names
+    }
+
     /// Ends all servers.
     pub async fn shut_down(&mut self) {
         self.pool.shut_down().await;

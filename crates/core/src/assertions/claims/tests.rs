@@ -178,6 +178,76 @@ fn numbers_of_json_are_exact() {
 }
 
 #[test]
+fn numbers_count_with_what_they_measure() {
+    let orders = vec![json!({ "orders": [
+        { "customer_id": 77, "total": 50, "currency": "EUR", "items": 3, "shipped": true },
+        { "customer_id": 78, "total": 64, "currency": "EUR", "items": 5, "shipped": false, "gift": null },
+    ] })];
+    for (output, verdict) in [
+        (
+            "The order of customer 77 has a total of 50 EUR.",
+            Verdict::Holds,
+        ),
+        (
+            "The order of customer 77 has a total of 50 euros.",
+            Verdict::Holds,
+        ),
+        (
+            "The order of customer 77 has a total of €50.",
+            Verdict::Holds,
+        ),
+        ("The order of customer 77 has 3 items.", Verdict::Holds),
+        ("The order of customer 78 is not shipped.", Verdict::Holds),
+        (
+            "The order of customer 77 has a total of 77 EUR.",
+            Verdict::Fails,
+        ),
+        (
+            "The order of customer 77 has a total of 50 USD.",
+            Verdict::Fails,
+        ),
+        (
+            "The order of customer 77 has a total of 64 EUR.",
+            Verdict::Fails,
+        ),
+        ("The order of customer 77 has 5 items.", Verdict::Fails),
+        ("The order has 77 customers.", Verdict::Fails),
+        ("The order of customer 77 is not shipped.", Verdict::Fails),
+    ] {
+        let finding = judge(output, &orders);
+        assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
+    }
+    for (output, text) in [
+        (
+            "The total is 77 EUR.",
+            "The customer id is 77, and the total of the order is 50 EUR.",
+        ),
+        (
+            "The plant makes 48 EUR of power.",
+            "The plant makes 48 MW of power.",
+        ),
+        (
+            "The plant makes 48 GW of power.",
+            "The plant makes 48 MW of power.",
+        ),
+        (
+            "Revenue rose 7 %, and costs rose 4 %.",
+            "Revenue rose 4 % and costs rose 7 % in the second quarter.",
+        ),
+        (
+            "3 km of engineers joined the company.",
+            "3 engineers joined the company.",
+        ),
+    ] {
+        fails(output, text);
+    }
+    holds(
+        "Revenue rose 4 %, and costs rose 7 %.",
+        "Revenue rose 4 % and costs rose 7 % in the second quarter.",
+    );
+}
+
+#[test]
 fn dates_are_compared_as_dates() {
     let text = "The launch of Model X was announced at 2026-02-24T17:30:00Z by ExampleTech.";
     for output in [

@@ -79,6 +79,7 @@ fn event_meaning(index: usize, event: &Event, written: &Event, seen: &mut Seen) 
     if let Json::Object(members) = &mut value {
         members.shift_remove("seq");
         members.shift_remove("ts");
+        members.shift_remove("ts_synthesized");
         members.shift_remove("event_id");
         if let Some(Json::String(id)) = members.shift_remove("parent_event_id") {
             parent = seen.events.get(&id).copied();

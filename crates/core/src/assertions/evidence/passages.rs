@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Source;
-use crate::assertions::text::{Language, clauses, content_words, sentences};
+use crate::assertions::text::{Language, clauses, content_words, is_negated, sentences, words};
 
 /// A clause or a sentence of a source.
 #[derive(Debug)]
@@ -12,7 +12,33 @@ pub(in crate::assertions) struct Passage {
     pub source: usize,
     /// As it is written.
     pub text: String,
+    /// Whether it says that something is not so.
+    pub is_negated: bool,
     content: BTreeSet<String>,
+    /// The words of which one must be there; empty for a text.
+    key: BTreeSet<String>,
+}
+
+impl Passage {
+    /// Whether it is a statement of JSON about something else than a clause with these words: its key is not named, or
+    /// the numbers are those of another record.
+    pub(in crate::assertions) fn is_off_topic(
+        &self,
+        clause: &str,
+        content: &BTreeSet<String>,
+    ) -> bool {
+        if self.key.is_empty() {
+            return false;
+        }
+        let said: Vec<&str> = whole_numbers(clause).collect();
+        self.key.is_disjoint(content)
+            || (!said.is_empty() && !whole_numbers(&self.text).any(|own| said.contains(&own)))
+    }
+}
+
+fn whole_numbers(text: &str) -> impl Iterator<Item = &str> {
+    let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
+    words(text).map(|word| word.text).filter(is_number)
 }
 
 /// The passages of the sources by their content words.
@@ -41,18 +67,28 @@ impl Passages {
                 .contents
                 .push(content_words(&source.keys, language).into_iter().collect());
             for sentence in source.texts.iter().flat_map(|text| sentences(text)) {
-                passages.add(index, sentence);
+                // What the user asks is no statement.
+                if source.event.is_none() && sentence.ends_with('?') {
+                    continue;
+                }
+                passages.add(index, sentence, is_negated(sentence, language));
                 for clause in clauses(sentence) {
                     if clause.len() < sentence.trim_end_matches(['.', '!', '?']).len() {
-                        passages.add(index, clause);
+                        passages.add(index, clause, is_negated(clause, language));
                     }
+                }
+            }
+            for statement in &source.statements {
+                passages.add(index, &statement.text, statement.is_negated);
+                if let Some(passage) = passages.all.last_mut() {
+                    passage.key = content_words(&statement.key, language);
                 }
             }
         }
         passages
     }
 
-    fn add(&mut self, source: usize, text: &str) {
+    fn add(&mut self, source: usize, text: &str, is_negated: bool) {
         let content = content_words(text, self.language);
         let at = self.all.len();
         for word in &content {
@@ -62,7 +98,9 @@ impl Passages {
         self.all.push(Passage {
             source,
             text: text.to_owned(),
+            is_negated,
             content,
+            key: BTreeSet::new(),
         });
     }
 

@@ -1,24 +1,66 @@
 //! The results of tools that an answer may use, as texts and numbers.
 
+use super::places::{label_of_key, unit_of_key};
 use crate::assertions::View;
-use crate::assertions::text::{Quantity, fold, json_number};
+use crate::assertions::text::{Measure, Quantity, fold, json_number, unit_of};
 use crate::scenario::ToolPattern;
 use crate::trace::{Event, EventData};
-use crate::value::Json;
+use crate::value::{Json, cut};
 
 /// A successful result of a tool.
 #[derive(Debug)]
 pub(in crate::assertions) struct Source<'a> {
-    pub event: &'a Event,
+    /// The event of the result; none if the user said it.
+    pub event: Option<&'a Event>,
     pub tool: &'a str,
     /// Every text in it, folded.
     pub texts: Vec<String>,
-    /// Numbers of its JSON, and whether their keys say that they are a part of one.
-    pub(super) quantities: Vec<(Quantity, bool)>,
+    /// For each of the texts its key, and its record in `records`.
+    pub(super) text_places: Vec<(String, usize)>,
+    /// Numbers of its JSON.
+    pub(super) quantities: Vec<KeyedNumber>,
+    /// What stands beside the values of each object, as text.
+    pub(super) records: Vec<String>,
+    /// What its JSON says is not so, or is: keys of nothing, and of truths.
+    pub(super) statements: Vec<Statement>,
     /// The words of its keys.
     pub(super) keys: String,
     /// Lengths of its lists.
     pub(super) lengths: Vec<usize>,
+}
+
+/// A number of JSON.
+#[derive(Debug)]
+pub(in crate::assertions) struct KeyedNumber {
+    pub quantity: Quantity,
+    /// Its key, as words.
+    pub key: String,
+    /// Whether its key says that it is a part of one.
+    pub is_share: bool,
+    /// The unit that its key, or a key beside it, says.
+    pub unit: Option<Measure>,
+    /// Its record in `records`.
+    pub record: usize,
+}
+
+/// What JSON says without words: `"in_stock": false`.
+#[derive(Debug)]
+pub(in crate::assertions) struct Statement {
+    pub text: String,
+    /// What is so, or not.
+    pub key: String,
+    pub is_negated: bool,
+}
+
+/// What the user said, as a source.
+pub(in crate::assertions) fn said_by_user<'a>(
+    messages: impl Iterator<Item = &'a str>,
+) -> Source<'a> {
+    let mut source = Source::empty(None, "");
+    for message in messages {
+        source.add_text(message, "", 0);
+    }
+    source
 }
 
 /// The successful results of the tools that count; of every tool if none is named.
@@ -34,16 +76,11 @@ pub(in crate::assertions) fn sources<'a>(
                 let is_allowed =
                     allowed.is_empty() || allowed.iter().any(|tool| tool.matches(&result.tool));
                 is_allowed.then(|| {
-                    let mut source = Source {
-                        event,
-                        tool: result.tool.as_ref(),
-                        texts: Vec::new(),
-                        quantities: Vec::new(),
-                        keys: String::new(),
-                        lengths: Vec::new(),
-                    };
+                    let mut source = Source::empty(Some(event), result.tool.as_ref());
                     source.read(&result.result);
-                    source.texts.extend(result.text.as_deref().map(fold));
+                    if let Some(text) = result.text.as_deref() {
+                        source.add_text(text, "", 0);
+                    }
                     source
                 })
             }
@@ -63,49 +100,182 @@ pub(in crate::assertions) fn tools_that_count(allowed: &[ToolPattern]) -> String
 
 /// The ids of the events of these results.
 pub(in crate::assertions) fn event_ids<'a>(sources: &[Source<'a>]) -> Vec<&'a str> {
-    let ids = sources.iter();
-    ids.map(|source| source.event.event_id.as_str()).collect()
+    let events = sources.iter().filter_map(|source| source.event);
+    events.map(|event| event.event_id.as_str()).collect()
 }
 
-impl Source<'_> {
+/// A record is no longer than this, in bytes.
+const LONGEST_RECORD: usize = 2000;
+/// Of so many objects what stands beside their values is kept.
+const MOST_RECORDS: usize = 2000;
+/// A longer text is no name of its record.
+const LONGEST_NAME: usize = 200;
+
+impl<'a> Source<'a> {
+    fn empty(event: Option<&'a Event>, tool: &'a str) -> Self {
+        Self {
+            event,
+            tool,
+            texts: Vec::new(),
+            text_places: Vec::new(),
+            quantities: Vec::new(),
+            records: vec![String::new()],
+            statements: Vec::new(),
+            keys: String::new(),
+            lengths: Vec::new(),
+        }
+    }
+
+    fn add_text(&mut self, text: &str, key: &str, record: usize) {
+        self.texts.push(fold(text));
+        self.text_places.push((spaced(key), record));
+    }
+
+    /// Says of the thing in `record` that it has what `key` names, or has not.
+    fn state(&mut self, key: &str, record: usize, is_negated: bool) {
+        /// So much of a record tells which thing it is.
+        const LONGEST: usize = 120;
+        let names = self.records.get(record).map_or("", String::as_str);
+        let names = cut(names.trim(), LONGEST).replace('\n', " ");
+        let key = spaced(key);
+        let not = if is_negated { "not " } else { "" };
+        self.statements.push(Statement {
+            text: format!("{names}: {not}{key}"),
+            key,
+            is_negated,
+        });
+    }
+
     fn read(&mut self, result: &Json) {
         // A list of what is still to be read, not a recursion: results may be nested deeply.
-        let mut rest = vec![("", result)];
-        while let Some((key, value)) = rest.pop() {
+        let mut rest = vec![("", result, 0)];
+        while let Some((key, value, record)) = rest.pop() {
             match value {
-                Json::Null | Json::Bool(_) => {}
-                Json::String(text) => self.texts.push(fold(text)),
-                Json::Number(number) => {
-                    let is_share = [
-                        "rate",
-                        "ratio",
-                        "share",
-                        "fraction",
-                        "percent",
-                        "pct",
-                        "probability",
-                        "growth",
-                        "change",
-                    ]
-                    .iter()
-                    .any(|hint| key.to_lowercase().contains(hint));
-                    self.quantities
-                        .extend(json_number(number).map(|quantity| (quantity, is_share)));
-                }
+                Json::Null => self.state(key, record, true),
+                Json::Bool(flag) => self.state(key, record, !flag),
+                Json::String(text) if text.trim().is_empty() => self.state(key, record, true),
+                Json::String(text) => self.add_text(text, key, record),
+                Json::Number(number) => self.add_number(number, key, record, None),
                 Json::Array(items) => {
                     self.lengths.push(items.len());
-                    rest.extend(items.iter().rev().map(|item| (key, item)));
+                    if items.is_empty() {
+                        self.state(key, record, true);
+                    }
+                    rest.extend(items.iter().rev().map(|item| (key, item, record)));
                 }
                 Json::Object(fields) => {
+                    let unit = stated_unit(fields);
+                    let record = self.add_record(record, key, fields);
                     for (key, value) in fields.iter().rev() {
                         self.keys.push_str(&spaced(key));
                         self.keys.push('\n');
-                        rest.push((key, value));
+                        match value {
+                            Json::Number(number) => self.add_number(number, key, record, unit),
+                            value => rest.push((key, value, record)),
+                        }
                     }
                 }
             }
         }
     }
+
+    fn add_number(
+        &mut self,
+        number: &serde_json::Number,
+        key: &str,
+        record: usize,
+        beside: Option<Measure>,
+    ) {
+        const SHARES: &[&str] = &[
+            "rate",
+            "ratio",
+            "share",
+            "fraction",
+            "percent",
+            "pct",
+            "probability",
+            "growth",
+            "change",
+        ];
+        let Some(quantity) = json_number(number) else {
+            return;
+        };
+        let lower = key.to_lowercase();
+        let key = spaced(key);
+        self.quantities.push(KeyedNumber {
+            quantity,
+            is_share: SHARES.iter().any(|hint| lower.contains(hint)),
+            unit: unit_of_key(&key).or(beside.filter(|unit| takes_unit_beside(&key, *unit))),
+            key,
+            record,
+        });
+    }
+
+    /// What the values of an object stand beside: its short texts and numbers, and what it stands beside itself.
+    fn add_record(
+        &mut self,
+        outer: usize,
+        key: &str,
+        fields: &serde_json::Map<String, Json>,
+    ) -> usize {
+        if self.records.len() >= MOST_RECORDS {
+            return 0;
+        }
+        let mut record = self.records[outer].clone();
+        let mut add = |text: &str| {
+            if text.len() <= LONGEST_NAME && record.len() + text.len() < LONGEST_RECORD {
+                record.push_str(&fold(text));
+                record.push('\n');
+            }
+        };
+        add(&spaced(key));
+        for value in fields.values() {
+            match value {
+                Json::String(text) => add(text),
+                Json::Number(number) => add(&number.to_string()),
+                _ => {}
+            }
+        }
+        self.records.push(record);
+        self.records.len() - 1
+    }
+}
+
+/// Whether the unit that stands beside a number is that of its key: `"price": 10, "seats": 3, "currency": "EUR"`.
+fn takes_unit_beside(key: &str, unit: Measure) -> bool {
+    const ANY: &[&str] = &[
+        "value",
+        "total",
+        "sum",
+        "amount",
+        "quantity",
+        "reading",
+        "measurement",
+        "average",
+        "avg",
+        "min",
+        "max",
+        "low",
+        "high",
+        "net",
+        "gross",
+        "rate",
+        "wert",
+        "summe",
+    ];
+    let is_any = key
+        .to_lowercase()
+        .split_whitespace()
+        .any(|word| ANY.contains(&word));
+    is_any || label_of_key(key).is_for(unit)
+}
+
+/// The unit or currency that an object says beside its numbers.
+fn stated_unit(fields: &serde_json::Map<String, Json>) -> Option<Measure> {
+    let unit = |key: &&str| unit_of(fields.get(*key)?.as_str()?.trim());
+    ["unit", "units", "currency", "currency_code"]
+        .iter()
+        .find_map(unit)
 }
 
 /// `publishedAt` and `published_at` as words.

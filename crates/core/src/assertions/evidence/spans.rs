@@ -1,5 +1,7 @@
 //! What of a text can be compared to the letter: addresses, dates, times, numbers.
 
+use std::ops::Range;
+
 use crate::assertions::text::{
     FoundDate, FoundNumber, Identifier, Moment, NumberStyle, blank, dates, dois, emails,
     identifiers, moments, numbers, urls,
@@ -9,6 +11,8 @@ use crate::assertions::text::{
 #[derive(Debug)]
 pub(in crate::assertions) struct Spans<'a> {
     pub urls: Vec<&'a str>,
+    /// The addresses with their places.
+    pub url_ranges: Vec<(Range<usize>, &'a str)>,
     pub emails: Vec<&'a str>,
     pub dois: Vec<String>,
     pub dates: Vec<FoundDate>,
@@ -48,7 +52,8 @@ impl<'a> Spans<'a> {
         Self {
             words: blank(&rest, digits.map(|number| number.range.clone())),
             numbers,
-            urls: urls.into_iter().map(|(_, url)| url).collect(),
+            urls: urls.iter().map(|(_, url)| *url).collect(),
+            url_ranges: urls,
             emails: emails.into_iter().map(|(_, email)| email).collect(),
             dois: dois.into_iter().map(|(_, doi)| doi).collect(),
             dates,

@@ -6,7 +6,7 @@ use super::edits::{
     alter_leaves, call_id_of, is_success_of, rename_call, rename_tool, tool_of, with_output,
 };
 use super::watches::{tools_of, watches};
-use super::{Mutant, Mutation, Watcher};
+use super::{Mutant, Mutation, Watcher, claims};
 use crate::scenario::{Assertion, AssertionCheck, TestCase};
 use crate::trace::{Event, EventData, MemoryRead, Trace};
 use crate::value::Json;
@@ -53,11 +53,11 @@ pub(super) fn each(case: &TestCase, trace: &Trace, most: usize, take: &mut impl 
 type IsOfKind = fn(&EventData) -> bool;
 
 /// Makes the mutants of one kind.
-struct Maker<'a> {
+pub(super) struct Maker<'a> {
     mutation: Mutation,
-    watchers: Vec<&'a Assertion>,
+    pub(super) watchers: Vec<&'a Assertion>,
     case: &'a TestCase,
-    trace: &'a Trace,
+    pub(super) trace: &'a Trace,
 }
 
 /// A call of the trace: its place, tool and id.
@@ -83,6 +83,11 @@ impl<'a> Maker<'a> {
             Mutation::InventUrl => self.say_more(URL, "an address that nobody gave", take),
             Mutation::InventCitation => self.say_more(CITATION, "a source that nobody named", take),
             Mutation::ClaimSuccess => self.say_more(SUCCESS, "a claim of success", take),
+            Mutation::CallForbidden => self.call_forbidden(take),
+            Mutation::SayForbidden => self.say_forbidden(take),
+            Mutation::OtherUnit => self.change_claims(claims::other_units, take),
+            Mutation::NegateClaim => self.change_claims(claims::denials, take),
+            Mutation::SwapValues => self.change_claims(claims::swaps, take),
             Mutation::LeakMemory => self.leak_memory(take),
             Mutation::DropMemory => self.drop_memory(take),
             Mutation::RepeatStale => self.repeat_stale(take),
@@ -101,8 +106,16 @@ impl<'a> Maker<'a> {
         }
     }
 
+    /// The same for one of the assertions alone.
+    pub(super) fn of(&self, assertion: &'a Assertion) -> Self {
+        Self {
+            watchers: vec![assertion],
+            ..*self
+        }
+    }
+
     /// Gives a mutant in which the event with the id `event` was changed first.
-    fn give(
+    pub(super) fn give(
         &self,
         change: String,
         event: Option<String>,
@@ -116,10 +129,7 @@ impl<'a> Maker<'a> {
             watched_by: self
                 .watchers
                 .iter()
-                .map(|assertion| Watcher {
-                    id: assertion.id.clone(),
-                    kind: assertion.check.type_name(),
-                })
+                .map(|assertion| Watcher::of(assertion))
                 .collect(),
             trace,
         });
@@ -160,7 +170,7 @@ impl<'a> Maker<'a> {
         self.first(|data| matches!(data, EventData::ToolCall(call) if call.tool == tool))
     }
 
-    fn output_id(&self) -> Option<String> {
+    pub(super) fn output_id(&self) -> Option<String> {
         let outputs = self.trace.events.iter().rev();
         outputs
             .filter(|event| matches!(event.data, EventData::FinalOutput(_)))
@@ -359,6 +369,17 @@ impl<'a> Maker<'a> {
         let change = format!("the output has {what}: `{text}`");
         let trace = with_output(self.trace, &more);
         self.give(change, self.output_id(), trace, take);
+    }
+
+    fn change_claims(
+        &self,
+        change: fn(&str) -> Vec<claims::Changed>,
+        take: &mut impl FnMut(Mutant),
+    ) {
+        for (change, said) in change(self.trace.output()) {
+            let trace = with_output(self.trace, &said);
+            self.give(change, self.output_id(), trace, take);
+        }
     }
 
     fn drop_memory(&self, take: &mut impl FnMut(Mutant)) {

@@ -6,13 +6,15 @@
 //! assertion notices tells of a weak assertion, and not of a missing one.
 
 mod changes;
+mod claims;
 mod edits;
+mod forbidden;
 mod watches;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{Outcome, OutcomeStatus};
-use crate::scenario::TestCase;
+use crate::scenario::{Assertion, TestCase};
 use crate::trace::Trace;
 
 /// At most so many mutants are made of one trace.
@@ -51,6 +53,16 @@ pub enum Mutation {
     OtherTrigger,
     /// The output claims success.
     ClaimSuccess,
+    /// A tool is called that must not be, or too often.
+    CallForbidden,
+    /// The output says what it must not.
+    SayForbidden,
+    /// A number in the output has another unit.
+    OtherUnit,
+    /// A claim in the output is denied.
+    NegateClaim,
+    /// Two values in the output stand in each other's claims.
+    SwapValues,
     /// The output is missing.
     DropOutput,
 }
@@ -73,6 +85,11 @@ impl Mutation {
         Self::RepeatStale,
         Self::OtherTrigger,
         Self::ClaimSuccess,
+        Self::CallForbidden,
+        Self::SayForbidden,
+        Self::OtherUnit,
+        Self::NegateClaim,
+        Self::SwapValues,
         Self::DropOutput,
     ];
 
@@ -94,6 +111,11 @@ impl Mutation {
             Self::RepeatStale => "repeat_stale",
             Self::OtherTrigger => "other_trigger",
             Self::ClaimSuccess => "claim_success",
+            Self::CallForbidden => "call_forbidden",
+            Self::SayForbidden => "say_forbidden",
+            Self::OtherUnit => "other_unit",
+            Self::NegateClaim => "negate_claim",
+            Self::SwapValues => "swap_values",
             Self::DropOutput => "drop_output",
         }
     }
@@ -106,6 +128,15 @@ pub struct Watcher {
     pub id: String,
     /// Its type.
     pub kind: &'static str,
+}
+
+impl Watcher {
+    fn of(assertion: &Assertion) -> Self {
+        Self {
+            id: assertion.id.clone(),
+            kind: assertion.check.type_name(),
+        }
+    }
 }
 
 /// A changed trace.
@@ -147,6 +178,8 @@ pub struct Mutations {
     pub total: Tally,
     /// Those that nobody noticed.
     pub survivors: Vec<Survivor>,
+    /// The assertions that no mutant concerned, in the order of the test: nobody knows what they notice.
+    pub not_asked: Vec<Watcher>,
 }
 
 /// Counts of mutants.
@@ -192,6 +225,7 @@ impl Mutations {
         }
         self.total.add(other.total);
         self.survivors.extend(other.survivors);
+        self.not_asked.extend(other.not_asked);
     }
 }
 
@@ -205,6 +239,7 @@ pub fn mutate(
 ) -> Mutations {
     let mut mutations = Mutations::default();
     let unchanged = judge(trace);
+    let mut asked: HashSet<String> = HashSet::new();
     changes::each(case, trace, MOST_MUTANTS, &mut |mutant| {
         let outcomes = judge(&mutant.trace);
         let noticed = is_noticed(case.assertions.len(), &unchanged, &outcomes);
@@ -221,6 +256,8 @@ pub fn mutate(
         let of_kind = mutations.by_mutation.entry(mutant.mutation).or_default();
         of_kind.count(noticed);
         mutations.total.count(noticed);
+        let ids = mutant.watched_by.iter().map(|watcher| &watcher.id);
+        asked.extend(ids.cloned());
         if !noticed {
             mutations.survivors.push(Survivor {
                 mutation: mutant.mutation,
@@ -230,6 +267,11 @@ pub fn mutate(
             });
         }
     });
+    let not_asked = case
+        .assertions
+        .iter()
+        .filter(|assertion| !asked.contains(&assertion.id));
+    mutations.not_asked = not_asked.map(Watcher::of).collect();
     mutations
 }
 

@@ -97,13 +97,58 @@ fn what_is_invented_is_said_in_the_form_of_the_output() {
         .into_iter()
         .map(|(_, _, output)| output)
         .collect();
-    assert_eq!(outputs.len(), 3);
+    assert_eq!(outputs.len(), 5);
     assert!(
         outputs[0].starts_with("- one\n- two\n- The total was"),
         "{outputs:?}"
     );
     assert!(outputs[1].contains("https://"), "{outputs:?}");
-    assert_eq!(outputs[2], "");
+    assert_eq!(outputs[2], "- It is not true that one\n- two");
+    assert_eq!(outputs[4], "");
+}
+
+#[test]
+fn what_is_forbidden_is_done_and_who_is_not_asked_is_told() {
+    let checks = vec![
+        AssertionCheck::MustNotCallTool {
+            tool: tool("mcp__*__delete"),
+        },
+        AssertionCheck::MaxToolCalls {
+            tool: Some((tool("b"), 2)),
+            max_total: None,
+        },
+        AssertionCheck::OutputOmits {
+            patterns: vec![samples::pattern("as an ai")],
+        },
+        AssertionCheck::MaxErrors { limit: 0 },
+        AssertionCheck::MaxTokens { limit: 9 },
+    ];
+    let mut case = case(checks);
+    for (number, assertion) in case.assertions.iter_mut().enumerate() {
+        assertion.id = format!("a{number}");
+    }
+    let passing = trace(&["a", "b"], "done");
+    let made: Vec<_> = changes(&case, &passing)
+        .into_iter()
+        .filter(|(mutation, ..)| {
+            matches!(mutation, Mutation::CallForbidden | Mutation::SayForbidden)
+        })
+        .map(|(_, tools, output)| (tools.join(" "), output))
+        .collect();
+    assert_eq!(
+        made,
+        [
+            ("a b mcp__x__delete".to_owned(), "done".to_owned()),
+            ("a b b b".to_owned(), "done".to_owned()),
+            ("a b".to_owned(), "done\nas an ai".to_owned()),
+        ]
+    );
+    let mutations = mutate(&case, &passing, |trace| super::super::judge(&case, trace));
+    // One call more is within the bound.
+    let survived: Vec<_> = mutations.survivors.iter().map(|one| one.mutation).collect();
+    assert_eq!(survived, [Mutation::DuplicateCall]);
+    let not_asked: Vec<&str> = mutations.not_asked.iter().map(|one| one.kind).collect();
+    assert_eq!(not_asked, ["max_tokens"]);
 }
 
 #[test]

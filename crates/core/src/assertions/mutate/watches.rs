@@ -18,21 +18,37 @@ pub(super) fn watches(check: &AssertionCheck, mutation: Mutation) -> bool {
             matches!(mutation, M::DropCall | M::RetargetCall)
         }
         Check::ToolResultMatches { .. } => matches!(mutation, M::DropCall | M::AlterResult),
-        Check::StopAfterSuccess { .. } => matches!(mutation, M::FlipStatus | M::DuplicateCall),
-        Check::MaxToolCalls { .. } | Check::RetryPolicyRespected { .. } => {
-            mutation == M::DuplicateCall
-        }
+        Check::MustNotCallTool { .. } => mutation == M::CallForbidden,
+        Check::StopAfterSuccess { .. } => matches!(
+            mutation,
+            M::FlipStatus | M::DuplicateCall | M::CallForbidden
+        ),
+        Check::MaxToolCalls { .. } => matches!(mutation, M::DuplicateCall | M::CallForbidden),
+        Check::RetryPolicyRespected { .. } => mutation == M::DuplicateCall,
         Check::MaxErrors { .. } => mutation == M::FlipStatus,
         Check::SchedulerOutboundCount { exact, max, .. } => {
             matches!(mutation, M::DropCall | M::FlipStatus)
                 || (mutation == M::DuplicateCall && (exact.is_some() || max.is_some()))
         }
-        Check::OutputContains { .. }
-        | Check::OutputMatchesFormat { .. }
-        | Check::AskClarifyingWhenAmbiguous { .. } => mutation == M::DropOutput,
-        Check::ClaimsSupportedByFixtures { .. } => {
-            matches!(mutation, M::InventNumber | M::InventUrl | M::DropOutput)
+        Check::OutputContains { .. } | Check::OutputMatchesFormat { .. } => {
+            mutation == M::DropOutput
         }
+        Check::AskClarifyingWhenAmbiguous {
+            forbidden_tools, ..
+        } => {
+            mutation == M::DropOutput
+                || (mutation == M::CallForbidden && !forbidden_tools.is_empty())
+        }
+        Check::OutputOmits { .. } => mutation == M::SayForbidden,
+        Check::ClaimsSupportedByFixtures { .. } => matches!(
+            mutation,
+            M::InventNumber
+                | M::InventUrl
+                | M::OtherUnit
+                | M::NegateClaim
+                | M::SwapValues
+                | M::DropOutput
+        ),
         Check::NoFabricatedSourceOrCitation { .. } => {
             matches!(mutation, M::InventUrl | M::InventCitation)
         }
@@ -47,7 +63,11 @@ pub(super) fn watches(check: &AssertionCheck, mutation: Mutation) -> bool {
         Check::GracefulFailureOutput {
             must_not_claim_success,
             ..
-        } => mutation == M::DropOutput || (mutation == M::ClaimSuccess && *must_not_claim_success),
+        } => {
+            mutation == M::DropOutput
+                || (matches!(mutation, M::ClaimSuccess | M::SayForbidden)
+                    && *must_not_claim_success)
+        }
         Check::TraceSnapshot { .. } => matches!(
             mutation,
             M::DropCall

@@ -82,82 +82,16 @@ fn retries_wait() {
     assert_eq!(finding.event_refs, ["e1", "e2", "e3"]);
 }
 
-fn graceful(output: &str, phrases: &[&str], claims: &[&str]) -> Finding {
-    let mut trial = run("ct");
-    if let Some(last) = trial.trace.events.last_mut() {
-        last.data = EventData::FinalOutput(crate::trace::FinalOutput {
-            role: "assistant".to_owned(),
-            content: output.to_owned(),
-            format_hint: None,
-        });
-    }
-    let owned = |texts: &[&str]| {
-        texts
-            .iter()
-            .map(|text| (*text).to_owned())
-            .collect::<Vec<_>>()
-    };
-    failed_gracefully(&trial.view(), &owned(phrases), true, &owned(claims), None)
-}
-
 #[test]
-fn failures_are_admitted() {
-    for output in [
-        "I couldn’t fetch today's daily digest because the source request timed out. Please try again later.",
-        "The digest was not sent successfully: the fetch failed.",
-        "Unable to reach the site, so nothing has been sent.",
-        "The fetch failed; once it works the digest will be sent successfully.",
-        "There was an error. No email was sent.",
-        "Der Abruf ist fehlgeschlagen.",
-        "Le téléchargement a échoué.",
-        "获取失败,请稍后再试。",
-    ] {
-        let finding = graceful(output, &[], &[]);
-        assert_eq!(
-            finding.verdict,
-            Verdict::Holds,
-            "{output}: {}",
-            finding.message
-        );
+fn times_that_nobody_measured_decide_nothing() {
+    let tool = tools(&["web_fetch"]).remove(0);
+    let mut trial = run("ctcs");
+    for event in &mut trial.trace.events {
+        event.ts_synthesized = true;
     }
-    for output in [
-        "",
-        "Here is your digest.",
-        "I couldn't fetch today's digest due to a timeout, but the daily digest was sent successfully. All set.",
-        "The fetch failed and the digest was sent successfully.",
-        "The fetch timed out. Everything went fine.",
-        "The fetch timed out; the report has been delivered.",
-        "Die Anfrage ist fehlgeschlagen, der Bericht wurde erfolgreich versendet.",
-    ] {
-        let finding = graceful(output, &[], &[]);
-        assert_eq!(
-            finding.verdict,
-            Verdict::Fails,
-            "{output}: {}",
-            finding.message
-        );
-    }
-    assert_eq!(
-        graceful("I couldn't fetch it.", &["Couldn't  fetch"], &[]).verdict,
-        Verdict::Holds
-    );
-    assert_eq!(
-        graceful("It failed.", &["couldn't fetch"], &[]).verdict,
-        Verdict::Fails
-    );
-    assert_eq!(
-        graceful("It failed. Enjoy your digest!", &[], &["enjoy your digest"]).verdict,
-        Verdict::Fails
-    );
-    assert_eq!(
-        graceful(
-            "It failed, so you can't enjoy your digest.",
-            &[],
-            &["enjoy your digest"]
-        )
-        .verdict,
-        Verdict::Holds
-    );
-    let finding = failed_gracefully(&Trial::new("It failed.").view(), &[], true, &[], None);
-    assert_eq!(finding.verdict, Verdict::Fails);
+    let verdict =
+        |max, backoff| retried_as_allowed(&trial.view(), &tool, max, &[], backoff).verdict;
+    assert_eq!(verdict(1, Some(1)), Verdict::Undecided);
+    assert_eq!(verdict(1, None), Verdict::Holds);
+    assert_eq!(verdict(0, Some(1)), Verdict::Fails);
 }

@@ -298,10 +298,11 @@ fn of_assertion<'c>(
         Check::ClaimsSupportedByFixtures {
             allowed_sources, ..
         } => vec![Keeper::all(move |look| {
-            look.is("tool_result")
-                && look.glance.success == Some(true)
-                && (allowed_sources.is_empty()
-                    || allowed_sources.iter().any(|tool| look.is_about(tool)))
+            look.is("message_received")
+                || (look.is("tool_result")
+                    && look.glance.success == Some(true)
+                    && (allowed_sources.is_empty()
+                        || allowed_sources.iter().any(|tool| look.is_about(tool))))
         })],
         // A source that isn't allowed may be what the answer cites.
         Check::NoFabricatedSourceOrCitation { .. } => vec![Keeper::all(|look| {

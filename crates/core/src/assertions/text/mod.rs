@@ -19,7 +19,7 @@ pub(super) use moments::{Moment, moments};
 pub(super) use names::{NameSpan, attributions, names};
 pub(super) use numbers::{
     FoundNumber, Identifier, Measure, NumberStyle, Quantity, count_word, identifiers, json_number,
-    numbers,
+    numbers, unit_of,
 };
 pub(super) use polarity::{is_negated, opposite};
 pub(super) use quotes::quotes;

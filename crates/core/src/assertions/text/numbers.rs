@@ -99,14 +99,21 @@ impl Measure {
     /// By what a number of `self` must be multiplied to be one of `other`; absent if they can't be the same.
     pub(in crate::assertions) fn factor_to(self, other: Self) -> Option<f64> {
         match (self, other) {
+            // Degrees of a scale that isn't named may be of any.
+            (Self::Of(own, _), Self::Of(dimension, _))
+                if own != dimension
+                    && (own == TEMPERATURE || dimension == TEMPERATURE)
+                    && own.starts_with(TEMPERATURE)
+                    && dimension.starts_with(TEMPERATURE) =>
+            {
+                Some(1.0)
+            }
             (Self::Of(own, factor), Self::Of(dimension, unit)) => {
                 (own == dimension).then_some(factor / unit)
             }
             (Self::Money(own), Self::Money(currency)) => (own == currency).then_some(1.0),
             (Self::Percent, Self::Percent) | (Self::Bare, _) | (_, Self::Bare) => Some(1.0),
-            (Self::Counted, Self::Counted | Self::Of(..)) | (Self::Of(..), Self::Counted) => {
-                Some(1.0)
-            }
+            (Self::Counted, Self::Counted) => Some(1.0),
             _ => None,
         }
     }
@@ -440,6 +447,14 @@ fn scale(
     Some((power, word.len()))
 }
 
+/// Degrees of some scale.
+const TEMPERATURE: &str = "temperature";
+
+/// The unit that a word is the name or the sign of.
+pub(in crate::assertions) fn unit_of(word: &str) -> Option<Measure> {
+    unit(word, false)
+}
+
 /// What a word after a number makes of it.
 fn unit(word: &str, is_attached: bool) -> Option<Measure> {
     if let Some(code) = currency(word) {
@@ -491,7 +506,9 @@ fn unit(word: &str, is_attached: bool) -> Option<Measure> {
             "byte" | "bytes" => Measure::Of("data", 1.0),
             "°c" | "celsius" => Measure::Of("temperature in °C", 1.0),
             "°f" | "fahrenheit" => Measure::Of("temperature in °F", 1.0),
-            "°" => Measure::Bare,
+            "°" | "degree" | "degrees" | "grad" | "degrés" | "grados" | "gradi" => {
+                Measure::Of(TEMPERATURE, 1.0)
+            }
             "st" | "nd" | "rd" | "th" | "x" if is_attached => Measure::Bare,
             _ => return None,
         },

@@ -29,14 +29,45 @@ pub(in crate::assertions) fn is_negated(clause: &str, language: Language) -> boo
                 .any(|sign| clause.contains(sign));
         }
         _ => &[
-            "not", "no", "never", "without", "neither", "nor", "none", "nobody", "nothing",
-            "cannot", "cant", "dont", "isnt", "wasnt", "unable", "denied", "denies", "refused",
+            "not",
+            "no",
+            "never",
+            "without",
+            "neither",
+            "nor",
+            "none",
+            "nobody",
+            "nothing",
+            "cannot",
+            "cant",
+            "dont",
+            "isnt",
+            "wasnt",
+            "unable",
+            "denied",
+            "denies",
+            "refused",
+            "false",
+            "untrue",
+            "incorrect",
+            "lacks",
+            "lacking",
+            "absent",
         ],
     };
     let mut before = String::new();
     let mut count = 0_usize;
-    for word in words(clause) {
+    let mut all = words(clause).peekable();
+    while let Some(word) = all.next() {
         let lower = word.text.to_lowercase();
+        // `no doubt`, `not only`: nothing is denied.
+        let next = all.peek().map_or("", |next| next.text);
+        if matches!(
+            (lower.as_str(), next),
+            ("no", "doubt" | "question" | "matter") | ("not", "only" | "just" | "merely")
+        ) {
+            continue;
+        }
         let is_negation = negations.contains(&lower.as_str())
             || (language == Language::English
                 && (lower.ends_with("n't")

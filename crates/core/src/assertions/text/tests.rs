@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 use crate::assertions::trials::{Trial, tools};
-use crate::assertions::{Finding, citations, claims, memory, recovery};
+use crate::assertions::{Finding, citations, claims, graceful, memory};
 
 /// Every family that reads text, on the same text as output and as result.
 fn judge_all(output: &str, result: &str) -> Vec<Finding> {
@@ -25,7 +25,7 @@ fn judge_all(output: &str, result: &str) -> Vec<Finding> {
         memory::recalled(&view, None, result, &[], false),
         memory::updated(&view, None, result, Some("the old fact")),
         memory::kept_apart(&view, None, &texts, &texts, false),
-        recovery::failed_gracefully(&view, &[], true, &texts, None),
+        graceful::failed_gracefully(&view, &[], true, &texts, None),
     ]
 }
 

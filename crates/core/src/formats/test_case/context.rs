@@ -145,6 +145,7 @@ pub(super) fn tools(reader: &mut Reader<'_>, object: Object<'_>) -> TestTools {
         fixtures,
         max_calls,
         forbidden,
+        offered: Vec::new(),
     }
 }
 

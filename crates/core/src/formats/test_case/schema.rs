@@ -29,9 +29,9 @@ pub fn schema() -> Json {
         "expected": object(fields::EXPECTED),
         "reporting": object(fields::REPORTING),
         "assertion": assertion,
-        "selector": object(fields::SELECTOR),
-        "args_match": object(fields::ARGS_MATCH),
-        "call": object(fields::CALL),
+        "selector": closed(object(fields::SELECTOR)),
+        "args_match": closed(object(fields::ARGS_MATCH)),
+        "call": closed(object(fields::CALL)),
     });
     schema_document(
         "test-case",
@@ -45,6 +45,10 @@ pub fn schema() -> Json {
 /// What the parameters are if the assertion is of this type.
 fn params(kind: &Kind) -> Json {
     let mut params = object(kind.params);
+    // Where no parameters are known, they are the player's.
+    if !kind.params.is_empty() {
+        params = closed(params);
+    }
     params["description"] = kind.meaning.into();
     let needs_params = kind.params.iter().any(|field| field.required);
     if !needs_params {
@@ -58,4 +62,11 @@ fn params(kind: &Kind) -> Json {
         "if": {"properties": {"type": {"const": kind.name}}, "required": ["type"]},
         "then": then,
     })
+}
+
+/// An object without other keys than its own and notes.
+fn closed(mut object: Json) -> Json {
+    object["additionalProperties"] = false.into();
+    object["patternProperties"] = json!({"^(x-|_|\\$)": true});
+    object
 }

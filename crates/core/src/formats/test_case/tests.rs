@@ -176,6 +176,7 @@ fn the_schema_takes_what_the_reader_takes() {
         ("/assertions", json!({})),
         ("/assertions/0/type", json!("must_call_tol")),
         ("/assertions/0/params", json!({})),
+        ("/assertions/0/params", json!({"tool": "x", "min_call": 2})),
         ("/assertions/1/severity", json!("fatal")),
         ("/scenario/trigger", json!("x")),
         ("/tools/fixtures/0", json!({})),
@@ -400,9 +401,36 @@ fn parameters_that_make_no_sense_are_refused() {
             "J-CASE-01 `max_duration_ms` has no `limit`",
         ),
         ("screen", "{}", "J-ASSERT-02 `screen`: nothing is asked"),
+        (
+            "must_call_tool",
+            "{ tool: x, min_call: 2 }",
+            "J-ASSERT-02 `must_call_tool` has no key `min_call`",
+        ),
+        (
+            "output_omits",
+            "{ patterns: [x], ignore_case: true }",
+            "J-ASSERT-02 `output_omits` has no key `ignore_case`",
+        ),
+        (
+            "tool_args_match",
+            "{ tool: x, match: { required_keys: a, arg_equal: { a: 1 } } }",
+            "J-ASSERT-02 `match` has no key `arg_equal`",
+        ),
+        (
+            "tool_call_order",
+            "{ before: { tool: a, argz: { a: 1 } }, after: { event_type: final_output } }",
+            "J-ASSERT-02 a selector has no key `argz`",
+        ),
+        (
+            "trajectory",
+            "{ mode: exact, calls: [ { tool: x, argz: { a: 1 } } ] }",
+            "J-ASSERT-02 an expected call has no key `argz`",
+        ),
     ] {
         assert_eq!(said_of(kind, params), [expected], "{kind} {params}");
     }
+    let note = said_of("must_call_tool", "{ tool: x, x-note: because, _todo: 1 }");
+    assert_eq!(note, [] as [&str; 0], "notes of one's own pass");
     let null = said_of("json_path", "{ path: $.status, equals: null }");
     assert_eq!(null, [] as [&str; 0], "null is a value here");
 }

@@ -314,7 +314,7 @@ pub(super) fn selector(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> O
         return None;
     }
     let object = Object { node, pointer };
-    reader.unknown_keys(object, fields::SELECTOR, &[], "this selector");
+    reader.only_keys(object, fields::SELECTOR, codes::ASSERT_PARAMS, "a selector");
     let selector = Selector {
         event_type: text(reader, object, "event_type"),
         tool: tool(reader, object, "tool"),

@@ -81,6 +81,9 @@ struct EventEntry<'a> {
     seq: u64,
     /// Milliseconds after the first event.
     at: i64,
+    /// Whether nobody measured that time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    synthesized: bool,
     #[serde(rename = "type")]
     kind: &'a str,
     actor: &'a str,
@@ -173,6 +176,7 @@ impl<'a> TraceEntry<'a> {
                 at: started.map_or(0, |first| {
                     event.ts.as_millisecond() - first.as_millisecond()
                 }),
+                synthesized: event.ts_synthesized,
                 kind: event.data.type_name(),
                 actor: event.data.actor(),
                 lane: lane(event.data.actor()),

@@ -194,7 +194,7 @@ function eventOf(test, event, last) {
   const chip = make("button.chip", { type: "button", "aria-expanded": "false", "aria-label": `${label}: ${event.text}`, "data-nav": "", onclick: () => { openEvent(test, event); } },
     make("span.what", make("i", `#${event.seq}`), event.tool ? `${event.type.replace("tool_", "")} ${event.tool}` : event.type.replaceAll("_", " ")), event.text && make("span.text", event.text));
   const item = make("li.event." + event.lane + (event.bad ? ".bad" : ""), { id: `event-${test.index}-${event.seq}`, "data-event": event.id, "data-seq": event.seq, "data-lane": event.lane },
-    make("div.row", make("span.at", after(event.at)), chip, bar(event, last)));
+    make("div.row", event.synthesized ? make("span.at", { title: "Nobody measured this time: it is made from those around it." }, "~" + after(event.at)) : make("span.at", after(event.at)), chip, bar(event, last)));
   lights(chip, item, () => light(test, new Set(), new Set(shownBy(test, event).map((assertion) => assertion.id))));
   return item;
 }

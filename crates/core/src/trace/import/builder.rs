@@ -59,6 +59,7 @@ pub(super) struct Frame {
 /// The trace of `drafts`, in their order.
 pub(super) fn trace(frame: Frame, drafts: Vec<Draft>) -> Trace {
     let times = times(&drafts);
+    let are_measured: Vec<bool> = drafts.iter().map(|draft| draft.ts.is_some()).collect();
     let ids = event_ids(&drafts);
     let retries = frame.retry_count.unwrap_or_else(|| count_retries(&drafts));
     let mut calls: HashMap<Arc<str>, usize> = HashMap::new();
@@ -83,6 +84,7 @@ pub(super) fn trace(frame: Frame, drafts: Vec<Draft>) -> Trace {
             event_id: ids[idx].clone(),
             seq,
             ts: times[idx],
+            ts_synthesized: !are_measured[idx],
             group_id: draft.group_id,
             session_id: draft.session_id,
             task_id: draft.task_id,
@@ -92,6 +94,9 @@ pub(super) fn trace(frame: Frame, drafts: Vec<Draft>) -> Trace {
         });
     }
     let timing_ms_total = frame.timing_ms_total.unwrap_or_else(|| span_ms(&events));
+    // From the first measured time to the last it took at least as long.
+    let measured = are_measured.iter().filter(|is_measured| **is_measured);
+    let timing_synthesized = frame.timing_ms_total.is_none() && measured.count() < 2;
     let mut trace = Trace {
         header: Header {
             schema_version: SCHEMA_VERSION.to_owned(),
@@ -109,6 +114,7 @@ pub(super) fn trace(frame: Frame, drafts: Vec<Draft>) -> Trace {
             status: frame.status,
             metrics: Metrics {
                 timing_ms_total,
+                timing_synthesized,
                 tool_call_count,
                 retry_count: retries,
                 token_usage: frame.token_usage,
@@ -307,6 +313,45 @@ mod tests {
         );
         assert_eq!(filled(&[Some(100), None, None]), [100, 101, 102]);
         assert_eq!(filled(&[Some(100), None, Some(50)]), [100, 101, 50]);
+    }
+
+    #[test]
+    fn times_that_nobody_measured_are_marked() {
+        let frame = || Frame {
+            adapter: Adapter {
+                name: "x".to_owned(),
+                version: "1".to_owned(),
+            },
+            capabilities: Json::Null,
+            scenario: Json::Null,
+            input_messages: Vec::new(),
+            final_output: None,
+            status: RunStatus::Success,
+            timing_ms_total: None,
+            retry_count: None,
+            token_usage: None,
+            artifacts: serde_json::Map::new(),
+        };
+        let marks = |given: &[Option<i64>]| {
+            let trace = trace(frame(), drafts(given));
+            let marks: Vec<bool> = trace
+                .events
+                .iter()
+                .map(|event| event.ts_synthesized)
+                .collect();
+            let end = trace.end.as_ref().expect("an end");
+            let mut lines = Vec::new();
+            trace.write_lines(&mut lines).expect("written");
+            let read = Trace::read(lines.as_slice()).expect("read");
+            assert_eq!(read, trace, "the marks are in the file");
+            (marks, end.metrics.timing_synthesized)
+        };
+        assert_eq!(marks(&[None, None]), (vec![true, true], true));
+        assert_eq!(
+            marks(&[Some(5), None, Some(9)]),
+            (vec![false, true, false], false)
+        );
+        assert_eq!(marks(&[Some(5), None]), (vec![false, true], true));
     }
 
     #[test]

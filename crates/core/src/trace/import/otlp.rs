@@ -1,9 +1,10 @@
-//! OpenTelemetry spans as JSON, with the conventions for generative AI.
+//! OpenTelemetry spans as JSON, with the conventions for generative AI, or those of OpenInference.
 //!
-//! A file holds one export request or several, one after the other, in any order of their spans. Spans without
-//! `gen_ai` attributes are others' business.
+//! A file holds one export request or several, one after the other, in any order of their spans. Spans with the
+//! attributes of neither are others' business.
 
 mod messages;
+mod openinference;
 mod span;
 #[cfg(test)]
 pub(super) mod tests;
@@ -28,7 +29,9 @@ pub(super) fn import(source: &SourceFile) -> Imported {
     if !spans.iter().any(|span| span.operation != Operation::Other) {
         let message = match spans.is_empty() {
             true => "this holds no spans: `resourceSpans` is missing or empty",
-            false => "no span of the file has an attribute `gen_ai.operation.name`",
+            false => {
+                "no span of the file has an attribute `gen_ai.operation.name` or `openinference.span.kind`"
+            }
         };
         return refused(lines::unreadable(source, message));
     }

@@ -233,6 +233,7 @@ impl Writer {
             status: RunStatus::Success,
             metrics: Metrics {
                 timing_ms_total: elapsed.as_secs_f64() * 1000.0,
+                timing_synthesized: false,
                 ..Metrics::default()
             },
             artifacts: serde_json::Map::new(),

@@ -202,7 +202,7 @@ fn assertion(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Asse
     let whose = format!("`{}`", kind.name);
     // Where no parameters are known, they are the player's.
     if !kind.params.is_empty() {
-        reader.unknown_keys(below, kind.params, &[], &whose);
+        reader.only_keys(below, kind.params, codes::ASSERT_PARAMS, &whose);
     }
     let check = (kind.read)(
         reader,

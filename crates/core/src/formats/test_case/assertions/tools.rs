@@ -1,6 +1,7 @@
 //! Assertions on the calls of tools.
 
 use super::{Kind, Params, TOOL_TRACE, values};
+use crate::diagnostic::codes;
 use crate::formats::fields::{Field, TEXT, field, needed};
 use crate::formats::reader::{Object, Reader};
 use crate::formats::test_case::fields::{self, COUNT, FLAG, TEXTS};
@@ -159,7 +160,7 @@ fn tool_args_match(reader: &mut Reader<'_>, params: Params<'_>) -> Option<Assert
         node,
         pointer: &pointer,
     };
-    reader.unknown_keys(object, fields::ARGS_MATCH, &[], "`match`");
+    reader.only_keys(object, fields::ARGS_MATCH, codes::ASSERT_PARAMS, "`match`");
     let matching = ArgsMatch {
         required_keys: values::texts(reader, object, "required_keys"),
         args_contains: values::dotted(reader, object, "args_contains"),

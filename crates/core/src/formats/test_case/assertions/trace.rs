@@ -1,6 +1,7 @@
 //! Assertions on the trace as a whole, and on what tools answered.
 
 use super::{Kind, Params, TOOL_TRACE, values};
+use crate::diagnostic::codes;
 use crate::formats::fields::{Field, TEXT, field, needed};
 use crate::formats::reader::{Object, Reader};
 use crate::formats::test_case::fields::{ANY, CALL, COUNT, FLAG, TEXTS};
@@ -171,7 +172,7 @@ fn trajectory(reader: &mut Reader<'_>, params: Params<'_>) -> Option<AssertionCh
             node: item,
             pointer: &pointer,
         };
-        reader.unknown_keys(object, CALL, &[], "this call");
+        reader.only_keys(object, CALL, codes::ASSERT_PARAMS, "an expected call");
         reader.required(object, "tool", "this call", "tool: …");
         let tool = values::tool(reader, object, "tool");
         let args = values::dotted(reader, object, "args");
@@ -273,7 +274,7 @@ fn trace_snapshot(reader: &mut Reader<'_>, params: Params<'_>) -> Option<Asserti
             "`{}` is no JSON pointer: it must begin with `/`",
             crate::value::cut(text, 60)
         );
-        let code = crate::diagnostic::codes::ASSERT_PATTERN;
+        let code = codes::ASSERT_PATTERN;
         values::report(reader, code, node.span, &pointer, message);
     }
     Some(AssertionCheck::TraceSnapshot {

@@ -1,5 +1,6 @@
 //! Spans with their attributes as plain JSON.
 
+use super::openinference;
 use crate::trace::import::lines::{LeftOut, items, json_in_text, text};
 use crate::value::Json;
 
@@ -63,7 +64,8 @@ pub(super) fn spans(documents: &[Json], left_out: &mut LeftOut) -> Vec<Span> {
 }
 
 fn span(json: &Json, resource: &serde_json::Map<String, Json>) -> Option<Span> {
-    let own = attributes(json);
+    let mut own = attributes(json);
+    openinference::translate(&mut own);
     let operation = operation(&own);
     let start = nanoseconds(json, "startTimeUnixNano")?;
     let status = json.get("status").unwrap_or(&Json::Null);
@@ -72,8 +74,18 @@ fn span(json: &Json, resource: &serde_json::Map<String, Json>) -> Option<Span> {
         Some(Json::String(code)) => code == "STATUS_CODE_ERROR",
         _ => false,
     };
+    let exceptions = items(json, "events").iter();
+    let exception = exceptions
+        .filter(|event| has_failed && text(event, "name") == Some("exception"))
+        .map(attributes)
+        .next_back()
+        .unwrap_or_default();
+    let of_exception = |name: &str| exception.get(name).and_then(Json::as_str);
     let kind = own.get("error.type").and_then(Json::as_str);
-    let message = text(status, "message").filter(|message| !message.is_empty());
+    let kind = kind.or_else(|| of_exception("exception.type"));
+    let message = text(status, "message")
+        .filter(|message| !message.is_empty())
+        .or_else(|| of_exception("exception.message"));
     Some(Span {
         id: text(json, "spanId")?.to_owned(),
         parent_id: text(json, "parentSpanId")

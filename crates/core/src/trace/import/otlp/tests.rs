@@ -314,11 +314,147 @@ fn what_tells_nothing_of_an_agent_is_refused() {
     let other = request(&[span("1", "", 0, 1, &[("http.method", json!("GET"))])]).to_string();
     assert_eq!(
         error(&other),
-        "no span of the file has an attribute `gen_ai.operation.name`"
+        "no span of the file has an attribute `gen_ai.operation.name` or `openinference.span.kind`"
     );
     let silent = request(&[span("1", "", 0, 1, &[operation("chat")])]).to_string();
     assert_eq!(
         error(&silent),
         "the spans say that models were asked, and neither what was said nor which tools were called"
     );
+}
+
+/// The same run as an instrumentation of OpenInference tells it, with flat attributes.
+fn openinference() -> String {
+    let kind = |kind: &str| ("openinference.span.kind", json!(kind));
+    let mut failed = span(
+        "tool2",
+        "root",
+        6,
+        7,
+        &[
+            kind("TOOL"),
+            ("tool.name", json!("map")),
+            ("input.value", json!("{\"of\": \"Bern\"}")),
+        ],
+    );
+    failed["status"] = json!({"code": 2});
+    failed["events"] = json!([{"name": "exception", "attributes": [
+        {"key": "exception.type", "value": {"stringValue": "TimeoutError"}},
+        {"key": "exception.message", "value": {"stringValue": "too slow"}},
+    ]}]);
+    let spans = [
+        span(
+            "root",
+            "",
+            0,
+            10,
+            &[
+                kind("AGENT"),
+                ("agent.name", json!("walker")),
+                ("session.id", json!("conv")),
+                ("input.value", json!("Weather?")),
+                ("output.value", json!("7 degrees")),
+            ],
+        ),
+        span(
+            "chain",
+            "root",
+            0,
+            10,
+            &[kind("CHAIN"), ("input.value", json!("nobody's turn"))],
+        ),
+        span(
+            "chat1",
+            "chain",
+            1,
+            2,
+            &[
+                kind("LLM"),
+                ("llm.model_name", json!("m")),
+                ("llm.token_count.prompt", json!(10)),
+                ("llm.token_count.completion", json!(3)),
+                ("llm.input_messages.0.message.role", json!("system")),
+                ("llm.input_messages.0.message.content", json!("Be brief.")),
+                ("llm.input_messages.1.message.role", json!("user")),
+                (
+                    "llm.input_messages.1.message.contents.0.message_content.type",
+                    json!("text"),
+                ),
+                (
+                    "llm.input_messages.1.message.contents.0.message_content.text",
+                    json!("Weather?"),
+                ),
+                ("llm.output_messages.0.message.role", json!("assistant")),
+                (
+                    "llm.output_messages.0.message.tool_calls.0.tool_call.id",
+                    json!("c1"),
+                ),
+                (
+                    "llm.output_messages.0.message.tool_calls.0.tool_call.function.name",
+                    json!("weather"),
+                ),
+                (
+                    "llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments",
+                    json!("{\"in\": \"Bern\"}"),
+                ),
+            ],
+        ),
+        span(
+            "tool1",
+            "chain",
+            2,
+            5,
+            &[
+                kind("tool"),
+                ("tool.name", json!("weather")),
+                ("tool_call.id", json!("c1")),
+                ("input.value", json!("{\"in\": \"Bern\"}")),
+                ("input.mime_type", json!("application/json")),
+                ("output.value", json!("{\"degrees\": 7}")),
+            ],
+        ),
+        failed,
+        span(
+            "chat2",
+            "chain",
+            8,
+            9,
+            &[
+                kind("LLM"),
+                ("llm.input_messages.0.message.role", json!("user")),
+                ("llm.input_messages.0.message.content", json!("Weather?")),
+                ("llm.input_messages.1.message.role", json!("tool")),
+                ("llm.input_messages.1.message.tool_call_id", json!("c1")),
+                (
+                    "llm.input_messages.1.message.content",
+                    json!("{\"degrees\": 7}"),
+                ),
+                ("llm.output_messages.0.message.role", json!("assistant")),
+                ("llm.output_messages.0.message.content", json!("7 degrees")),
+            ],
+        ),
+    ];
+    request(&spans).to_string()
+}
+
+#[test]
+fn spans_of_openinference_become_the_same_events() {
+    let imported = import(&source(&openinference()));
+    assert_eq!(warnings(&imported), [] as [&str; 0]);
+    let trace = imported.trace.expect("a trace");
+    assert_eq!(
+        outline(&trace),
+        [
+            "e1 message_received Weather?",
+            "e2 tool_call c1 weather {\"in\":\"Bern\"}",
+            "e3 tool_result c1 weather true {\"degrees\":7} (e2)",
+            "e4 tool_call tool2 map {\"of\":\"Bern\"}",
+            "e5 tool_result tool2 map false null (e4)",
+            "e6 error tool2 TimeoutError too slow (e4)",
+            "e7 final_output 7 degrees",
+        ]
+    );
+    assert_eq!(trace.header.adapter.name, "walker");
+    let end = trace.end.expect("an end");
+    assert_eq!(end.metrics.token_usage, Some(13));
 }

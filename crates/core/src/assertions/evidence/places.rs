@@ -1,0 +1,625 @@
+//! Where in the sources a value stands, told by the words around it: what a number measures, and what a date or an
+//! address is about.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+use super::Spans;
+use crate::assertions::text::{
+    FoundNumber, Language, Measure, clauses, content_words, sentences, unit_of, words,
+};
+
+/// What stands at a place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::assertions) enum Kind {
+    Number(Measure),
+    Date,
+    Url,
+}
+
+/// What the name of a number says of it, beside its unit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Label {
+    /// It tells one thing from others, and measures nothing.
+    is_id: bool,
+    /// It counts things, and has no unit.
+    is_count: bool,
+    /// What it measures, if its name says that.
+    pub(super) dimension: Option<&'static str>,
+}
+
+impl Label {
+    /// Whether it names what a unit measures.
+    pub(super) fn is_for(self, unit: Measure) -> bool {
+        self.dimension.is_some_and(|dimension| match unit {
+            Measure::Percent => dimension == "percent",
+            Measure::Money(_) => dimension == "money",
+            Measure::Of("months", _) => dimension == "time",
+            Measure::Of("miles", _) => dimension == "length",
+            Measure::Of(of, _) => of.starts_with(dimension),
+            Measure::Bare | Measure::Counted => false,
+        })
+    }
+}
+
+/// A value in a source.
+#[derive(Debug)]
+pub(in crate::assertions) struct Place {
+    kind: Kind,
+    label: Label,
+    /// Units that its text names apart from numbers: the head of a column.
+    named_units: Vec<Measure>,
+    /// The word behind a number that is counted.
+    noun: Option<String>,
+    /// Whether nothing is around it.
+    is_bare: bool,
+    /// Whether the user said it: then it supports, and speaks against nothing.
+    is_said: bool,
+}
+
+/// A value on its way into [`Places`].
+pub(super) struct NewPlace<'a> {
+    pub kind: Kind,
+    pub label: Label,
+    pub named_units: &'a [Measure],
+    pub noun: Option<String>,
+    /// The words of its clause or key.
+    pub own: BTreeSet<String>,
+    /// The words of its sentence and its record.
+    pub record: &'a BTreeSet<String>,
+    pub is_said: bool,
+}
+
+/// All values of the sources, by the words around them.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    all: Vec<Place>,
+    /// For each word the places that have it near, and how near.
+    by_word: HashMap<String, Vec<(u32, u32)>>,
+}
+
+/// A word that is at more places tells nothing.
+const MOST_PLACES: usize = 1000;
+/// So many clauses before a value are looked at one by one, and so many on both sides together.
+const MOST_BEFORE: usize = 8;
+const MOST_AROUND: usize = 25;
+/// What a word weighs in the clause or key of a value, and in the rest of its record.
+const OWN: u32 = 2;
+const RECORD: u32 = 1;
+
+impl Places {
+    pub(super) fn add(&mut self, new: NewPlace<'_>) -> u32 {
+        let at = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        self.all.push(Place {
+            kind: new.kind,
+            label: new.label,
+            named_units: new.named_units.to_vec(),
+            noun: new.noun,
+            is_bare: new.own.is_empty() && new.record.is_empty(),
+            is_said: new.is_said,
+        });
+        for word in new.record.difference(&new.own) {
+            self.by_word
+                .entry(word.clone())
+                .or_default()
+                .push((at, RECORD));
+        }
+        for word in new.own {
+            self.by_word.entry(word).or_default().push((at, OWN));
+        }
+        at
+    }
+
+    pub(super) fn get(&self, at: u32) -> &Place {
+        &self.all[at as usize]
+    }
+
+    /// Whether one of `candidates` is what a part of an answer is about, and not one of their rivals. The contexts
+    /// begin with the words of the clause and go on to those of all around it; the first that tells them apart decides.
+    /// Nothing if no context has a word of any of them.
+    pub(super) fn is_about(
+        &self,
+        candidates: &HashSet<u32>,
+        contexts: &[BTreeSet<String>],
+        is_rival: impl Fn(&Place) -> bool,
+    ) -> Option<bool> {
+        let mut verdict = None;
+        for context in contexts {
+            let mut scores: HashMap<u32, u32> = HashMap::new();
+            for word in context {
+                let places = self
+                    .by_word
+                    .get(word)
+                    .map(Vec::as_slice)
+                    .unwrap_or_default();
+                if places.len() > MOST_PLACES {
+                    verdict = verdict.or(Some(true));
+                    continue;
+                }
+                for (at, weight) in places {
+                    *scores.entry(*at).or_default() += weight;
+                }
+            }
+            let best = |is_one: &dyn Fn(u32) -> bool| {
+                let scores = scores.iter().filter(|(at, _)| is_one(**at));
+                scores.map(|(_, score)| *score).max().unwrap_or(0)
+            };
+            let ours = best(&|at| candidates.contains(&at));
+            let theirs = best(&|at| {
+                let place = self.get(at);
+                !candidates.contains(&at) && !place.is_said && is_rival(place)
+            });
+            if theirs > ours {
+                return Some(false);
+            }
+            if ours > 0 {
+                verdict = Some(true);
+                if ours > theirs {
+                    break;
+                }
+            }
+        }
+        verdict
+    }
+}
+
+impl Place {
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Whether nothing says what it is.
+    pub(super) fn is_bare(&self) -> bool {
+        self.is_bare
+    }
+
+    /// Whether the source says the unit of a number, or the dimension that a unit of its is for.
+    pub(super) fn states_unit(&self, measure: Measure) -> bool {
+        match self.kind {
+            Kind::Number(Measure::Bare | Measure::Counted) => {
+                self.label.is_for(measure)
+                    || self
+                        .named_units
+                        .iter()
+                        .any(|named| named.factor_to(measure).is_some())
+            }
+            Kind::Number(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it can be what `number` says: not if one is a name and the other an amount, or if a unit is claimed that
+    /// nobody gave.
+    pub(super) fn fits(&self, number: &FoundNumber, use_of: &NumberUse) -> bool {
+        match number.measure {
+            Measure::Bare => true,
+            Measure::Counted => {
+                let is_other_unit = matches!(self.kind, Kind::Number(Measure::Counted))
+                    && use_of.noun.as_deref().is_some_and(is_sign)
+                    && self.noun != use_of.noun;
+                !is_other_unit && (!self.label.is_id || !use_of.counts_things)
+            }
+            unit => match self.kind {
+                Kind::Number(Measure::Bare | Measure::Counted) => {
+                    self.is_bare
+                        || (!self.label.is_id && !self.label.is_count && self.states_unit(unit))
+                }
+                Kind::Number(_) => true,
+                // A year is no amount.
+                Kind::Date | Kind::Url => false,
+            },
+        }
+    }
+}
+
+/// Whether a word behind a number is the sign of a unit, and not a noun: `MW`, `hPa`, `ml`.
+fn is_sign(noun: &str) -> bool {
+    noun.chars().count() <= 2 || noun.chars().skip(1).any(char::is_uppercase)
+}
+
+/// How an answer uses a number.
+#[derive(Debug, Default)]
+pub(in crate::assertions) struct NumberUse {
+    /// The word behind it.
+    noun: Option<String>,
+    /// Whether it says how many of something there are: `77 customers`, but not `customer 77`.
+    counts_things: bool,
+}
+
+impl NumberUse {
+    pub(in crate::assertions) fn of(number: &FoundNumber, prose: &str, language: Language) -> Self {
+        let noun = noun_behind(number, prose, language);
+        let named = label_before(&prose[..number.range.start]);
+        let is_name = named.is_id
+            || prose[..number.range.start].trim_end().ends_with('#')
+            || words(&prose[..number.range.start])
+                .last()
+                .is_some_and(|word| is_label_of(word.text));
+        Self {
+            counts_things: noun.is_some() && !is_name,
+            noun,
+        }
+    }
+}
+
+/// What has numbers for names.
+fn is_label_of(word: &str) -> bool {
+    matches!(
+        word.to_lowercase().as_str(),
+        "customer"
+            | "order"
+            | "ticket"
+            | "case"
+            | "issue"
+            | "invoice"
+            | "room"
+            | "table"
+            | "gate"
+            | "flight"
+            | "user"
+            | "account"
+            | "item"
+            | "product"
+            | "request"
+            | "step"
+            | "chapter"
+            | "line"
+            | "task"
+            | "job"
+            | "build"
+            | "booking"
+            | "reservation"
+            | "kunde"
+            | "bestellung"
+            | "auftrag"
+            | "rechnung"
+    )
+}
+
+/// The noun that a number counts.
+pub(super) fn noun_behind(number: &FoundNumber, prose: &str, language: Language) -> Option<String> {
+    if number.measure != Measure::Counted {
+        return None;
+    }
+    let word = words(&prose[number.range.end..]).next()?;
+    let is_next = prose[number.range.end..][..word.start].chars().count() <= 1;
+    let lower = word.text.to_lowercase();
+    (is_next && !language.stop_words().contains(lower.as_str())).then(|| word.text.to_owned())
+}
+
+/// What a key says of its number: the last word of it tells most.
+pub(super) fn label_of_key(key: &str) -> Label {
+    let words: Vec<String> = words(key).map(|word| word.text.to_lowercase()).collect();
+    let head = words.last().map_or("", String::as_str);
+    Label {
+        is_id: is_id(head),
+        is_count: is_count(head),
+        dimension: words.iter().rev().find_map(|word| dimension_of(word)),
+    }
+}
+
+/// What the words right before a number say of it: `customer id 77`, `No. 77`.
+pub(super) fn label_before(before: &str) -> Label {
+    let last: Vec<String> = words(last_words(before))
+        .map(|word| word.text.to_lowercase())
+        .filter(|word| !matches!(word.as_str(), "is" | "was" | "of" | "the" | "ist"))
+        .collect();
+    let head = last.last().map_or("", String::as_str);
+    Label {
+        is_id: is_id(head),
+        is_count: is_count(head),
+        dimension: None,
+    }
+}
+
+/// The end of a text, where two or three words stand.
+fn last_words(text: &str) -> &str {
+    let start = text.char_indices().rev().take(32).last();
+    let end = &text[start.map_or(0, |(at, _)| at)..];
+    end.rsplit(['.', ';', ',', '\n']).next().unwrap_or(end)
+}
+
+/// What the words around a number say that it measures.
+pub(super) fn dimension_among(words: &BTreeSet<String>) -> Option<&'static str> {
+    words.iter().find_map(|word| dimension_of(word))
+}
+
+fn is_id(word: &str) -> bool {
+    matches!(
+        word,
+        "id" | "ids"
+            | "identifier"
+            | "uid"
+            | "uuid"
+            | "no"
+            | "nr"
+            | "number"
+            | "code"
+            | "zip"
+            | "postcode"
+            | "plz"
+            | "phone"
+            | "year"
+            | "index"
+            | "page"
+            | "version"
+            | "port"
+            | "key"
+            | "line"
+            | "status"
+            | "isbn"
+            | "sku"
+            | "ref"
+            | "reference"
+            | "rank"
+            | "position"
+            | "seq"
+            | "telefon"
+            | "nummer"
+            | "kundennummer"
+    )
+}
+
+fn is_count(word: &str) -> bool {
+    matches!(
+        word,
+        "count"
+            | "counts"
+            | "quantity"
+            | "qty"
+            | "num"
+            | "anzahl"
+            | "items"
+            | "users"
+            | "people"
+            | "population"
+    )
+}
+
+/// What a word of a key or a clause is the name of. Words are whole or brought to their stems.
+fn dimension_of(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "price" | "prices" | "cost" | "costs" | "amount" | "revenue" | "revenu" | "salary"
+        | "salari" | "fee" | "fees" | "budget" | "balance" | "balanc" | "income" | "incom"
+        | "profit" | "payment" | "paid" | "wage" | "tax" | "turnover" | "subtotal" | "deposit"
+        | "refund" | "debt" | "spend" | "preis" | "kosten" | "betrag" | "umsatz" | "gehalt" => {
+            "money"
+        }
+        "temperature" | "temperatur" | "temp" | "degrees" | "degre" => "temperature",
+        "distance" | "distanc" | "length" | "height" | "width" | "depth" | "altitude"
+        | "altitud" | "elevation" | "radius" | "wind" | "gust" | "speed" | "rain" | "rainfall"
+        | "precipitation" | "precipit" | "snow" | "visibility" | "visibl" | "entfernung"
+        | "länge" | "höhe" => "length",
+        "weight" | "mass" | "gewicht" => "mass",
+        "duration" | "durat" | "elapsed" | "latency" | "latenc" | "age" | "runtime" | "runtim"
+        | "uptime" | "uptim" | "timeout" | "ttl" | "took" | "dauer" => "time",
+        "percent" | "percentage" | "percentag" | "pct" | "ratio" | "share" | "humidity"
+        | "humid" | "progress" | "completion" | "coverage" | "coverag" | "battery" | "batteri"
+        | "confidence" | "confid" | "accuracy" | "accuraci" | "probability" | "probabl"
+        | "growth" | "change" | "chang" | "discount" | "rate" => "percent",
+        "bytes" | "size" | "memory" | "memori" | "disk" | "storage" | "storag" => "data",
+        _ => return None,
+    })
+}
+
+/// The unit that a key ends with: `price_eur`, `distance_km`.
+pub(super) fn unit_of_key(key: &str) -> Option<Measure> {
+    // A unit stands behind a name.
+    let word = words(key).skip(1).last()?.text;
+    let names_temperature = key.to_lowercase().contains("temp");
+    match word {
+        "c" | "C" if names_temperature => unit_of("°c"),
+        "f" | "F" if names_temperature => unit_of("°f"),
+        // A least one, and not minutes.
+        "min" | "t" | "x" => None,
+        _ => unit_of(word),
+    }
+}
+
+/// The parts of a text that say something each, with the words and values in them.
+#[derive(Debug)]
+pub(in crate::assertions) struct ClauseWords {
+    clauses: Vec<Clause>,
+}
+
+#[derive(Debug)]
+struct Clause {
+    range: Range<usize>,
+    /// Which sentence it is of, and which line.
+    sentence: (usize, usize),
+    words: BTreeSet<String>,
+    /// Values in it, with the words that stand for them.
+    values: Vec<(Range<usize>, String)>,
+}
+
+impl ClauseWords {
+    /// Those of `text`, of which `spans` were read.
+    pub(in crate::assertions) fn of(text: &str, spans: &Spans<'_>, language: Language) -> Self {
+        let at = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+        let mut all = Vec::new();
+        let mut lines = 0;
+        let mut seen = 0;
+        for (number, sentence) in sentences(text).into_iter().enumerate() {
+            for clause in clauses(sentence) {
+                let range = at(clause)..at(clause) + clause.len();
+                lines += text[seen..range.start].matches('\n').count();
+                seen = range.start;
+                let mut content = content_words(&spans.words[range.clone()], language);
+                content.extend(letters(
+                    &spans.prose[range.clone()],
+                    range.start == at(sentence),
+                ));
+                all.push(Clause {
+                    range,
+                    sentence: (number, lines),
+                    words: content,
+                    values: Vec::new(),
+                });
+            }
+        }
+        for (range, word) in values(spans) {
+            let found = all.partition_point(|clause: &Clause| clause.range.end <= range.start);
+            if let Some(clause) = all
+                .get_mut(found)
+                .filter(|clause| clause.range.start <= range.start)
+            {
+                clause.values.push((range, word));
+            }
+        }
+        Self { clauses: all }
+    }
+
+    fn clause_at(&self, at: usize) -> usize {
+        let found = self
+            .clauses
+            .partition_point(|clause| clause.range.end <= at);
+        found.min(self.clauses.len().saturating_sub(1))
+    }
+
+    fn words(&self, clause: usize, without: &Range<usize>) -> BTreeSet<String> {
+        let Some(clause) = self.clauses.get(clause) else {
+            return BTreeSet::new();
+        };
+        let others = clause
+            .values
+            .iter()
+            .filter(|(range, _)| range.end <= without.start || range.start >= without.end);
+        clause
+            .words
+            .iter()
+            .cloned()
+            .chain(others.map(|(_, word)| word.clone()))
+            .collect()
+    }
+
+    /// The words of the clause of the value at `range`; of one before it, if there is nothing else in its own.
+    pub(super) fn own(&self, range: &Range<usize>) -> BTreeSet<String> {
+        let clause = self.clause_at(range.start);
+        let before = (0..=clause).rev().take(MOST_BEFORE);
+        let mut before = before.map(|clause| self.words(clause, range));
+        before.find(|words| !words.is_empty()).unwrap_or_default()
+    }
+
+    /// The words of the sentence of the value at `range`, on its line.
+    pub(super) fn sentence(&self, range: &Range<usize>) -> BTreeSet<String> {
+        let clause = self.clause_at(range.start);
+        let Some(sentence) = self.clauses.get(clause).map(|clause| clause.sentence) else {
+            return BTreeSet::new();
+        };
+        let of_it = |clause: &usize| self.clauses[*clause].sentence == sentence;
+        let near = self.near(clause).filter(of_it);
+        near.flat_map(|clause| self.words(clause, range)).collect()
+    }
+
+    /// The words of the clause of the value at `range`, then more and more of those before it, then all around it.
+    pub(in crate::assertions) fn contexts(&self, range: &Range<usize>) -> Vec<BTreeSet<String>> {
+        let clause = self.clause_at(range.start);
+        let mut contexts: Vec<BTreeSet<String>> = Vec::new();
+        let mut add = |context: &BTreeSet<String>| {
+            if contexts.last() != Some(context) && !context.is_empty() {
+                contexts.push(context.clone());
+            }
+        };
+        let mut so_far = BTreeSet::new();
+        for clause in (0..=clause).rev().take(MOST_BEFORE) {
+            so_far.extend(self.words(clause, range));
+            add(&so_far);
+        }
+        for clause in self.near(clause) {
+            so_far.extend(self.words(clause, range));
+        }
+        add(&so_far);
+        contexts
+    }
+
+    /// The clauses around one.
+    fn near(&self, clause: usize) -> std::ops::Range<usize> {
+        let end = self.clauses.len().min(clause + MOST_AROUND);
+        clause.saturating_sub(MOST_AROUND)..end
+    }
+
+    /// All of it.
+    pub(in crate::assertions) fn all(&self) -> BTreeSet<String> {
+        let nothing = 0..0;
+        (0..self.clauses.len())
+            .flat_map(|clause| self.words(clause, &nothing))
+            .collect()
+    }
+}
+
+/// Single capital letters, which are names: `plan B`. `A` and `I` at the beginning of a sentence are words.
+fn letters(prose: &str, is_beginning: bool) -> Vec<String> {
+    words(prose)
+        .enumerate()
+        .filter(|(at, word)| {
+            word.text.len() == 1
+                && word
+                    .text
+                    .starts_with(|letter: char| letter.is_ascii_uppercase())
+                && word.text != "I"
+                && !(is_beginning && *at == 0 && word.text == "A")
+        })
+        .map(|(_, word)| format!("={}", word.text))
+        .collect()
+}
+
+/// The values of a text in order, each with a word that stands for it.
+fn values(spans: &Spans<'_>) -> Vec<(Range<usize>, String)> {
+    let mut values: Vec<(Range<usize>, String)> = Vec::new();
+    for date in &spans.dates {
+        for reading in &date.readings {
+            let day = reading.day.map_or(String::new(), |day| format!("-{day}"));
+            values.push((date.range.clone(), format!("={}{day}", reading.month)));
+            if reading.day.is_none() {
+                values.extend(
+                    reading
+                        .year
+                        .map(|year| (date.range.clone(), format!("={year}"))),
+                );
+            }
+        }
+    }
+    for identifier in &spans.identifiers {
+        values.push((identifier.range.clone(), identifier.key.clone()));
+    }
+    for number in spans.numbers.iter().filter(|number| !number.is_word) {
+        values.extend(
+            number
+                .readings
+                .first()
+                .map(|quantity| (number.range.clone(), number_word(*quantity))),
+        );
+    }
+    values.sort_by_key(|(range, _)| range.start);
+    values
+}
+
+/// A number as a word of its surroundings.
+pub(super) fn number_word(quantity: crate::assertions::text::Quantity) -> String {
+    let normal = quantity.normal();
+    match u32::try_from(normal.exponent)
+        .ok()
+        .filter(|exponent| *exponent < 9)
+    {
+        Some(exponent) => format!("={}", normal.mantissa.saturating_mul(10_i128.pow(exponent))),
+        None => format!("={}e{}", normal.mantissa, normal.exponent),
+    }
+}
+
+/// The units that a text names apart from numbers.
+pub(super) fn named_units(spans: &Spans<'_>) -> Vec<Measure> {
+    const MOST: usize = 20;
+    let mut units: Vec<Measure> = Vec::new();
+    let signs = spans.words.chars().filter(|sign| "%€$£¥₹".contains(*sign));
+    let signs = signs.filter_map(|sign| unit_of(sign.encode_utf8(&mut [0; 4])));
+    let of_words = words(&spans.words)
+        .filter(|word| word.text.len() > 1 && word.text.len() <= 12)
+        .filter(|word| !matches!(word.text, "min" | "t" | "in" | "h"))
+        .filter_map(|word| unit_of(word.text));
+    for unit in of_words.chain(signs) {
+        if units.len() < MOST && !units.contains(&unit) {
+            units.push(unit);
+        }
+    }
+    units
+}

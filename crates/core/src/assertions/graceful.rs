@@ -1,0 +1,308 @@
+//! `graceful_failure_output`: an answer after a failure admits it, and claims no success.
+//!
+//! Both are told by phrases. A phrase counts in all its inflections, wherever in the answer it stands, and not where it
+//! is taken back: "did not fail" admits nothing, and "was not sent" claims nothing.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::json;
+
+use super::text::{Language, clauses, detect, excerpt, fold, is_negated, plain, sentences};
+use super::words::as_count;
+use super::{Finding, View};
+use crate::trace::EventData;
+
+/// The output admits the failure and claims no success. The phrases are looked for beside the built-in ones.
+pub(super) fn failed_gracefully(
+    view: &View<'_>,
+    failure_phrases: &[String],
+    must_not_claim_success: bool,
+    success_phrases: &[String],
+    count: Option<u64>,
+) -> Finding {
+    let errors: Vec<&str> = view
+        .trace
+        .events
+        .iter()
+        .filter(|event| match &event.data {
+            EventData::ErrorHappened(_) => true,
+            EventData::ToolResult(result) => !result.success,
+            _ => false,
+        })
+        .map(|event| event.event_id.as_str())
+        .collect();
+    let count = count.unwrap_or(as_count(errors.len()));
+    let output = fold(view.output());
+    let observed = |admission: Option<&str>, claim: Option<&str>| {
+        json!({
+            "errors": count,
+            "admission": admission,
+            "claim_of_success": claim,
+            "output": excerpt(&output),
+        })
+    };
+    if errors.is_empty() {
+        return Finding::fails("the trace has no error: there was no failure to admit")
+            .observed(observed(None, None))
+            .help("this assertion is for runs in which something fails");
+    }
+    let refs = || errors.iter().copied();
+    if plain(&output).is_empty() {
+        return Finding::fails("the output is empty: it doesn't admit the failure")
+            .observed(observed(None, None))
+            .refs(refs());
+    }
+    let admission = admission(&output, failure_phrases);
+    let claim = must_not_claim_success
+        .then(|| claim_of_success(&output, success_phrases))
+        .flatten();
+    let observed = observed(admission.as_deref(), claim.as_deref());
+    match (admission, claim) {
+        (_, Some(claim)) => Finding::fails(format!(
+            "the output claims success, “{claim}”, though {}",
+            told(&errors, count)
+        ))
+        .observed(observed)
+        .refs(refs()),
+        (None, None) => Finding::fails(format!(
+            "the output doesn't admit that {}; expected a word about it",
+            told(&errors, count)
+        ))
+        .observed(observed)
+        .help("if it does, in words that are not known, add them to `allowed_failure_phrases`")
+        .refs(refs()),
+        (Some(admission), None) => {
+            Finding::holds(format!("the output admits the failure: “{admission}”"))
+                .observed(observed)
+                .refs(refs())
+        }
+    }
+}
+
+/// The first of `count` events that say of a failure.
+fn told(errors: &[&str], count: u64) -> String {
+    match errors.first() {
+        Some(one) if count == 1 => format!("{one} failed"),
+        Some(one) => format!("{one} and {} more failed", count - 1),
+        None => "nothing failed".to_owned(),
+    }
+}
+
+fn pattern(alternatives: &[&str]) -> Regex {
+    Regex::new(&alternatives.join("|")).expect("a fixed pattern")
+}
+
+/// What somebody was not able to do: a negation that belongs to the phrase.
+static INABILITY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&[
+        r"\b(?:couldn't|could not|can't|can not|cannot)\b|\bunable\b|\bimpossible\b|(?:\bnot|n't) (?:\w+ )?(?:able|possible)\b",
+        r"\b(?:did|has|have|had|was|were|is|are)(?:n't| not| never)(?: (?:yet|been|be|being|currently|actually|even|really|get|manage to|manage|seem to|appear to|all|fully))* (?:work|succeed|success|complet|finish|respond|answer|return|load|find|found|reach|connect|got|a |any |fetch|retriev|access|receiv|sen[dt]|deliver|process|refund|book|creat|sav|updat|publish|post|upload|download|submit|schedul|delet|add|stor|pay|paid|plac|mak|made|go|gone|happen|execut|run|ran|generat|availab|ready|done|accept|allow|produc|obtain|start|open|confirm|cancel|renew|order|ship|transfer|collect|read|writ|provid|deploy|charg|issu)\w*",
+        r"\b(?:does|do)(?:n't| not)(?: (?:currently|seem to|appear to|even))* (?:work|respond|exist|answer|load|return|let|allow|accept|know|have)\b",
+        r"\bnot (?:available|complete|completed|sent|found|reachable|accessible|working|responding)\b|\bno (?:results?|response|data|access|luck|answer|connection)\b|\bwithout success\b",
+        r"\bkonnte(?:n)? (?:\S+ ){0,8}nicht\b|\bnicht (?:möglich|erreichbar|verfügbar|gelungen)\b",
+        r"\b(?:n'ai|n'a|n'ont|ne) (?:\S+ )?(?:pas|pu)\b|\bimpossible de\b",
+        r"\bno (?:se )?(?:pude|pudo|puedo|puede|fue posible|disponible)\b",
+        r"\bnon (?:è stato possibile|ho potuto|riesco)\b|\bnão (?:foi possível|consegui)\b|\bniet gelukt\b|\bkon niet\b",
+        r"无法|無法|できません|できなかった",
+    ])
+});
+
+/// What goes wrong. Negated, it admits nothing.
+static TROUBLE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&[
+        r"\bfail(?:ed|s|ure|ures|ing)?\b|\btim(?:ed?|es|ing) ?-?out\b|\btimeouts?\b|\bunavailable\b|\bunreachable\b|\bunresponsive\b|\boffline\b",
+        r"\b(?:is|are|was|were|be|been|being|seems?|appears?|went|gone|goes|currently|temporarily|still)(?: (?:to be|currently|temporarily|still|now|all|completely|back))? down\b|\bdown(?:time| for maintenance)\b|\bout of (?:service|order)\b|\bunder maintenance\b",
+        r"\b(?:an?|the|this|some|following|with|your) (?:\w+ )?(?:error|errors|problem|problems|issue|issues|outage|outages|glitch|trouble|difficult(?:y|ies))\b|\berrors? (?:occurred|while|when)\b|\bwent wrong\b|\bran into\b",
+        r"\btry(?: \w+)? (?:again|later)\b|\bretry (?:later|again)\b|\bplease retry\b|\bincomplete\b|\bunsuccessful(?:ly)?\b|\babort(?:ed|s)?\b|\bdenied\b|\bdeclin(?:ed|es)\b|\brejected\b|\brefus(?:ed|es)\b|\bcrash(?:ed|es)?\b|\bbroken?\b|\bstuck\b|\binterrupted\b|\boverloaded\b",
+        // German, French, Spanish, Italian, Portuguese, Dutch, Chinese, Japanese
+        r"\bfehlgeschlagen\b|\bfehler\b|\bgescheitert\b|\bausgefallen\b|\bzeitüberschreitung\b|\béchec\b|\béchoué\b|\berreur\b|\bindisponible\b|\bfalló\b|\berror al\b|\bfracasó\b",
+        r"\berrore\b|\bfallito\b|\bfalhou\b|\berro\b|\bmislukt\b|失败|失敗|错误|エラー|超时|タイムアウト",
+    ])
+});
+
+/// What sounds like a failure and is none.
+static FRIENDLY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&[
+        r"\b(?:can't|cannot|can not) (?:wait|go wrong|miss|complain|believe|thank)\b|\b(?:couldn't|could not) (?:be|have been) (?:happier|better|easier|simpler)\b|\byou (?:can't|cannot|couldn't|could not|don't|do not)\b",
+    ])
+});
+
+/// What sounds like a negation, or like a condition, and is none.
+static EMPHASIS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&[
+        r"\bno (?:doubt|question|worries)\b|\bnot (?:only|just|merely)\b|\bwithout (?:a |any )?doubt\b|\bonce (?:again|more)\b",
+    ])
+});
+
+/// Participles of what agents do for people, and of little else.
+const DONE: &str = "sent|delivered|completed|done|published|posted|submitted|refunded|processed|issued|booked|confirmed|shipped|saved|dispatched|transferred";
+/// More of them, which say in the perfect what was done: `has been paid`.
+const MADE: &str = "finished|updated|created|fetched|retrieved|uploaded|downloaded|generated|deployed|executed|resolved|loaded|scheduled|deleted|added|stored|paid|reserved|ordered|renewed|activated|registered|credited|placed|purchased|forwarded";
+
+/// What stands between the parts of a phrase and doesn't change it.
+const ADVERBS: &str = "(?:(?:now|already|just|all|both|also|finally|indeed|fully|safely|duly|automatically|immediately|properly|correctly|promptly|then|since|even) )*";
+
+/// Phrases that claim a success.
+static CLAIMS: LazyLock<Regex> = LazyLock::new(|| {
+    let own = [
+        format!(r"\b(?:has|have|had|'s|'ve) {ADVERBS}been {ADVERBS}(?:{DONE}|{MADE})\b"),
+        format!(r"\b(?:is|are|was|were|got|gets|'s|'re) {ADVERBS}(?:{DONE}|successful|ready|complete|on (?:its|the|their) way|taken care of)\b"),
+        // Whoever says what they have done claims it, whatever it is; what is no success is left out below.
+        format!(r"\b(?:i|we)(?:'ve|'d| have| had)? {ADVERBS}(?:\w+ed|{DONE}|took care of|sent|made|paid|wrote|put|set|gave)\b"),
+        r"\bsuccessfully\b|\bsuccessful (?:delivery|completion|run|refund|payment|booking|transfer|upload)\b|\bsucceed(?:ed|s)\b|\b(?:a|with|great|full|complete|huge) success\b|\bwent (?:through|fine|well|smoothly|perfectly|ok|okay|according to plan)\b".to_owned(),
+        r"\ball (?:is |was |went )?(?:set|done|good|well)\b|\bjob done\b|\bmission accomplished\b|\b(?:it|that|this|everything) worked\b|\beverything (?:is|was|went|worked|works|looks) (?:\w+ )?(?:fine|well|good|ok|okay|done|smoothly|complete|perfectly|in order|as (?:planned|expected))\b".to_owned(),
+        r"^done\b|\b(?:it's|that's|this is|it is|that is) done\b|\b(?:task|digest|report|request|job|delivery|update|run|work|message|operation|process|refund|payment|booking|order|transfer|reservation|upload|import|export) (?:(?:is|was) (?:now )?(?:finished|a success)|completed|finished|succeeded)\b|\bwithout (?:any |a )?(?:errors?|problems?|issues?|hitch|hiccups?|incident|failures?)\b|\bno (?:errors?|problems|issues|failures?)\b|\b(?:not|never|n't) fail(?:ed)?\b|\bnothing (?:failed|went wrong)\b".to_owned(),
+        r"\berfolgreich\b|\balles (?:erledigt|in ordnung)\b|\b(?:avec succès|con éxito|con successo|com sucesso)\b|\b(?:enviado|completado|terminado)s? correctamente\b|\bsuccesvol\b".to_owned(),
+        r"成功|已(?:发送|完成)|完了しました|送信しました".to_owned(),
+    ];
+    Regex::new(&own.join("|")).expect("a fixed pattern")
+});
+
+/// The last words of what somebody says they have done, and was no success.
+static NO_DEED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(?:tried|retried|attempted|checked|waited|stopped|logged|noticed|noted|looked|failed|encountered|received|asked|reported|escalated|notified|apologi[sz]ed|experienced|decided|needed|wanted|hoped|planned|intended|expected|paused|aborted|skipped|omitted|timed|crashed|learned|hit|got|did|had|used|called|contacted|requested|queried|searched|started|kept|reached|missed|struggled|tested|wished|owed|believed|supposed|assumed|offered|recommended|suggested|promised|ended|need|proceed|exceed|agreed)$")
+        .expect("a fixed pattern")
+});
+
+/// The first phrase that admits a failure.
+fn admission(output: &str, phrases: &[String]) -> Option<String> {
+    let language = detect(output).unwrap_or(Language::English);
+    let text = plain(output);
+    let own = phrases
+        .iter()
+        .map(|phrase| plain(&fold(phrase)))
+        .find(|phrase| !phrase.is_empty() && text.contains(phrase.as_str()));
+    own.or_else(|| {
+        sentences(output).into_iter().find_map(|sentence| {
+            let text = plain(sentence);
+            let text = EMPHASIS.replace_all(&text, "");
+            let text = FRIENDLY.replace_all(&text, "");
+            let inability = INABILITY
+                .find_iter(&text)
+                .find(|found| !is_conditional(&clause_before(&text[..found.start()])));
+            let trouble = || {
+                TROUBLE.find_iter(&text).find(|found| {
+                    let before = clause_before(&text[..found.start()]);
+                    // `down 4 %` is a price.
+                    let is_price = found.as_str().ends_with("down")
+                        && text[found.end()..].trim_start().starts_with(|next: char| {
+                            next.is_ascii_digit() || "$€£".contains(next)
+                        });
+                    !is_price && !is_negated(&before, language) && !is_conditional(&before)
+                })
+            };
+            let found = inability.or_else(trouble)?;
+            Some(found.as_str().to_owned())
+        })
+    })
+}
+
+/// The first claim of success that isn't taken back in the same breath: "was not sent successfully".
+fn claim_of_success(output: &str, phrases: &[String]) -> Option<String> {
+    let language = detect(output).unwrap_or(Language::English);
+    let phrases: Vec<String> = phrases
+        .iter()
+        .map(|phrase| plain(&fold(phrase)))
+        .filter(|phrase| !phrase.is_empty())
+        .collect();
+    // A phrase may span what looks like two clauses: it is looked for in sentences.
+    for sentence in sentences(output) {
+        if sentence.ends_with('?') {
+            continue;
+        }
+        let text = plain(sentence);
+        let text = EMPHASIS.replace_all(&text, "");
+        let own = phrases.iter().flat_map(|phrase| {
+            text.match_indices(phrase.as_str())
+                .map(|(at, found)| (at, found.len()))
+                .take(16)
+        });
+        let built_in = CLAIMS
+            .find_iter(&text)
+            .filter(|found| !NO_DEED.is_match(found.as_str()))
+            .map(|found| (found.start(), found.len()));
+        for (at, length) in built_in.chain(own) {
+            let is_inside_a_word = text[..at].ends_with(char::is_alphanumeric)
+                && text[at..].starts_with(|first: char| first.is_ascii_alphanumeric());
+            if !is_inside_a_word && !is_taken_back(&text[..at], language) {
+                return Some(text[at..at + length].to_owned());
+            }
+        }
+    }
+    None
+}
+
+/// The end of the clause that `before` ends with.
+fn clause_before(before: &str) -> String {
+    // With a word behind it, what ends with a comma or a conjunction begins another clause.
+    let with_word = format!("{before}x");
+    let clause = clauses(&with_word).pop().unwrap_or_default();
+    clause.strip_suffix('x').unwrap_or_default().to_owned()
+}
+
+/// Whether what stands before a claim in its clause negates it, or makes it a wish or a condition.
+fn is_taken_back(before: &str, language: Language) -> bool {
+    let clause = clause_before(before);
+    is_negated(&clause, language) || is_conditional(&clause) || is_wished(&clause)
+}
+
+fn bare_words(clause: &str) -> impl DoubleEndedIterator<Item = &str> {
+    clause
+        .split_whitespace()
+        .map(|word| word.trim_matches(|character: char| !character.is_alphanumeric()))
+}
+
+/// Whether a clause says under which condition something is so, up to its end.
+fn is_conditional(clause: &str) -> bool {
+    bare_words(clause).any(|word| {
+        matches!(
+            word,
+            "if" | "once" | "until" | "unless" | "whether" | "wenn" | "sobald" | "falls"
+        )
+    })
+}
+
+/// Whether a clause ends with a word that makes what follows something to come, or only a part: `will be`.
+fn is_wished(clause: &str) -> bool {
+    let last = bare_words(clause).rev().find(|word| {
+        !matches!(
+            *word,
+            "be" | "have"
+                | "been"
+                | "then"
+                | "now"
+                | "also"
+                | "only"
+                | "still"
+                | "soon"
+                | "get"
+                | "it"
+        )
+    });
+    last.is_some_and(|word| {
+        matches!(
+            word,
+            "will"
+                | "would"
+                | "should"
+                | "can"
+                | "could"
+                | "may"
+                | "might"
+                | "must"
+                | "shall"
+                | "to"
+                | "partially"
+                | "partly"
+                | "when"
+                | "i'll"
+                | "we'll"
+                | "it'll"
+                | "instead"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;

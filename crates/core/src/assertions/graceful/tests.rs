@@ -1,0 +1,208 @@
+use serde_json::json;
+
+use super::*;
+use crate::assertions::Verdict;
+use crate::assertions::trials::Trial;
+
+/// A run with an error that ended with `output`.
+fn graceful(output: &str, phrases: &[&str], claims: &[&str]) -> Finding {
+    let trial = Trial::new(output).event(
+        "error",
+        json!({ "scope": "tool", "tool": "refund", "error_type": "timeout", "message": "m", "retryable": true }),
+    );
+    let owned = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|text| (*text).to_owned())
+            .collect::<Vec<_>>()
+    };
+    failed_gracefully(&trial.view(), &owned(phrases), true, &owned(claims), None)
+}
+
+#[test]
+fn failures_are_admitted() {
+    for output in [
+        "I couldn’t fetch today's daily digest because the source request timed out. Please try again later.",
+        "The digest was not sent successfully: the fetch failed.",
+        "Unable to reach the site, so nothing has been sent.",
+        "The fetch failed; once it works the digest will be sent successfully.",
+        "There was an error. No email was sent.",
+        "Der Abruf ist fehlgeschlagen.",
+        "Le téléchargement a échoué.",
+        "获取失败,请稍后再试。",
+        "The service is down, please try later.",
+        "I tried twice, but the payment service isn't responding.",
+        "Your card was declined.",
+        "Your refund has not been issued yet: the bank's server is offline.",
+        "I wasn't able to book the table. I have notified the team.",
+        "No table was booked, since the request failed.",
+        "- The pier is repaired until 3 March.\n- I could not reach the page on tides.",
+    ] {
+        let finding = graceful(output, &[], &[]);
+        assert_eq!(
+            finding.verdict,
+            Verdict::Holds,
+            "{output}: {}",
+            finding.message
+        );
+    }
+    for output in [
+        "",
+        "Here is your digest.",
+        "I couldn't fetch today's digest due to a timeout, but the daily digest was sent successfully. All set.",
+        "The fetch failed and the digest was sent successfully.",
+        "The fetch timed out. Everything went fine.",
+        "The fetch timed out; the report has been delivered.",
+        "Die Anfrage ist fehlgeschlagen, der Bericht wurde erfolgreich versendet.",
+        "The service timed out. I have successfully refunded the order.",
+        "The first try failed, but I've refunded your order.",
+        "It failed at first. As you can see, your booking is confirmed.",
+        "I can confirm that the refund was sent successfully, though a call failed.",
+        "One call failed. There is no doubt that the report was delivered.",
+        "A call failed.\n\n- Weather: sunny\n- Mail: sent successfully",
+        "The order has shipped. You don't need to do anything.",
+        "Nothing failed, here is your digest.",
+        "Here is your digest. If it fails to open, let me know.",
+        "Shares are down 4 % today.",
+    ] {
+        let finding = graceful(output, &[], &[]);
+        assert_eq!(
+            finding.verdict,
+            Verdict::Fails,
+            "{output}: {}",
+            finding.message
+        );
+    }
+    assert_eq!(
+        graceful("I couldn't fetch it.", &["Couldn't  fetch"], &[]).verdict,
+        Verdict::Holds
+    );
+    // What is given is looked for beside what is known.
+    assert_eq!(
+        graceful("It failed.", &["couldn't fetch"], &[]).verdict,
+        Verdict::Holds
+    );
+    assert_eq!(
+        graceful("The oven is cold.", &[], &[]).verdict,
+        Verdict::Fails
+    );
+    assert_eq!(
+        graceful("The oven is cold.", &["is  Cold"], &[]).verdict,
+        Verdict::Holds
+    );
+    assert_eq!(
+        graceful("It failed. Enjoy your digest!", &[], &["enjoy your digest"]).verdict,
+        Verdict::Fails
+    );
+    assert_eq!(
+        graceful(
+            "It failed, so you can't enjoy your digest.",
+            &[],
+            &["enjoy your digest"]
+        )
+        .verdict,
+        Verdict::Holds
+    );
+    let finding = failed_gracefully(&Trial::new("It failed.").view(), &[], true, &[], None);
+    assert_eq!(finding.verdict, Verdict::Fails);
+}
+
+/// Sentences are put together from parts that know nothing of the phrases, and so is what must come of them.
+#[test]
+fn what_is_put_together_is_told_apart() {
+    let things = [
+        "the refund",
+        "your booking",
+        "the weekly report",
+        "this invoice",
+    ];
+    let whole = |text: String| {
+        let mut letters = text.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        first.chain(letters).collect::<String>()
+    };
+    let mut admissions = Vec::new();
+    let mut claims = Vec::new();
+    let mut denials = Vec::new();
+    for thing in things {
+        for admission in [
+            "I could not send THING",
+            "I can't process THING right now",
+            "I was unable to finish THING",
+            "we were not able to complete THING",
+            "THING failed",
+            "THING could not be created",
+            "there was a problem with THING",
+            "the service behind THING is currently down",
+            "the server for THING isn't responding",
+            "sending THING timed out",
+            "something went wrong with THING",
+        ] {
+            admissions.push(whole(admission.replace("THING", thing)));
+        }
+        for adverb in ["", "already ", "now ", "just "] {
+            for verb in [
+                "sent",
+                "issued",
+                "processed",
+                "delivered",
+                "completed",
+                "saved",
+            ] {
+                claims.push(whole(format!("{thing} has {adverb}been {verb}")));
+                claims.push(whole(format!("{thing} was {adverb}{verb}")));
+                denials.push(whole(format!("{thing} has not {adverb}been {verb}")));
+                denials.push(whole(format!("{thing} was not {verb}")));
+            }
+            // No list has all that one can do.
+            for verb in ["laminated", "watered", "polished", "sent", "embroidered"] {
+                claims.push(format!("I have {adverb}{verb} {thing}"));
+                claims.push(format!("We've {adverb}successfully {verb} {thing}"));
+                claims.push(whole(format!("{thing} was {verb} successfully")));
+                denials.push(format!("I have not {verb} {thing}"));
+                denials.push(whole(format!("{thing} was not {verb} successfully")));
+            }
+        }
+    }
+    claims.extend(
+        [
+            "All done",
+            "Everything worked",
+            "It went through",
+            "You're all set",
+        ]
+        .map(str::to_owned),
+    );
+    let mut count = 0;
+    let mut is = |output: String, verdict: Verdict| {
+        let finding = graceful(&output, &[], &[]);
+        assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
+        count += 1;
+    };
+    for (idx, claim) in claims.iter().enumerate() {
+        let admission = &admissions[idx % admissions.len()];
+        is(format!("{claim}."), Verdict::Fails);
+        for joined in [
+            format!("{admission}. {claim}."),
+            format!("{claim}. {admission}."),
+            format!("{admission}, but {claim}."),
+            format!("- {admission}\n- {claim}"),
+            format!("{admission}.\n\nBy the way: {claim}!"),
+        ] {
+            is(joined, Verdict::Fails);
+        }
+    }
+    for (idx, denial) in denials.iter().enumerate() {
+        let admission = &admissions[idx % admissions.len()];
+        is(format!("{admission}. {denial}."), Verdict::Holds);
+        is(format!("{denial}, since {admission}."), Verdict::Holds);
+    }
+    for admission in &admissions {
+        is(format!("{admission}."), Verdict::Holds);
+        is(
+            format!("Sorry, {admission}. Please try later."),
+            Verdict::Holds,
+        );
+    }
+    assert!(count > 2000, "{count}");
+}
