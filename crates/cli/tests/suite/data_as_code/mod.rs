@@ -2,6 +2,7 @@
 //! must not run it. That it would run, were it spliced, is tried first.
 
 mod forms;
+mod paths;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
