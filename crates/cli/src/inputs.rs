@@ -9,9 +9,9 @@ use std::time::Duration;
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::formats::timeline::Symbols;
 use cuecard_core::scenario::ToolCallScenario;
-use cuecard_core::script::Given;
+use cuecard_core::script::{Given, short_secret};
 use cuecard_core::source::SourceFile;
-use cuecard_core::value::names_credential;
+use cuecard_core::value::is_credential;
 pub(crate) use cuecard_players::runtime::text_file::io_reason;
 use cuecard_players::runtime::{env_file, text_file};
 
@@ -141,8 +141,17 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
             }
         }
     }
+    for name in &args.secrets {
+        let given = variables
+            .given
+            .iter()
+            .rev()
+            .find(|given| given.name == *name);
+        let short = given.and_then(|given| short_secret(name, &given.value));
+        variables.diagnostics.extend(short);
+    }
     for given in &mut variables.given {
-        given.secret |= names_credential(&given.name);
+        given.secret |= is_credential(&given.name, &given.value);
     }
     variables
 }
@@ -196,7 +205,11 @@ impl Variables {
             return;
         }
         match prompt(name) {
-            Ok(value) => self.give(name, value.into(), "the prompt".to_owned(), true, false),
+            Ok(value) => {
+                let value = value.into();
+                self.diagnostics.extend(short_secret(name, &value));
+                self.give(name, value, "the prompt".to_owned(), true, false);
+            }
             Err(error) => self.diagnostics.push(Diagnostic::error(
                 codes::ARGUMENT,
                 format!("the secret `{name}` can't be asked for: {error}"),
@@ -230,14 +243,18 @@ pub(crate) fn symbols(
 /// The value of a secret: that of its variable, or what is typed on a terminal.
 ///
 /// # Errors
-/// There is neither.
+/// There is neither, or it is too short to be kept secret.
 pub(crate) fn secret(
     name: &str,
     environment: &[(OsString, OsString)],
 ) -> Result<String, Diagnostic> {
     let variable = format!("{VARIABLE_PREFIX}{name}");
+    let long_enough = |value: String| match short_secret(name, &value.as_str().into()) {
+        Some(short) => Err(short),
+        None => Ok(value),
+    };
     if let Some(value) = text_environment(environment).remove(&variable) {
-        return Ok(value);
+        return long_enough(value);
     }
     let missing = |reason: String| {
         Diagnostic::error(
@@ -247,7 +264,9 @@ pub(crate) fn secret(
         .with_help(format!("set `{variable}`"))
     };
     match io::stdin().is_terminal() {
-        true => prompt(name).map_err(|error| missing(io_reason(&error))),
+        true => prompt(name)
+            .map_err(|error| missing(io_reason(&error)))
+            .and_then(long_enough),
         false => Err(missing(format!("`{variable}` is not set"))),
     }
 }

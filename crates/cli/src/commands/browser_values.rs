@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 
 use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_core::script::short_secret;
 use cuecard_core::value::{Json, as_text};
 use cuecard_players::browser::stage::Values;
 
@@ -69,8 +70,13 @@ pub(super) fn resolve(
     secrets.sort();
     secrets.dedup();
     for name in &secrets {
-        let has_value = all.iter().any(|(known, _)| known == name);
-        if has_value || !needs_secrets || !refers(name) {
+        let value = all.iter().find(|(known, _)| known == name);
+        if let Some((_, value)) =
+            value.filter(|_| declared.secrets.contains(name) && !args.secrets.contains(name))
+        {
+            diagnostics.extend(short_secret(name, &value.as_str().into()));
+        }
+        if value.is_some() || !needs_secrets || !refers(name) {
             continue;
         }
         match inputs::secret(name, environment) {

@@ -8,6 +8,7 @@ mod browser;
 mod browser_actions;
 mod browser_runs;
 mod browser_scenarios;
+mod data_as_code;
 mod dependencies;
 mod documents;
 mod examples;

@@ -168,6 +168,39 @@ fn a_child_that_outlives_its_server_is_killed() {
 }
 
 #[test]
+fn what_left_the_group_of_a_command_is_killed_too() {
+    for (leave, is_gone_at_once) in [
+        ("setsid", true),
+        // Neither its parent nor its environment tells whose it is, so that it goes with the run.
+        ("env -i setsid", false),
+    ] {
+        let place = scratch();
+        let command = format!(
+            "({leave} bash -c 'echo $$ > id; exec sleep 600' &); until [ -s id ]; do :; done; cat id"
+        );
+        write_scenario(
+            &place,
+            &[
+                json!({"step": 1, "id": "left", "tool": "claude__bash", "params": {"command": command}, "output": {"id": "$.stdout"}}),
+                json!({"step": 2, "id": "later", "tool": "claude__bash", "params": {"command": "read -r id < id; ps -o stat= -p $id | grep -v Z; :"}, "output": {"state": "$.stdout"}}),
+            ],
+        );
+        let played = program::play(&place, &["scenario.json"], 0);
+        let is_there = played
+            .output("later", "state")
+            .as_str()
+            .is_some_and(|state| !state.is_empty());
+        assert!(!(is_there && is_gone_at_once), "{}", played.json);
+        let id = played.output("left", "id");
+        let leader = id
+            .as_u64()
+            .or_else(|| id.as_str()?.trim().parse().ok())
+            .expect("a process id");
+        assert_ended(Ids { leader, child: 0 });
+    }
+}
+
+#[test]
 fn a_server_that_dies_fails_its_step_at_once_with_its_last_words() {
     let place = with_server(&["child"]);
     // The call may take half an hour: only the server's end can end it within the limit of this test. Its

@@ -19,4 +19,4 @@ pub use machine::{
     CallOutcome, CallRequest, Effect, ElementTarget, Options, Script, Summary, TargetParam, Verdict,
 };
 pub use resolve::Bindings;
-pub use variables::{Given, bind_variables};
+pub use variables::{Given, bind_variables, short_secret};

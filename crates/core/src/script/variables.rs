@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::resolve::Bound;
 use crate::diagnostic::{Diagnostic, codes, did_you_mean};
 use crate::scenario::ToolCallScenario;
-use crate::value::{Json, Origin};
+use crate::value::{Json, Origin, SHORTEST_SECRET, as_text};
 
 /// A value that the user gave for a variable.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,25 @@ pub struct Given {
     /// Whether the scenario may be without such a variable: what the environment or a file holds
     /// may be meant for others.
     pub may_be_unknown: bool,
+}
+
+/// What is wrong with the value of a secret that stands in too many other texts.
+pub fn short_secret(name: &str, value: &Json) -> Option<Diagnostic> {
+    let length = as_text(value).chars().count();
+    let is = match length {
+        0 => "is empty".to_owned(),
+        1 => "has one character".to_owned(),
+        _ => format!("has {length} characters"),
+    };
+    (length < SHORTEST_SECRET).then(|| {
+        Diagnostic::error(
+            codes::ARGUMENT,
+            format!(
+                "the value of the secret `{name}` {is}: fewer than {SHORTEST_SECRET} can't be told from other text"
+            ),
+        )
+        .with_help(format!("give a longer value, or don't mark `{name}` as a secret"))
+    })
 }
 
 /// The scenario's variables with their values; a later entry of `given` wins. All missing ones are

@@ -17,7 +17,9 @@ use std::sync::Arc;
 
 pub use key_shapes::find_keys;
 pub use printable::{printable, printable_lines, turns_direction};
-pub use redact::{REDACTED, Redactor, find_credentials, names_credential};
+pub use redact::{
+    REDACTED, Redactor, SHORTEST_SECRET, find_credentials, is_credential, names_credential,
+};
 pub use text::{Piece, Text};
 
 /// Plain JSON.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::Json;
+use super::{Json, as_text};
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[redacted]";
@@ -123,9 +123,14 @@ impl Redactor {
     }
 }
 
-/// The shortest text that is taken for a secret because of its key alone: shorter ones are words and
-/// numbers that stand everywhere.
-const SHORTEST_GUESSED: usize = 4;
+/// How many characters a secret has at least. Shorter texts are words and numbers that stand everywhere: to take them
+/// out would take letters out of every message.
+pub const SHORTEST_SECRET: usize = 4;
+
+/// Whether a value is to be taken for a secret because of its key.
+pub fn is_credential(key: &str, value: &Json) -> bool {
+    names_credential(key) && as_text(value).chars().count() >= SHORTEST_SECRET
+}
 
 /// Whether a key names a credential: `password`, `API_KEY`, `accessToken`, `Authorization`.
 pub fn names_credential(key: &str) -> bool {
@@ -180,11 +185,7 @@ pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
         Json::Object(members) => {
             for (key, value) in members {
                 match value {
-                    Json::String(text)
-                        if text.chars().count() >= SHORTEST_GUESSED && names_credential(key) =>
-                    {
-                        found.push(text.clone());
-                    }
+                    Json::String(text) if is_credential(key, value) => found.push(text.clone()),
                     _ => find_credentials(value, found),
                 }
             }

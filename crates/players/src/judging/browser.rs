@@ -11,7 +11,7 @@ use cuecard_core::formats::browser::{check_steps_variables, read_steps};
 use cuecard_core::reports::browser_html::BrowserStep;
 use cuecard_core::scenario::TestCase;
 use cuecard_core::scenario::browser::{BrowserOptions, ParseStatus, StepsFile};
-use cuecard_core::script::Given;
+use cuecard_core::script::{Given, short_secret};
 use cuecard_core::source::SourceFile;
 use cuecard_core::trace::{Header, Trace};
 use cuecard_core::value::Json;
@@ -81,6 +81,10 @@ fn ready(source: SourceFile, variables: &Map<String, Json>, setup: &Setup) -> Re
         secrets: &steps.secrets,
     };
     let values = bind(declared, &given);
+    for name in &steps.secrets {
+        let value = given.iter().rev().find(|given| given.name == *name);
+        found.extend(value.and_then(|given| short_secret(name, &given.value)));
+    }
     let folder = text_file::folder_of(Path::new(source.name())).to_owned();
     let storage = reading.options.storage_state.as_ref();
     let storage = match storage.map(|file| StorageFile::read(&folder, file)) {

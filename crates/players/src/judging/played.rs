@@ -153,7 +153,7 @@ pub(super) fn given(variables: &Map<String, Json>, setup: &Setup) -> Vec<Given> 
         name: name.clone(),
         value: value.clone(),
         from: "the test".to_owned(),
-        secret: cuecard_core::value::names_credential(name),
+        secret: cuecard_core::value::is_credential(name, value),
         may_be_unknown: false,
     });
     setup

@@ -112,6 +112,9 @@ pub(super) async fn call(
     // What was asked before belongs to other calls.
     toolbox.pool.take_unanswered(&session);
     let without_path = older::without_path(tool, &arguments);
+    if let (Some(_), Some(path)) = (&without_path, request.params.text("/filePath")) {
+        toolbox.policy.write_path(&path).map_err(builtin::refused)?;
+    }
     let reply = call_and_listen(peer, tool, arguments, recorder).await;
     let unanswered = toolbox.pool.take_unanswered(&session);
     let is_all =

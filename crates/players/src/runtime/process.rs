@@ -2,14 +2,18 @@
 //!
 //! A child ends in one of four ways: it exits by itself, [`ProcessGroup::shut_down`] ends it politely,
 //! dropping the [`ProcessGroup`] kills it, or [`kill_all`] does (on a panic or a second Ctrl-C). In each
-//! case the whole group is killed, so a grandchild that stays behind goes too. Should this process be
-//! killed itself, Linux ends the group's leader (parent-death signal).
+//! case the whole group is killed, so a grandchild that stays behind goes too; on Linux also one that left the
+//! group. Should this process be killed itself, Linux ends the group's leader (parent-death signal).
+
+#[cfg(target_os = "linux")]
+mod strays;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -51,6 +55,8 @@ const INHERITED: &[&str] = &[
 ];
 
 static LIVE_GROUPS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+/// A command of the user's runs on our terminal: what it leaves behind is the user's affair.
+static HAS_GUEST: AtomicBool = AtomicBool::new(false);
 
 /// What to start.
 #[derive(Debug, Clone, Default)]
@@ -70,6 +76,12 @@ pub struct ProcessSpec {
 pub struct ProcessGroup {
     child: Child,
     group: i32,
+    /// What its processes have in their environment; nothing if only the leader is ours to end.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "strays are found on Linux only")
+    )]
+    marker: Option<String>,
     /// Standard input; take it, and drop it to close the pipe.
     pub stdin: Option<ChildStdin>,
     /// Standard output.
@@ -104,7 +116,7 @@ impl ProcessGroup {
         if let Some(cwd) = &spec.cwd {
             command.current_dir(cwd);
         }
-        Self::start(command)
+        Self::start(command, true)
     }
 
     /// Starts a command of the user's on our own standard streams, with all of `environment` and the variables of
@@ -134,11 +146,16 @@ impl ProcessGroup {
         if let Some(cwd) = &spec.cwd {
             command.current_dir(cwd);
         }
-        Self::start(command)
+        if is_terminal {
+            HAS_GUEST.store(true, Ordering::Relaxed);
+        }
+        Self::start(command, !is_terminal)
     }
 
-    fn start(mut command: Command) -> io::Result<Self> {
+    /// Starts `command`; what leaves its group is to be found if it `is_marked`.
+    fn start(mut command: Command, is_marked: bool) -> io::Result<Self> {
         die_with_parent(&mut command);
+        let marker = is_marked.then(|| mark(&mut command));
         let mut child = command.spawn()?;
         let group = child
             .id()
@@ -151,6 +168,7 @@ impl ProcessGroup {
             stderr: child.stderr.take(),
             child,
             group,
+            marker,
         })
     }
 
@@ -188,22 +206,39 @@ impl ProcessGroup {
 
     /// Kills the whole group at once and reaps the leader.
     pub async fn kill(mut self) -> Option<ExitStatus> {
-        signal_group(self.group, Signal::KILL);
+        self.end();
         self.child.wait().await.ok()
+    }
+
+    fn end(&self) {
+        // First those that left, while their ancestor says whose they are.
+        #[cfg(target_os = "linux")]
+        if let (Some(marker), Some(_)) = (&self.marker, self.child.id()) {
+            strays::kill_of(self.group, marker);
+        }
+        signal_group(self.group, Signal::KILL);
+        #[cfg(target_os = "linux")]
+        if let Some(marker) = &self.marker {
+            strays::kill_of(self.group, marker);
+        }
     }
 }
 
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        signal_group(self.group, Signal::KILL);
+        self.end();
         live_groups().remove(&self.group);
     }
 }
 
-/// Kills every group that is still alive. For the panic hook and for an impatient user.
+/// Kills every group that is still alive, and what left one before. For the end, the panic hook and an impatient user.
 pub fn kill_all() {
     for group in std::mem::take(&mut *live_groups()) {
         signal_group(group, Signal::KILL);
+    }
+    #[cfg(target_os = "linux")]
+    if !HAS_GUEST.load(Ordering::Relaxed) {
+        strays::kill_all();
     }
 }
 
@@ -216,6 +251,24 @@ fn signal_group(group: i32, signal: Signal) {
         // A group that has gone already is what we want.
         let _ = kill_process_group(pid, signal);
     }
+}
+
+/// Gives the processes of a command something to be known by.
+#[cfg(target_os = "linux")]
+fn mark(command: &mut Command) -> String {
+    use std::sync::atomic::AtomicU64;
+
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    strays::adopt_orphans();
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let marker = format!("{}.{number}", std::process::id());
+    command.env(strays::VARIABLE, &marker);
+    marker
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mark(_command: &mut Command) -> String {
+    String::new()
 }
 
 #[cfg(target_os = "linux")]
@@ -239,7 +292,7 @@ fn die_with_parent(_command: &mut Command) {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::AsyncReadExt as _;
+    use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 
     fn shell(script: &str) -> ProcessSpec {
         ProcessSpec {
@@ -300,6 +353,39 @@ mod tests {
         while alive(grandchild) {
             tokio::task::yield_now().await;
         }
+    }
+
+    /// Starts `script`, which prints the number of a process that left the group, and lets `end` end the group.
+    #[cfg(target_os = "linux")]
+    async fn ends_stray<F: Future>(script: &str, end: impl FnOnce(ProcessGroup) -> F) {
+        let environment = [("PATH".into(), "/bin:/usr/bin".into())];
+        let mut group = ProcessGroup::spawn(&shell(script), &environment).expect("sh starts");
+        let mut lines = BufReader::new(group.stdout.take().expect("piped")).lines();
+        let line = lines.next_line().await.expect("readable").expect("a line");
+        let stray: i32 = line.trim().parse().expect("a pid");
+        assert!(alive(stray), "{script}");
+        end(group).await;
+        while alive(stray) {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn what_left_the_group_is_ended_with_it() {
+        let sleeper = "setsid sh -c 'echo $$; exec sleep 600'";
+        for script in [
+            format!("{sleeper} & wait"),
+            // The one that forked is gone.
+            format!("({sleeper} &); exec sleep 600"),
+        ] {
+            ends_stray(&script, |group| async { drop(group) }).await;
+            ends_stray(&script, ProcessGroup::kill).await;
+            ends_stray(&script, |group| group.shut_down(Duration::from_millis(20))).await;
+        }
+        // Its environment says nothing, but its parent does.
+        let script = "env -i PATH=/bin:/usr/bin setsid sh -c 'echo $$; exec sleep 600' & wait";
+        ends_stray(script, |group| async { drop(group) }).await;
     }
 
     #[tokio::test]

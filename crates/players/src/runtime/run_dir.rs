@@ -2,7 +2,8 @@
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher as _, RandomState};
-use std::io;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -39,7 +40,7 @@ impl RunDir {
                 Err(error) => return Err(error),
             }
         };
-        let trace = File::create(path.join("trace.jsonl"))?;
+        let trace = create_private(&path.join("trace.jsonl"))?;
         // A file system without locks still keeps a trace.
         let _ = flock(&trace, FlockOperation::NonBlockingLockExclusive);
         clear_old(parent);
@@ -77,7 +78,7 @@ impl RunDir {
         let folder = self.path.join("files");
         fs::create_dir_all(&folder)?;
         let path = folder.join(name);
-        fs::write(&path, content)?;
+        create_private(&path)?.write_all(content)?;
         Ok(path)
     }
 
@@ -91,6 +92,13 @@ impl RunDir {
         file.persist(self.path.join("run.json"))?;
         Ok(())
     }
+}
+
+/// A file for the user's eyes: what servers answered is nobody else's business.
+fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path)
 }
 
 /// An id for a run that started at `started`.
@@ -143,6 +151,19 @@ fn is_run_id(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_user_reads_what_a_run_wrote() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let parent = tempfile::tempdir().expect("a folder");
+        let run = RunDir::create(parent.path(), Timestamp::UNIX_EPOCH).expect("created");
+        let saved = run.save("answer.txt", b"x").expect("written");
+        run.describe(&serde_json::json!({})).expect("written");
+        for path in [run.trace_path(), saved, run.path().join("run.json")] {
+            let mode = fs::metadata(&path).expect("there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{}", path.display());
+        }
+    }
 
     #[test]
     fn the_newest_twenty_runs_are_kept_and_strangers_stay() {

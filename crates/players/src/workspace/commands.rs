@@ -141,8 +141,7 @@ impl std::error::Error for CommandError {
 /// `inherited` is the environment to choose from, as for [`ProcessGroup::spawn`].
 ///
 /// The command has ended when its shell has. What it left running in the background is killed then, and
-/// what that still wrote counts for a tenth of a second only. A process that left the group (`setsid`)
-/// lives on. Dropping the future kills the group.
+/// what that still wrote counts for a tenth of a second only. Dropping the future kills the group.
 ///
 /// # Errors
 /// When the command could not be started; never because of what it did.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cuecard_core::script::Given;
-use cuecard_core::value::{Json, as_text, names_credential};
+use cuecard_core::value::{Json, as_text, is_credential};
 
 use crate::browser::stage::Values;
 
@@ -19,15 +19,17 @@ pub struct Declared<'a> {
 /// The values of a file's variables; a later entry of `given` wins. What nobody gave has none.
 pub fn bind(declared: Declared<'_>, given: &[Given]) -> Values {
     let mut bound: BTreeMap<&str, (&Json, bool)> = BTreeMap::new();
-    let is_secret =
-        |name: &str| declared.secrets.iter().any(|secret| secret == name) || names_credential(name);
+    let is_secret = |name: &str, value: &Json| {
+        declared.secrets.iter().any(|secret| secret == name) || is_credential(name, value)
+    };
     for (name, value) in declared.variables {
         if !value.is_null() {
-            bound.insert(name, (value, is_secret(name)));
+            bound.insert(name, (value, is_secret(name, value)));
         }
     }
     for one in given {
-        bound.insert(&one.name, (&one.value, one.secret || is_secret(&one.name)));
+        let is_secret = one.secret || is_secret(&one.name, &one.value);
+        bound.insert(&one.name, (&one.value, is_secret));
     }
     let (mut variables, mut secrets) = (Vec::new(), Vec::new());
     for (name, (value, is_secret)) in bound {

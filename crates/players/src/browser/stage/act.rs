@@ -7,7 +7,7 @@ use std::time::Duration;
 use cuecard_core::diagnostic::codes;
 use cuecard_core::page::dom::{DomElement, State};
 use cuecard_core::scenario::browser::{ActionKind, Direction, InputValue, WaitFor};
-use cuecard_core::value::{Text, as_text};
+use cuecard_core::value::{SHORTEST_SECRET, Text, as_text};
 use reqwest::Url;
 
 use super::live::{Before, LiveStage};
@@ -392,9 +392,6 @@ impl LiveStage {
         is_link && self.bridge.gives_file(&aim.address).await
     }
 }
-
-/// A password that stands in a sentence is hidden from this length on: shorter ones stand everywhere.
-const SHORTEST_SECRET: usize = 3;
 
 fn aim<'d>(deed: &'d Deed<'_>) -> Result<&'d Aim, Failure> {
     deed.aim.as_ref().ok_or_else(|| {

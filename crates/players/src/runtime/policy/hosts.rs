@@ -55,7 +55,7 @@ impl HostLists {
         check_scheme(&url, || shown(text))?;
         check_parts(text, &written, &url)?;
         let grant = UrlGrant {
-            is_from_data: !text.is_trusted(),
+            is_from_data: !text.is_trusted() && !has_trusted_host(text, &url),
             url,
             source: text.untrusted().map(name),
             lists: self.clone(),
@@ -81,7 +81,7 @@ impl UrlGrant {
         &self.url
     }
 
-    /// Whether a peer's answer is a part of it.
+    /// Whether a peer's answer decides where it leads.
     pub fn is_from_data(&self) -> bool {
         self.is_from_data
     }
@@ -90,7 +90,7 @@ impl UrlGrant {
     /// goes to these and to no others. `url` is the granted one or, if `is_redirect`, where an answer sent us.
     /// `is_private` says whether an address belongs to this machine or its network: loopback, private, link-local.
     ///
-    /// A URL with data in it must not lead to a private address. A trusted one may; a redirect is a peer's answer, so
+    /// A URL whose host or port has data in it must not lead to a private address. Another may; a redirect is a peer's answer, so
     /// it may only if it stays on the same host and port (or steps up from http to https there).
     ///
     /// # Errors
@@ -211,6 +211,24 @@ fn check_scheme(url: &Url, shown: impl FnOnce() -> String) -> Result<(), Refusal
         format!("`{}` is not an http or https URL", shown()),
         "only `http://` and `https://` can be fetched",
     ))
+}
+
+/// Whether scheme, host and port stand in trusted text, with the `/` that ends them: then data can't change them.
+fn has_trusted_host(text: &Text, url: &Url) -> bool {
+    let trusted: String = text
+        .pieces()
+        .iter()
+        .take_while(|piece| piece.origin.is_trusted())
+        .map(|piece| piece.text.as_str())
+        .collect();
+    let rest = trusted.split_once(':').map_or("", |(_, rest)| rest);
+    let is_ended = rest
+        .trim_start_matches(['/', '\\', '\t', '\n', '\r'])
+        .contains(['/', '\\', '?', '#']);
+    is_ended
+        && Url::parse(&trusted).is_ok_and(|before| {
+            before.authority() == url.authority() && before.scheme() == url.scheme()
+        })
 }
 
 /// Data may be a whole URL, but no half scheme, and not in the host beside credentials: these would go to whomever the
@@ -385,13 +403,60 @@ mod tests {
     }
 
     #[test]
-    fn data_in_the_path_counts_too() {
-        let grant = lists(&[], &[])
-            .grant(&text("http://localhost:3000/users/{{id}}", &[("id", "7")]))
-            .expect("a URL");
-        let refusal =
-            check(&grant, "http://localhost:3000/users/7", "127.0.0.1", false).expect_err("local");
-        assert_eq!(refusal.help, "allow it with `--allow-host localhost:3000`");
+    fn behind_a_host_that_the_author_wrote_data_may_stand() {
+        for (template, value) in [
+            ("http://localhost:3000/users/{{x}}", "7"),
+            ("http://localhost:3000/{{x}}", "@example.com/"),
+            ("http://localhost:3000/{{x}}", "../../:80@[::1]/"),
+            ("http://localhost:3000/{{x}}", "\\\\example.com"),
+            ("http://localhost:3000?q={{x}}", "/x"),
+            ("http://localhost:3000/#{{x}}", "//10.0.0.1"),
+            ("http:\\\\localhost:3000\\{{x}}", "a"),
+            ("http:localhost:3000/{{x}}", "a"),
+        ] {
+            let grant = lists(&[], &[])
+                .grant(&text(template, &[("x", value)]))
+                .expect(template);
+            assert!(!grant.is_from_data(), "{template}");
+            assert_eq!(grant.url().authority(), "localhost:3000", "{template}");
+            assert!(check(&grant, grant.url().as_str(), "127.0.0.1", false).is_ok());
+            assert!(
+                check(&grant, "http://10.0.0.1/", "10.0.0.1", true).is_err(),
+                "a redirect"
+            );
+        }
+    }
+
+    #[test]
+    fn data_that_may_change_the_host_or_port_counts() {
+        for (template, value) in [
+            ("http://localhost:300{{x}}/", "0"),
+            ("http://localhost{{x}}", "/users"),
+            ("http://localhost{{x}}/", ""),
+            ("http://{{x}}/a", "localhost"),
+            ("http:///{{x}}/a", "localhost"),
+            ("http:/\t/{{x}}/a", "localhost"),
+            ("http:{{x}}", "//localhost/"),
+            ("http://a@{{x}}/", "localhost"),
+            ("{{x}}/a/b", "http://localhost"),
+            ("http://local{{x}}/", "host"),
+        ] {
+            let grant = match lists(&[], &[]).grant(&text(template, &[("x", value)])) {
+                Ok(grant) => grant,
+                Err(refusal) => {
+                    assert_eq!(refusal.kind, RefusalKind::Host);
+                    continue;
+                }
+            };
+            assert!(grant.is_from_data(), "{template}");
+            let refusal =
+                check(&grant, grant.url().as_str(), "127.0.0.1", false).expect_err("local");
+            assert!(
+                refusal
+                    .help
+                    .starts_with("allow it with `--allow-host localhost")
+            );
+        }
     }
 
     #[test]

@@ -19,10 +19,19 @@ const MAX_PATH: usize = 32 * 1024;
 pub(super) struct Places {
     root: PathBuf,
     working_directory: PathBuf,
-    allowed: Vec<PathBuf>,
+    allowed: Vec<Allowed>,
     run_dir: Option<PathBuf>,
     is_confined: bool,
     is_read_only: bool,
+}
+
+/// A place beside the root.
+#[derive(Debug, Clone)]
+struct Allowed {
+    /// As the user named it.
+    named: PathBuf,
+    /// Where that leads.
+    path: PathBuf,
 }
 
 impl Places {
@@ -48,17 +57,19 @@ impl Places {
         )?;
         let mut resolved = Vec::with_capacity(allowed.len());
         for path in allowed {
-            resolved.push(resolve(&absolute(path)).map_err(|error| {
+            let named = absolute(path);
+            let path = resolve(&named, |_| {}).map_err(|error| {
                 Refusal::new(
                     RefusalKind::Path,
                     format!("the allowed path `{}` {error}", path.display()),
                     "give a path that can be looked at with `--allow-path DIR`",
                 )
-            })?);
+            })?;
+            resolved.push(Allowed { named, path });
         }
         let run_dir = run_dir
             .map(|path| {
-                resolve(&absolute(path)).map_err(|error| {
+                resolve(&absolute(path), |_| {}).map_err(|error| {
                     Refusal::new(
                         RefusalKind::Path,
                         format!("the run directory `{}` {error}", path.display()),
@@ -96,7 +107,8 @@ impl Places {
         if text.is_trusted() && !self.is_confined && !must_not_write {
             return Ok(path);
         }
-        let path = resolve(&path).map_err(|error| {
+        let mut passed = Vec::new();
+        let path = resolve(&path, |path| passed.push(path.to_owned())).map_err(|error| {
             Refusal::new(
                 RefusalKind::Path,
                 format!("the path `{}`{} {error}", shown(text), sources(text)),
@@ -121,8 +133,14 @@ impl Places {
         let may_use_run_dir = text.is_trusted() && is_in_run_dir;
         if path.starts_with(&self.root)
             || may_use_run_dir
-            || self.allowed.iter().any(|allowed| path.starts_with(allowed))
+            || self
+                .allowed
+                .iter()
+                .any(|allowed| path.starts_with(&allowed.path))
         {
+            if !text.is_trusted() {
+                self.check_names(text, &path, &passed)?;
+            }
             return Ok(path);
         }
         let (because, help) = if text.is_trusted() {
@@ -143,6 +161,39 @@ impl Places {
             ),
             help,
         ))
+    }
+
+    /// Data may not lead to what decides what runs next, unless the user named just that. `passed` is each file and
+    /// folder on the way to `path`, links included.
+    fn check_names(&self, text: &Text, path: &Path, passed: &[PathBuf]) -> Result<(), Refusal> {
+        let is_inside = |place: &Path, path: &Path| path != place && path.starts_with(place);
+        for step in passed {
+            let is_below = is_inside(&self.root, step)
+                || self
+                    .allowed
+                    .iter()
+                    .any(|allowed| is_inside(&allowed.path, step));
+            let name = step.file_name().unwrap_or_default().to_string_lossy();
+            if !is_below || !decides_what_runs(&name) {
+                continue;
+            }
+            let is_allowed = self.allowed.iter().any(|allowed| {
+                path.starts_with(&allowed.path)
+                    && (allowed.named.starts_with(step) || allowed.path.starts_with(step))
+            });
+            if !is_allowed {
+                return Err(Refusal::new(
+                    RefusalKind::Path,
+                    format!(
+                        "the path `{}`{} leads to `{name}`, which decides what runs next",
+                        shown(text),
+                        sources(text)
+                    ),
+                    format!("allow it with `--allow-path {}`", step.display()),
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// The path as written, made absolute.
@@ -184,6 +235,94 @@ impl Places {
     }
 }
 
+/// Whether programs that are started later take orders from a file or folder of this name: configs of servers and
+/// editors, hooks and workflows, start files of shells and others.
+fn decides_what_runs(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        // Configs that start servers and tasks.
+        ".mcp.json",
+        ".cuecard",
+        ".sandy",
+        ".claude",
+        ".codex",
+        ".cursor",
+        ".gemini",
+        ".vscode",
+        ".idea",
+        ".devcontainer",
+        ".devcontainer.json",
+        // Version control and what builds from it.
+        ".git",
+        ".gitconfig",
+        ".gitmodules",
+        ".hg",
+        ".hgrc",
+        ".husky",
+        ".pre-commit-config.yaml",
+        ".github",
+        ".gitlab-ci.yml",
+        ".circleci",
+        // Start files of shells.
+        ".profile",
+        ".bashrc",
+        ".bash_profile",
+        ".bash_login",
+        ".bash_logout",
+        ".bash_aliases",
+        ".zshrc",
+        ".zshenv",
+        ".zprofile",
+        ".zlogin",
+        ".zlogout",
+        ".kshrc",
+        ".mkshrc",
+        ".cshrc",
+        ".tcshrc",
+        ".login",
+        ".logout",
+        ".inputrc",
+        ".envrc",
+        ".config",
+        ".ssh",
+        ".tmux.conf",
+        ".screenrc",
+        // Start files of editors, debuggers and interpreters.
+        ".vim",
+        ".vimrc",
+        ".gvimrc",
+        ".exrc",
+        ".nvimrc",
+        ".nvim.lua",
+        ".emacs",
+        ".emacs.d",
+        ".dir-locals.el",
+        ".nanorc",
+        ".gdbinit",
+        ".lldbinit",
+        ".psqlrc",
+        ".sqliterc",
+        ".irbrc",
+        ".pryrc",
+        ".rprofile",
+        ".npmrc",
+        ".yarnrc.yml",
+    ];
+    // As lenient as the file systems of macOS and Windows: upper case, blanks and dots at the end, characters that
+    // aren't there.
+    let folded: String = name
+        .chars()
+        .filter(|character| !matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'))
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .collect();
+    let plain = folded
+        .split(':')
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches([' ', '.']);
+    NAMES.contains(&plain) || plain == "git~1"
+}
+
 fn folder(path: &Path, what: &str, help: &str) -> Result<PathBuf, Refusal> {
     let wrong = match path.canonicalize() {
         Ok(resolved) if resolved.is_dir() => return Ok(resolved),
@@ -220,8 +359,8 @@ fn sources(text: &Text) -> String {
 
 /// Where an absolute path leads once all symbolic links are followed, as the system would. What doesn't exist (yet)
 /// is taken as it is written, a `..` in it steps back by name. A link to something that doesn't exist is followed
-/// too, since writing through it would create the target.
-fn resolve(path: &Path) -> Result<PathBuf, String> {
+/// too, since writing through it would create the target. `pass` gets each file, folder and link on the way.
+fn resolve(path: &Path, mut pass: impl FnMut(&Path)) -> Result<PathBuf, String> {
     let mut resolved = PathBuf::new();
     let mut to_do: VecDeque<Part> = VecDeque::new();
     prepend(&mut to_do, path);
@@ -233,6 +372,7 @@ fn resolve(path: &Path) -> Result<PathBuf, String> {
             Part::Parent => drop(resolved.pop()),
             Part::Name(name) => {
                 resolved.push(name);
+                pass(&resolved);
                 match resolved.symlink_metadata() {
                     Ok(metadata) if metadata.file_type().is_symlink() => {
                         links += 1;
@@ -449,6 +589,111 @@ mod tests {
         assert!(places.write(&data("../later/x")).is_ok());
         assert!(places.read(&data("../later-2")).is_err());
         assert!(places.read(&data("/etc/passwd")).is_err());
+    }
+
+    #[test]
+    fn data_names_nothing_that_decides_what_runs_next() {
+        let tree = tree();
+        let root = tree.base.join("root");
+        fs::create_dir_all(root.join(".git/hooks")).expect("made");
+        fs::create_dir_all(root.join("hooks")).expect("made");
+        symlink(".git/hooks", root.join("harmless")).expect("linked");
+        symlink("hooks", root.join(".husky")).expect("linked");
+        symlink(".mcp.json", root.join("dangling-config")).expect("linked");
+        let places = places(&tree, |_| {});
+        for path in [
+            ".mcp.json",
+            "./.mcp.json",
+            ".MCP.json",
+            ".mcp.json/",
+            ".mcp.json.",
+            ".mcp.json ",
+            ".mcp.json::$DATA",
+            ".g\u{200c}it/config",
+            "inner/../.git/config",
+            "inner//.git///hooks/pre-commit",
+            ".Git/hooks/pre-commit",
+            "GIT~1/config",
+            "inner/.github/workflows/x.yml",
+            ".cuecard/config.json",
+            ".sandy",
+            "harmless/pre-commit",
+            ".husky/pre-commit",
+            "dangling-config",
+            "inner/.bashrc",
+            ".ba\u{17f}hrc",
+            ".vimrc",
+            ".config/fish/config.fish",
+        ] {
+            let refusal = places.write(&data(path)).expect_err(path);
+            assert!(
+                refusal.message.contains("decides what runs next"),
+                "{refusal}"
+            );
+            assert_eq!(places.read(&data(path)).expect_err(path), refusal);
+            assert!(places.write(&path.into()).is_ok(), "the author may: {path}");
+        }
+        let part = text("inner/{{x}}/config", &[("x", ".git")]);
+        assert!(places.write(&part).is_err());
+        let split = text(".{{x}}.json", &[("x", "mcp")]);
+        assert!(places.write(&split).is_err());
+        for path in [
+            "git",
+            ".gitignore",
+            "x.git",
+            ".github.md",
+            "mcp.json",
+            ".mcp",
+            "hooks/x",
+            "a.bashrc",
+        ] {
+            assert!(places.write(&data(path)).is_ok(), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_decides_what_runs_next_must_be_allowed_by_its_own_name() {
+        let tree = tree();
+        let root = tree.base.join("root");
+        fs::create_dir(root.join("hooks")).expect("made");
+        symlink("hooks", root.join(".husky")).expect("linked");
+        let allow = |paths: &[&str]| {
+            let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+            Places::new(&root, &root, &paths, None, false, false).expect("it exists")
+        };
+        let some = allow(&[".github/workflows", ".husky", "../outside"]);
+        for (path, is_allowed) in [
+            (".github/workflows/x.yml", true),
+            (".github/dependabot.yml", false),
+            (".github/workflows/.git/x", false),
+            (".husky/pre-commit", true),
+            (".git/config", false),
+            ("out/secret", true),
+            ("out/.git/config", false),
+        ] {
+            assert_eq!(some.write(&data(path)).is_ok(), is_allowed, "{path}");
+        }
+        // To allow all is not to allow just that.
+        assert!(allow(&["/", "."]).write(&data(".git/config")).is_err());
+        let refusal = allow(&[])
+            .write(&data(".git/config"))
+            .expect_err("it decides");
+        assert_eq!(
+            refusal.help,
+            format!(
+                "allow it with `--allow-path {}`",
+                root.join(".git").display()
+            )
+        );
+        // The author chose the root, whatever it is called.
+        fs::create_dir_all(root.join(".config/work")).expect("made");
+        let inner = root.join(".config/work");
+        let inside = Places::new(&inner, &inner, &[], None, false, false).expect("it exists");
+        assert!(
+            inside
+                .write(&data(inner.join("x").to_str().expect("UTF-8")))
+                .is_ok()
+        );
     }
 
     #[test]

@@ -183,7 +183,7 @@ fn add<'lexed>(words: &'lexed [Word], programs: &mut Vec<Program<'lexed>>) -> Re
         }
         // `find` starts what follows `-exec`.
         let after = &rest[resolved.program + 1..];
-        let is_find = matches!(programs::kind(resolved.name), programs::Kind::Find);
+        let is_find = resolved.name == "find";
         rest = match after
             .iter()
             .position(|word| is_find && programs::starts_command(&word.text))

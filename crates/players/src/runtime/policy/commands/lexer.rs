@@ -173,8 +173,9 @@ impl<'source> Lexer<'source> {
         match character {
             '}' => {
                 self.frames.pop();
-                self.lexed.facts.evaluates_variables |=
-                    evaluates(&self.symbols[start..self.at - 1]);
+                let content = &self.symbols[start..self.at - 1];
+                self.lexed.facts.evaluates_variables |= evaluates(content);
+                self.lexed.facts.moves_data |= assigns(content);
             }
             '\\' => self.backslash(),
             '"' | '\'' if is_in_double => self.doubt("there are quotes in a `${…}` in quotes"),
@@ -366,6 +367,16 @@ pub(super) fn is_name(text: &str) -> bool {
         && text
             .bytes()
             .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+}
+
+/// Whether the content of a `${…}` puts something into a variable: `${x:=…}`.
+fn assigns(content: &[Symbol]) -> bool {
+    let is_in_name = |symbol: &&Symbol| matches!(symbol, Symbol::Char(c) if *c == '_' || c.is_ascii_alphanumeric());
+    let name = content.iter().take_while(is_in_name).count();
+    matches!(
+        &content[name..],
+        [Symbol::Char('='), ..] | [Symbol::Char(':'), Symbol::Char('='), ..]
+    )
 }
 
 /// Whether the content of a `${…}` makes the shell evaluate what is in a variable: a subscript, a substring, an

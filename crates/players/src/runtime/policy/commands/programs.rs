@@ -1,21 +1,17 @@
-//! What is known about programs: which start others, which run their arguments as code.
+//! What is known about programs: which run their arguments, which start others.
 
-mod interpreters;
+mod runners;
 mod wrappers;
 
 use super::words::Word;
-pub(super) use interpreters::Interpreter;
-pub(super) use wrappers::{Resolved, resolve};
+pub(super) use runners::{Runner, has_subcommands, runner};
+pub(super) use wrappers::resolve;
 
-/// What a program does with its arguments, as far as data in them is concerned.
+/// What a program that runs none of its arguments does with them.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
     /// They are data to it.
     Plain,
-    /// Any of them may be code, a command or a name that is evaluated.
-    Evaluator,
-    /// Some of them are code.
-    Interpreter(&'static Interpreter),
     /// `export NAME=value` and the like.
     Declares,
     /// They are names of variables, which are evaluated.
@@ -33,20 +29,11 @@ pub(super) enum Kind {
     /// They are ignored.
     Ignores,
     ChangesDirectory,
-    Find,
 }
 
 /// What `name` does with its arguments.
 pub(super) fn kind(name: &str) -> Kind {
-    if let Some(interpreter) = interpreters::interpreter(name) {
-        return Kind::Interpreter(interpreter);
-    }
     match name {
-        "eval" | "." | "source" | "trap" | "alias" | "let" | "bind" | "complete" | "compgen"
-        | "fc" | "enable" | "coproc" | "ssh" | "rsh" | "mosh" | "parallel" | "watch" | "at"
-        | "batch" | "crontab" | "tmux" | "screen" | "make" | "gmake" | "gdb" | "lldb" | "dc"
-        | "ed" | "ex" | "expect" | "socat" | "deno" | "osascript" | "pwsh" | "powershell"
-        | "cmd" | "sqlite3" | "duckdb" => Kind::Evaluator,
         "declare" | "typeset" | "local" | "export" | "readonly" => Kind::Declares,
         "unset" => Kind::Names,
         "read" | "mapfile" | "readarray" | "getopts" => Kind::Reads,
@@ -57,7 +44,6 @@ pub(super) fn kind(name: &str) -> Kind {
         "printf" => Kind::Printf,
         ":" | "true" | "false" => Kind::Ignores,
         "cd" | "pushd" | "popd" => Kind::ChangesDirectory,
-        "find" => Kind::Find,
         _ => Kind::Plain,
     }
 }
@@ -90,19 +76,83 @@ pub(super) fn evaluates_names(name: &str) -> bool {
         )
 }
 
-/// Whether an evaluator with `arguments` arguments runs what it reads.
-pub(super) fn evaluates_input(name: &str, arguments: usize) -> bool {
-    match name {
-        "ssh" | "rsh" => arguments < 2,
-        "at" | "batch" | "dc" | "ed" | "ex" | "sqlite3" | "duckdb" | "gdb" | "pwsh"
-        | "powershell" | "cmd" => true,
-        _ => false,
-    }
-}
-
 /// Whether the words after `option` of `find` are a command.
 pub(super) fn starts_command(option: &str) -> bool {
     matches!(option, "-exec" | "-execdir" | "-ok" | "-okdir")
+}
+
+/// Whether the shell, the loader or common programs take orders from this variable.
+pub(super) fn is_special(variable: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "PATH",
+        "ENV",
+        "IFS",
+        "SHELL",
+        "CDPATH",
+        "FPATH",
+        "ZDOTDIR",
+        "BASHOPTS",
+        "SHELLOPTS",
+        "PROMPT_COMMAND",
+        "FCEDIT",
+        "RANDOM",
+        "SECONDS",
+        "LINENO",
+        "OPTIND",
+        "HISTCMD",
+        "PS0",
+        "PS1",
+        "PS2",
+        "PS3",
+        "PS4",
+        "HOME",
+        "PAGER",
+        "MANPAGER",
+        "MORE",
+        "BROWSER",
+        "VISUAL",
+        "VIMINIT",
+        "EXINIT",
+        "LUA_INIT",
+        "R_PROFILE",
+        "MAKEFLAGS",
+        "TAR_OPTIONS",
+        "RUSTC",
+        "RUSTC_WRAPPER",
+        "OPENSSL_CONF",
+        "AWKPATH",
+        "GCONV_PATH",
+        "CC",
+        "CXX",
+    ];
+    const PREFIXES: &[&str] = &[
+        "LD_",
+        "DYLD_",
+        "GIT_",
+        "BASH_",
+        "PYTHON",
+        "NODE_",
+        "RUBY",
+        "PERL",
+        "PHP",
+        "LUA_",
+        "JULIA_",
+        "CARGO_",
+        "NPM_CONFIG_",
+        "npm_config_",
+        "CUECARD_",
+        "LESS",
+        "XDG_CONFIG_",
+        "JAVA_",
+        "_JAVA_",
+        "JDK_",
+        "MAVEN_",
+        "GRADLE_",
+    ];
+    const SUFFIXES: &[&str] = &["EDITOR", "_ASKPASS", "_RSH", "_SSH"];
+    NAMES.contains(&variable)
+        || PREFIXES.iter().any(|prefix| variable.starts_with(prefix))
+        || SUFFIXES.iter().any(|suffix| variable.ends_with(suffix))
 }
 
 /// The name of a program without its folders, if it is known before the command runs.

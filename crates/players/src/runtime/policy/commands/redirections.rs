@@ -99,7 +99,7 @@ pub(super) fn check_all(lexed: &Lexed, places: &Places) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn all(lexed: &Lexed) -> impl Iterator<Item = &Redirection> {
+pub(super) fn all(lexed: &Lexed) -> impl Iterator<Item = &Redirection> {
     lexed
         .commands
         .iter()

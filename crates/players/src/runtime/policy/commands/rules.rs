@@ -3,15 +3,20 @@
 mod builtins;
 mod options;
 
+use std::collections::HashSet;
+
 use super::super::paths::Places;
 use super::super::source::{Source, is_integer, reference};
 use super::super::{Refusal, RefusalKind};
 use super::lexer;
-use super::programs::{self, Interpreter, Kind, Resolved};
+use super::programs::{self, Kind, Runner};
 use super::redirections;
 use super::words::{Lexed, Operator, SimpleCommand, Word};
 use builtins::may_evaluate;
 use cuecard_core::value::Piece;
+
+/// How many shells may start one another in the arguments of a command.
+const MAX_DEPTH: usize = 8;
 
 /// Judges all data of a command.
 pub(super) fn check(lexed: &Lexed, source: &Source<'_>, places: &Places) -> Result<(), Refusal> {
@@ -28,14 +33,7 @@ pub(super) fn check(lexed: &Lexed, source: &Source<'_>, places: &Places) -> Resu
             "write that part of the command in a simpler way",
         ));
     }
-    let mut rules = Rules {
-        lexed,
-        source,
-        carried: lexed.listed.iter().cloned().flatten().collect(),
-        moves_data: lexed.facts.moves_data || lexed.facts.defines_functions,
-        evaluates: lexed.facts.evaluates_variables,
-        bare: None,
-    };
+    let mut rules = Rules::new(lexed, source, 0);
     for command in &lexed.commands {
         rules.command(command)?;
     }
@@ -52,11 +50,48 @@ struct Rules<'a> {
     moves_data: bool,
     /// The command evaluates what is in variables.
     evaluates: bool,
-    /// An interpreter that runs what it reads from wherever.
+    /// What runs data that it reads: a program, or a file that the command writes.
     bare: Option<String>,
+    /// Files that it writes, as far as they are known.
+    written: HashSet<&'a str>,
+    /// It writes files.
+    writes: bool,
+    /// How many shells start one another before this one.
+    depth: usize,
 }
 
 impl<'a> Rules<'a> {
+    fn new(lexed: &'a Lexed, source: &'a Source<'a>, depth: usize) -> Self {
+        let copies = lexed
+            .commands
+            .iter()
+            .filter(|command| command.words.first().is_some_and(|word| word.is("tee")));
+        let written: Vec<&Word> = redirections::all(lexed)
+            .filter(|redirection| redirection.operator == Operator::Write)
+            .map(|redirection| &redirection.target)
+            .chain(copies.flat_map(|command| &command.words[1..]))
+            .filter(|word| !word.is("/dev/null"))
+            .collect();
+        Self {
+            lexed,
+            source,
+            carried: lexed.listed.iter().cloned().flatten().collect(),
+            // What stands in a here-document isn't looked into.
+            moves_data: lexed.facts.moves_data
+                || lexed.facts.defines_functions
+                || lexed.facts.has_hidden_command,
+            evaluates: lexed.facts.evaluates_variables || lexed.facts.has_hidden_command,
+            bare: None,
+            writes: !written.is_empty(),
+            written: written
+                .into_iter()
+                .filter(|word| word.is_literal())
+                .map(|word| plain_path(&word.text))
+                .collect(),
+            depth,
+        }
+    }
+
     fn command(&mut self, command: &'a SimpleCommand) -> Result<(), Refusal> {
         for word in &command.assignments {
             self.assignment(word)?;
@@ -69,91 +104,78 @@ impl<'a> Rules<'a> {
         if command.words.is_empty() {
             return Ok(());
         }
-        self.simple(&command.words, command, true)?;
-        Ok(())
+        self.simple(&command.words, command)
     }
 
-    /// A program with its arguments; `is_whole` if they are not a part of those of `find`.
-    fn simple(
-        &mut self,
-        words: &'a [Word],
-        command: &'a SimpleCommand,
-        is_whole: bool,
-    ) -> Result<(), Refusal> {
-        let resolved = match programs::resolve(words) {
-            Ok(resolved) => resolved,
-            Err(at) => return self.unknown_program(words, at),
+    /// A program with its arguments.
+    fn simple(&mut self, words: &'a [Word], command: &'a SimpleCommand) -> Result<(), Refusal> {
+        self.refuse_any(
+            &words[0],
+            "stands in the name of the program",
+            "write the name of the program out",
+        )?;
+        self.runs_file(&words[0]);
+        let arguments = &words[1..];
+        let Some(name) = programs::base_name(&words[0]) else {
+            return self.unknown_program(arguments);
         };
-        for &at in resolved.wrappers.iter().chain([&resolved.program]) {
+        if programs::has_subcommands(name)
+            && let Some(first) = arguments.first()
+            && first.data.first().is_some_and(|&(_, at)| at == 0)
+        {
             self.refuse_any(
-                &words[at],
-                "stands in the name of the program",
-                "write the name of the program out",
+                first,
+                &format!("stands where `{name}` is told what to do"),
+                "write that word out",
             )?;
         }
-        let before = &words[..resolved.program];
-        for word in before.iter().filter(|word| word.assignment.is_some()) {
-            self.assignment(word)?;
+        if let Some(runner) = programs::runner(name, arguments) {
+            return self.runner(runner, name, arguments, command);
         }
-        if resolved.splits {
-            self.refuse_all(
-                words,
-                "is an argument of `xargs`, which puts commands together",
-                "write a loop: `while read -r item; do …; done`",
-            )?;
-        }
-        let start = resolved.program + 1;
-        // What a shell's own code has as arguments is no option, nor a program's name.
-        let mut operands = words.len();
-        match programs::kind(resolved.name) {
-            Kind::Evaluator => self.evaluator(&resolved, words, command)?,
-            Kind::Interpreter(interpreter) => {
-                operands =
-                    self.interpreter(interpreter, resolved.name, words, start, Some(command))?;
-            }
-            Kind::Declares => return self.declares(&words[start..]),
+        let kind = programs::kind(name);
+        match kind {
+            Kind::Declares => return self.declares(arguments),
             Kind::Names | Kind::Reads => {
-                self.moves_data |= !matches!(programs::kind(resolved.name), Kind::Names);
-                self.evaluates |= words[start..].iter().any(may_evaluate);
+                self.moves_data |= !matches!(kind, Kind::Names);
+                // `mapfile -C` runs code for each line.
+                let is_callback = |word: &Word| word.text.starts_with("-C");
+                self.evaluates |= arguments
+                    .iter()
+                    .any(|word| may_evaluate(word) || is_callback(word));
                 self.refuse_all(
-                    &words[start..],
+                    arguments,
                     "stands where the shell expects a name",
                     "write the name out",
                 )?;
             }
-            Kind::Set => words[start..]
-                .iter()
-                .for_each(|word| self.carried.extend(word.uses.clone())),
-            Kind::Test => return self.test(&words[start..], false),
-            Kind::DoubleBrackets => return self.test(&words[start..], true),
+            Kind::Set => {
+                self.moves_data |= arguments
+                    .iter()
+                    .any(|word| word.is_pattern || word.has_substitution);
+                arguments
+                    .iter()
+                    .for_each(|word| self.carried.extend(word.uses.clone()));
+            }
+            Kind::Test => return self.test(arguments, false),
+            Kind::DoubleBrackets => return self.test(arguments, true),
             Kind::Printf => {
-                if words.get(start).is_some_and(|word| word.is("-v")) {
-                    self.evaluates |= words.get(start + 1).is_some_and(may_evaluate);
+                if arguments.first().is_some_and(|word| word.is("-v")) {
+                    self.evaluates |= arguments.get(1).is_some_and(may_evaluate);
+                    self.moves_data |= arguments.iter().any(|word| word.has_substitution);
                     self.refuse_all(
-                        words.get(start + 1..start + 2).unwrap_or_default(),
+                        arguments.get(1..2).unwrap_or_default(),
                         "stands where the shell expects a name",
                         "write the name out",
                     )?;
-                    words[start..]
+                    arguments
                         .iter()
                         .for_each(|word| self.carried.extend(word.uses.clone()));
                 }
             }
-            Kind::Find if is_whole => {
-                let starts =
-                    |word: &Word| word.is_literal() && programs::starts_command(&word.text);
-                for inner in words[start..]
-                    .split(starts)
-                    .skip(1)
-                    .filter(|inner| !inner.is_empty())
-                {
-                    self.simple(inner, command, false)?;
-                }
-            }
-            Kind::Plain | Kind::Find | Kind::Echo | Kind::Ignores | Kind::ChangesDirectory => {}
+            Kind::Plain | Kind::Echo | Kind::Ignores | Kind::ChangesDirectory => {}
         }
-        self.embedded(&words[..operands], start)?;
-        self.options(&words[..operands], &resolved)
+        self.embedded(arguments)?;
+        self.options(arguments, kind)
     }
 
     /// After the last command: what only shows in all of them together.
@@ -161,8 +183,8 @@ impl<'a> Rules<'a> {
         if let Some(name) = &self.bare {
             return Err(refusal(
                 first,
-                &format!("may reach `{name}`, which runs what it reads"),
-                "give it its program as an argument or a file",
+                &format!("may get into what `{name}` runs"),
+                "let that be done by a step of its own, without data",
             ));
         }
         if !self.evaluates {
@@ -184,161 +206,148 @@ impl<'a> Rules<'a> {
         }
     }
 
-    fn unknown_program(&mut self, words: &[Word], at: usize) -> Result<(), Refusal> {
-        if let Some(word) = words.get(at) {
-            self.refuse_any(
-                word,
-                "stands in the name of the program",
-                "write the name of the program out",
-            )?;
-            // `$program` is whatever a variable says, and `a[x == 1]=2` only looks like a program.
-            self.evaluates |= may_evaluate(word) || word.is_any_name();
-            self.moves_data |= word.is_any_name();
-        }
-        words.iter().try_for_each(|word| {
+    /// `$program` is whatever a variable says, and `a[x == 1]=2` only looks like a program.
+    fn unknown_program(&mut self, arguments: &[Word]) -> Result<(), Refusal> {
+        self.evaluates = true;
+        self.moves_data = true;
+        arguments.iter().try_for_each(|word| {
             self.refuse_any(
                 word,
                 "is an argument of a program that can't be told before the command runs",
-                "write the name of the program out, and its options in their usual form",
+                "write the name of the program out",
             )
         })
     }
 
-    fn evaluator(
+    /// A program that runs its arguments.
+    fn runner(
         &mut self,
-        resolved: &Resolved<'_>,
-        words: &[Word],
-        command: &SimpleCommand,
+        runner: Runner,
+        name: &'a str,
+        arguments: &'a [Word],
+        command: &'a SimpleCommand,
     ) -> Result<(), Refusal> {
-        let arguments = &words[resolved.program + 1..];
-        let is_open = |word: &Word| word.expansions.is_some() || word.is_any_name();
-        self.evaluates |= resolved.name == "let" || arguments.iter().any(is_open);
-        self.moves_data |= arguments.iter().any(Word::is_any_name);
-        if programs::evaluates_input(resolved.name, arguments.len()) {
-            self.runs_input(resolved.name, command)?;
-        }
-        self.refuse_all(
-            arguments,
-            &format!("is an argument of `{}`, which evaluates it", resolved.name),
-            &format!(
-                "use another program than `{}`, or give it the data on standard input",
-                resolved.name
-            ),
-        )
-    }
-
-    /// Returns where the arguments of shell code begin; the number of words if there are none.
-    fn interpreter(
-        &mut self,
-        interpreter: &'static Interpreter,
-        name: &str,
-        words: &[Word],
-        start: usize,
-        command: Option<&SimpleCommand>,
-    ) -> Result<usize, Refusal> {
-        let roles = interpreter.roles(words, start);
-        if let Some(unknown) = roles.unknown {
-            self.evaluates = true;
-            self.moves_data |= words[unknown].is_any_name();
-            self.refuse_all(
-                &words[unknown..],
-                &format!(
-                    "stands behind arguments of `{name}` that can't be told before the command runs"
-                ),
-                "write the options and the program's file out",
-            )?;
-        }
-        for &at in &roles.code {
-            self.evaluates |= words[at].expansions.is_some();
-            let help = if interpreter.is_shell() {
-                let it = self
-                    .first_use(&words[at])
-                    .map(reference)
-                    .unwrap_or_default();
-                format!("pass it as an argument: `{name} -c '… \"$1\"' {name} {it}`")
-            } else {
-                format!(
-                    "pass it as an argument of the program, and let the code for `{name}` read it from there"
-                )
-            };
-            self.refuse_all(
-                &words[at..=at],
-                &format!("stands in the code for `{name}`"),
-                &help,
-            )?;
-        }
-        let Some(command) = command else {
-            return Ok(words.len());
-        };
-        if let Some(at) = roles.program {
-            self.refuse_any(
-                &words[at],
-                &format!("stands in the name of the program for `{name}`"),
-                "write the name of the program out",
-            )?;
-        }
-        if roles.is_bare {
+        self.refuse_arguments(name, arguments)?;
+        // An alias makes any word the name of a program.
+        self.moves_data |= name == "alias";
+        self.evaluates |= matches!(name, "let" | "alias");
+        self.expands(arguments);
+        arguments.iter().for_each(|word| self.runs_file(word));
+        if runner.runs_input(name, arguments) {
             self.runs_input(name, command)?;
         }
-        if let (Some(arguments), Some(&code)) = (roles.arguments, roles.code.last()) {
-            self.shell_arguments(&words[code], words.get(arguments..).unwrap_or_default())?;
-        }
-        Ok(roles.arguments.unwrap_or(words.len()).min(words.len()))
-    }
-
-    /// The arguments of `sh -c CODE`, which the code has as `$1` and so on.
-    fn shell_arguments(&self, code: &Word, arguments: &[Word]) -> Result<(), Refusal> {
-        let text = code.text.as_str().into();
-        let is_simple = code.is_literal()
-            && Source::new(&text).is_some_and(|source| {
-                let inner = lexer::lex(&source, &[]);
-                let mut rules = Rules {
-                    lexed: &inner,
-                    source: &source,
-                    carried: Vec::new(),
-                    moves_data: false,
-                    evaluates: inner.facts.evaluates_variables,
-                    bare: None,
-                };
-                // Without data of its own nothing in it is refused; what counts is what it evaluates.
-                let starts_shell = |word: &Word| {
-                    programs::base_name(word)
-                        .is_some_and(|name| matches!(programs::kind(name), Kind::Interpreter(inner) if inner.is_shell()))
-                };
-                let is_flat = !inner.commands.iter().flat_map(|command| &command.words).any(starts_shell);
-                let is_readable = inner.doubt.is_none()
-                    && is_flat
-                    && inner.commands.iter().all(|command| rules.command(command).is_ok());
-                is_readable && !rules.evaluates && rules.bare.is_none()
-            });
-        if is_simple {
+        if !runner.runs_shell_code() {
             return Ok(());
         }
-        self.refuse_all(
-            arguments,
-            "is an argument of shell code that evaluates its arguments",
-            "use the argument in quotes only: `\"$1\"`",
-        )
+        for (at, word) in arguments
+            .iter()
+            .enumerate()
+            .filter(|(_, word)| word.is_literal())
+        {
+            if word
+                .text
+                .contains(|character: char| " \t\n$`;&|<>(){}".contains(character))
+            {
+                self.shell_code(&word.text);
+            } else if self.bare.is_none()
+                && let Some(name) = programs::base_name(word)
+                && programs::runner(name, &[])
+                    .is_some_and(|inner| inner.lacks_program(name, &arguments[at + 1..]))
+            {
+                self.runs_input(name, command)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing of a peer's may stand in `arguments` of `name`. A plain integer inside a longer word is harmless.
+    fn refuse_arguments(&self, name: &str, arguments: &[Word]) -> Result<(), Refusal> {
+        let words = arguments.iter().flat_map(|word| {
+            let is_alone = word.text.is_empty();
+            word.uses.clone().map(move |number| (is_alone, number))
+        });
+        for (is_alone, number) in words {
+            let piece = self.piece(number);
+            if is_alone || self.harmful(number).is_some() {
+                let it = reference(piece);
+                return Err(refusal(
+                    piece,
+                    &format!("is an argument of `{name}`, which runs its arguments"),
+                    &format!(
+                        "hand it over in the environment, `VALUE={it} {name} …`, to a program that reads `VALUE` there"
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is expanded in `words` is run.
+    fn expands(&mut self, words: &[Word]) {
+        for word in words
+            .iter()
+            .filter(|word| word.expansions.is_some() || word.is_any_name())
+        {
+            self.evaluates = true;
+            // It may name a file that the command writes.
+            self.moves_data |= word.has_substitution || word.may_vanish() || self.writes;
+        }
+    }
+
+    /// Code for another shell, which has our variables and reads what we read.
+    fn shell_code(&mut self, code: &str) {
+        let text = code.into();
+        let inner = (self.depth < MAX_DEPTH)
+            .then(|| Source::new(&text))
+            .flatten()
+            .map(|source| {
+                let lexed = lexer::lex(&source, &[]);
+                let mut rules = Rules::new(&lexed, &source, self.depth + 1);
+                // There is no data in it, but for what `find` and its like put into the braces.
+                let is_clear = lexed.doubt.is_none()
+                    && !code.contains("{}")
+                    && lexed
+                        .commands
+                        .iter()
+                        .all(|command| rules.command(command).is_ok());
+                (is_clear, rules.evaluates, rules.moves_data, rules.bare)
+            });
+        let Some((true, evaluates, moves_data, bare)) = inner else {
+            self.evaluates = true;
+            self.moves_data = true;
+            return;
+        };
+        self.evaluates |= evaluates;
+        self.moves_data |= moves_data;
+        self.bare = self.bare.take().or(bare);
     }
 
     /// `name` runs what it reads.
-    fn runs_input(&mut self, name: &str, command: &SimpleCommand) -> Result<(), Refusal> {
-        let is_input = |operator: Operator| !matches!(operator, Operator::Write);
+    fn runs_input(&mut self, name: &str, command: &'a SimpleCommand) -> Result<(), Refusal> {
         let mut has_input = false;
-        for redirection in command
-            .redirections
-            .iter()
-            .filter(|redirection| is_input(redirection.operator))
-        {
-            has_input = true;
+        for redirection in &command.redirections {
+            if redirection.operator == Operator::Write {
+                continue;
+            }
+            let target = &redirection.target;
+            let is_open_file =
+                target.text.starts_with("/dev/") || target.text.starts_with("/proc/");
+            has_input |= match redirection.operator {
+                Operator::Read => !is_open_file,
+                Operator::HereDocument { .. } | Operator::HereString => true,
+                Operator::Write | Operator::Duplicate => false,
+            };
             self.refuse_any(
-                &redirection.target,
+                target,
                 &format!("is what `{name}` reads and runs"),
                 "give it its program as an argument or a file",
             )?;
-            self.evaluates |= redirection.target.expansions.is_some();
+            self.expands(std::slice::from_ref(target));
             self.evaluates |= matches!(redirection.operator, Operator::HereDocument { .. })
                 && self.lexed.facts.expands_here_document;
+            if redirection.operator == Operator::Read {
+                self.runs_file(target);
+            }
         }
         if !has_input {
             self.bare.get_or_insert_with(|| name.to_owned());
@@ -346,16 +355,24 @@ impl<'a> Rules<'a> {
         Ok(())
     }
 
-    /// Interpreters among the arguments of a program, which may well start them: `docker exec box sh -c …`.
-    fn embedded(&mut self, words: &[Word], start: usize) -> Result<(), Refusal> {
-        for (at, word) in words.iter().enumerate().skip(start) {
-            let Some(name) = base_name_of_argument(word) else {
-                continue;
-            };
-            if let Kind::Interpreter(interpreter) = programs::kind(name)
-                && interpreter.runs_programs()
+    /// The file that `word` names is run. It may hold what another part of the command wrote into it.
+    fn runs_file(&mut self, word: &Word) {
+        if self.written.contains(plain_path(&word.text)) {
+            self.bare.get_or_insert_with(|| word.text.clone());
+        }
+    }
+
+    /// A shell or a language among the arguments of a program, which may well start it: `box enter x sh -c …`.
+    fn embedded(&self, arguments: &[Word]) -> Result<(), Refusal> {
+        for (at, pair) in arguments.windows(2).enumerate() {
+            if pair[1].text.starts_with('-')
+                && let Some(name) = programs::base_name(&pair[0])
+                && matches!(
+                    programs::runner(name, &[]),
+                    Some(Runner::Shell | Runner::Language)
+                )
             {
-                self.interpreter(interpreter, name, words, at + 1, None)?;
+                return self.refuse_arguments(name, &arguments[at + 1..]);
             }
         }
         Ok(())
@@ -400,6 +417,7 @@ fn refusal(piece: &Piece, why: &str, help: &str) -> Refusal {
     )
 }
 
-fn base_name_of_argument(word: &Word) -> Option<&str> {
-    programs::base_name(word).filter(|_| !word.text.starts_with('-'))
+/// A path without the `./` that it may begin with.
+fn plain_path(path: &str) -> &str {
+    path.strip_prefix("./").unwrap_or(path)
 }

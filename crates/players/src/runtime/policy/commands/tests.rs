@@ -1,4 +1,6 @@
+mod allowed;
 mod fuzz;
+mod runners;
 mod shells;
 
 use super::super::source::tests::text;
@@ -277,6 +279,23 @@ fn data_that_would_be_code_is_refused() {
         "sh -c 'echo $(($1 + 1))' sh {{a.b}}",
         "sh -c \"$code\" sh {{a.b}}",
         "sh -c 'sh -c \"$1\"' sh {{a.b}}",
+        "jq --arg x {{a.b}} '.[$x]' f",
+        "awk -v x={{a.b}} '$1 == x' f",
+        "sed -n p {{a.b}}",
+        "python3 tool.py {{a.b}}",
+        "python3 -c 'import sys; print(sys.argv[1])' {{a.b}}",
+        "node tool.js --name={{a.b}}",
+        "sh -c 'printf %s \"$1\"' sh {{a.b}}",
+        "sh -c 'echo \"$@\"' sh $x {{a.b}}",
+        "bash -c 'for f in \"$@\"; do rm -- \"$f\"; done' bash {{a.b}}",
+        "env X={{a.b}} ./tool",
+        "find . -name {{a.b}} -exec cat {} +",
+        "sudo -u bob cat {{a.b}}",
+        "sudo -u \"$user\" cat {{a.b}}",
+        "timeout 5 cat {{a.b}}",
+        "docker run --rm box tool {{a.b}}",
+        "npx -y tool {{a.b}}",
+        "psql -v x={{a.b}} -f query.sql",
         "sh -c 'echo \"$1\" | sh' sh {{a.b}}",
     ] {
         refused(template, "x");
@@ -286,6 +305,21 @@ fn data_that_would_be_code_is_refused() {
 #[test]
 fn data_in_a_variable_is_not_evaluated() {
     for template in [
+        "x={{a.b}}; eval '$x'",
+        "x={{a.b}}; eval 'eval \"$x\"'",
+        "x={{a.b}}; trap '$x' EXIT",
+        "x={{a.b}} sh -c 'eval \"$x\"'",
+        "x={{a.b}} sh -c '$x'",
+        "x={{a.b}} sh -c \"sh -c '\\$x'\"",
+        "x={{a.b}} nice bash -c 'echo $((x))'",
+        "x={{a.b}}; git -c core.pager=\"$x\" log",
+        "x={{a.b}}; env \"$x\"",
+        "x={{a.b}}; timeout 5 cat \"$x\"",
+        "x={{a.b}}; PATH=$x",
+        "x={{a.b}}; export LD_PRELOAD=\"$x\"",
+        "read PATH <<< {{a.b}}",
+        "for PATH in {{a.b}}; do ls; done",
+        "printf -v PATH %s {{a.b}}",
         "x={{a.b}}; echo $((x + 1))",
         "x={{a.b}}; (( x > 1 )) && :",
         "x={{a.b}}; [[ $x -gt 1 ]]",
@@ -303,7 +337,6 @@ fn data_in_a_variable_is_not_evaluated() {
         "x={{a.b}}; a=([x]=1)",
         "x={{a.b}}; a[x==1]=2",
         "echo x > {{a.b}}; sh -c *",
-        "touch ./{{a.b}}; bash * x",
         "touch ./{{a.b}}; eval *",
         "touch ./{{a.b}}; ?*",
         "x={{a.b}}; read a[x]",
@@ -360,22 +393,22 @@ fn plain_integers_may_stand_where_code_is_expected() {
 fn the_usual_ways_to_use_data_work() {
     for template in [
         "git commit -m {{a.b}}",
+        "git -C x push -u origin {{a.b}}",
+        "find . -name {{a.b}} -type f",
+        "tar -czf out.tgz {{a.b}}",
+        "./tool.py {{a.b}}",
+        "X={{a.b}} python3 tool.py",
+        "X={{a.b}} timeout 5 sh -c 'cat \"$X\"'",
+        "x={{a.b}}; export x; bash -c 'for f in a \"$x\"; do rm -- \"$f\"; done'",
+        "printf %s {{a.b}} | sudo tee f",
+        "printf %s {{a.b}} | awk -F- '{ print $1 }' | sed -n 1p",
+        "trap 'rm -f \"$t\"' EXIT; cat {{a.b}}",
         "gh issue create --title {{a.b}} --body \"{{a.c}}\"",
         "pytest -k '{{a.b}}' tests/",
         "echo {{a.b}} | tee out.txt",
         "curl -s https://example.com/{{a.b}} | jq -r .x",
-        "jq --arg x {{a.b}} '.[$x]' f",
-        "awk -v x={{a.b}} '$1 == x' f",
-        "sed -n p {{a.b}}",
-        "python3 tool.py {{a.b}}",
-        "python3 -c 'import sys; print(sys.argv[1])' {{a.b}}",
-        "node tool.js --name={{a.b}}",
-        "sh -c 'printf %s \"$1\"' sh {{a.b}}",
-        "sh -c 'echo \"$@\"' sh $x {{a.b}}",
-        "bash -c 'for f in \"$@\"; do rm -- \"$f\"; done' bash {{a.b}}",
         "printf %s {{a.b}} | ssh host 'cat > f'",
         "printf %s {{a.b}} | python3 -c 'import sys; sys.stdin.read()'",
-        "env X={{a.b}} ./tool",
         "X={{a.b}} ./tool",
         "export X={{a.b}} \"Y={{a.c}}\"",
         "x={{a.b}}; echo \"$x\" $(date) $((1 + 2)) ${HOME:-x}",
@@ -385,18 +418,11 @@ fn the_usual_ways_to_use_data_work() {
         "for f in {{a.b}} {{a.c}}; do echo \"$f\"; done",
         "while read -r l; do echo \"$l\"; done <<< {{a.b}}",
         "grep -F -- {{a.b}} file | wc -l",
-        "find . -name {{a.b}} -exec cat {} +",
-        "sudo -u bob cat {{a.b}}",
-        "sudo -u \"$user\" cat {{a.b}}",
-        "timeout 5 cat {{a.b}}",
-        "docker run --rm box tool {{a.b}}",
-        "npx -y tool {{a.b}}",
         "$HOME/bin/tool {{a.b}}",
         "time -p cat {{a.b}}",
         "cd {{a.b}} && ls",
         "set -euo pipefail; cat {{a.b}}",
         "apt-get install bash {{a.b}}",
-        "psql -v x={{a.b}} -f query.sql",
     ] {
         script(template);
     }
@@ -410,8 +436,6 @@ fn data_is_no_option() {
         "rm ''{{a.b}}",
         "rm $x{{a.b}}",
         "git -C x log '{{a.b}}'",
-        "sudo -- rm {{a.b}}",
-        "sudo -u {{a.b}} rm x",
         "cat -{{a.b}}",
         "cat --{{a.b}}",
         "echo {{a.b}} | tee {{a.b}}",
@@ -429,7 +453,6 @@ fn data_is_no_option() {
     refused("kill {{a.b}}", "-1");
     for (template, value) in [
         ("rm -- {{a.b}}", "-rf"),
-        ("sudo -- rm -- {{a.b}}", "-rf"),
         ("rm ./{{a.b}}", "-rf"),
         ("tool --name={{a.b}}", "-rf"),
         ("tool -n{{a.b}}", "-rf"),
@@ -440,7 +463,6 @@ fn data_is_no_option() {
         ("[[ {{a.b}} == x ]]", "-rf"),
         ("x={{a.b}}", "-rf"),
         ("for x in {{a.b}}; do :; done", "-rf"),
-        ("sh -c 'echo \"$1\"' sh {{a.b}}", "-rf"),
         ("git commit -m {{a.b}}", "- a list\n- of points"),
         ("cat {{a.b}}", "-"),
         ("head -{{a.b}} f", "20"),
@@ -570,193 +592,6 @@ fn a_command_that_is_too_long_to_read_is_refused() {
         command(&long, &[("a.b", "x")]).expect_err("long").kind,
         RefusalKind::Command
     );
-}
-
-#[test]
-fn only_commands_holds_every_program() {
-    let policy = policy(|options| {
-        options.only_commands = [
-            "git",
-            "echo",
-            "cat",
-            "env",
-            "find",
-            "timeout",
-            "[",
-            "/opt/tool",
-        ]
-        .map(String::from)
-        .to_vec();
-    });
-    let run = |script: &str| policy.command(&script.into());
-    for script in [
-        "git status",
-        "/usr/bin/git status && echo ok || echo no; cat < f > g 2>&1 &\ncat",
-        "if [ -f x ]; then echo `git log`; fi | cat",
-        "X=1 git -C \"$(git rev-parse --show-toplevel)\" log \"$x\" > rm",
-        "for rm in rm mv; do echo $rm; done",
-        "case rm in rm|mv) echo rm;; esac",
-        "(git log) | { cat; } | env -u X Y=1 cat",
-        "'git' l\"og\"; g\\it log",
-        "cat <<E\nrm $x\nE",
-        "# rm\necho 'a; rm' \"b | rm\"",
-        "command git log; exec git log; time git log; ! git log",
-        "timeout 5 git log; find . -exec cat {} +",
-        "[[ rm == mv ]] && echo $((1 + 2))",
-        "X=1",
-        "> f",
-        "",
-        "/opt/tool",
-    ] {
-        run(script).unwrap_or_else(|refusal| panic!("{script}: {refusal}"));
-    }
-    for script in [
-        "rm x",
-        "git status; rm x",
-        "git status | rm",
-        "git status && rm",
-        "git status || rm",
-        "git status & rm",
-        "git status\nrm",
-        "echo $(rm x)",
-        "echo \"$(rm x)\"",
-        "echo ${x:-$(rm x)}",
-        "echo $(( $(rm x) ))",
-        "echo `rm x`",
-        "echo \"`rm x`\"",
-        "echo `echo \\`rm x\\``",
-        "cat <(rm x)",
-        "X=$(rm x)",
-        "X=1 rm",
-        "> f rm",
-        "2> f rm x",
-        "if rm x; then echo; fi",
-        "while rm x; do echo; done",
-        "for x in $(rm x); do echo; done",
-        "for x in a; do rm x; done",
-        "case $(rm x) in a) echo;; esac",
-        "case a in a) rm x;; esac",
-        "! rm x",
-        "{ rm x; }",
-        "(rm x)",
-        "time rm x",
-        "command rm x",
-        "exec rm x",
-        "env rm x",
-        "env -u X rm x",
-        "timeout 5 rm x",
-        "find . -exec rm {} +",
-        "a=(1 $(rm x))",
-        "[[ $(rm x) == y ]]",
-        "r\\m x",
-        "'rm' x",
-        "\"r\"m x",
-        "/opt/other/tool",
-        "[[ a ]] && rm x",
-        "cat <<E; rm x\nE",
-        "cat <<E\nE\nrm x",
-        "cat <<'E'\nE\nrm x",
-    ] {
-        let refusal = run(script).expect_err(script);
-        assert_eq!(refusal.kind, RefusalKind::Command);
-        assert!(
-            refusal.message.contains("starts `rm`")
-                || refusal.message.contains("starts `tool`")
-                || refusal.message.contains("starts `time`"),
-            "{script}: {refusal}"
-        );
-        assert!(
-            refusal.help.starts_with("add it with `--only-commands"),
-            "{}",
-            refusal.help
-        );
-    }
-    for script in [
-        "$x",
-        "\"$x\" git",
-        "$(echo rm) x",
-        "`echo rm` x",
-        "eval rm x",
-        "source x",
-        ". x",
-        "trap 'rm x' EXIT",
-        "alias git=rm",
-        "{rm,x}",
-        "r? x",
-        "/bin/r* x",
-        "command $x",
-        "exec -a git $x",
-        "git() { rm; }",
-        "function git { rm; }",
-        "env -S 'rm x'",
-        "cat <<E\n$(rm x)\nE",
-        "((rm x))",
-        "echo $((x)) 'a[$(rm x)]'",
-        "[[ -v 'a[$(rm x)]' ]]",
-        "echo \"",
-        "echo $'\\'' rm",
-        "$'rm' x",
-        "coproc rm",
-    ] {
-        let refusal = run(script).expect_err(script);
-        assert_eq!(refusal.kind, RefusalKind::Command);
-        assert!(
-            refusal.message.starts_with("it can't be told"),
-            "{script}: {refusal}"
-        );
-    }
-}
-
-#[test]
-fn confine_and_read_only_let_allowed_programs_run() {
-    for confine in [true, false] {
-        let flag = if confine { "--confine" } else { "--read-only" };
-        let none = policy(|options| {
-            options.confine = confine;
-            options.read_only = !confine;
-        });
-        let refusal = none.command(&"true".into()).expect_err("no commands");
-        assert_eq!(refusal.kind, RefusalKind::Command);
-        assert!(
-            refusal.message.contains(flag) && refusal.help.contains(flag),
-            "{refusal}"
-        );
-        assert!(refusal.help.contains("--allow-command"), "{}", refusal.help);
-        let some = policy(|options| {
-            options.confine = confine;
-            options.read_only = !confine;
-            options.allow_commands = vec!["git".into()];
-        });
-        let run = |script: &str| some.command(&script.into());
-        assert!(run("git status 2>&1 >/dev/null").is_ok());
-        let refusal = run("git status; rm x").expect_err("not allowed");
-        assert!(
-            refusal.message.contains("starts `rm`")
-                && refusal.help.ends_with("`--allow-command rm`"),
-            "{refusal}"
-        );
-        assert!(run("git log > /etc/x").is_err());
-        assert!(run("git log > $x").is_err());
-        assert!(run("git log >& /etc/x").is_err());
-        // The root here is `/usr`.
-        assert_eq!(run("git log > log").is_ok(), confine);
-        assert_eq!(run("git log < /etc/hosts").is_ok(), !confine);
-        let both = policy(|options| {
-            options.confine = confine;
-            options.read_only = !confine;
-            options.allow_commands = vec!["git".into(), "rm".into()];
-            options.only_commands = vec!["git".into()];
-        });
-        assert!(both.command(&"rm x".into()).is_err());
-        assert!(
-            both.command(&text("git log {{a.b}}", &[("a.b", "x")]))
-                .is_ok()
-        );
-        assert!(
-            both.command(&text("git log {{a.b}}", &[("a.b", "-x")]))
-                .is_err()
-        );
-    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(super) struct Lexed {
 pub(super) struct Facts {
     /// The shell evaluates what is in variables: arithmetic, indirect or subscripted references.
     pub(super) evaluates_variables: bool,
-    /// Data may get into variables that can't be seen here: a function, `select`, `$_`.
+    /// Data may get into variables that can't be seen here: `select`, `$_`, the names of files.
     pub(super) moves_data: bool,
     pub(super) defines_functions: bool,
     /// `((`, which some shells read as two subshells.
@@ -97,6 +97,8 @@ pub(super) struct Word {
     pub(super) uses: Range<usize>,
     /// The length of `text` before the first and the last `$x`, `$(…)` or the like.
     pub(super) expansions: Option<(usize, usize)>,
+    /// It holds the output of a command.
+    pub(super) has_substitution: bool,
     pub(super) is_quoted: bool,
     /// It holds an unquoted `*`, `?`, `[` or `{`, so it may become other words.
     pub(super) is_pattern: bool,
@@ -119,6 +121,12 @@ impl Word {
     pub(super) fn expand(&mut self) {
         let at = self.text.len();
         self.expansions = Some((self.expansions.map_or(at, |(first, _)| first), at));
+    }
+
+    /// The output of a command stands here.
+    pub(super) fn substitute(&mut self) {
+        self.expand();
+        self.has_substitution = true;
     }
 
     /// Whether nothing in it changes at run time.

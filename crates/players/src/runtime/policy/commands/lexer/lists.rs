@@ -1,5 +1,6 @@
 //! What the words of a list of commands are for.
 
+use super::super::programs;
 use super::super::words::{Operator, Place, Redirection, SimpleCommand, Word};
 use super::{Frame, Lexer};
 
@@ -130,6 +131,7 @@ impl Lexer<'_> {
             }
             Position::ForName => {
                 self.expect_name(&word);
+                self.lexed.facts.evaluates_variables |= programs::is_special(&word.text);
                 self.list().position = Position::ForIn;
             }
             Position::ForIn => match word.text.as_str() {
@@ -137,7 +139,10 @@ impl Lexer<'_> {
                 "do" if word.is_plain() => self.list().position = Position::Command,
                 _ => self.doubt("a `for` lacks its `in`"),
             },
-            Position::ForList => self.lexed.listed.push(word.uses),
+            Position::ForList => {
+                self.lexed.facts.moves_data |= word.is_pattern || word.has_substitution;
+                self.lexed.listed.push(word.uses);
+            }
             Position::CaseWord => self.list().position = Position::CaseIn,
             Position::CaseIn => {
                 if word.is_plain() && word.text == "in" {
@@ -157,6 +162,7 @@ impl Lexer<'_> {
                 self.list().position = Position::Command;
             }
             Position::Array => {
+                self.lexed.facts.moves_data |= word.is_pattern || word.has_substitution;
                 // A subscript is arithmetic.
                 if word.text.starts_with('[') {
                     self.misplace_in(&word, Place::Arithmetic);

@@ -147,7 +147,7 @@ impl Lexer<'_> {
     /// `<` or `>` was read.
     pub(super) fn angle(&mut self, character: char) {
         if self.bump_if('(') {
-            self.word().expand();
+            self.word().substitute();
             return self.push_list(Opener::Parenthesis);
         }
         let is_descriptor = self.list().word.as_ref().is_some_and(|word| {

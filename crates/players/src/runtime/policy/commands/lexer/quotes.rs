@@ -25,6 +25,7 @@ impl Lexer<'_> {
                             is_command: false,
                         });
                     } else {
+                        self.word().substitute();
                         self.push_list(Opener::Parenthesis);
                     }
                 }
@@ -107,7 +108,7 @@ impl Lexer<'_> {
 
     /// `` `…` `` ends at the next backtick without a backslash; what is in it is read anew.
     pub(super) fn backticks(&mut self, is_in_double: bool) {
-        self.word().expand();
+        self.word().substitute();
         let mut content = Vec::new();
         loop {
             match self.bump() {

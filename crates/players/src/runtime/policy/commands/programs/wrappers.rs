@@ -12,8 +12,6 @@ pub(in super::super) struct Resolved<'words> {
     pub(in super::super) program: usize,
     /// Its name without folders.
     pub(in super::super) name: &'words str,
-    /// What it reads becomes arguments.
-    pub(in super::super) splits: bool,
 }
 
 /// Finds the program of `words`, which are not empty.
@@ -22,7 +20,6 @@ pub(in super::super) struct Resolved<'words> {
 /// The index of the word from which on it can't be told.
 pub(in super::super) fn resolve(words: &[Word]) -> Result<Resolved<'_>, usize> {
     let mut wrappers = Vec::new();
-    let mut splits = false;
     let mut at = 0;
     loop {
         let name = words.get(at).and_then(base_name).ok_or(at)?;
@@ -38,11 +35,9 @@ pub(in super::super) fn resolve(words: &[Word]) -> Result<Resolved<'_>, usize> {
                 wrappers,
                 program: at,
                 name,
-                splits,
             });
         }
         wrappers.push(at);
-        splits |= wrapper.is_some_and(|wrapper| wrapper.splits);
         at = next;
     }
 }
@@ -57,8 +52,6 @@ struct Wrapper {
     operands: usize,
     /// `NAME=value` may stand before the program.
     takes_assignments: bool,
-    /// It takes what it reads apart into further arguments.
-    splits: bool,
 }
 
 impl Wrapper {
@@ -114,7 +107,6 @@ const PLAIN_WRAPPER: Wrapper = Wrapper {
     flags: &[],
     operands: 0,
     takes_assignments: false,
-    splits: false,
 };
 
 const WRAPPERS: &[Wrapper] = &[
@@ -218,7 +210,6 @@ const WRAPPERS: &[Wrapper] = &[
         names: &["xargs"],
         with_value: &["-I", "-n", "-P", "-L", "-d", "-E", "-s", "-a"],
         flags: &["-0", "-r", "-t", "-p", "-x", "--null", "--no-run-if-empty"],
-        splits: true,
         ..PLAIN_WRAPPER
     },
 ];

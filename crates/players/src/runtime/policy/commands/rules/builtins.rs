@@ -1,8 +1,8 @@
 //! Assignments and the commands of the shell itself that do more with their arguments than to take them.
 
 use super::super::super::Refusal;
-use super::super::lexer;
 use super::super::words::Word;
+use super::super::{lexer, programs};
 use super::{Rules, is_integer};
 
 impl Rules<'_> {
@@ -22,13 +22,16 @@ impl Rules<'_> {
         // `a[x]=1` evaluates `x`.
         self.evaluates |= word.expansions.is_some_and(|(first, _)| is_before(first))
             || !is_integer(subscript.trim_end_matches(']'));
-        if is_special(name) {
+        if programs::is_special(name) {
+            self.expands(std::slice::from_ref(word));
             self.refuse_any(
                 word,
                 &format!("is put into `{name}`, which decides what runs or how the shell reads"),
                 "use another variable, or write its value out",
             )?;
         }
+        // A command may put there what it reads.
+        self.moves_data |= word.has_substitution;
         self.carried.extend(word.uses.clone());
         Ok(())
     }
@@ -56,14 +59,16 @@ impl Rules<'_> {
                 )?;
             }
             if let Some(equals) = equals
-                && is_special(&word.text[..equals])
+                && programs::is_special(&word.text[..equals])
             {
+                self.expands(std::slice::from_ref(word));
                 self.refuse_any(
                     word,
                     "is put into a variable that decides what runs",
                     "use another variable",
                 )?;
             }
+            self.moves_data |= word.has_substitution;
             self.carried.extend(word.uses.clone());
         }
         Ok(())
@@ -140,56 +145,7 @@ impl Rules<'_> {
     }
 }
 
-/// Whether a word where the shell expects a name makes it evaluate something.
+/// Whether a word where the shell expects a name makes it evaluate something, then or later.
 pub(super) fn may_evaluate(word: &Word) -> bool {
-    word.expansions.is_some() || word.text.contains('[')
-}
-
-/// Variables that the shell, the loader or common programs take orders from.
-fn is_special(name: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "PATH",
-        "ENV",
-        "IFS",
-        "SHELL",
-        "EDITOR",
-        "VISUAL",
-        "PAGER",
-        "BROWSER",
-        "BASH_ENV",
-        "BASHOPTS",
-        "SHELLOPTS",
-        "PROMPT_COMMAND",
-        "RANDOM",
-        "SECONDS",
-        "LINENO",
-        "OPTIND",
-        "HISTCMD",
-        "JAVA_TOOL_OPTIONS",
-        "PERL5OPT",
-        "PERL5LIB",
-        "RUBYOPT",
-        "RUBYLIB",
-        "LESSOPEN",
-        "LESSCLOSE",
-        "MAKEFLAGS",
-        "TAR_OPTIONS",
-        "HOME",
-        "PS0",
-        "PS1",
-        "PS2",
-        "PS3",
-        "PS4",
-    ];
-    const PREFIXES: &[&str] = &[
-        "LD_",
-        "DYLD_",
-        "GIT_",
-        "PYTHON",
-        "NODE_",
-        "npm_config_",
-        "NPM_CONFIG_",
-        "CUECARD_",
-    ];
-    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    word.expansions.is_some() || word.text.contains('[') || programs::is_special(&word.text)
 }

@@ -2,30 +2,26 @@
 
 use super::super::super::Refusal;
 use super::super::super::source::reference;
-use super::super::programs::{self, Kind, Resolved};
+use super::super::programs::Kind;
 use super::super::words::Word;
 use super::{Rules, refusal};
 
 impl<'a> Rules<'a> {
     /// Data that begins with `-` and stands where a program expects an option.
-    pub(super) fn options(&self, words: &[Word], resolved: &Resolved<'_>) -> Result<(), Refusal> {
-        let kind = programs::kind(resolved.name);
+    pub(super) fn options(&self, arguments: &[Word], kind: Kind) -> Result<(), Refusal> {
         let mut is_shielded = false;
-        let format = (resolved.program + 1..words.len()).find(|&at| !words[at].is("--"));
-        for (at, word) in words.iter().enumerate() {
-            if at > resolved.program && word.is("--") {
-                is_shielded = true;
-            }
-            if at == resolved.program || is_shielded || word.data.is_empty() {
+        let format = arguments.iter().position(|word| !word.is("--"));
+        for (at, word) in arguments.iter().enumerate() {
+            is_shielded |= word.is("--");
+            if is_shielded || word.data.is_empty() {
                 continue;
             }
-            let is_exempt = at > resolved.program
-                && match kind {
-                    Kind::Ignores => true,
-                    Kind::Echo => !self.is_option_of_echo(word),
-                    Kind::Printf => format.is_some_and(|format| at > format),
-                    _ => false,
-                };
+            let is_exempt = match kind {
+                Kind::Ignores => true,
+                Kind::Echo => !self.is_option_of_echo(word),
+                Kind::Printf => format.is_some_and(|format| at > format),
+                _ => false,
+            };
             if !is_exempt {
                 self.option(word)?;
             }

@@ -168,18 +168,16 @@ impl Generator {
                 "printf %s ",
                 ": ",
                 "cat ",
-                "env X=1 cat ",
+                "X={{a.b}} sh -c 'echo \"$X\"'; ls ",
                 "export y=",
                 "set -- ",
                 "f x",
-                "sh -c 'echo \"$1\"' sh ",
-                "awk 1 ",
-                "sed p ",
+                "echo {{a.b}} | awk 1; tee out ",
                 "find . -name ",
                 "[ x = ",
-                "command cat ",
-                "sh -c 'for x in \"$@\"; do echo \"$x\"; done' sh ",
-                "xargs echo <",
+                "git log ",
+                "echo {{a.b}} | sed -n p; wc ",
+                "y={{a.b}}; export y; nice sh -c 'for x in \"$y\"; do echo \"$x\"; done'; ls ",
             ],
             &[
                 "eval ",
@@ -197,6 +195,11 @@ impl Generator {
                 "$x ",
                 "${x} ",
                 "xargs ",
+                "echo {{a.b}} | xargs ",
+                "echo {{a.b}} | env sh ",
+                "y={{a.b}}; eval '$y' ",
+                "y={{a.b}} sh -c '$y' ",
+                "nice sh -c ",
                 "trap ",
                 ". ",
                 "sh -c '$1' sh ",
@@ -383,7 +386,7 @@ fn no_command_runs_its_data() {
     let work = dir.path().join("work");
     std::fs::create_dir(&programs).expect("made");
     for program in [
-        "touch", "cat", "sh", "bash", "env", "xargs", "awk", "sed", "find",
+        "touch", "cat", "sh", "bash", "env", "nice", "xargs", "awk", "sed", "find",
     ] {
         let real = ["/usr/bin", "/bin"]
             .iter()

@@ -96,13 +96,13 @@ const TEMPLATES: &[Template] = &[
         ">",
         false,
     ),
-    ("sh -c 'printf \"<%s>\" \"$1\"' sh {{a.b}}", "<", ">", false),
     (
-        "env X={{a.b}} sh -c 'printf \"<%s>\" \"$X\"'",
+        "x={{a.b}}; export x; nice sh -c 'printf \"<%s>\" \"$x\"'",
         "<",
         ">",
         false,
     ),
+    ("X={{a.b}} sh -c 'printf \"<%s>\" \"$X\"'", "<", ">", false),
     (
         "f() { printf '<%s>' \"$1\"; }; f x{{a.b}}",
         "<x",

@@ -1,0 +1,149 @@
+//! Processes that left their group (`setsid`, a double fork), found in the tree of processes.
+//!
+//! Orphans among our descendants become our children instead of those of the system's first process, so that none
+//! leaves the tree. Whose they were says a variable of their environment, which a process can overwrite: such a one is
+//! ended with the last of ours.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::sync::Once;
+
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpgrp, getpid, kill_process, set_child_subreaper, waitpid,
+};
+
+/// Names the group in the environment of each of its processes.
+pub(super) const VARIABLE: &str = "CUECARD_PROCESS_GROUP";
+
+/// Whoever starts new processes faster than we find them wins in the end.
+const MAX_ROUNDS: usize = 20;
+
+/// Makes us the parent of orphans.
+pub(super) fn adopt_orphans() {
+    static ADOPT: Once = Once::new();
+    ADOPT.call_once(|| {
+        // Where the system can't, orphans outside of their group are lost.
+        let _ = set_child_subreaper(Some(getpid()));
+    });
+}
+
+/// Kills what stems from `leader`, or has `marker` in its environment, outside of the leader's group.
+pub(super) fn kill_of(leader: i32, marker: &str) {
+    let wanted = format!("{VARIABLE}={marker}");
+    let is_marked = |id: i32| {
+        fs::read(format!("/proc/{id}/environ")).is_ok_and(|environment| {
+            environment
+                .split(|&byte| byte == 0)
+                .any(|variable| variable == wanted.as_bytes())
+        })
+    };
+    kill(
+        |tree, id| tree.stems_from(id, leader) || is_marked(id),
+        leader,
+    );
+}
+
+/// Kills all our descendants outside of our group.
+pub(super) fn kill_all() {
+    kill(|_, _| true, 0);
+}
+
+/// Kills those of our descendants that are wanted, until no new ones are found; none of our group or `group`.
+fn kill(is_wanted: impl Fn(&Tree, i32) -> bool, group: i32) {
+    let (us, ours) = (
+        getpid().as_raw_nonzero().get(),
+        getpgrp().as_raw_nonzero().get(),
+    );
+    let mut killed = BTreeSet::new();
+    for _ in 0..MAX_ROUNDS {
+        let tree = Tree::read();
+        let before = killed.len();
+        for (&id, process) in &tree.processes {
+            let Some(pid) =
+                Pid::from_raw(id).filter(|_| process.group != ours && process.group != group)
+            else {
+                continue;
+            };
+            if process.is_dead {
+                // Nobody else waits for an orphan. The leader of a group may be a child of our own.
+                if process.parent == us && id != process.group {
+                    let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+                }
+            } else if !killed.contains(&id) && tree.stems_from(id, us) && is_wanted(&tree, id) {
+                // One that has gone already is what we want.
+                let _ = kill_process(pid, Signal::KILL);
+                killed.insert(id);
+            }
+        }
+        if killed.len() == before {
+            return;
+        }
+    }
+}
+
+/// All processes.
+struct Tree {
+    processes: BTreeMap<i32, Process>,
+}
+
+struct Process {
+    parent: i32,
+    group: i32,
+    is_dead: bool,
+}
+
+impl Tree {
+    fn read() -> Self {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        Self {
+            processes: ids
+                .filter_map(|id| {
+                    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+                    Some((id, Process::read(&stat)?))
+                })
+                .collect(),
+        }
+    }
+
+    fn stems_from(&self, id: i32, ancestor: i32) -> bool {
+        let mut at = id;
+        // A parent may have changed while the processes were read, so that there may be a circle.
+        for _ in 0..self.processes.len() {
+            match self.processes.get(&at) {
+                Some(process) if process.parent == ancestor => return true,
+                Some(process) => at = process.parent,
+                None => return false,
+            }
+        }
+        false
+    }
+}
+
+impl Process {
+    /// Reads `1 (any name) S 0 1 …`.
+    fn read(stat: &str) -> Option<Self> {
+        let (_, rest) = stat.rsplit_once(')')?;
+        let mut fields = rest.split_whitespace();
+        Some(Self {
+            is_dead: matches!(fields.next()?, "Z" | "X"),
+            parent: fields.next()?.parse().ok()?,
+            group: fields.next()?.parse().ok()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_may_be_called_anything() {
+        let process = Process::read("7 (a) Z (b) S 3 4 5 0\n").expect("well formed");
+        assert_eq!(
+            (process.parent, process.group, process.is_dead),
+            (3, 4, false)
+        );
+        assert!(Process::read("7 (a").is_none());
+    }
+}
