@@ -45,6 +45,7 @@ impl Maker<'_> {
                         success: true,
                         result: Arc::new(Json::Null),
                         text: None,
+                        structured: None,
                         fixture_id: None,
                         duration_ms: None,
                     };
