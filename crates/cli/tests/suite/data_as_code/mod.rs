@@ -1,5 +1,9 @@
 //! Data that tries to become code, in every place of a command and through the whole program: whatever is not refused
 //! must not run it. That it would run, were it spliced, is tried first.
+#![allow(
+    clippy::print_stdout,
+    reason = "what was tried is what a run by hand is for"
+)]
 
 mod forms;
 mod paths;

@@ -211,7 +211,9 @@ fn add_example(hir: &Hir, text: &mut String) -> Option<()> {
                     .iter()
                     .any(|range| (range.start()..=range.end()).contains(sign))
             };
-            let first = ranges.first().map(|range| range.start());
+            let first = ranges
+                .first()
+                .map(regex_syntax::hir::ClassUnicodeRange::start);
             text.push(usual.into_iter().find(is_in).or(first)?);
             Some(())
         }

@@ -61,7 +61,11 @@ fn end(answer: &mut Building, response: &Json, at_ms: u64) {
     answer.is_complete = true;
     answer.add_usage(response.get("usage"), USAGE);
     let reason = response["incomplete_details"]["reason"].as_str();
-    answer.stop_word("incomplete_details", reason, |reason| reason.responses());
+    answer.stop_word(
+        "incomplete_details",
+        reason,
+        cuecard_core::scenario::timeline::StopReason::responses,
+    );
     if text_of(response, "status") == "incomplete" && answer.stop.is_none() {
         answer.change("its `status` is `incomplete`, for no known reason (`incomplete_details`)");
     }

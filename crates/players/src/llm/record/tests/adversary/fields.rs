@@ -146,68 +146,68 @@ fn chat() -> Vec<Field> {
         }),
         field("no content", |body| message(body)["content"] = Value::Null),
         field("white space", |body| {
-            message(body)["content"] = json!("\n\n")
+            message(body)["content"] = json!("\n\n");
         }),
         field("content in parts", |body| {
             message(body)["content"] =
                 json!([{"type": "text", "text": "In parts."}, {"type": "image_url"}]);
         }),
         field("refusal", |body| {
-            message(body)["refusal"] = json!("I can't do that.")
+            message(body)["refusal"] = json!("I can't do that.");
         }),
         field("reasoning_content", |body| {
-            message(body)["reasoning_content"] = json!("Hm, well.")
+            message(body)["reasoning_content"] = json!("Hm, well.");
         }),
         field("reasoning", |body| {
-            message(body)["reasoning"] = json!("Or so.")
+            message(body)["reasoning"] = json!("Or so.");
         }),
         field("reasoning_details", |body| {
-            message(body)["reasoning_details"] = json!([{"text": "x"}])
+            message(body)["reasoning_details"] = json!([{"text": "x"}]);
         }),
         field("annotations", |body| {
             message(body)["annotations"] =
                 json!([{"type": "url_citation", "url_citation": {"url": "u"}}]);
         }),
         field("audio", |body| {
-            message(body)["audio"] = json!({"data": "AAAA"})
+            message(body)["audio"] = json!({"data": "AAAA"});
         }),
         field("logprobs", |body| {
-            choice(body)["logprobs"] = json!({"content": [{"token": "a", "logprob": -1.5}]})
+            choice(body)["logprobs"] = json!({"content": [{"token": "a", "logprob": -1.5}]});
         }),
         field("length", |body| {
-            choice(body)["finish_reason"] = json!("length")
+            choice(body)["finish_reason"] = json!("length");
         }),
         field("content_filter", |body| {
-            choice(body)["finish_reason"] = json!("content_filter")
+            choice(body)["finish_reason"] = json!("content_filter");
         }),
         field("tool_calls without one", |body| {
-            choice(body)["finish_reason"] = json!("tool_calls")
+            choice(body)["finish_reason"] = json!("tool_calls");
         }),
         field("reason of another API", |body| {
             choice(body)["finish_reason"] = json!("max_tokens");
         }),
         field("another reason", |body| {
-            choice(body)["finish_reason"] = json!("eos")
+            choice(body)["finish_reason"] = json!("eos");
         }),
         field("native reason", |body| {
-            choice(body)["native_finish_reason"] = json!("STOP")
+            choice(body)["native_finish_reason"] = json!("STOP");
         }),
         field("top-level citations", |body| {
-            body["citations"] = json!(["https://a.example"])
+            body["citations"] = json!(["https://a.example"]);
         }),
         field("usage: none", |body| body["usage"] = Value::Null),
         field("usage: cached", |body| {
-            body["usage"]["prompt_tokens_details"]["cached_tokens"] = json!(4)
+            body["usage"]["prompt_tokens_details"]["cached_tokens"] = json!(4);
         }),
         field("usage: audio", |body| {
-            body["usage"]["prompt_tokens_details"]["audio_tokens"] = json!(3)
+            body["usage"]["prompt_tokens_details"]["audio_tokens"] = json!(3);
         }),
         field("usage: reasoning", |body| {
             body["usage"]["completion_tokens_details"]["reasoning_tokens"] = json!(2);
         }),
         field("usage: cost", |body| body["usage"]["cost"] = json!(0.25)),
         field("usage: total", |body| {
-            body["usage"]["total_tokens"] = json!(99)
+            body["usage"]["total_tokens"] = json!(99);
         }),
         field("another choice", |body| {
             let other = json!({"index": 1, "finish_reason": "stop", "message": {"role": "assistant", "content": "Or this."}});
@@ -217,7 +217,7 @@ fn chat() -> Vec<Field> {
     fields.push(Field {
         streams: Some(false),
         ..field("no reason", |body| {
-            choice(body)["finish_reason"] = Value::Null
+            choice(body)["finish_reason"] = Value::Null;
         })
     });
     fields
@@ -262,13 +262,13 @@ fn messages() -> Vec<Field> {
             );
         }),
         field("two texts", |body| {
-            block(body, json!({"type": "text", "text": "And there."}))
+            block(body, json!({"type": "text", "text": "And there."}));
         }),
         field("white space", |body| {
             insert(
                 &mut body["content"],
                 json!({"type": "text", "text": "\n\n"}),
-            )
+            );
         }),
         field("citations", |body| {
             let citation = json!({"type": "char_location", "cited_text": "x"});
@@ -290,17 +290,17 @@ fn messages() -> Vec<Field> {
             );
         }),
         field("max_tokens", |body| {
-            body["stop_reason"] = json!("max_tokens")
+            body["stop_reason"] = json!("max_tokens");
         }),
         field("stop_sequence", |body| {
             body["stop_reason"] = json!("stop_sequence");
             body["stop_sequence"] = json!("###");
         }),
         field("pause_turn", |body| {
-            body["stop_reason"] = json!("pause_turn")
+            body["stop_reason"] = json!("pause_turn");
         }),
         field("context window", |body| {
-            body["stop_reason"] = json!("model_context_window_exceeded")
+            body["stop_reason"] = json!("model_context_window_exceeded");
         }),
         field("refusal", |body| {
             body["stop_reason"] = json!("refusal");
@@ -316,16 +316,16 @@ fn messages() -> Vec<Field> {
             body["stop_reason"] = json!("length");
         }),
         field("another reason", |body| {
-            body["stop_reason"] = json!("compaction")
+            body["stop_reason"] = json!("compaction");
         }),
         field("container", |body| {
-            body["container"] = json!({"expires_at": "2026"})
+            body["container"] = json!({"expires_at": "2026"});
         }),
         field("context_management", |body| {
             body["context_management"] = json!({"applied_edits": [{"type": "clear"}]});
         }),
         field("usage: cached", |body| {
-            body["usage"]["cache_read_input_tokens"] = json!(7)
+            body["usage"]["cache_read_input_tokens"] = json!(7);
         }),
         field("usage: written", |body| {
             body["usage"]["cache_creation_input_tokens"] = json!(9);
@@ -333,7 +333,7 @@ fn messages() -> Vec<Field> {
                 json!({"ephemeral_5m_input_tokens": 9, "ephemeral_1h_input_tokens": 0});
         }),
         field("usage: tier", |body| {
-            body["usage"]["tier"] = json!("standard")
+            body["usage"]["tier"] = json!("standard");
         }),
         field("usage: server tools", |body| {
             body["usage"]["server_tool_use"] = json!({"web_search_requests": 1});
@@ -402,14 +402,14 @@ fn responses() -> Vec<Field> {
                 body,
                 json!([{"type": "summary_text", "text": "Hm, well."}]),
                 Value::Null,
-            )
+            );
         }),
         field("reasoning in parts", |body| {
             let parts = json!([{"type": "summary_text", "text": "One thing."}, {"type": "summary_text", "text": "Another."}]);
             reasoning(body, parts, Value::Null);
         }),
         field("reasoning without summary", |body| {
-            reasoning(body, json!([]), Value::Null)
+            reasoning(body, json!([]), Value::Null);
         }),
         field("reasoning as text", |body| {
             let said = json!([{"type": "reasoning_text", "text": "All of it."}]);
@@ -429,16 +429,16 @@ fn responses() -> Vec<Field> {
             push(
                 part(body),
                 json!({"type": "output_text", "text": "In parts."}),
-            )
+            );
         }),
         field("refusal", |body| {
-            *part(body) = json!([{"type": "refusal", "refusal": "I can't do that."}])
+            *part(body) = json!([{"type": "refusal", "refusal": "I can't do that."}]);
         }),
         field("annotations", |body| {
             part(body)[0]["annotations"] = json!([{"type": "url_citation", "url": "u"}]);
         }),
         field("logprobs", |body| {
-            part(body)[0]["logprobs"] = json!([{"token": "a", "logprob": -1.5}])
+            part(body)[0]["logprobs"] = json!([{"token": "a", "logprob": -1.5}]);
         }),
         field("phase", |body| {
             let items = body["output"].as_array_mut().expect("output");
@@ -458,10 +458,10 @@ fn responses() -> Vec<Field> {
             );
         }),
         field("max_output_tokens", |body| {
-            incomplete(body, json!("max_output_tokens"))
+            incomplete(body, json!("max_output_tokens"));
         }),
         field("content_filter", |body| {
-            incomplete(body, json!("content_filter"))
+            incomplete(body, json!("content_filter"));
         }),
         field("another reason", |body| incomplete(body, json!("bored"))),
         field("reason of another API", |body| {
@@ -470,10 +470,10 @@ fn responses() -> Vec<Field> {
         field("no reason", |body| incomplete(body, Value::Null)),
         field("usage: none", |body| body["usage"] = Value::Null),
         field("usage: cached", |body| {
-            body["usage"]["input_tokens_details"] = json!({"cached_tokens": 4})
+            body["usage"]["input_tokens_details"] = json!({"cached_tokens": 4});
         }),
         field("usage: reasoning", |body| {
-            body["usage"]["output_tokens_details"] = json!({"reasoning_tokens": 2})
+            body["usage"]["output_tokens_details"] = json!({"reasoning_tokens": 2});
         }),
         field("usage: cost", |body| body["usage"]["cost"] = json!(0.25)),
     ]
