@@ -146,7 +146,8 @@ fn check_sdks(program: &Path, script: &str, more: &[&Path]) {
         verdict["misses"], 1,
         "the one that is asked for: {verdict:#}"
     );
-    assert_eq!(verdict["failures"], 1, "{verdict:#}");
+    // And the answer of somebody else, which one of the checks goes on from.
+    assert_eq!(verdict["failures"], 2, "{verdict:#}");
     assert_eq!(verdict["unplayed"], json!([]));
 }
 
@@ -584,41 +585,6 @@ fn there_is_room_for_all_connections_before_the_first_one() {
     };
     let wanted = of_process("limits", "Max open files").min(16_384);
     assert!(of_process("status", "FDSize:") >= wanted);
-    served.end(0);
-}
-
-/// Connections that wait for their client hold files that others need.
-#[cfg(target_os = "linux")]
-#[test]
-fn at_the_limit_of_open_files_those_that_wait_make_room() {
-    use rustix::process::{Pid, Resource, Rlimit, prlimit};
-
-    let scratch = with(TWO);
-    let served = Served::start(&scratch, &["scenario.yaml"]);
-    let id = served.running.id();
-    let n_open = std::fs::read_dir(format!("/proc/{id}/fd"))
-        .expect("it runs")
-        .count() as u64;
-    let limit = Rlimit {
-        current: Some(n_open + 4),
-        maximum: Some(n_open + 4),
-    };
-    prlimit(Pid::from_raw(id), Resource::Nofile, limit).expect("it is ours");
-    let port = u16::try_from(served.ready["port"].as_u64().expect("a port")).expect("a port");
-    let mut connections = Vec::new();
-    for _ in 0..12 {
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("listening");
-        stream
-            .set_read_timeout(Some(std::time::Duration::from_secs(30)))
-            .expect("a time");
-        stream
-            .write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            .expect("open");
-        let mut answer = [0; 12];
-        stream.read_exact(&mut answer).expect("an answer");
-        assert_eq!(&answer, b"HTTP/1.1 200");
-        connections.push(stream);
-    }
     served.end(0);
 }
 

@@ -4,8 +4,9 @@ use super::values::args_equal;
 use super::view::View;
 use super::words::quoted;
 use crate::diagnostic::did_you_mean;
+use crate::scenario::browser::ActionKind;
 use crate::scenario::{Selector, ToolPattern};
-use crate::trace::{Event, EventData};
+use crate::trace::{Event, EventData, browser_tool};
 
 /// So many different names are looked at for a suggestion.
 const MOST_NAMES: usize = 200;
@@ -53,11 +54,22 @@ pub(super) fn unknown_tool(tool: &ToolPattern, view: &View<'_>) -> Option<String
         listed.chain(of_fixtures)
     };
     let is_known = known().any(|name| tool.matches(name) || is_glob_for(name, tool.text()));
-    if is_known || view.count_of(tool) > 0 {
+    let called = called_names(view);
+    // Who has a browser can do with it whatever steps say.
+    let of_browser: Vec<_> = ActionKind::ALL
+        .iter()
+        .map(|(_, action)| browser_tool(*action))
+        .collect();
+    let has_browser = called
+        .iter()
+        .any(|name| of_browser.iter().any(|known| known == name));
+    if is_known
+        || view.count_of(tool) > 0
+        || (has_browser && of_browser.iter().any(|name| tool.matches(name)))
+    {
         return None;
     }
     let name = tool.text();
-    let called = called_names(view);
     let names = known().chain(called.iter().copied());
     let suggestion = match did_you_mean(name, names.take(MOST_NAMES)) {
         Some(name) => format!(": did you mean `{name}`?"),

@@ -23,15 +23,15 @@ pub struct Given {
     pub may_be_unknown: bool,
 }
 
-/// What is wrong with the value of a secret that stands in too many other texts.
+/// What is wrong with the value of a secret that stands in too many other texts. An empty one stands nowhere: it is what
+/// a run has that needs none.
 pub fn short_secret(name: &str, value: &Json) -> Option<Diagnostic> {
     let length = as_text(value).chars().count();
     let is = match length {
-        0 => "is empty".to_owned(),
         1 => "has one character".to_owned(),
         _ => format!("has {length} characters"),
     };
-    (length < SHORTEST_SECRET).then(|| {
+    (1..SHORTEST_SECRET).contains(&length).then(|| {
         Diagnostic::error(
             codes::ARGUMENT,
             format!(

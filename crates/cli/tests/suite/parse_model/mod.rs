@@ -19,6 +19,9 @@ const KEY: &str = "sk-very-secret-key-of-a-model";
 /// The password of the test site, a secret too.
 const PASSWORD: &str = "correct horse";
 
+/// How what the model is asked begins in a timeline.
+const INPUT: &str = "  - userInputs:";
+
 /// A model, the site, and a place to run the program in.
 struct Lab {
     runtime: Runtime,
@@ -40,10 +43,14 @@ impl Lab {
         let modules = scratch.work().join("node_modules");
         std::fs::create_dir(&modules).expect("a folder");
         std::os::unix::fs::symlink(driver, modules.join("playwright-core")).expect("a link");
-        let text = format!("name: model\ntimeline:\n{timeline}");
-        let path = scratch.write("model/model.yaml", text).expect("writable");
+        // Each sentence begins a conversation of its own, which is a scenario of its own.
+        for (number, sentence) in timeline.split(INPUT).skip(1).enumerate() {
+            let text = format!("name: sentence {number}\ntimeline:\n{INPUT}{sentence}");
+            let file = format!("model/{number:02}.yaml");
+            scratch.write(file, text).expect("writable");
+        }
         let model = runtime
-            .block_on(MockLlm::from_file(&path).start())
+            .block_on(MockLlm::from_file(scratch.work().join("model")).start())
             .unwrap_or_else(|error| panic!("{error}"));
         scratch
             .set("OPENAI_BASE_URL", format!("{}/v1", model.base_url()))

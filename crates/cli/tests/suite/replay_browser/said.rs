@@ -18,16 +18,10 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "Beta",
     ),
     (
-        "<section><h2>Bookings</h2><div><b>Room 4</b> <span>confirmed</span></div></section>",
-        "verify the booking of Room 4 is confirmed",
-        "Room 4",
-        "Room 5",
-    ),
-    (
-        "<p><label>Total</label> <span>£99.50</span></p>",
-        "the total is £99.50",
-        "Total",
-        "You save",
+        "<ul><li><b>Denim shirt</b> <span class=price>£99.50</span></li></ul>",
+        "the price of the Denim shirt is £99.50",
+        "Denim shirt",
+        "Linen shirt",
     ),
 ];
 
