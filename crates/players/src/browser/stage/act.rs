@@ -10,13 +10,16 @@ use cuecard_core::scenario::browser::{ActionKind, Direction, InputValue, WaitFor
 use cuecard_core::value::{SHORTEST_SECRET, Text, as_text};
 use reqwest::Url;
 
-use super::live::{Before, LiveStage};
+use super::live::{BETWEEN, Before, LiveStage};
 use super::{Aim, Deadline, Deed, Failure, Outcome, Performed, Scene, Targets};
 use crate::browser::error::{BrowserError, BrowserErrorKind};
 use crate::browser::{ElementAddress, Loaded, Navigation, SearchMove, Settling};
 
 /// How many times a scroll in search of an element goes on, each way.
 const MOST_SCROLLS: usize = 50;
+
+/// How often a page is looked at after each scroll of a search.
+const LOOKS: usize = 2;
 
 /// The ways of a search: how each begins, and how it goes on.
 const SEARCH: [(SearchMove, SearchMove); 3] = [
@@ -202,11 +205,7 @@ impl LiveStage {
     async fn rejected(&mut self, aim: &Aim, written: &str, error: BrowserError) -> Failure {
         let is_open = !self.settings.values.refers_to_secret(written) && !self.is_secret_field(aim);
         let holds = match is_open {
-            true => self
-                .bridge
-                .extract(&aim.address, super::live::BETWEEN * 10)
-                .await
-                .ok(),
+            true => self.bridge.extract(&aim.address, BETWEEN * 10).await.ok(),
             false => None,
         };
         let mut failure = Failure::from(error);
@@ -294,9 +293,13 @@ impl LiveStage {
                     break;
                 }
                 self.settled(before, Settling::Whole, false).await?;
-                scene = self.peek().await?;
-                if let Some(performed) = self.arrive(deed, targets, &scene, before).await? {
-                    return Ok(performed);
+                // A list that renders what came into view may be late with it on a busy machine.
+                for _ in 0..LOOKS {
+                    scene = self.peek().await?;
+                    if let Some(performed) = self.arrive(deed, targets, &scene, before).await? {
+                        return Ok(performed);
+                    }
+                    tokio::time::sleep(BETWEEN).await;
                 }
                 has_moved = false;
             }

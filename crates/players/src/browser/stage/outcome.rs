@@ -180,7 +180,7 @@ impl Failure {
     }
 
     /// How often an element is looked for again that the page replaced before anything was done with it.
-    pub const MOST_REPLACED: u32 = 5;
+    pub const MOST_REPLACED: u32 = 20;
 
     /// Whether nothing can be done any more: the browser is gone, or never was there.
     pub fn is_final(&self) -> bool {
