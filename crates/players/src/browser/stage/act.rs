@@ -294,12 +294,14 @@ impl LiveStage {
                 }
                 self.settled(before, Settling::Whole, false).await?;
                 // A list that renders what came into view may be late with it on a busy machine.
-                for _ in 0..LOOKS {
+                for look in 0..LOOKS {
+                    if look > 0 {
+                        tokio::time::sleep(BETWEEN).await;
+                    }
                     scene = self.peek().await?;
                     if let Some(performed) = self.arrive(deed, targets, &scene, before).await? {
                         return Ok(performed);
                     }
-                    tokio::time::sleep(BETWEEN).await;
                 }
                 has_moved = false;
             }
