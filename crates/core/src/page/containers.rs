@@ -277,7 +277,8 @@ impl Finder<'_> {
             .collect()
     }
 
-    /// Whether an element is one of several of its class that people act on, or on something in each.
+    /// Whether an element is one of several of its class that people act on, or on something in them. It stays one when
+    /// what they acted on in it is gone: else what stands around it would be taken for it.
     pub(crate) fn is_block(&self, id: NodeId, element: &DomElement) -> bool {
         let acts = |id: NodeId| {
             let mut all = self.state.element(id).into_iter();
@@ -290,11 +291,7 @@ impl Finder<'_> {
         element.role.is_empty()
             && element.attribute("class").is_some()
             && self.size(id) <= MOST_INSIDE
-            && acts(id)
-            && self
-                .likes(id)
-                .into_iter()
-                .any(|like| like != id && acts(like))
+            && matches!(self.likes(id), likes if likes.len() > 1 && likes.iter().copied().any(acts))
     }
 
     fn is_container(&self, id: NodeId, element: &DomElement, kind: ContainerKind) -> bool {

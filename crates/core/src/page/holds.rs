@@ -15,6 +15,9 @@ const LONGEST_SHOWN: usize = 120;
 /// The most bytes that a compiled pattern may take.
 const MAX_PATTERN: usize = 1024 * 1024;
 
+/// Stands in a block where an inline element begins or ends: what is side by side on a page need not be one word.
+const SEAM: char = '\u{1}';
+
 /// What was seen of an assertion on one state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
@@ -133,33 +136,35 @@ impl Finder<'_> {
         }
     }
 
-    /// The visible texts inside a node with single spaces: one for each stretch that no block begins or ends in.
+    /// The visible texts inside a node with single spaces: one for each stretch that no block begins or ends in, with
+    /// [`SEAM`]s.
     fn blocks(&self, id: NodeId) -> Vec<String> {
         let mut blocks = vec![String::new()];
-        let mut ends: Vec<usize> = Vec::new();
+        let mut push = |text: &str, is_inline: bool| match blocks.last_mut() {
+            Some(block) if is_inline => block.push_str(text),
+            _ => blocks.push(String::new()),
+        };
+        let mut ends: Vec<(usize, bool)> = Vec::new();
+        let seam = SEAM.to_string();
         let end = self.state.node(id).end as usize;
         for (place, node) in self.state.nodes[..end].iter().enumerate().skip(id.index()) {
-            while ends.last().is_some_and(|end| *end <= place) {
-                ends.pop();
-                blocks.push(String::new());
+            while let Some((_, is_inline)) = ends.pop_if(|(end, _)| *end <= place) {
+                push(&seam, is_inline);
             }
             match &node.kind {
-                DomKind::Text(run) if run.is_visible => {
-                    if let Some(block) = blocks.last_mut() {
-                        block.push_str(&run.text);
-                    }
+                DomKind::Text(run) if run.is_visible => push(&run.text, true),
+                DomKind::Text(_) => {}
+                DomKind::Element(element) => {
+                    let is_inline = is_inline(element);
+                    ends.push((node.end as usize, is_inline));
+                    push(&seam, is_inline);
                 }
-                DomKind::Element(element) if !is_inline(element) => {
-                    ends.push(node.end as usize);
-                    blocks.push(String::new());
-                }
-                _ => {}
             }
         }
         blocks
             .iter()
             .map(|block| single_spaces(block))
-            .filter(|block| !block.is_empty())
+            .filter(|block| block.chars().any(|sign| sign != SEAM))
             .collect()
     }
 
@@ -226,20 +231,21 @@ fn compared(assertion: &BrowserAssertion, text: &str, expected: &str) -> Seen {
         true => single_spaces(text),
         false => fold(text),
     };
-    let observed = format!("it is \"{}\"", cut(&single_spaces(text), LONGEST_SHOWN));
+    let plain = single_spaces(&text.replace(SEAM, ""));
+    let observed = format!("it is \"{}\"", cut(&plain, LONGEST_SHOWN));
     match assertion.matching {
-        TextMatch::Equals => said(folded(text) == folded(expected), observed),
+        TextMatch::Equals => said(folded(&plain) == folded(expected), observed),
         TextMatch::Contains if assertion.kind == AssertKind::Text => {
             said(has_text(&folded(text), &folded(expected)), observed)
         }
-        TextMatch::Contains => said(folded(text).contains(&folded(expected)), observed),
+        TextMatch::Contains => said(folded(&plain).contains(&folded(expected)), observed),
         TextMatch::Regex => {
             let pattern = RegexBuilder::new(expected)
                 .case_insensitive(!assertion.case_sensitive)
                 .size_limit(MAX_PATTERN)
                 .build();
             match pattern {
-                Ok(pattern) => said(pattern.is_match(&single_spaces(text)), observed),
+                Ok(pattern) => said(pattern.is_match(&plain), observed),
                 Err(error) => Seen {
                     problem: Some(format!(
                         "`{}` is no regular expression: {}",
@@ -253,18 +259,75 @@ fn compared(assertion: &BrowserAssertion, text: &str, expected: &str) -> Seen {
     }
 }
 
-/// Whether words are in a text. A number is no part of a greater one: `1 comment` is not in `11 comments`.
+/// Whether words are in a text, with [`SEAM`]s: as whole words and numbers, and not denied. `1 comment` is not in
+/// `11 comments`, nor `Paid` in `Unpaid` or `Not paid`.
 fn has_text(text: &str, words: &str) -> bool {
-    let is_digit = |sign: Option<char>| sign.is_some_and(|sign| sign.is_ascii_digit());
-    let (starts, ends) = (
-        is_digit(words.chars().next()),
-        is_digit(words.chars().next_back()),
-    );
-    text.match_indices(words).any(|(at, found)| {
-        let before = is_digit(text[..at].chars().next_back());
-        let after = is_digit(text[at + found.len()..].chars().next());
-        !(starts && before || ends && after)
+    let (mut plain, mut seams) = (String::new(), Vec::new());
+    for sign in text.chars() {
+        match sign {
+            SEAM => seams.push(plain.len()),
+            ' ' if plain.ends_with(' ') => {}
+            sign => plain.push(sign),
+        }
+    }
+    let is_one_word = |at: usize| {
+        let sides = (plain[..at].chars().next_back(), plain[at..].chars().next());
+        let is_cased = |sign: char| sign.is_lowercase() || sign.is_uppercase();
+        matches!(sides, (Some(left), Some(right)) if is_cased(left) && is_cased(right))
+            && seams.binary_search(&at).is_err()
+    };
+    plain.match_indices(words).any(|(at, found)| {
+        let (before, after) = (&plain[..at], &plain[at + found.len()..]);
+        let is_plural = after
+            .strip_prefix('s')
+            .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+        !(is_one_word(at)
+            || is_one_word(at + found.len()) && !is_plural
+            || is_one_number(before, found)
+            || is_one_number(found, after)
+            || is_denied(before, found))
     })
+}
+
+/// Whether a number goes on from one text to the next: its sign, its digits, its thousands, its decimals but zeros.
+fn is_one_number(left: &str, right: &str) -> bool {
+    let is_digit = |sign: char| sign.is_ascii_digit();
+    let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
+    let is_negative = left
+        .strip_suffix(['-', '\u{2212}'])
+        .is_some_and(|rest| !rest.trim_end().ends_with(char::is_alphanumeric))
+        && right.starts_with(|sign: char| is_digit(sign) || "$€£¥".contains(sign));
+    let is_part = |mark: char, part: &str| {
+        let (n, is_zero) = (
+            digits(part),
+            part[..digits(part)].bytes().all(|sign| sign == b'0'),
+        );
+        match mark {
+            '.' => n > 0 && !is_zero,
+            _ => n == 3 || n == 2 && !is_zero,
+        }
+    };
+    let is_mark = |sign: &char| matches!(sign, '.' | ',');
+    let goes_on = match (left.chars().next_back(), right.chars().next()) {
+        (Some(last), Some(first)) if is_digit(last) && is_digit(first) => true,
+        (Some(last), Some(mark)) if is_digit(last) && is_mark(&mark) => is_part(mark, &right[1..]),
+        (Some(mark), Some(first)) if is_mark(&mark) && is_digit(first) => {
+            left[..left.len() - 1].ends_with(is_digit) && is_part(mark, right)
+        }
+        _ => false,
+    };
+    is_negative || goes_on
+}
+
+/// Whether the word before others says the contrary of them.
+fn is_denied(before: &str, words: &str) -> bool {
+    let last = before
+        .trim_end()
+        .rsplit(|sign: char| !sign.is_alphabetic())
+        .next();
+    words.starts_with(char::is_alphabetic)
+        && before.ends_with(' ')
+        && last.is_some_and(|last| ["no", "not", "never"].contains(&last.to_lowercase().as_str()))
 }
 
 /// The value of a field; of a select its label does too. A secret can only be asked whether it is filled.
@@ -431,6 +494,23 @@ iframe \"Pay\"
             ("€15.00", "15", true),
             ("a1", "1", true),
             ("comments: 1", "comment", true),
+            ("unpaid", "paid", false),
+            ("not paid", "paid", false),
+            ("paid, not sent", "paid", true),
+            ("no results found", "results", false),
+            ("invoice no 17", "17", true),
+            ("saved", "save", false),
+            ("ana\u{1}paid", "paid", true),
+            ("un\u{1}paid \u{1} open", "paid open", true),
+            ("1\u{1}5", "5", false),
+            ("已支付订单", "支付", true),
+            ("15.50", "15", false),
+            ("1,500", "500", false),
+            ("1,500", "1", false),
+            ("1,2,3", "2", true),
+            ("-$100", "$100", false),
+            ("2024-11-05", "11", true),
+            ("version 1.0", "1", true),
         ] {
             assert_eq!(has_text(text, words), has_it, "{words:?} in {text:?}");
         }

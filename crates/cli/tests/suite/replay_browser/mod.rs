@@ -44,7 +44,9 @@ pub(crate) fn with_site(
         let modules = working_directory.join("node_modules");
         std::os::unix::fs::symlink(tools.driver.parent().expect("a folder"), modules)
             .expect("a link can be made");
-        std::fs::write(working_directory.join("note.txt"), "A note.\n").expect("what is uploaded");
+        for file in ["note.txt", "passport.pdf", "report.pdf", "schematic.png", "cv.pdf"] {
+            std::fs::write(working_directory.join(file), "A note.\n").expect("what is uploaded");
+        }
         let policy = Policy::new(PolicyOptions {
             root: working_directory.clone(),
             working_directory: working_directory.clone(),

@@ -302,6 +302,11 @@ pub(super) const FINGERPRINT: &[Field] = &[
         "The containers that tell it from its twins, innermost first.",
     ),
     field(
+        "isContainer",
+        FLAG,
+        "Whether it is the innermost of these containers itself, whatever else stands in it.",
+    ),
+    field(
         "position",
         r#"{"type": "integer", "minimum": -1000000, "maximum": 1000000, "not": {"const": 0}}"#,
         "Which of its twins the sentence named: 1 is the first, -1 the last.",

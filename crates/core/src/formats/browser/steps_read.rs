@@ -430,6 +430,10 @@ fn fingerprint(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Fi
         ordinal,
         of,
         scope: texts(reader, object, "scope"),
+        is_container: !within.is_empty()
+            && reader
+                .flag(object, "isContainer", "`isContainer`")
+                .unwrap_or(false),
         within,
         position: position(reader, object),
         by_position: texts(reader, object, "byPosition"),

@@ -160,6 +160,9 @@ pub(super) fn fingerprint(fingerprint: &Fingerprint) -> Json {
     if !within.is_empty() {
         put(&mut members, "within", within);
     }
+    if fingerprint.is_container {
+        put(&mut members, "isContainer", true);
+    }
     put_some(&mut members, "position", fingerprint.position);
     put_texts(&mut members, "byPosition", &fingerprint.by_position);
     put_texts(&mut members, "likes", &fingerprint.likes);

@@ -66,7 +66,44 @@ impl Finder<'_> {
             (Some(_), None) => Vec::new(),
             _ => self.within(id, place_said),
         };
-        self.identify_within(id, within, position)
+        let is_container = position.is_none()
+            && said.is_some_and(Phrase::is_container)
+            && within
+                .first()
+                .is_some_and(|container| container.text.is_some())
+            && matches!(self.place_within(&within), Ok(Some(place)) if self.is_all_of(id, &place));
+        match is_container {
+            true => self.identify_container(id, within),
+            false => self.identify_within(id, within, position),
+        }
+    }
+
+    /// Whether a part of the page is this element.
+    pub(super) fn is_all_of(&self, id: NodeId, place: &Place) -> bool {
+        place.end == self.state.node(id).end
+            && (place.start == id.0 || self.element_of(place) == Some(id))
+    }
+
+    /// What a container is that was named by a text in it: whatever else stands in it may change.
+    fn identify_container(&self, id: NodeId, within: Vec<Container>) -> Option<Identification> {
+        let element = self.state.element(id)?;
+        let fingerprint = Fingerprint {
+            role: element.role.clone(),
+            tag: element.tag_name.clone(),
+            test_id: self.test_id(element).map(str::to_owned),
+            path: self.path(id, &within),
+            ordinal: 1,
+            of: 1,
+            scope: scope_words(element),
+            within,
+            is_container: true,
+            ..Fingerprint::default()
+        };
+        Some(Identification {
+            selectors: self.candidates(id, &fingerprint),
+            fingerprint,
+            warning: None,
+        })
     }
 
     /// What an element is whose text is asserted: known by where it stands, and not by the text. None if it would not be
@@ -107,8 +144,8 @@ impl Finder<'_> {
             position,
             ..Fingerprint::default()
         };
-        fingerprint.likes = self.likes_of(id, &fingerprint);
         let place = self.place_within(&fingerprint.within).ok().flatten();
+        fingerprint.likes = self.likes_of(id, &fingerprint, place.as_ref());
         let selectors = self.candidates(id, &fingerprint);
         let twins = self.twins(&fingerprint);
         let n_inside = twins
@@ -249,9 +286,14 @@ impl Finder<'_> {
     }
 
     /// The names of the other elements of its role in the same place, as far as that has a name.
-    fn likes_of(&self, id: NodeId, fingerprint: &Fingerprint) -> Vec<String> {
+    fn likes_of(
+        &self,
+        id: NodeId,
+        fingerprint: &Fingerprint,
+        place: Option<&Place>,
+    ) -> Vec<String> {
         self.in_its_path(fingerprint)
-            .filter(|(like, _)| *like != id)
+            .filter(|(like, _)| *like != id && is_in(place, *like))
             .take(MOST_LIKES)
             .map(|(_, element)| cut(&element.name, LONGEST_TEXT).into_owned())
             .collect()

@@ -24,7 +24,7 @@ const FIELDS: &[&str] = &[
 impl Finder<'_> {
     /// Elements that may be what was remembered although `id` has its name: what shows that name too, in another way,
     /// beside it; what has a new name in its old place, if `id` is elsewhere, or this one has its id; and what went into a
-    /// frame, if `id` is not all that was remembered.
+    /// frame, or elsewhere, if `id` is not all that was remembered.
     pub(super) fn rivals(
         &self,
         id: NodeId,
@@ -71,9 +71,20 @@ impl Finder<'_> {
                 && !is_kind(element, fingerprint)
                 && has_name(element, fingerprint)
         });
+        // There is one more than there were: it may be the one that went, and this one came.
+        let is_elsewhere = has_moved || !self.is_near_what_it_was(id, fingerprint);
+        let twins = match is_elsewhere && !is_same && !is_marked {
+            true => self.twins(fingerprint),
+            false => Vec::new(),
+        };
+        let is_one_more = twins.len() > fingerprint.of.max(1);
+        let elsewhere = twins
+            .into_iter()
+            .filter(|other| is_one_more && *other != id && !is_in(place, *other));
         in_its_place
             .chain(in_frames)
             .map(|(other, _)| other)
+            .chain(elsewhere)
             .collect()
     }
 
@@ -106,7 +117,9 @@ impl Finder<'_> {
             .filter(|(id, element)| {
                 self.has_test_id_of(*id, remembered)
                     || (has_plain_id(element, remembered) && !is_narrower(&element.name))
-                    || self.shows_its_name(*id, fingerprint)
+                    // Several show one text: the one that was meant stands near what it stood near.
+                    || (self.shows_its_name(*id, fingerprint)
+                        && self.is_near_what_it_was(*id, fingerprint))
                     || self.has_badge(*id, fingerprint)
             })
             .collect();
@@ -114,14 +127,32 @@ impl Finder<'_> {
         let are_badges = carriers
             .iter()
             .all(|(id, _)| self.has_badge(*id, fingerprint));
-        let is_named_elsewhere = self.state.elements().any(|(id, element)| {
-            (!are_badges || is_in(place, id))
-                && element.is_visible
-                && is_kind(element, fingerprint)
-                && (has_name(element, fingerprint) || has_its_words(&element.name))
-                && carriers.iter().all(|(carrier, _)| *carrier != id)
+        let are_shown = carriers
+            .iter()
+            .all(|(id, _)| self.shows_its_name(*id, fingerprint));
+        let others = || {
+            self.state.elements().filter(|(id, element)| {
+                element.is_visible
+                    && is_kind(element, fingerprint)
+                    && carriers.iter().all(|(carrier, _)| carrier != id)
+            })
+        };
+        // Its twins elsewhere keep the name: those in other items; in other parts, if there are no more than there were.
+        let is_in_item = fingerprint
+            .within
+            .first()
+            .is_some_and(|container| container.kind.is_item());
+        let n_twins = others()
+            .filter(|(id, element)| has_name(element, fingerprint) && !is_in(place, *id))
+            .filter(|(id, _)| !is_in_item || self.item_around(*id).is_none())
+            .count();
+        let n_known = if is_in_item { 1 } else { fingerprint.of.max(1) };
+        let has_twins_elsewhere = (are_badges || are_shown) && n_twins < n_known;
+        let is_named_elsewhere = others().any(|(id, element)| {
+            (has_name(element, fingerprint) || has_its_words(&element.name))
+                && (is_in(place, id) || !has_twins_elsewhere)
         });
-        let (came, went) = self.newcomers_and_leavers(fingerprint);
+        let (came, went) = self.newcomers_and_leavers(fingerprint, place);
         let stands_where_it_was = |id: NodeId| {
             let xpath = remembered.selectors.last();
             xpath.is_some_and(|xpath| self.one(xpath) == Some(id))
@@ -174,7 +205,11 @@ impl Finder<'_> {
     }
 
     /// How many names came to the place in which it was, and how many went from there, itself included.
-    fn newcomers_and_leavers(&self, fingerprint: &Fingerprint) -> (usize, usize) {
+    fn newcomers_and_leavers(
+        &self,
+        fingerprint: &Fingerprint,
+        place: Option<&Place>,
+    ) -> (usize, usize) {
         let mut left: Vec<String> = fingerprint
             .likes
             .iter()
@@ -182,7 +217,10 @@ impl Finder<'_> {
             .map(|name| fold_name(name))
             .collect();
         let mut newcomers = 0_usize;
-        for (_, element) in self.in_its_path(fingerprint) {
+        let inside = self
+            .in_its_path(fingerprint)
+            .filter(|(id, _)| is_in(place, *id));
+        for (_, element) in inside {
             let name = fold_name(&cut(&element.name, LONGEST_TEXT));
             match left.iter().position(|known| *known == name) {
                 Some(at) => {

@@ -668,3 +668,37 @@ fn a_container_that_tells_an_element_apart_is_one_that_it_is_in() {
         assert_eq!(verdict(&state, &remember(&state, id)), Verdict::Same(id));
     }
 }
+
+#[test]
+fn what_shows_its_name_in_its_row_is_healed_though_other_rows_have_the_name() {
+    let renamed = ROWS.replacen("button \"Delete\"", "button \"Quux\" | Delete", 1);
+    assert!(word(ROWS, "Delete", &renamed).starts_with("healed: it has the same text"));
+    // Another one of the name came elsewhere: it may be the one that went.
+    let moved = format!("button \"Delete\"\n{renamed}");
+    assert_eq!(word(ROWS, "Delete", &moved), "gone");
+}
+
+#[test]
+fn what_shows_its_name_elsewhere_is_another_one() {
+    let before = "div class=row\n  span | Google\n  button \"Cut\"\ndiv class=row\n  span | Spotify\n  button \"Join\"";
+    let after =
+        "div class=row\n  span | Google\ndiv class=row\n  span | Spotify\n  button \"Quux\" | Cut";
+    assert_eq!(word(before, "Cut", after), "gone");
+}
+
+#[test]
+fn a_row_that_lost_what_is_acted_on_is_still_the_row() {
+    let row = |name: &str, button: &str| format!("  div class=row\n    span | {name}\n{button}");
+    let before = format!(
+        "section class=sec\n  h2 \"Accounts\"\n{}\n{}\n{}\nsection class=sec\n  h2 \"Danger\"\n  button \"Delete\"",
+        row("Google", "    button \"Disconnect\""),
+        row("Spotify", "    button \"Disconnect\""),
+        row("Slack", "    button \"Connect\"")
+    );
+    let after = before.replacen(
+        "    span | Google\n    button \"Disconnect\"",
+        "    span | Google",
+        1,
+    );
+    assert_eq!(word(&before, "Disconnect", &after), "gone");
+}

@@ -152,6 +152,9 @@ impl Finder<'_> {
                 return Verdict::Ambiguous { candidates };
             }
         };
+        if let Some(place) = place.as_ref().filter(|_| fingerprint.is_container) {
+            return self.container(place, fingerprint);
+        }
         let found = remembered
             .selectors
             .first()
@@ -199,6 +202,27 @@ impl Finder<'_> {
                 nearest: self.nearest_to(fingerprint),
             },
             (several, _) => self.among(several.iter().map(|(id, _)| *id), fingerprint),
+        }
+    }
+
+    /// The element that a container is: known by its text alone, if it is of the kind and in the place that it was.
+    fn container(&self, place: &Place, fingerprint: &Fingerprint) -> Verdict {
+        let nearest = || self.nearest_to(fingerprint);
+        let Some(id) = self.element_of(place) else {
+            return Verdict::Gone { nearest: nearest() };
+        };
+        let is_it = self
+            .state
+            .element(id)
+            .is_some_and(|element| is_kind(element, fingerprint))
+            && self.is_in_its_place(id, fingerprint);
+        match is_it {
+            true => Verdict::Same(id),
+            false => Verdict::WrongTarget {
+                found: id,
+                differences: self.differences(id, fingerprint),
+                nearest: nearest(),
+            },
         }
     }
 
@@ -376,7 +400,7 @@ impl Finder<'_> {
         }
     }
 
-    fn is_near_what_it_was(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+    pub(super) fn is_near_what_it_was(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
         self.state.element(id).is_some_and(|element| {
             fold_name(&self.near(id, element, &fingerprint.within)) == fold_name(&fingerprint.near)
         })

@@ -394,7 +394,7 @@ impl Phrase {
     }
 
     /// Whether the container itself is meant, and nothing in it.
-    pub(super) fn is_container(&self) -> bool {
+    pub(in crate::page) fn is_container(&self) -> bool {
         self.name.is_empty() && self.role.is_none()
     }
 

@@ -152,7 +152,7 @@ impl Finder<'_> {
     }
 
     /// The element that a part of the page is: what stands below a heading may be none.
-    fn element_of(&self, place: &Place) -> Option<NodeId> {
+    pub(in crate::page) fn element_of(&self, place: &Place) -> Option<NodeId> {
         let first = NodeId(place.start);
         if self.state.node(first).end == place.end {
             return Some(first);

@@ -52,6 +52,9 @@ impl Finder<'_> {
             ..selector
         };
         let names_alone = |pattern: &Pattern| self.fitting(pattern, &element.scope) == [id];
+        if fingerprint.is_container {
+            return self.of_container(id, element, &fingerprint.within);
+        }
         let mut selectors: Vec<Selector> = Vec::new();
         let is_word = |role: &&str| role.chars().all(|sign| sign.is_ascii_alphanumeric());
         let within = fingerprint
@@ -146,7 +149,41 @@ impl Finder<'_> {
         selectors
     }
 
-    /// A container that an element is in, as selectors say it: by its role, or what it is made of, and the text that it is
+    /// The selectors of a container, by the text that it is known by: what else stands in it may change.
+    fn of_container(
+        &self,
+        id: NodeId,
+        element: &DomElement,
+        within: &[Container],
+    ) -> Vec<Selector> {
+        let said = |container: &Container| self.container_selector(id, element, container);
+        let known_by = within.first().and_then(said).map(|own| Selector {
+            within: within.get(1).and_then(said),
+            has_text: own.has_text,
+            ..Selector::of(own.pattern)
+        });
+        let plain = [
+            self.test_id(element)
+                .map(|test_id| Pattern::TestId(test_id.to_owned())),
+            plain_id(element).map(|plain| Pattern::Css(format!("#{plain}"))),
+        ];
+        let hops = self.hops(element);
+        known_by
+            .into_iter()
+            .chain(plain.into_iter().flatten().map(Selector::of))
+            .map(|selector| Selector {
+                hops: hops.clone(),
+                ..selector
+            })
+            .filter(|selector| self.find(selector) == [id])
+            .chain([Selector {
+                hops: hops.clone(),
+                ..Selector::of(Pattern::XPath(element.xpath.clone()))
+            }])
+            .collect()
+    }
+
+    /// A container that an element is in, or is itself, as selectors say it: by its role, or what it is made of, and the text that it is
     /// known by. None if it is no element of the same document.
     fn container_selector(
         &self,
@@ -158,7 +195,7 @@ impl Finder<'_> {
         places.retain(|place| place.contains(&id.0));
         let outer = NodeId(places.pop()?.start);
         let found = self.state.element(outer)?;
-        let is_around = self.state.ancestors(id).any(|around| around == outer);
+        let is_around = outer == id || self.state.ancestors(id).any(|around| around == outer);
         if !is_around || found.scope != element.scope {
             return None;
         }

@@ -51,7 +51,16 @@ impl<'a> Finder<'a> {
                 xpath: element.xpath.clone(),
             });
         }
-        let mut found = self.fitting(&selector.pattern, &scope);
+        let mut found = match &selector.has_text {
+            None => self.fitting(&selector.pattern, &scope),
+            Some(_) => self.containers(
+                &Within {
+                    pattern: selector.pattern.clone(),
+                    has_text: selector.has_text.clone(),
+                },
+                &scope,
+            ),
+        };
         if let Some(within) = &selector.within {
             let containers = self.containers(within, &scope);
             found.retain(|&id| {

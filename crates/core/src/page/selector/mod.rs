@@ -5,6 +5,7 @@
 //! role=button[name="Log in"]
 //! frame=css=#pay >> shadow=css=x-card >> label="E-mail"
 //! within=role=row >> has-text="Invoice 1" >> role=button[name="Delete"]
+//! role=row >> has-text="Invoice 1"
 //! role=button[name="Delete"] >> nth=2
 //! role=button[name="Delete"] >> nth=-1
 //! xpath=/html/body/form/input[2]
@@ -39,6 +40,8 @@ pub struct Selector {
     pub within: Option<Within>,
     /// What the element is.
     pub pattern: Pattern,
+    /// A text in it that it is known by, if it is a container itself: a cell, a heading or a line.
+    pub has_text: Option<String>,
     /// Which of several it is, from 0, or from -1 backwards.
     pub nth: Option<i32>,
 }
@@ -101,6 +104,7 @@ impl Selector {
             hops: Vec::new(),
             within: None,
             pattern,
+            has_text: None,
             nth: None,
         }
     }
@@ -119,11 +123,9 @@ impl Selector {
     #[must_use]
     pub fn with_texts(&self, change: &mut dyn FnMut(&str) -> String) -> Self {
         let mut changed = self.clone();
-        if let Some(text) = changed
-            .within
-            .as_mut()
-            .and_then(|within| within.has_text.as_mut())
-        {
+        let within = changed.within.as_mut();
+        let texts = within.map(|within| &mut within.has_text);
+        for text in texts.into_iter().chain([&mut changed.has_text]).flatten() {
             *text = change(text);
         }
         let hops = changed.hops.iter_mut().map(|hop| &mut hop.pattern);
@@ -152,17 +154,23 @@ impl fmt::Display for Selector {
             write!(formatter, "{}={} >> ", hop.kind.word(), hop.pattern)?;
         }
         if let Some(within) = &self.within {
-            write!(formatter, "within={} >> ", within.pattern)?;
-            if let Some(text) = &within.has_text {
-                let text = Json::String(text.clone());
-                write!(formatter, "has-text={text} >> ")?;
-            }
+            write!(formatter, "within={}", within.pattern)?;
+            write_text(formatter, within.has_text.as_ref())?;
+            write!(formatter, " >> ")?;
         }
         write!(formatter, "{}", self.pattern)?;
+        write_text(formatter, self.has_text.as_ref())?;
         match self.nth {
             Some(nth) => write!(formatter, " >> nth={nth}"),
             None => Ok(()),
         }
+    }
+}
+
+fn write_text(formatter: &mut fmt::Formatter<'_>, text: Option<&String>) -> fmt::Result {
+    match text {
+        Some(text) => write!(formatter, " >> has-text={}", Json::String(text.clone())),
+        None => Ok(()),
     }
 }
 

@@ -50,6 +50,7 @@ impl FromStr for Selector {
             return Err(error(text, "it has more than 32 parts"));
         }
         let (mut hops, mut within, mut pattern, mut nth) = (Vec::new(), None, None, None);
+        let mut own_text = None;
         for part in parts {
             let Some((kind, rest)) = part.split_once('=') else {
                 return Err(error(part, "a part begins with its kind, such as `role=`"));
@@ -68,11 +69,15 @@ impl FromStr for Selector {
                 }
                 within = Some(Within::from(rest.parse::<Pattern>()?));
             } else if kind == "has-text" {
-                let container = within
-                    .as_mut()
-                    .filter(|within: &&mut Within| within.has_text.is_none() && pattern.is_none());
-                let Some(container) = container else {
-                    return Err(error(part, "`has-text` stands once, right after `within`"));
+                let known_by = match (&pattern, within.as_mut()) {
+                    (Some(_), _) => Some(&mut own_text),
+                    (None, within) => within.map(|within: &mut Within| &mut within.has_text),
+                };
+                let Some(known_by) = known_by.filter(|text| text.is_none() && nth.is_none()) else {
+                    return Err(error(
+                        part,
+                        "`has-text` stands once, right after `within` or the element",
+                    ));
                 };
                 let text = unquoted(rest).filter(|text| !text.trim().is_empty());
                 let Some(text) = text else {
@@ -81,7 +86,7 @@ impl FromStr for Selector {
                         "the text in quotes is no JSON string with a text",
                     ));
                 };
-                container.has_text = Some(text);
+                *known_by = Some(text);
             } else if kind == "nth" {
                 if pattern.is_none() || nth.is_some() {
                     return Err(error(part, "`nth` stands once, after the element"));
@@ -104,6 +109,7 @@ impl FromStr for Selector {
             hops,
             within,
             pattern: pattern.ok_or_else(|| error(text, "it names no element"))?,
+            has_text: own_text,
             nth,
         })
     }

@@ -218,12 +218,13 @@ proptest! {
     fn what_is_written_is_read_back(
         frame in proptest::option::of(any_pattern()),
         within in proptest::option::of((any_pattern(), proptest::option::of("[a-z\" ]{0,4}[a-z]"))),
+        has_text in proptest::option::of("[a-z\" ]{0,4}[a-z]"),
         pattern in any_pattern(),
         nth in proptest::option::of(-9_i32..9),
     ) {
         let within = within.map(|(pattern, has_text)| Within { pattern, has_text });
         let hops = frame.into_iter().map(|pattern| Hop { kind: HopKind::Frame, pattern }).collect();
-        let selector = Selector { hops, within, pattern, nth };
+        let selector = Selector { hops, within, pattern, has_text, nth };
         let text = selector.to_string();
         prop_assert_eq!(text.parse::<Selector>(), Ok(selector), "{}", text);
     }

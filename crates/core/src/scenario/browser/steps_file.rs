@@ -227,6 +227,8 @@ pub struct Fingerprint {
     /// The containers that tell it from its twins, innermost first: as the sentence named them, or the item of a list
     /// or table that it stands in. It may be in no other place.
     pub within: Vec<Container>,
+    /// Whether it is the innermost of these containers itself: then whatever else stands in it may change.
+    pub is_container: bool,
     /// `position`, if the sentence named one: 1 is the first of its twins, -1 the last.
     pub position: Option<i32>,
     /// `byPosition`: what stands around each of its twins, in the order of the page, where no text tells it apart.

@@ -131,7 +131,8 @@ impl BrowserBridge {
         self.explained(changed, target, "setChecked", false).await
     }
 
-    /// Chooses an option of a list: by its label, else by its value.
+    /// Chooses an option of a list: by its label, else by its value, else by the only label that differs from it in
+    /// nothing but capital letters.
     ///
     /// # Errors
     /// `option_not_found` lists the options; else why the list could not be used.
@@ -156,6 +157,14 @@ impl BrowserBridge {
             }
             if has(1) {
                 break SelectOption::Value(option.to_owned());
+            }
+            let folded = option.to_lowercase();
+            let labels = options.iter().filter_map(|known| known[0].as_str());
+            let alike: Vec<&str> = labels
+                .filter(|label| label.to_lowercase() == folded)
+                .collect();
+            if let [one] = alike.as_slice() {
+                break SelectOption::Label((*one).to_owned());
             }
             if began.elapsed() >= limit {
                 return Err(no_option(option, &options).at("selectOption", &target.selector()));

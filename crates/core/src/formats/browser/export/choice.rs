@@ -17,6 +17,7 @@ pub(super) fn selectors(step: &TestStep) -> Vec<Selector> {
     let fingerprint = step.fingerprint.as_ref();
     match fingerprint {
         Some(known) if all.is_empty() => all.extend(text_within(step, known)),
+        Some(known) if known.is_container => {}
         Some(known) => all.extend(by_name(known, &all)),
         None => {}
     }

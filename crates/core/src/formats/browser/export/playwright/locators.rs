@@ -66,7 +66,11 @@ impl Locators<'_> {
         if let Some(within) = &selector.within {
             let _ = write!(scope, ".{}", self.container(within));
         }
-        let mut expression = format!("{scope}.{}", self.plain(&selector.pattern));
+        let own = match &selector.has_text {
+            None => self.plain(&selector.pattern),
+            Some(text) => format!("{}{}", self.plain(&selector.pattern), self.with_text(text)),
+        };
+        let mut expression = format!("{scope}.{own}");
         let _ = match selector.nth {
             None => Ok(()),
             Some(0) => write!(expression, ".first()"),

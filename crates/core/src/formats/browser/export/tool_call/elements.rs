@@ -87,7 +87,7 @@ fn by_selector(
     test_id_attribute: &str,
 ) -> Option<Element> {
     // A snapshot looks into frames and shadow roots, CSS does not; nor does it say which of them is meant.
-    if !selector.hops.is_empty() {
+    if !selector.hops.is_empty() || selector.has_text.is_some() {
         return None;
     }
     let within = match &selector.within {
@@ -168,12 +168,10 @@ fn by_selector(
 /// A row or an item that is asserted of, by the text that it is told apart by: snapshots give it other names than pages.
 fn item_itself(fingerprint: &Fingerprint) -> Option<Element> {
     let container = fingerprint.within.first()?;
-    let text = container.text.clone();
-    let name = text.filter(|text| fingerprint.name.contains(text.as_str()))?;
-    is_row(&fingerprint.role).then(|| Element {
+    (fingerprint.is_container && is_row(&fingerprint.role)).then(|| Element {
         wanted: Wanted {
             role: Some(fingerprint.role.clone()),
-            name: Some(name),
+            name: container.text.clone(),
             ..Wanted::default()
         },
         ..Element::default()
