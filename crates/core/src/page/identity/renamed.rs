@@ -24,7 +24,7 @@ const FIELDS: &[&str] = &[
 impl Finder<'_> {
     /// Elements that may be what was remembered although `id` has its name: what shows that name too, in another way,
     /// beside it; what has a new name in its old place, if `id` is elsewhere, or this one has its id; and what went into a
-    /// frame, or elsewhere, if `id` is not all that was remembered.
+    /// frame, or stands elsewhere in its container, if `id` is not all that was remembered.
     pub(super) fn rivals(
         &self,
         id: NodeId,
@@ -71,20 +71,21 @@ impl Finder<'_> {
                 && !is_kind(element, fingerprint)
                 && has_name(element, fingerprint)
         });
-        // There is one more than there were: it may be the one that went, and this one came.
-        let is_elsewhere = has_moved || !self.is_near_what_it_was(id, fingerprint);
-        let twins = match is_elsewhere && !is_same && !is_marked {
+        // Where it was told apart from its twins it was alone: of two there by now, this one may have come.
+        let twins = match place.is_some() && !is_same {
             true => self.twins(fingerprint),
             false => Vec::new(),
         };
-        let is_one_more = twins.len() > fingerprint.of.max(1);
-        let elsewhere = twins
-            .into_iter()
-            .filter(|other| is_one_more && *other != id && !is_in(place, *other));
+        let beside = twins.into_iter().filter(|&other| {
+            let has_ids = |element| has_ids(other, element);
+            other != id
+                && is_in(place, other)
+                && (!is_marked || self.state.element(other).is_some_and(has_ids))
+        });
         in_its_place
             .chain(in_frames)
             .map(|(other, _)| other)
-            .chain(elsewhere)
+            .chain(beside)
             .collect()
     }
 

@@ -702,3 +702,11 @@ fn a_row_that_lost_what_is_acted_on_is_still_the_row() {
     );
     assert_eq!(word(&before, "Disconnect", &after), "gone");
 }
+
+#[test]
+fn a_copy_in_a_component_is_not_healed_into_while_the_element_went_to_another_part() {
+    let before = "button \"Lend\"\ndialog \"Lend a book\"\n  p | Book\n  button \"Lend\"";
+    let after = "button \"Lend\"\ndialog \"Lend a book\"\n  p | Book\n  x-part\n    #shadow x\n      button \"Lend\"\n  section \"Quick access\"\n    button \"Lend\"";
+    let (verdict, _) = between(before, "Lend", 1, after);
+    assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
+}
