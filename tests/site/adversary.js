@@ -266,10 +266,13 @@ function marksOf(item, target) {
   return [...new Set(own)].sort((left, right) => /\p{L}/u.test(right) - /\p{L}/u.test(left));
 }
 
+/** What was an item before the page changed: with a twin in it, it is made like no other any more. */
+const items = new WeakSet();
+
 function isItem(element, target) {
   if (element.matches('body, main, html, td, th, span, label, label *')) return false;
   const others = alikeOf(element).filter((other) => other !== element);
-  const isRepeated = others.some((other) => shapeOf(other) === shapeOf(element) && element.className === other.className);
+  const isRepeated = items.has(element) || others.some((other) => shapeOf(other) === shapeOf(element) && element.className === other.className);
   return (element.matches(ITEMS) || isRepeated) && marksOf(element, target).length > 0;
 }
 
@@ -1207,9 +1210,13 @@ const LATER = ['remove-container', 'remove-target', 'rename-row', 'neighbour-tak
 function describe(target) {
   const [role, names] = [roleOf(target), namesOf(target)];
   const bearers = bearersOf(role, names, target.localName);
+  for (const element of around(target)) if (isItem(element, target)) items.add(element);
   const place = placeOf(target);
+  const item = itemOf(target);
+  const mark = item && [...slotsOf(item)].find((slot) => !slot.attribute && /\p{L}/u.test(slot.text));
+  const isMark = Boolean(mark) && target.contains(mark.node);
   const isTold = target.localName === 'input' ? target.type : null;
-  return { role, names, tag: target.localName, type: isTold, shown: plain(words(target)), place, alike: bearers.length, here: bearers.filter((one) => isSamePlace(place, placeOf(one))).length };
+  return { role, names, tag: target.localName, type: isTold, shown: plain(words(target)), place, isMark, alike: bearers.length, here: bearers.filter((one) => isSamePlace(place, placeOf(one))).length };
 }
 
 /** Why a person would now take another element than the tracked one for the one that was meant; null if nobody would. */
@@ -1227,6 +1234,8 @@ function misleads(old, c, isAway = false) {
   if (isThere && (c.isCovered || !isEnabled(target)) && others.some(isEnabled) && (old.alike === 1 || here.length)) return 'another element of its name can be used';
   // The step says where it was if something else had the same name. If not, its name alone says it.
   if (!isAway && !isNamed && others.length && old.alike === 1 && !(isKept && old.place.length)) return 'only another element has its name';
+  // A contact is who is called so, and not who was in the row.
+  if (!isAway && !isNamed && old.isMark && old.alike === 1 && others.some((one) => itemOf(one))) return 'its name says which item it is';
   return null;
 }
 

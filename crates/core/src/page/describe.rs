@@ -112,7 +112,14 @@ impl Finder<'_> {
             if !CONTAINERS.contains(&outer.kind()) {
                 return None;
             }
-            let name = self.place_name(place, outer);
+            let mut name = self.place_name(place, outer);
+            // What a row is called by may be the element itself, which tells it from no other.
+            if self.state.element(id).is_some_and(|own| own.name == name)
+                && let Some((item, container)) = self.item_container(id)
+                && item == place
+            {
+                name = container.text.unwrap_or_default();
+            }
             (!name.is_empty()).then(|| (outer.kind().to_owned(), name))
         })
     }

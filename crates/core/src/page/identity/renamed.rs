@@ -54,7 +54,7 @@ impl Finder<'_> {
                     || (is_new && (shows_it || self.has_badge(other, fingerprint))));
             let is_renamed = is_new && (has_moved || shows_it || has_ids(other, element));
             match is_marked {
-                true => is_called_so && has_ids(other, element),
+                true => has_ids(other, element) && (is_called_so || !is_same),
                 false => is_called_so || is_renamed,
             }
         };

@@ -710,3 +710,11 @@ fn a_copy_in_a_component_is_not_healed_into_while_the_element_went_to_another_pa
     let (verdict, _) = between(before, "Lend", 1, after);
     assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
 }
+
+#[test]
+fn of_two_elements_with_one_id_none_is_healed_into() {
+    let before = "h1 \"Board\"\nbutton \"☆\" id=star\nbutton \"Invite\"";
+    let after = "h1 \"Board\"\nx-part\n  #shadow x\n    button \"☆\" id=star\nbutton \"Invite\" id=star\nbutton \"☆\"";
+    let (verdict, _) = between(before, "☆", 0, after);
+    assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
+}

@@ -6,7 +6,7 @@ use super::loose::{Gist, gist, is_seen, pressed, state_said, texts_said};
 use super::phrase::{Phrase, Within, is_position};
 use super::resolve::is_in;
 use super::sentence::{Sentence, Token, TokenKind};
-use super::surroundings::{Called, Fitting, is_found};
+use super::surroundings::{Called, Fitting, is_any_part, is_found};
 use super::synonyms::{is_item_noun, is_preposition, is_quality, is_silent, noun_of, plain_words};
 use crate::page::containers::is_cell;
 use crate::page::dom::{DomElement, NodeId};
@@ -108,7 +108,7 @@ impl Finder<'_> {
         })
     }
 
-    fn deed_meant(
+    pub(super) fn deed_meant(
         &self,
         action: Option<(ActionKind, Option<bool>, Pool)>,
         verb: &Token,
@@ -134,6 +134,12 @@ impl Finder<'_> {
             }
         }
         let parts = parts(&rest);
+        // `choose Table from the Insert menu` names the Table, and not something on any table.
+        let named = rest
+            .iter()
+            .find(|token| !is_silent(&token.word().unwrap_or_default().to_lowercase()))
+            .and_then(Token::word)
+            .filter(|word| word.starts_with(char::is_uppercase) && is_any_part(word));
         let search = Search {
             parts: &parts,
             verb: &verb.word().map(plain_words).unwrap_or_default(),
@@ -150,6 +156,9 @@ impl Finder<'_> {
         };
         let target = self.one_fitting(&search, &is_meant)?;
         let called = self.called(target);
+        if named.is_some() && !parts.first().is_some_and(|named| called.has(named)) {
+            return None;
+        }
         let is_named = |part: &Part| {
             !matches!(part, Part::Words { is_place, .. } if !is_place) || called.has(part)
         };
@@ -518,7 +527,7 @@ fn held(element: &DomElement) -> &str {
 }
 
 /// The parts of a sentence that must be found: all words but those that say nothing.
-fn parts(tokens: &[Token]) -> Vec<Part> {
+pub(super) fn parts(tokens: &[Token]) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut order: Option<&Token> = None;
     for (at, token) in tokens.iter().enumerate() {

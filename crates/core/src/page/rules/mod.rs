@@ -7,6 +7,7 @@
 mod assertion;
 mod forms;
 mod gist;
+mod hint;
 mod keys;
 mod loose;
 mod phrase;

@@ -302,13 +302,20 @@ impl Finder<'_> {
             is_quoted: true,
             kind: kind_of(&role),
         });
+        let item = self.item_container(id).map(|(_, container)| Within {
+            name: container.text,
+            is_quoted: true,
+            kind: container.kind,
+        });
         let within = place
+            .into_iter()
+            .chain(item)
             .filter(|_| !phrase.is_container())
             .map(|within| Phrase {
                 within: Some(within),
                 ..phrase.clone()
             });
-        within.into_iter().collect()
+        within.collect()
     }
 
     /// An element by its name and role.

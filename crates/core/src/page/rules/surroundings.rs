@@ -37,6 +37,12 @@ const PAGES: &[&str] = &[
     "website",
 ];
 
+/// Whether a word may mean any part of a page, or all of it.
+pub(super) fn is_any_part(word: &str) -> bool {
+    let word = word.to_lowercase();
+    PARTS.contains(&word.as_str()) || PAGES.contains(&word.as_str())
+}
+
 /// What an element is called.
 pub(super) struct Called {
     /// The words of each of its names.
@@ -406,7 +412,7 @@ impl Finder<'_> {
 }
 
 /// What the author of a page calls an element: its role and tag, and what its classes and ids say.
-fn hints(element: &DomElement) -> Vec<String> {
+pub(super) fn hints(element: &DomElement) -> Vec<String> {
     let given = ["class", "id", "name", "data-testid", "type"].map(|name| element.attribute(name));
     let mut words: Vec<String> = given
         .into_iter()

@@ -716,6 +716,10 @@ fn sentences_mean_what_the_grammar_says() {
             "click 'A'; click 'B'; reload",
             "compound click 'A' | click 'B' | reload",
         ),
+        (
+            "Click File, then Delete page",
+            "compound Click File | Delete page",
+        ),
         ("check 'A' and 'B'", "compound "),
         // Other languages and other things.
         ("Klicke auf 'Anmelden'", "-"),

@@ -211,14 +211,22 @@ impl Reader<'_> {
         let verbs: Vec<usize> = ends
             .iter()
             .copied()
-            .filter(|&end| take_verb(without_fillers(&tokens[end..])).is_some())
+            .filter(|&end| {
+                let rest = &tokens[end..];
+                // Behind `then` anything is the next action: its verb may be the name of a button.
+                let is_next = rest.iter().take(2).any(|token| token.is("then"));
+                let rest = without_fillers(rest);
+                take_verb(rest).is_some() || (is_next && rest.len() > 1)
+            })
             .collect();
         let starts = || [0].into_iter().chain(verbs.iter().copied());
         let parts: Vec<&[Token]> = starts()
             .zip(starts().skip(1).chain([tokens.len()]))
             .map(|(start, end)| &tokens[start..end])
             .collect();
-        if parts.len() > 1 && parts.iter().all(|part| is_read(part)) {
+        let is_next = |part: &&[Token]| part.iter().take(2).any(|token| token.is("then"));
+        let are_read = |part: &&[Token]| is_read(part) || is_next(part);
+        if parts.len() > 1 && parts.iter().all(are_read) {
             return Some(parts.into_iter().filter_map(written).collect());
         }
         let claims = ends.iter().find(|&&end| {
@@ -344,7 +352,8 @@ impl Reader<'_> {
 
     /// `delete Hana Novak`, `star the message from GitHub`: the control of that name in the item.
     fn on_item(&self, verb: &str, rest: &[Token]) -> Read {
-        let within = item(rest).ok_or_else(|| format!("write click '{verb}' in the 'name' row"))?;
+        let within = item(rest)
+            .ok_or_else(|| format!("it does not say what to {} and where", verb.to_lowercase()))?;
         let phrase = Phrase {
             within: Some(within),
             ..Phrase::named(verb)

@@ -89,7 +89,8 @@ pub(super) fn meaning(
         Ok(intent) => intent,
         Err(failure) => {
             let gist = by_gist(sentence, finder);
-            return gist.unwrap_or_else(|| Meaning::Absent(failure.clone()));
+            return gist
+                .unwrap_or_else(|| Meaning::Absent(hinted(failure.clone(), sentence, finder)));
         }
     };
     match finder.resolve(intent) {
@@ -117,7 +118,7 @@ pub(super) fn meaning(
                     step: Box::new(intent.step.clone()),
                     intent: Some(intent.clone()),
                 },
-                false => Meaning::Absent(absent(&found)),
+                false => Meaning::Absent(hinted(absent(&found), sentence, finder)),
             })
         }
         // It was read already.
@@ -145,6 +146,25 @@ fn by_gist(sentence: &str, finder: Finder<'_>) -> Option<Meaning> {
         step: Box::new(meant.step),
         intent: intent.map(Box::new),
     })
+}
+
+/// A failure that names the words which the page doesn't have, and what could be said.
+fn hinted(mut failure: Failure, sentence: &str, finder: Finder<'_>) -> Failure {
+    let hint = finder.hint(sentence);
+    if failure.code == codes::BROWSER_NOT_UNDERSTOOD.name() && !hint.missing.is_empty() {
+        let missing = hint.missing.join("`, `");
+        failure
+            .message
+            .push_str(&format!("; nothing on the page is called `{missing}`"));
+    }
+    let is_said = failure
+        .help
+        .as_ref()
+        .is_some_and(|help| help.starts_with("say: "));
+    match hint.say {
+        Some(say) if !is_said => failure.help(format!("say: {say}")),
+        _ => failure,
+    }
 }
 
 fn absent(found: &NotFound) -> Failure {
