@@ -55,7 +55,7 @@ impl Finder<'_> {
             let is_renamed = is_new && (has_moved || shows_it || has_ids(other, element));
             match is_marked {
                 true => has_ids(other, element) && (is_called_so || !is_same),
-                false => is_called_so || is_renamed,
+                false => is_called_so || is_renamed || (!is_same && has_ids(other, element)),
             }
         };
         let in_its_place = self

@@ -718,3 +718,11 @@ fn of_two_elements_with_one_id_none_is_healed_into() {
     let (verdict, _) = between(before, "☆", 0, after);
     assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
 }
+
+#[test]
+fn a_copy_is_not_healed_into_while_its_id_is_on_what_took_a_neighbours_name() {
+    let before = "h1 \"Board\"\nbutton \"Star\" id=star\nbutton \"Invite\"";
+    let after = "h1 \"Board\"\nx-part\n  #shadow x\n    button \"Star\"\nbutton \"Invite\" id=star\nbutton \"Star\"";
+    let (verdict, _) = between(before, "Star", 0, after);
+    assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
+}
