@@ -108,16 +108,31 @@ impl Finder<'_> {
 
     /// What an element is whose text is asserted: known by where it stands, and not by the text. None if it would not be
     /// found again so.
-    pub fn identify_shown(&self, id: NodeId) -> Option<Identification> {
-        let mut known = self.identify(id, None)?;
+    pub fn identify_shown(&self, id: NodeId, said: Option<&Phrase>) -> Option<Identification> {
+        let mut known = self.identify(id, said)?;
         known
             .selectors
             .retain(|selector| !matches!(selector.pattern, Pattern::Text(_)));
+        // A cell is known by its row and column, so that a claim that is not true any more is no missing element.
+        let fingerprint = &mut known.fingerprint;
+        let name = std::mem::take(&mut fingerprint.name);
+        let is_in_column = |found: Verdict| found == Verdict::Same(id);
+        if !is_in_column(self.in_column(fingerprint)) {
+            fingerprint.name = name;
+        }
         let remembered = Remembered {
             selectors: &known.selectors,
             fingerprint: &known.fingerprint,
         };
         (self.verdict(remembered) == Verdict::Same(id)).then_some(known)
+    }
+
+    /// Whether words mean a cell by its column, and not by what it shows.
+    pub fn is_cell_of(&self, id: NodeId, said: &Phrase) -> bool {
+        let shown = SoughtName::new(&said.name);
+        self.state.element(id).is_some_and(|element| {
+            is_cell(&element.role) && !shown.fits(&element.name, Likeness::Folded)
+        })
     }
 
     /// As [`Finder::identify`], with containers that are known already.

@@ -155,6 +155,12 @@ impl Finder<'_> {
         if let Some(place) = place.as_ref().filter(|_| fingerprint.is_container) {
             return self.container(place, fingerprint);
         }
+        if is_cell(&fingerprint.role) && fingerprint.name.is_empty() && place.is_some() {
+            match self.in_column(fingerprint) {
+                Verdict::Gone { .. } => {}
+                found => return found,
+            }
+        }
         let found = remembered
             .selectors
             .first()
@@ -202,6 +208,32 @@ impl Finder<'_> {
                 nearest: self.nearest_to(fingerprint),
             },
             (several, _) => self.among(several.iter().map(|(id, _)| *id), fingerprint),
+        }
+    }
+
+    /// The cell that stands in a column of a row, whatever it shows.
+    pub(super) fn in_column(&self, fingerprint: &Fingerprint) -> Verdict {
+        let gone = || Verdict::Gone {
+            nearest: self.nearest_to(fingerprint),
+        };
+        let Ok(Some(place)) = self.place_within(&fingerprint.within) else {
+            return gone();
+        };
+        let column = fold_name(&fingerprint.near);
+        let cells: Vec<NodeId> = self
+            .state
+            .elements()
+            .filter(|(id, element)| place.contains(&id.0) && is_kind(element, fingerprint))
+            .filter(|(id, _)| {
+                let heading = self.column_heading(*id);
+                heading.is_some_and(|heading| fold_name(&heading) == column)
+            })
+            .map(|(id, _)| id)
+            .collect();
+        match cells.as_slice() {
+            [one] => Verdict::Same(*one),
+            [] => gone(),
+            _ => self.among(cells, fingerprint),
         }
     }
 

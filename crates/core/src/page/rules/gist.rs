@@ -454,7 +454,7 @@ impl Finder<'_> {
         if is_choice(id) {
             return Some(Some((id, BrowserAssertion::new(AssertKind::Checked), None)));
         }
-        if self.is_kept(id, parts) && self.identify_shown(id).is_some() {
+        if self.is_kept(id, parts) && self.identify_shown(id, None).is_some() {
             let text = match matching {
                 TextMatch::Equals => text,
                 _ => said.to_owned(),

@@ -199,20 +199,24 @@ impl Finder<'_> {
         if !is_around || found.scope != element.scope {
             return None;
         }
-        let text = container.text.as_deref().and_then(usable)?.to_owned();
+        let text = match container.text.as_deref() {
+            // The only dialog, which nobody named.
+            None => None,
+            Some(text) => Some(usable(text)?.to_owned()),
+        };
         let has_role =
             !found.role.is_empty() && found.role.chars().all(|sign| sign.is_ascii_alphanumeric());
         let by_name = has_role && container.at == TextPlace::Name;
         let pattern = match has_role {
             true => Pattern::Role {
                 role: found.role.clone(),
-                name: by_name.then(|| text.clone()),
+                name: text.clone().filter(|_| by_name),
             },
             false => Pattern::Css(fragments(found, false).pop()?),
         };
         Some(Within {
             pattern,
-            has_text: (!by_name).then_some(text),
+            has_text: text.filter(|_| !by_name),
         })
     }
 

@@ -84,13 +84,16 @@ pub(super) fn step(
         [one] if !is_count => {
             let phrase = done.intent.and_then(|intent| intent.phrase.as_ref());
             let is_text = |assertion: &BrowserAssertion| assertion.kind == AssertKind::Text;
-            let is_shown = done.step.meant.is_some()
-                && phrase.is_none()
-                && done.step.assertion.as_ref().is_some_and(is_text);
-            let known = match is_shown {
-                true => finder.identify_shown(*one),
-                false => finder.identify(*one, phrase),
-            };
+            let is_shown = done.step.assertion.as_ref().is_some_and(is_text)
+                && match phrase {
+                    // `the Status of Order 17` names a column and a row, and not what the cell shows.
+                    Some(phrase) => finder.is_cell_of(*one, phrase),
+                    None => done.step.meant.is_some(),
+                };
+            let shown = is_shown
+                .then(|| finder.identify_shown(*one, phrase))
+                .flatten();
+            let known = shown.or_else(|| finder.identify(*one, phrase));
             if let Some(known) = known {
                 step.observed.warnings.extend(known.warning);
                 step.selectors = known

@@ -129,14 +129,18 @@ impl Memory {
         fingerprint.is_some_and(|fingerprint| finder.has_moved(id, fingerprint))
     }
 
-    /// Whether the element is still there; none if it is not known what it was.
-    pub(super) fn judge(&self, finder: Finder<'_>) -> Option<Judged> {
+    /// Whether the element is still there; none if it is not known what it was. `claim` is what must hold of it.
+    pub(super) fn judge(
+        &self,
+        finder: Finder<'_>,
+        claim: Option<&BrowserAssertion>,
+    ) -> Option<Judged> {
         let fingerprint = self.fingerprint.as_ref()?;
         let mut verdict = finder.verdict(Remembered {
             selectors: &self.selectors,
             fingerprint,
         });
-        let unsaid = self.unsaid(finder, verdict.target());
+        let unsaid = self.unsaid(finder, verdict.target(), claim);
         if let Some(candidates) = &unsaid {
             verdict = Verdict::Ambiguous {
                 candidates: candidates.clone(),
@@ -165,11 +169,11 @@ impl Memory {
                 told.next = found.get(1).map(|second| second.score);
                 match (&unsaid, found.len()) {
                     (Some(_), 1) => {
-                        format!("the words of the sentence say no more that it is the {words}")
+                        format!("the sentence no longer identifies the {words}")
                     }
-                    (Some(_), _) => format!(
-                        "the words of the sentence say that it is another element than the {words}"
-                    ),
+                    (Some(_), _) => {
+                        format!("the sentence now means another element than the {words}")
+                    }
                     (None, several) => format!("{several} elements could be the {words}"),
                 }
             }
@@ -215,10 +219,17 @@ impl Memory {
 
     /// What was found, and what the sentence means by now, if that is not the same element. Nothing for sentences that
     /// have a form: what such a sentence names is remembered by itself.
-    fn unsaid(&self, finder: Finder<'_>, found: Option<NodeId>) -> Option<Vec<Scored>> {
+    fn unsaid(
+        &self,
+        finder: Finder<'_>,
+        found: Option<NodeId>,
+        claim: Option<&BrowserAssertion>,
+    ) -> Option<Vec<Scored>> {
         let (sentence, found) = (self.sentence.as_ref()?, found?);
         let meant = finder.gist(sentence).map(|meant| meant.target);
-        if meant == Some(found) {
+        // A claim that is not true of it means nothing any more: that it is not true is told by itself.
+        let is_untrue = |claim: &BrowserAssertion| !finder.holds(claim, &[found]).holds;
+        if meant == Some(found) || (meant.is_none() && claim.is_some_and(is_untrue)) {
             return None;
         }
         let fingerprint = self.fingerprint.as_ref()?;

@@ -72,7 +72,7 @@ pub(super) async fn seek<S: Stage + Witness>(
     let mut is_last = false;
     loop {
         let finder = Finder::new(&scene.state, attribute);
-        let Some(judged) = memory.judge(finder) else {
+        let Some(judged) = memory.judge(finder, None) else {
             // Steps are looked at before they are played.
             let failure = Failure::new(
                 cuecard_core::diagnostic::codes::BROWSER_STEPS,

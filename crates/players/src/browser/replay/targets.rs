@@ -91,7 +91,10 @@ impl Targets for Remembering<'_> {
             return Sought::default();
         };
         let is_count = self.assertion_kind() == Some(AssertKind::Count);
-        let Some(judged) = memory.judge(finder).filter(|_| !is_count) else {
+        let claim = self.step.assertion.as_ref();
+        let claim = claim.map(|claim| self.values.assertion(claim));
+        let judged = memory.judge(finder, claim.as_ref());
+        let Some(judged) = judged.filter(|_| !is_count) else {
             return match &mut self.words_of_many {
                 Some(words) => words.find(finder),
                 None => self.by_selector(memory, finder),

@@ -490,7 +490,7 @@ fn references_stand_for_values_in_what_is_remembered_and_what_is_healed() {
     let judged = memories
         .of(0)
         .expect("one")
-        .judge(finder)
+        .judge(finder, None)
         .expect("a verdict");
     let cuecard_core::page::identity::Verdict::Healed(healing) = &judged.verdict else {
         panic!("{judged:?}");

@@ -283,7 +283,7 @@ impl<'a, S: Stage + Witness> Verifying<'a, '_, S> {
         let memory = self.replay.memories.of(place)?;
         let scene = self.stage.look().await.ok()?;
         let finder = Finder::new(&scene.state, &self.replay.options.test_id_attribute);
-        let target = memory.judge(finder)?.verdict.target()?;
+        let target = memory.judge(finder, None)?.verdict.target()?;
         let element = scene.state.element(target)?;
         let href = element
             .attribute("href")
@@ -316,7 +316,7 @@ impl<'a, S: Stage + Witness> Verifying<'a, '_, S> {
         match self.stage.look().await {
             Ok(scene) => {
                 let attribute = &self.replay.options.test_id_attribute;
-                memory.judge(Finder::new(&scene.state, attribute))
+                memory.judge(Finder::new(&scene.state, attribute), None)
             }
             Err(failure) => {
                 self.fail(None, &failure);

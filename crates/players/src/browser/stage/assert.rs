@@ -6,7 +6,7 @@ use std::time::Duration;
 use cuecard_core::diagnostic::codes;
 use cuecard_core::page::Seen;
 use cuecard_core::scenario::browser::{ActionKind, AssertKind, BrowserAssertion};
-use cuecard_core::value::{Json, as_text, cut};
+use cuecard_core::value::{as_text, cut};
 
 use super::live::{BETWEEN, LiveStage};
 use super::{Deadline, Deed, Failure, Performed, Sought, Targets};
@@ -31,7 +31,7 @@ impl LiveStage {
                 "it does not say what must hold",
             ));
         };
-        let assertion = self.filled(written);
+        let assertion = self.settings.values.assertion(written);
         let is_absence = assertion.negate != (assertion.kind == AssertKind::Hidden);
         let deadline = Deadline::after(match deed.step.action_type {
             // Who waits expects it to take long.
@@ -72,18 +72,6 @@ impl LiveStage {
             }
             let left = held.map(|since| STAYS_AWAY.saturating_sub(since.elapsed()));
             tokio::time::sleep(left.map_or(BETWEEN, |left| left.min(BETWEEN))).await;
-        }
-    }
-
-    /// The assertion with values for references.
-    fn filled(&self, assertion: &BrowserAssertion) -> BrowserAssertion {
-        let expected = assertion.expected.as_ref().map(|expected| match expected {
-            Json::String(text) => Json::String(self.settings.values.in_words(text)),
-            other => other.clone(),
-        });
-        BrowserAssertion {
-            expected,
-            ..assertion.clone()
         }
     }
 

@@ -1,7 +1,8 @@
 //! The values of variables and secrets: filled in at the moment of use, and taken out of all that comes back.
 
 use cuecard_core::page::{with_references, without_references};
-use cuecard_core::value::{Origin, Piece, Redactor, Text};
+use cuecard_core::scenario::browser::BrowserAssertion;
+use cuecard_core::value::{Json, Origin, Piece, Redactor, Text};
 
 /// Stands where a secret stood.
 pub(super) const MASK: &str = "***";
@@ -69,6 +70,18 @@ impl Values {
     /// secrets. For words that are compared with a state.
     pub fn in_words(&self, text: &str) -> String {
         self.mask(&self.fill(text))
+    }
+
+    /// An assertion with values for references.
+    pub(in crate::browser) fn assertion(&self, assertion: &BrowserAssertion) -> BrowserAssertion {
+        let expected = assertion.expected.as_ref().map(|expected| match expected {
+            Json::String(text) => Json::String(self.in_words(text)),
+            other => other.clone(),
+        });
+        BrowserAssertion {
+            expected,
+            ..assertion.clone()
+        }
     }
 
     /// A text with every value in the place of its reference, to be typed or opened. It may hold secrets.

@@ -5,8 +5,9 @@ use super::super::texts::quoted;
 use super::Writer;
 use super::helpers::Helper;
 use super::locators::{Locator, Locators};
+use crate::page::containers::is_cell;
 use crate::page::selector::Pattern;
-use crate::scenario::browser::{ActionKind, Direction, InputValue, TestStep};
+use crate::scenario::browser::{ActionKind, AssertKind, Direction, InputValue, TestStep};
 
 impl Writer<'_> {
     pub(super) fn statements(&mut self, place: usize, step: &TestStep) -> Option<Vec<String>> {
@@ -146,6 +147,11 @@ impl Writer<'_> {
                 "it may lead to another one as soon as the page changes",
             );
         }
+        if let Some(column) = column_of(step) {
+            let message = format!("that it stands in the column `{column}` is not said");
+            let help = "it may be the same text in another column of the row";
+            self.warnings.warn(place, step, &message, help);
+        }
         Some(locator)
     }
 
@@ -170,4 +176,16 @@ impl Writer<'_> {
         statements.push("return popup;".to_owned());
         statements
     }
+}
+
+/// The column in which a cell stands whose text is asserted.
+fn column_of(step: &TestStep) -> Option<&str> {
+    let known = step.fingerprint.as_ref()?;
+    let is_text = step.assertion.as_ref()?.kind == AssertKind::Text;
+    let is_in_column = is_text && is_cell(&known.role) && !known.near.is_empty();
+    let is_row_text = known
+        .within
+        .iter()
+        .any(|container| container.text.as_ref() == Some(&known.near));
+    (is_in_column && !is_row_text).then_some(known.near.as_str())
 }
