@@ -235,7 +235,7 @@ fn is_no_longer_true(state: &DomState, capture: &str, sentence: &str, counts: &m
     if assertion.kind != AssertKind::Text {
         return;
     }
-    let known = finder.identify_shown(meant.target);
+    let known = finder.identify_shown(meant.target, None);
     let is_red = |changed: &str| {
         let state = DomProcessor::new(TEST_ID, Redactor::default()).read(changed);
         let state = state.expect("a state");

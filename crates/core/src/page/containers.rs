@@ -7,7 +7,7 @@ use super::dom::{DomElement, DomKind, NodeId};
 use super::figures::is_figure;
 use super::identity::LONGEST_TEXT;
 use super::rules::Within;
-use super::selector::Finder;
+use super::selector::{Finder, is_hashed_class};
 use super::snapshot::single_spaces;
 use super::words::{Likeness, SoughtName, fold_name};
 use crate::scenario::browser::{Container, ContainerKind, TextPlace};
@@ -112,6 +112,7 @@ impl Finder<'_> {
         let fits = |text: &str| fold_name(text) == folded;
         self.named_places(container.kind, &fits)
             .into_iter()
+            .filter(|(place, _)| self.can_be(place, container))
             .filter(|(place, found)| match &container.column {
                 // Nothing else in the row may be taken for that cell.
                 Some(column) => {
@@ -138,9 +139,7 @@ impl Finder<'_> {
         let Some(name) = &said.name else {
             return Some(Container {
                 kind: said.kind,
-                text: None,
-                at: TextPlace::Name,
-                column: None,
+                ..Container::default()
             });
         };
         let sought = SoughtName::new(name);
@@ -151,12 +150,7 @@ impl Finder<'_> {
         let text = Likeness::SAID
             .iter()
             .find_map(|&likeness| texts.iter().find(|text| sought.fits(&text.text, likeness)))?;
-        Some(Container {
-            kind: said.kind,
-            text: Some(text.text.clone()),
-            at: text.at,
-            column: self.column(NodeId(place.start), text),
-        })
+        Some(self.container_with(said.kind, NodeId(place.start), text))
     }
 
     /// The named containers around an element that are no items, innermost first: dialogs, forms, sections, tables.
@@ -198,8 +192,34 @@ impl Finder<'_> {
             kind,
             text: Some(text.text),
             at: text.at,
-            column: None,
+            ..Container::default()
         })
+    }
+
+    /// A container as it is kept, by a text in it.
+    fn container_with(&self, kind: ContainerKind, id: NodeId, text: &ContainedText) -> Container {
+        let element = self.state.element(id).filter(|_| kind.is_item());
+        Container {
+            kind,
+            text: Some(text.text.clone()),
+            at: text.at,
+            column: self.column(id, text),
+            made: element.map(made_of),
+            nodes: element.map(|_| self.size(id)),
+        }
+    }
+
+    /// Whether an item can be the one that was kept. Where that is none any more, what it stood in has its text too.
+    fn can_be(&self, place: &Place, container: &Container) -> bool {
+        let Some(nodes) = container.nodes else {
+            return true;
+        };
+        let made = self.state.element(NodeId(place.start)).map(made_of);
+        let most = match made == container.made {
+            true => nodes.saturating_mul(4).saturating_add(20),
+            false => nodes.saturating_add(nodes / 2).saturating_add(4),
+        };
+        place.end - place.start <= most
     }
 
     /// The part of the page that nested containers are, the innermost first.
@@ -578,13 +598,8 @@ impl Finder<'_> {
     fn container_of(&self, item: NodeId) -> Option<(Container, NodeId)> {
         let texts = self.item_texts(item);
         let text = self.distinguishing(item, &texts)?;
-        let container = Container {
-            kind: item_kind(self.state.element(item)?),
-            text: Some(text.text.clone()),
-            at: text.at,
-            column: self.column(item, text),
-        };
-        Some((container, text.element))
+        let kind = item_kind(self.state.element(item)?);
+        Some((self.container_with(kind, item, text), text.element))
     }
 
     /// Of the texts of an item the one that tells it from those beside it.
@@ -730,6 +745,19 @@ pub(crate) fn is_control(role: &str) -> bool {
 /// Whether an element of this role is a part of a row.
 pub(crate) fn is_cell(role: &str) -> bool {
     matches!(role, "cell" | "gridcell" | "rowheader" | "columnheader")
+}
+
+/// What an element is made of: its role, else its tag with the first class that its author gave it.
+fn made_of(element: &DomElement) -> String {
+    if !element.role.is_empty() {
+        return element.role.clone();
+    }
+    let classes = element.attribute("class").unwrap_or_default();
+    let mut classes = classes.split_ascii_whitespace();
+    match classes.find(|class| !is_hashed_class(class)) {
+        Some(class) => format!("{}.{class}", element.tag_name),
+        None => element.tag_name.clone(),
+    }
 }
 
 /// The kind of item that an element is.

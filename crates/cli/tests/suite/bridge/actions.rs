@@ -99,6 +99,10 @@ fn what_stands_in_the_way_is_named_and_nothing_is_done() {
             .await
             .expect_err("it is disabled");
         assert_eq!(error.kind, BrowserErrorKind::ElementDisabled, "{error}");
+        // A key would go to what has the focus in its place.
+        let error = lab.bridge.press(Some(&billing), "Enter", SHORT).await;
+        let error = error.expect_err("it is disabled");
+        assert_eq!(error.kind, BrowserErrorKind::ElementDisabled, "{error}");
 
         lab.open("states/values.html").await;
         let readonly = ElementAddress::top("/html/body/input[6]");

@@ -336,6 +336,12 @@ pub(super) const CONTAINER: &[Field] = &[
         "Where in it the text stands.",
     ),
     field("column", TEXT, "The heading of the column with the text."),
+    field(
+        "made",
+        TEXT,
+        "What an item is made of: its role, else its tag and class.",
+    ),
+    field("nodes", MILLISECONDS, "How many nodes were in it."),
 ];
 
 pub(super) const ERROR: &[Field] = &[

@@ -469,6 +469,9 @@ fn container(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Container> {
             .one_of(object, "at", "`at`", TextPlace::ALL)
             .unwrap_or_default(),
         column: text(reader, object, "column"),
+        made: text(reader, object, "made"),
+        nodes: whole(reader, object, "nodes", 1, 1_000_000)
+            .and_then(|nodes| u32::try_from(nodes).ok()),
     })
 }
 

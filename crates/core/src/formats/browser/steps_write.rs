@@ -175,6 +175,8 @@ fn container(container: &Container) -> Json {
     put_some(&mut members, "text", container.text.clone());
     put(&mut members, "at", container.at.as_str());
     put_some(&mut members, "column", container.column.clone());
+    put_some(&mut members, "made", container.made.clone());
+    put_some(&mut members, "nodes", container.nodes);
     Json::Object(members)
 }
 

@@ -78,7 +78,9 @@ fn a_fingerprint_says_what_and_where() {
         kind: ContainerKind::Row,
         text: Some("Milk".into()),
         at: TextPlace::Cell,
-        column: None,
+        made: Some("row".into()),
+        nodes: Some(6),
+        ..Container::default()
     };
     assert_eq!((second.path.len(), second.within), (0, vec![row]));
     assert_eq!(
@@ -725,4 +727,39 @@ fn a_copy_is_not_healed_into_while_its_id_is_on_what_took_a_neighbours_name() {
     let after = "h1 \"Board\"\nx-part\n  #shadow x\n    button \"Star\"\nbutton \"Invite\" id=star\nbutton \"Star\"";
     let (verdict, _) = between(before, "Star", 0, after);
     assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
+}
+
+#[test]
+fn what_a_card_stood_in_is_not_taken_for_it() {
+    let card = |class: &str, title: &str| {
+        format!("    div class={class}\n      p | {title}\n      button \"Open\"\n")
+    };
+    let column = |name: &str, cards: &str| format!("  div class=col\n    h2 \"{name}\"\n{cards}");
+    let board = |class: &str| {
+        let doing = [card("k", "Prices"), card(class, "Login")].concat();
+        format!(
+            "main\n{}{}",
+            column("Doing", &doing),
+            column("Done", &card("k", "Server"))
+        )
+    };
+    let state = page(&board("k"));
+    let finder = Finder::new(&state, "data-testid");
+    let Understanding::Understood(intent) =
+        understand("verify 'Open' is visible in the 'Login' card")
+    else {
+        panic!("it is understood");
+    };
+    let Translation::Step { target, .. } = finder.resolve(&intent) else {
+        panic!("it is there");
+    };
+    let known = finder.identify(target.expect("a card"), intent.phrase.as_ref());
+    let known = known.expect("a card");
+    let memory = Memory {
+        selectors: known.selectors,
+        fingerprint: known.fingerprint,
+    };
+    assert!(memory.fingerprint.is_container);
+    assert_eq!(verdict(&state, &memory).word(), "same");
+    assert_eq!(verdict(&page(&board("t")), &memory).word(), "gone");
 }

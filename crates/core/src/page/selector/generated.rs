@@ -33,7 +33,7 @@ pub(crate) fn looks_generated(text: &str) -> bool {
 }
 
 /// Whether a class does. A hash needs a digit or both cases, so that `card__title` stays.
-pub(super) fn is_hashed_class(class: &str) -> bool {
+pub(crate) fn is_hashed_class(class: &str) -> bool {
     if looks_generated(class) {
         return true;
     }

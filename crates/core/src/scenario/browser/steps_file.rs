@@ -238,7 +238,7 @@ pub struct Fingerprint {
 }
 
 /// A container that tells an element from its twins, known by a text in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Container {
     /// What it is.
     pub kind: ContainerKind,
@@ -248,12 +248,17 @@ pub struct Container {
     pub at: TextPlace,
     /// The heading of the column that the text stands in, if it is in a cell.
     pub column: Option<String>,
+    /// What an item is made of: its role, else its tag and class. What is around it has the text too.
+    pub made: Option<String>,
+    /// How many nodes were in it.
+    pub nodes: Option<u32>,
 }
 
 /// A kind of container, as people call it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[allow(missing_docs, reason = "each is the word for it")]
 pub enum ContainerKind {
+    #[default]
     Section,
     Dialog,
     Row,

@@ -198,10 +198,27 @@ impl BrowserBridge {
                 .guarded("press", limit, page.keyboard().press(key, None))
                 .await;
         };
+        let began = Stopwatch::start();
         let locator = self.held(target).await?;
-        let options = PressOptions::builder().timeout(milliseconds(limit)).build();
+        // Playwright presses the key wherever the focus is: what is disabled doesn't take it.
+        while self.ask(target, "takesFocus", None).await == Value::Bool(false) {
+            if began.elapsed() >= limit {
+                let look = self.look(target).await;
+                let (kind, message) = match look["isEnabled"] == Value::Bool(false) {
+                    true => (BrowserErrorKind::ElementDisabled, "the element is disabled"),
+                    false => (
+                        BrowserErrorKind::NotEditable,
+                        "the element does not take the focus",
+                    ),
+                };
+                return Err(BrowserError::new(kind, message).at("press", &target.selector()));
+            }
+            tokio::time::sleep(BETWEEN).await;
+        }
+        let left = limit.saturating_sub(began.elapsed()).max(BETWEEN);
+        let options = PressOptions::builder().timeout(milliseconds(left)).build();
         let pressed = self
-            .guarded("press", limit, locator.press(key, options))
+            .guarded("press", left, locator.press(key, options))
             .await;
         self.explained(pressed, target, "press", false).await
     }

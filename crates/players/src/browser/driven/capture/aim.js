@@ -72,6 +72,22 @@ function holds(paths, text) {
   return Boolean(element) && ('value' in element ? element.value : element.innerText) === text;
 }
 
+function focused() {
+  let at = document.activeElement;
+  while (at && shadowOf(at)?.activeElement) at = shadowOf(at).activeElement;
+  return at === document.body ? null : at;
+}
+
+/** Gives an element the focus. Does a key go to it then, to what is in it, or to what it hands the focus to? */
+function takesFocus(paths) {
+  const element = find(paths);
+  const before = focused();
+  element?.focus({ preventScroll: true });
+  const after = focused();
+  for (let at = after; at; at = flatParent(at)) if (at === element) return true;
+  return Boolean(after) && after !== before;
+}
+
 /** Is one of the roots on the way closed? Selectors can't enter it. */
 function isClosedAway(paths) {
   let tree = document;
