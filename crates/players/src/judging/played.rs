@@ -252,13 +252,14 @@ async fn perform(
         screenshot_dir: None,
     };
     let deadline = stop.child_token();
+    let end = tokio::time::Instant::now() + setup.timeout;
     let (played, is_too_late) = {
         let playing = replay::play(play, &mut toolbox, &mut recorder, &deadline);
         tokio::pin!(playing);
         tokio::select! {
             biased;
             played = &mut playing => (played, false),
-            () = tokio::time::sleep(setup.timeout) => {
+            () = tokio::time::sleep_until(end) => {
                 deadline.cancel();
                 (playing.await, true)
             }
@@ -274,10 +275,15 @@ async fn perform(
                 | AssertionCheck::AskClarifyingWhenAmbiguous { .. }
         )
     });
-    let offered = match forbids_a_tool && !deadline.is_cancelled() {
-        true => toolbox.offered().await,
-        false => Vec::new(),
-    };
+    let mut offered = Vec::new();
+    if forbids_a_tool {
+        tokio::select! {
+            biased;
+            () = deadline.cancelled() => {}
+            () = tokio::time::sleep_until(end) => {}
+            names = toolbox.offered() => offered = names,
+        }
+    }
     toolbox.shut_down().await;
     let redactor = recorder.redactor().clone();
     drop(recorder);
