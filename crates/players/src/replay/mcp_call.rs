@@ -105,6 +105,7 @@ pub(super) async fn call(
             Err(NotTyped::Call(error)) => Err(call_failure(&session, tool, &error).await),
         };
     }
+    let arguments = peer.complete(arguments);
     if request.params.json.as_object() != Some(&arguments) {
         peer.record_sent(tool, &arguments, recorder);
         recorder.write();
@@ -237,7 +238,10 @@ fn bind_scripts(
     if !is_script_tool(tool) {
         return Ok(arguments);
     }
-    for name in ["function", "expression", "script", "code", "pageFunction"] {
+    for name in SCRIPT_PARAMETERS {
+        if *name == "text" && !tool.to_lowercase().contains("javascript") {
+            continue;
+        }
         let mut pointer = String::new();
         push_pointer(&mut pointer, name);
         let Some(text) = params.text(&pointer).filter(|text| !text.is_trusted()) else {
@@ -247,22 +251,35 @@ fn bind_scripts(
             .policy
             .script(&text, ScriptShape::Function)
             .map_err(builtin::refused)?;
-        arguments.insert(name.to_owned(), Json::String(script));
+        arguments.insert((*name).to_owned(), Json::String(script));
     }
     Ok(arguments)
 }
 
+/// Parameters of such tools that hold the script. That of Claude in Chrome's `javascript_tool` is `text`.
+const SCRIPT_PARAMETERS: &[&str] = &[
+    "function",
+    "expression",
+    "script",
+    "code",
+    "pageFunction",
+    "js",
+    "javascript",
+    "text",
+];
+
 fn is_script_tool(tool: &str) -> bool {
-    [
-        "evaluate",
+    let tool = tool.to_lowercase();
+    let words = [
         "eval",
         "script",
         "run_code",
-        "javascript",
+        "runcode",
         "execute_js",
-    ]
-    .iter()
-    .any(|word| tool.contains(word))
+        "exec_js",
+        "wait_for_function",
+    ];
+    tool == "execute" || words.iter().any(|word| tool.contains(word))
 }
 
 /// Converts texts to what the schema asks for, and says so: a number, a boolean, or a list of one. A list of one text

@@ -39,6 +39,7 @@ impl Peer<'_> {
         arguments: Map<String, Json>,
         recorder: &mut Recorder<'_>,
     ) -> Result<ToolReply, CallError> {
+        let arguments = self.complete(arguments);
         self.record_sent(tool, &arguments, recorder);
         recorder.settle();
         let reply = self.session.call(tool, arguments, self.timeout).await;
@@ -46,12 +47,16 @@ impl Peer<'_> {
         reply
     }
 
+    /// The arguments with what the connection adds to them, so that they are recorded as they are sent.
+    pub(super) fn complete(&self, mut arguments: Map<String, Json>) -> Map<String, Json> {
+        for (name, value) in self.session.added_arguments() {
+            arguments.entry(name).or_insert(value);
+        }
+        arguments
+    }
+
     /// What came back, for the trace.
-    fn received(
-        &self,
-        reply: &Result<ToolReply, CallError>,
-        recorder: &Recorder<'_>,
-    ) -> EventData {
+    fn received(&self, reply: &Result<ToolReply, CallError>, recorder: &Recorder<'_>) -> EventData {
         // Before the cut, behind which the rest of a secret would be missing.
         let bounded =
             |text: &str| Some(cut(&recorder.redactor().text(text), MOST_RECORDED).into_owned());
