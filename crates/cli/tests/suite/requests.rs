@@ -66,7 +66,8 @@ fn a_call_that_is_sent_as_it_is_written_stands_in_the_trace_once() {
 
 #[test]
 fn a_text_that_is_typed_key_by_key_stands_in_the_trace_once_so_that_a_secret_is_found_in_it() {
-    let place = with_page();
+    let mut place = with_page();
+    place.set("CUECARD_VAR_PASSWORD", "hunter2");
     let steps = json!([{
         "step": 1, "tool": "mcp__chrome-devtools__type_text", "params": {"text": "{{PASSWORD}}"},
     }]);
@@ -79,12 +80,8 @@ fn a_text_that_is_typed_key_by_key_stands_in_the_trace_once_so_that_a_secret_is_
     place
         .write("scenario.json", scenario.to_string())
         .expect("writable");
-    let run = place
-        .command(["play", "scenario.json", "--secret", "PASSWORD"])
-        .env("CUECARD_VAR_PASSWORD", "hunter2")
-        .output()
-        .expect("it starts");
-    assert!(run.status.success(), "{run:?}");
+    let args = ["scenario.json", "--secret", "PASSWORD"];
+    program::play(&place, &args, 0);
     assert_eq!(
         sent(&place),
         (

@@ -127,7 +127,7 @@ fn ready(source: &SourceFile, variables: &Map<String, Json>, setup: &Setup) -> R
         &Scope {
             given: &bindings.names(),
             range: 0..=u64::MAX,
-            doubtful: &[],
+            unreliable_names: &[],
         },
     ));
     if any_error(&found) {

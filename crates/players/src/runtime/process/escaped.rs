@@ -28,7 +28,8 @@ pub(super) fn adopt_orphans() {
 }
 
 /// Reaps orphans that have ended: we are their parent, and nobody else waits for them. Called whenever a group is
-/// started, so that what a long run leaves behind doesn't fill the table of processes.
+/// started, so that what a long run leaves behind doesn't fill the table of processes; what one server leaves while nothing
+/// is started waits until then.
 pub(super) fn reap_orphans() {
     let us = getpid().as_raw_nonzero().get();
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten();
@@ -109,9 +110,7 @@ impl Tree {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
         Self {
-            processes: ids
-                .filter_map(|id| Some((id, Process::of(id)?)))
-                .collect(),
+            processes: ids.filter_map(|id| Some((id, Process::of(id)?))).collect(),
         }
     }
 

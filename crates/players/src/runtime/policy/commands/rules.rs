@@ -8,10 +8,11 @@ use std::collections::HashSet;
 use super::super::paths::Places;
 use super::super::source::{Source, is_integer, reference};
 use super::super::{Refusal, RefusalKind};
+use super::carriers::Carriers;
 use super::lexer;
 use super::programs::{self, Kind, Runner};
-use super::redirections;
 use super::words::{Lexed, Operator, SimpleCommand, Word};
+use super::{redirections, targets};
 use builtins::may_evaluate;
 use cuecard_core::value::Piece;
 
@@ -38,7 +39,8 @@ pub(super) fn check(lexed: &Lexed, source: &Source<'_>, places: &Places) -> Resu
         rules.command(command)?;
     }
     rules.end(first)?;
-    redirections::check_data(lexed, source, places)
+    redirections::check_data(lexed, source, places)?;
+    targets::check(lexed, source, places)
 }
 
 struct Rules<'a> {
@@ -56,22 +58,35 @@ struct Rules<'a> {
     written: HashSet<&'a str>,
     /// It writes files.
     writes: bool,
+    /// It changes to a directory that a variable names.
+    enters: bool,
+    /// The data that names such a directory, or a file that the command writes.
+    entered: Option<&'a Piece>,
+    /// The first program that takes orders from the directory it is started in.
+    local: Option<&'a str>,
     /// How many shells start one another before this one.
     depth: usize,
 }
 
 impl<'a> Rules<'a> {
     fn new(lexed: &'a Lexed, source: &'a Source<'a>, depth: usize) -> Self {
-        let copies = lexed
-            .commands
-            .iter()
-            .filter(|command| command.words.first().is_some_and(|word| word.is("tee")));
         let written: Vec<&Word> = redirections::all(lexed)
             .filter(|redirection| redirection.operator == Operator::Write)
             .map(|redirection| &redirection.target)
-            .chain(copies.flat_map(|command| &command.words[1..]))
+            .chain(lexed.commands.iter().flat_map(targets::written))
             .filter(|word| !word.is("/dev/null"))
             .collect();
+        // Where data says which file is written, it may be any.
+        let carriers = Carriers::of(lexed);
+        let chosen = written
+            .iter()
+            .copied()
+            .chain(lexed.commands.iter().flat_map(targets::unpacked))
+            .find(|word| !word.uses.is_empty() || carriers.reach(word))
+            .and_then(|word| word.uses.clone().next().or(Some(0)))
+            .and_then(|number| lexed.uses.get(number))
+            .map(|&piece| source.data[piece])
+            .filter(|piece| !is_integer(&piece.text));
         Self {
             lexed,
             source,
@@ -83,6 +98,9 @@ impl<'a> Rules<'a> {
             evaluates: lexed.facts.evaluates_variables || lexed.facts.has_hidden_command,
             bare: None,
             writes: !written.is_empty(),
+            enters: false,
+            entered: chosen,
+            local: None,
             written: written
                 .into_iter()
                 .filter(|word| word.is_literal())
@@ -116,6 +134,10 @@ impl<'a> Rules<'a> {
         )?;
         self.runs_file(&words[0]);
         let arguments = &words[1..];
+        if programs::takes_local_orders(&words[0], arguments) {
+            self.local.get_or_insert(&words[0].text);
+            programs::directories(arguments).for_each(|word| self.enters(word));
+        }
         let Some(name) = programs::base_name(&words[0]) else {
             return self.unknown_program(arguments);
         };
@@ -172,10 +194,17 @@ impl<'a> Rules<'a> {
                         .for_each(|word| self.carried.extend(word.uses.clone()));
                 }
             }
-            Kind::Plain | Kind::Echo | Kind::Ignores | Kind::ChangesDirectory => {}
+            Kind::ChangesDirectory => arguments.iter().for_each(|word| self.enters(word)),
+            Kind::Plain | Kind::Echo | Kind::Ignores => {}
         }
         self.embedded(arguments)?;
         self.options(arguments, kind)
+    }
+
+    /// A program is started in the directory that `word` names.
+    fn enters(&mut self, word: &Word) {
+        self.enters |= word.expansions.is_some();
+        self.entered = self.entered.or(self.first_use(word));
     }
 
     /// After the last command: what only shows in all of them together.
@@ -187,16 +216,25 @@ impl<'a> Rules<'a> {
                 "let that be done by a step of its own, without data",
             ));
         }
-        if !self.evaluates {
-            return Ok(());
-        }
         let all = 0..self.lexed.uses.len();
         let carried = if self.moves_data {
             all.collect()
         } else {
             self.carried.clone()
         };
-        match carried.into_iter().find_map(|number| self.harmful(number)) {
+        let carried = carried.into_iter().find_map(|number| self.harmful(number));
+        if let Some(name) = self.local
+            && let Some(piece) = self.entered.or(carried.filter(|_| self.enters))
+        {
+            return Err(refusal(
+                piece,
+                &format!(
+                    "chooses the directory in which `{name}` runs or a file that is written before, and so what it does"
+                ),
+                "write the directory out",
+            ));
+        }
+        match carried.filter(|_| self.evaluates) {
             None => Ok(()),
             Some(piece) => Err(refusal(
                 piece,
