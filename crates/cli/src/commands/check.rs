@@ -146,6 +146,9 @@ pub(crate) fn run(
         };
         connect::show(&asked.connected, output);
     }
+    for scenario in all.iter().filter_map(|checked| checked.scenario.as_ref()) {
+        asked.redactor.add(secrets(scenario, &[]));
+    }
     let mut documents = Vec::new();
     for checked in &mut all {
         checked.finish(args.strict);
@@ -158,7 +161,7 @@ pub(crate) fn run(
         if args.json {
             documents.push(document(checked, &config));
         } else {
-            stdout(&line(checked, &config, output));
+            stdout(&asked.redactor.text(&line(checked, &config, output)));
         }
     }
     if args.json {

@@ -111,7 +111,7 @@ pub(super) async fn run(
         stdout(&format!(
             "{plan}{verdict}{}{facts}\n{}",
             output.stdout.dot(),
-            effects_list(&would_do)
+            redactor.text(&effects_list(&would_do))
         ));
     }
     exit

@@ -404,7 +404,7 @@ impl fmt::Display for UnmetParse {
             Self::NoText => f.write_str("it holds no text"),
             Self::NotJson { beginning } => write!(
                 f,
-                "a text in it is no JSON: it begins with `{}`",
+                "its text is not JSON: it begins with `{}`",
                 super::text::clean(beginning)
             ),
             Self::NotStructured => f.write_str("it has no structured content"),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use cuecard_core::diagnostic::did_you_mean;
 use cuecard_core::script::{CallRequest, Failure, FailureKind, Unanswered};
-use cuecard_core::value::{Value, push_pointer};
+use cuecard_core::value::{Mark, Value, push_pointer};
 use serde_json::{Map, Value as Json};
 
 use super::older::{self, NotTyped};
@@ -244,6 +244,17 @@ fn bind_scripts(
         }
         let mut pointer = String::new();
         push_pointer(&mut pointer, name);
+        // Below a list or in the name of a member it can't be bound.
+        let below = format!("{pointer}/");
+        let is_below = |mark: &&Mark| mark.pointer.starts_with(&below) && !mark.origin.is_trusted();
+        if let Some(mark) = params.marks.iter().find(is_below) {
+            let message = format!(
+                "the data of `{{{{{}}}}}` stands inside `{name}`, which is no text",
+                mark.reference
+            );
+            return Err(Failure::new(FailureKind::RefusedData, message)
+                .with_help("write the script as one text"));
+        }
         let Some(text) = params.text(&pointer).filter(|text| !text.is_trusted()) else {
             continue;
         };

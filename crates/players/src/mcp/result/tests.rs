@@ -332,7 +332,7 @@ fn json_is_demanded_of_every_text() {
         json(&texts(&["[1]", "two words"]))
             .expect_err("no JSON")
             .to_string(),
-        "a text in it is no JSON: it begins with `two words`"
+        "its text is not JSON: it begins with `two words`"
     );
     assert_eq!(
         json(&texts(&[])).expect_err("no JSON").to_string(),

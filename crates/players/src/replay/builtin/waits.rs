@@ -61,9 +61,16 @@ pub(super) async fn wait(
     let timeout = request.timeout.map_or(timeout, |limit| limit.min(timeout));
     let interval =
         seconds(arguments.number("interval")?.unwrap_or(0.5)).max(Duration::from_millis(10));
-    let server = arguments
-        .text("mcp_server")?
-        .map_or(DEFAULT_SERVER.to_owned(), |text| text.to_string());
+    let server = match arguments.text("mcp_server")? {
+        // A server is a program that is started.
+        Some(name) if !name.is_trusted() => {
+            let message = "`mcp_server` comes from an answer, which would decide what is started";
+            return Err(Failure::new(FailureKind::RefusedData, message)
+                .with_help("write the name of the server out, or give it as a variable"));
+        }
+        Some(name) => name.to_string(),
+        None => DEFAULT_SERVER.to_owned(),
+    };
     let session = toolbox.pool.session(&server, recorder).await?;
     toolbox.last_server = Some(server.clone());
     let evaluate = evaluate_tool(&server, &session).await?;

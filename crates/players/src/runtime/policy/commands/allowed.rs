@@ -46,10 +46,10 @@ impl CommandLists {
             {
                 return Err(Refusal::new(
                     RefusalKind::Command,
-                    format!("the command starts `{}`, and {why}", program.name),
+                    format!("the command starts `{}`, and {why}", program.shown()),
                     format!(
                         "{help}, or allow it with `--allow-command {}`",
-                        program.name
+                        program.shown()
                     ),
                 ));
             }
@@ -58,9 +58,9 @@ impl CommandLists {
                     RefusalKind::Command,
                     format!(
                         "the command starts `{}`, which is not among `--only-commands`",
-                        program.name
+                        program.shown()
                     ),
-                    format!("add it with `--only-commands {}`", program.name),
+                    format!("add it with `--only-commands {}`", program.shown()),
                 ));
             }
         }
@@ -96,10 +96,16 @@ impl Program<'_> {
     /// An entry with a folder means that file, one without means what is found by that name: `./git` is another
     /// program.
     fn is_among(&self, list: &[String]) -> bool {
-        let is_found = !self.path.contains('/') || self.path.starts_with('/');
-        list.iter().any(|entry| {
-            entry == self.path || (is_found && !entry.contains('/') && entry == self.name)
-        })
+        list.iter()
+            .any(|entry| entry == self.path || (!entry.contains('/') && entry == self.shown()))
+    }
+
+    /// The name by which it is found, or where it is instead.
+    fn shown(&self) -> &str {
+        match self.path.contains('/') && !self.path.starts_with('/') {
+            true => self.path,
+            false => self.name,
+        }
     }
 }
 

@@ -5,19 +5,29 @@ use std::collections::HashSet;
 use super::programs;
 use super::words::{Lexed, Word};
 
-/// Their names.
-pub(super) struct Carriers<'a>(HashSet<&'a str>);
+/// Their names, and the values that the command writes into variables.
+pub(super) struct Carriers<'a> {
+    names: HashSet<&'a str>,
+    literals: Vec<(&'a str, &'a str)>,
+}
 
 impl<'a> Carriers<'a> {
     pub(super) fn of(lexed: &'a Lexed) -> Self {
-        let mut carriers = Self(HashSet::new());
+        let assignments = lexed.commands.iter().flat_map(|command| &command.assignments);
+        let mut carriers = Self {
+            names: HashSet::new(),
+            literals: assignments
+                .filter(|word| word.is_literal())
+                .filter_map(|word| word.text.split_once('='))
+                .collect(),
+        };
         if lexed.uses.is_empty() {
             return carriers;
         }
         loop {
-            let before = carriers.0.len();
+            let before = carriers.names.len();
             carriers.add(lexed);
-            if carriers.0.len() == before {
+            if carriers.names.len() == before {
                 return carriers;
             }
         }
@@ -25,19 +35,26 @@ impl<'a> Carriers<'a> {
 
     /// Whether one of them stands in `word`.
     pub(super) fn reach(&self, word: &Word) -> bool {
-        word.names.iter().any(|name| self.0.contains(name.as_str()))
+        word.names.iter().any(|name| self.names.contains(name.as_str()))
+    }
+
+    /// What the command may have put into the variable that is all of `word`.
+    pub(super) fn values(&self, word: &Word) -> Vec<&'a str> {
+        let is_in = |name: &str| word.text.is_empty() && word.names.iter().any(|known| known == name);
+        let known = self.literals.iter().filter(|(name, _)| is_in(name));
+        known.map(|&(_, value)| value).collect()
     }
 
     /// Those that get data from a use of it, or from those that are known.
     fn add(&mut self, lexed: &'a Lexed) {
         let (loops, listed) = &lexed.loops;
         if lexed.listed.iter().any(|uses| !uses.is_empty())
-            || listed.iter().any(|name| self.0.contains(name.as_str()))
+            || listed.iter().any(|name| self.names.contains(name.as_str()))
         {
-            self.0.extend(loops.iter().map(String::as_str));
+            self.names.extend(loops.iter().map(String::as_str));
         }
         if lexed.facts.defines_functions {
-            self.0.extend(POSITIONAL);
+            self.names.extend(POSITIONAL);
         }
         for command in &lexed.commands {
             for word in &command.assignments {
@@ -52,9 +69,9 @@ impl<'a> Carriers<'a> {
                     arguments.iter().for_each(|word| self.assigned(word));
                 }
                 // From standard input, which isn't followed.
-                "read" | "mapfile" | "readarray" => self.0.extend(names),
-                "printf" if holds => self.0.extend(names.skip(1).take(1)),
-                "set" if holds => self.0.extend(POSITIONAL),
+                "read" | "mapfile" | "readarray" => self.names.extend(names),
+                "printf" if holds => self.names.extend(names.skip(1).take(1)),
+                "set" if holds => self.names.extend(POSITIONAL),
                 _ => {}
             }
         }
@@ -67,7 +84,7 @@ impl<'a> Carriers<'a> {
     fn assigned(&mut self, word: &'a Word) {
         let name = word.text.split(['=', '+', '[']).next().unwrap_or_default();
         if self.holds(word) && !name.is_empty() {
-            self.0.insert(name);
+            self.names.insert(name);
         }
     }
 }

@@ -103,8 +103,11 @@ impl<'a> Rules<'a> {
             local: None,
             written: written
                 .into_iter()
-                .filter(|word| word.is_literal())
-                .map(|word| plain_path(&word.text))
+                .flat_map(|word| match word.is_literal() {
+                    true => vec![word.text.as_str()],
+                    false => carriers.values(word),
+                })
+                .map(plain_path)
                 .collect(),
             depth,
         }
@@ -147,7 +150,7 @@ impl<'a> Rules<'a> {
         {
             self.refuse_any(
                 first,
-                &format!("stands where `{name}` is told what to do"),
+                &format!("stands where `{name}` expects a subcommand"),
                 "write that word out",
             )?;
         }
@@ -213,7 +216,7 @@ impl<'a> Rules<'a> {
             return Err(refusal(
                 first,
                 &format!("may get into what `{name}` runs"),
-                "let that be done by a step of its own, without data",
+                "do it in a step of its own without data",
             ));
         }
         let all = 0..self.lexed.uses.len();
@@ -268,7 +271,8 @@ impl<'a> Rules<'a> {
         self.refuse_arguments(name, arguments)?;
         // An alias makes any word the name of a program.
         self.moves_data |= name == "alias";
-        self.evaluates |= matches!(name, "let" | "alias");
+        // To `make`, variables of the environment are its own, and what is in them is code.
+        self.evaluates |= matches!(name, "let" | "alias" | "make" | "gmake");
         self.expands(arguments);
         arguments.iter().for_each(|word| self.runs_file(word));
         if runner.runs_input(name, arguments) {
@@ -287,6 +291,14 @@ impl<'a> Rules<'a> {
                 .contains(|character: char| " \t\n$`;&|<>(){}".contains(character))
             {
                 self.shell_code(&word.text);
+                // `--filter=code`, `-Icode`
+                match word.text.split_once('=').filter(|(name, _)| name.starts_with("--")) {
+                    Some((_, code)) => self.shell_code(code),
+                    None if word.text.starts_with('-') => {
+                        self.shell_code(word.text.get(2..).unwrap_or_default());
+                    }
+                    None => {}
+                }
             } else if self.bare.is_none()
                 && let Some(name) = programs::base_name(word)
                 && programs::runner(name, &[])

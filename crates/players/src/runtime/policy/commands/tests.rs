@@ -420,7 +420,7 @@ fn the_usual_ways_to_use_data_work() {
         "$HOME/bin/tool {{a.b}}",
         "time -p cat {{a.b}}",
         "cd {{a.b}} && ls && sed -n 1p f; /usr/bin/wc f",
-        "d={{a.b}}; cd src && make -s; echo \"$d\"",
+        "cd src && make -s; echo {{a.b}}",
         "cp {{a.b}} out.txt && mv -- {{a.b}} out/{{a.c}}",
         "printf %s x | tee -a out/{{a.b}}; ln -s inner {{a.b}}; dd if={{a.b}} of=out/{{a.c}}",
         "install -m 644 -t out {{a.b}}",
