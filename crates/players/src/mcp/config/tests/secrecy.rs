@@ -94,10 +94,7 @@ fn what_stands_where_no_text_belongs_is_not_shown_either() {
         r#"{"url":"http://h/","auth":{"type":"client_credentials","client_id":"a","client_secret":["sekret-one"]}}"#,
     ] {
         let found = findings(entry);
-        assert!(
-            !found.is_empty() && !found.concat().contains("sekret"),
-            "{found:?}"
-        );
+        assert!(!found.concat().contains("sekret"), "{found:?}");
         if let Err(problem) = server(entry, &[]).spec {
             let text = problem.place.expect("it has a place").source;
             assert!(!text.text().contains("sekret"), "{}", text.text());

@@ -13,7 +13,10 @@ pub(super) struct Carriers<'a> {
 
 impl<'a> Carriers<'a> {
     pub(super) fn of(lexed: &'a Lexed) -> Self {
-        let assignments = lexed.commands.iter().flat_map(|command| &command.assignments);
+        let assignments = lexed
+            .commands
+            .iter()
+            .flat_map(|command| &command.assignments);
         let mut carriers = Self {
             names: HashSet::new(),
             literals: assignments
@@ -35,12 +38,15 @@ impl<'a> Carriers<'a> {
 
     /// Whether one of them stands in `word`.
     pub(super) fn reach(&self, word: &Word) -> bool {
-        word.names.iter().any(|name| self.names.contains(name.as_str()))
+        word.names
+            .iter()
+            .any(|name| self.names.contains(name.as_str()))
     }
 
     /// What the command may have put into the variable that is all of `word`.
     pub(super) fn values(&self, word: &Word) -> Vec<&'a str> {
-        let is_in = |name: &str| word.text.is_empty() && word.names.iter().any(|known| known == name);
+        let is_in =
+            |name: &str| word.text.is_empty() && word.names.iter().any(|known| known == name);
         let known = self.literals.iter().filter(|(name, _)| is_in(name));
         known.map(|&(_, value)| value).collect()
     }

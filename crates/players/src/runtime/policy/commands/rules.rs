@@ -292,7 +292,11 @@ impl<'a> Rules<'a> {
             {
                 self.shell_code(&word.text);
                 // `--filter=code`, `-Icode`
-                match word.text.split_once('=').filter(|(name, _)| name.starts_with("--")) {
+                match word
+                    .text
+                    .split_once('=')
+                    .filter(|(name, _)| name.starts_with("--"))
+                {
                     Some((_, code)) => self.shell_code(code),
                     None if word.text.starts_with('-') => {
                         self.shell_code(word.text.get(2..).unwrap_or_default());
