@@ -272,7 +272,9 @@ impl<'a> Rules<'a> {
         // An alias makes any word the name of a program.
         self.moves_data |= name == "alias";
         // To `make`, variables of the environment are its own, and what is in them is code.
-        self.evaluates |= matches!(name, "let" | "alias" | "make" | "gmake");
+        let is_make = |name: &str| matches!(name, "make" | "gmake");
+        let starts_make = arguments.iter().filter_map(programs::base_name).any(is_make);
+        self.evaluates |= matches!(name, "let" | "alias") || is_make(name) || starts_make;
         self.expands(arguments);
         arguments.iter().for_each(|word| self.runs_file(word));
         if runner.runs_input(name, arguments) {
@@ -324,13 +326,14 @@ impl<'a> Rules<'a> {
             let piece = self.piece(number);
             if is_alone || self.harmful(number).is_some() {
                 let it = reference(piece);
-                return Err(refusal(
-                    piece,
-                    &format!("is an argument of `{name}`, which runs its arguments"),
-                    &format!(
+                let help = match name {
+                    "make" | "gmake" => "write it into a file, and let a recipe read that".to_owned(),
+                    _ => format!(
                         "hand it over in the environment, `VALUE={it} {name} …`, to a program that reads `VALUE` there"
                     ),
-                ));
+                };
+                let why = format!("is an argument of `{name}`, which runs its arguments");
+                return Err(refusal(piece, &why, &help));
             }
         }
         Ok(())

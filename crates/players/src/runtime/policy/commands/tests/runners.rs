@@ -185,6 +185,7 @@ fn data_does_not_reach_what_runs_its_input() {
         "echo {{a.b}} > x; cp x y; sh y",
         "f=x; echo {{a.b}} > \"$f\"; . ./x",
         "export v={{a.b}}; make",
+        "export v={{a.b}}; nice make -f - <<< '$v'",
         "export v={{a.b}}; tar -cf x --use-compress-program='eval \"$v\"' y",
         "export v={{a.b}}; tar -cf x -I'eval \"$v\"' y",
         "echo {{a.b}} > x; mv x ./y; . ./y",
