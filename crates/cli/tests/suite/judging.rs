@@ -170,7 +170,8 @@ fn traces_and_results_are_written_and_can_be_judged_again() {
 fn a_server_that_does_not_say_which_tools_it_has_holds_no_test_beyond_its_time() {
     let scratch = scratch();
     let server = cuecard_testing::repository_root().join("tests/servers/unruly.sh");
-    let config = json!({"mcpServers": {"unruly": {"command": "bash", "args": [server, "unlisted"]}}});
+    let config =
+        json!({"mcpServers": {"unruly": {"command": "bash", "args": [server, "unlisted"]}}});
     let steps = json!([{"step": 1, "tool": "mcp__unruly__ok", "params": {}}]);
     let scenario = json!({"version": "2.1", "metadata": {"name": "x"}, "steps": steps});
     let case = "schema_version: \"0.1\"\nid: lists\nadapter: cuecard\nadapter_input: { play: ./scenario.json }\n\

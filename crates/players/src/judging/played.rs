@@ -26,7 +26,7 @@ use super::{Setup, Stop, browser};
 use crate::mcp::config::{Config, ConfigSearch};
 use crate::replay::prepare::{self, needs_servers, secrets, use_servers};
 use crate::replay::{self, Play, Played, Pool, Toolbox, ToolboxOptions};
-use crate::runtime::clock::Clock;
+use crate::runtime::clock::{Clock, Stopwatch};
 use crate::runtime::tap::{Listener, Recorder};
 
 /// More events are not kept: a trace that is judged is held in memory.
@@ -252,14 +252,15 @@ async fn perform(
         screenshot_dir: None,
     };
     let deadline = stop.child_token();
-    let end = tokio::time::Instant::now() + setup.timeout;
+    let began = Stopwatch::start();
+    let time_is_up = || tokio::time::sleep(setup.timeout.saturating_sub(began.elapsed()));
     let (played, is_too_late) = {
         let playing = replay::play(play, &mut toolbox, &mut recorder, &deadline);
         tokio::pin!(playing);
         tokio::select! {
             biased;
             played = &mut playing => (played, false),
-            () = tokio::time::sleep_until(end) => {
+            () = time_is_up() => {
                 deadline.cancel();
                 (playing.await, true)
             }
@@ -280,7 +281,7 @@ async fn perform(
         tokio::select! {
             biased;
             () = deadline.cancelled() => {}
-            () = tokio::time::sleep_until(end) => {}
+            () = time_is_up() => {}
             names = toolbox.offered() => offered = names,
         }
     }

@@ -273,7 +273,10 @@ impl<'a> Rules<'a> {
         self.moves_data |= name == "alias";
         // To `make`, variables of the environment are its own, and what is in them is code.
         let is_make = |name: &str| matches!(name, "make" | "gmake");
-        let starts_make = arguments.iter().filter_map(programs::base_name).any(is_make);
+        let starts_make = arguments
+            .iter()
+            .filter_map(programs::base_name)
+            .any(is_make);
         self.evaluates |= matches!(name, "let" | "alias") || is_make(name) || starts_make;
         self.expands(arguments);
         arguments.iter().for_each(|word| self.runs_file(word));
@@ -327,7 +330,9 @@ impl<'a> Rules<'a> {
             if is_alone || self.harmful(number).is_some() {
                 let it = reference(piece);
                 let help = match name {
-                    "make" | "gmake" => "write it into a file, and let a recipe read that".to_owned(),
+                    "make" | "gmake" => {
+                        "write it into a file, and let a recipe read that".to_owned()
+                    }
                     _ => format!(
                         "hand it over in the environment, `VALUE={it} {name} …`, to a program that reads `VALUE` there"
                     ),
