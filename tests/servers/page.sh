@@ -29,6 +29,7 @@ while IFS= read -r line; do
             for tool in take_snapshot click; do
                 list+="{\"name\":\"$tool\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"uid\":{\"type\":\"string\"},\"times\":{\"type\":\"integer\"}}}},"
             done
+            list+='{"name":"press_key","inputSchema":{"type":"object","properties":{"key":{"type":"string"}}}},'
             list+='{"name":"evaluate_script","inputSchema":{"type":"object","properties":{"function":{"type":"string"}}}}'
             answer "{\"tools\":[$list]}"
             ;;
@@ -37,6 +38,10 @@ while IFS= read -r line; do
             ;;
         *'"name":"click"'*)
             text 'Successfully clicked on the element'
+            ;;
+        *'"name":"press_key"'*)
+            [[ $line =~ \"key\":\"([^\"]*)\" ]]
+            text "Pressed the key ${BASH_REMATCH[1]}"
             ;;
         *'"name":"evaluate_script"'*'#late'*) # not at first
             late=$((late + 1))

@@ -4,15 +4,18 @@
 # Arguments, each of them optional:
 #   silent   never answers anything
 #   stay     does not end, neither with its input nor when it is asked to
+#   unlisted never answers which tools it has
 #   child    starts a child that stays; `ok` answers with its process id
 # What its tools do wrong stands beside them below.
 
 silent=false
+unlisted=false
 stay=false
 child=0
 for argument in "$@"; do
     case $argument in
         silent) silent=true ;;
+        unlisted) unlisted=true ;;
         stay) stay=true; trap '' TERM ;;
         child) sleep 600 & child=$! ;;
         *) echo "unruly.sh: there is no \`$argument\`" >&2; exit 3 ;;
@@ -49,6 +52,7 @@ while IFS= read -r line; do
             answer '{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"logging":{}},"serverInfo":{"name":"unruly","version":"1"}}'
             ;;
         *'"method":"tools/list"'*)
+            $unlisted && continue
             list=
             for tool in ok chatter announce hang die flood huge; do
                 list+="${list:+,}{\"name\":\"$tool\",\"inputSchema\":{\"type\":\"object\"}}"

@@ -199,9 +199,17 @@ impl Variables {
             .variables
             .iter()
             .find(|variable| variable.name == name);
-        let has_value = self.given.iter().any(|given| given.name == name)
-            || declared.is_some_and(|variable| !variable.is_required());
-        if has_value || !io::stdin().is_terminal() {
+        if self.given.iter().any(|given| given.name == name) {
+            return;
+        }
+        // The value in the file is a secret like any other.
+        if let Some(variable) = declared.filter(|variable| !variable.is_required()) {
+            let default = variable.default.clone();
+            self.diagnostics.extend(short_secret(name, &default));
+            self.give(name, default, "the scenario".to_owned(), true, true);
+            return;
+        }
+        if !io::stdin().is_terminal() {
             return;
         }
         match prompt(name) {

@@ -1,6 +1,6 @@
-//! Ctrl-C and SIGTERM: the first asks for an orderly end, the second doesn't ask.
+//! Ctrl-C, SIGTERM, and SIGHUP when the terminal is closed: the first asks for an orderly end, the second doesn't ask.
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit_code::ExitCode;
@@ -18,11 +18,16 @@ pub(crate) fn listen(stop: CancellationToken, words: Option<&'static str>) {
     ) else {
         return;
     };
+    let mut hangup = match ignores_hangup() {
+        true => None,
+        false => signal(SignalKind::hangup()).ok(),
+    };
     tokio::spawn(async move {
         for count in 0.. {
             tokio::select! {
                 received = interrupt.recv() => if received.is_none() { return },
                 received = terminate.recv() => if received.is_none() { return },
+                () = hung_up(hangup.as_mut()) => {}
             }
             if count > 0 {
                 leave_now();
@@ -33,6 +38,24 @@ pub(crate) fn listen(stop: CancellationToken, words: Option<&'static str>) {
             }
         }
     });
+}
+
+/// Waits for a SIGHUP, or for ever.
+async fn hung_up(hangup: Option<&mut Signal>) {
+    if let Some(hangup) = hangup
+        && hangup.recv().await.is_some()
+    {
+        return;
+    }
+    std::future::pending().await
+}
+
+/// Whether we were started to outlive the terminal, with `nohup`.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 == 1)
 }
 
 #[expect(clippy::exit, reason = "the user asked twice")]

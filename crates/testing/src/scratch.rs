@@ -300,6 +300,11 @@ impl Running {
         self.signal(Signal::TERM);
     }
 
+    /// Sends SIGHUP to the program alone, as to the first process of a terminal that is closed.
+    pub fn hang_up(&self) {
+        self.signal(Signal::HUP);
+    }
+
     /// Sends SIGKILL to the program alone: it gets no chance to tidy up.
     pub fn kill(&self) {
         self.signal(Signal::KILL);

@@ -1,6 +1,6 @@
 //! `cuecard check`: errors, lint, and what a file would do. Runs nothing; with `--connect` it asks the servers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -146,6 +146,9 @@ pub(crate) fn run(
         };
         connect::show(&asked.connected, output);
     }
+    for scenario in all.iter().filter_map(|checked| checked.scenario.as_ref()) {
+        asked.redactor.add(secrets(scenario, &[]));
+    }
     let mut documents = Vec::new();
     for checked in &mut all {
         checked.finish(args.strict);
@@ -158,7 +161,7 @@ pub(crate) fn run(
         if args.json {
             documents.push(document(checked, &config));
         } else {
-            stdout(&line(checked, &config, output));
+            stdout(&asked.redactor.text(&line(checked, &config, output)));
         }
     }
     if args.json {
@@ -394,27 +397,28 @@ fn check(path: &Path, args: &CheckArgs, with: &With<'_>) -> Checked {
     }
     let reading = tool_call::read(&source);
     let mut diagnostics = reading.diagnostics;
-    let unfinished = reading.unfinished.as_ref();
+    let partial = reading.partial.as_ref();
     let known = reading
         .scenario
         .as_ref()
-        .or(unfinished.map(|left| &left.scenario));
+        .or(partial.map(|partial| &partial.scenario));
     if let Some(scenario) = known {
         let scope = Scope {
-            doubtful: unfinished.map_or(&[][..], |left| left.doubtful.as_slice()),
+            unreliable_names: partial.map_or(&[][..], |partial| &partial.unreliable_names),
             ..Scope::default()
         };
         diagnostics.extend(tool_call::check_references(scenario, &scope));
         let lint = tool_call::lint(scenario, with.snapshots);
         // An id that the reader warned of already is not said again.
-        let is_new = |found: &Diagnostic| {
-            !diagnostics.iter().any(|known| {
-                let start = |found: &Diagnostic| Some(found.place.as_ref()?.span.start);
-                known.code == found.code && start(known) == start(found)
-            })
+        let key = |found: &Diagnostic| {
+            let start = found.place.as_ref().map(|place| place.span.start);
+            (found.code.name(), start)
         };
-        let lint: Vec<Diagnostic> = lint.into_iter().filter(is_new).collect();
-        diagnostics.extend(lint);
+        let known: HashSet<_> = diagnostics.iter().map(key).collect();
+        diagnostics.extend(
+            lint.into_iter()
+                .filter(|found| !known.contains(&key(found))),
+        );
     }
     if let Some(scenario) = &reading.scenario {
         diagnostics.extend(environment_server(scenario, with.config));

@@ -7,7 +7,7 @@ use cuecard_core::formats::tool_call::effects;
 use cuecard_core::reports::diagnostics::list_to_json;
 use cuecard_core::scenario::{Step, ToolCallScenario};
 use cuecard_core::script::Bindings;
-use cuecard_core::value::{cut, find_credentials, printable};
+use cuecard_core::value::{Redactor, cut, find_credentials, printable};
 use cuecard_players::replay::{Connections, Pool, known_servers};
 use cuecard_players::runtime::clock::Clock;
 use cuecard_players::runtime::tap::Recorder;
@@ -107,13 +107,11 @@ pub(super) async fn run(
             "nothing was run, and it would fail"
         };
         let steps = in_range.iter().map(|&idx| &scenario.steps[idx]);
-        let plan = redactor
-            .text(&plan(&scenario, &prepared.bindings, steps))
-            .into_owned();
+        let plan = plan(&scenario, &prepared.bindings, steps, &redactor);
         stdout(&format!(
             "{plan}{verdict}{}{facts}\n{}",
             output.stdout.dot(),
-            effects_list(&would_do)
+            redactor.text(&effects_list(&would_do))
         ));
     }
     exit
@@ -124,6 +122,7 @@ fn plan<'a>(
     scenario: &ToolCallScenario,
     bindings: &Bindings,
     steps: impl Iterator<Item = &'a Step> + Clone,
+    redactor: &Redactor,
 ) -> String {
     let number = |step: &Step| step.number.to_string().len();
     let numbers = steps.clone().map(number).max().unwrap_or_default();
@@ -131,7 +130,9 @@ fn plan<'a>(
     let tools = tools.max().unwrap_or_default();
     let mut plan = String::new();
     for step in steps {
+        // Before the cut, behind which the rest of a secret would be missing.
         let params = bindings.known(&step.params).to_string();
+        let params = redactor.text(&params);
         let params = printable(&cut(&params, MOST_SHOWN)).into_owned();
         plan.push_str(&format!(
             "  {:>numbers$}  {:<tools$}  {params}",
@@ -139,7 +140,7 @@ fn plan<'a>(
             step.tool.text()
         ));
         if let Some(condition) = condition(scenario, step) {
-            plan.push_str(&format!("  if {}", printable(&condition)));
+            plan.push_str(&format!("  if {}", printable(&redactor.text(&condition))));
         }
         plan.push('\n');
     }

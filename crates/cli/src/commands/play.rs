@@ -57,6 +57,9 @@ pub(crate) fn run(
         Ok(source) => source,
         Err(diagnostic) => return refused(args, Stop::invalid(diagnostic), output, &redactor),
     };
+    if let Err(diagnostic) = clear_results(args) {
+        return refused(args, Stop::invalid(diagnostic), output, &redactor);
+    }
     if kind_of(&source) == Some(FileKind::BrowserSteps) {
         return browser_play::run(args, source, environment, output);
     }
@@ -72,6 +75,32 @@ pub(crate) fn run(
         }
     });
     exit.unwrap_or_else(|exit| exit)
+}
+
+/// Removes the files that the results of this run go to: what an earlier run left there must not be taken for them.
+fn clear_results(args: &PlayArgs) -> Result<(), Diagnostic> {
+    let of_report = |report: &'_ String| report.split_once(':').map(|(_, file)| file.into());
+    let reports = args.reports.iter().filter_map(of_report);
+    let results: Vec<PathBuf> = reports.chain(args.output.clone()).collect();
+    let scenario = args.file.canonicalize().ok();
+    for file in &results {
+        if scenario.is_some() && file.canonicalize().ok() == scenario {
+            let file = file.display();
+            return Err(Diagnostic::error(
+                codes::ARGUMENT,
+                format!("`{file}` is the scenario, which the result would overwrite"),
+            )
+            .with_help("name another file for the result"));
+        }
+    }
+    let is_file = |file: &&PathBuf| file.symlink_metadata().is_ok_and(|data| data.is_file());
+    if !args.dry_run {
+        for file in results.iter().filter(is_file) {
+            // What can't be removed is told when it is written.
+            let _ = std::fs::remove_file(file);
+        }
+    }
+    Ok(())
 }
 
 /// Shows why nothing is played.
@@ -164,7 +193,7 @@ fn prepared(
         &Scope {
             given: &given,
             range: range.clone(),
-            doubtful: &[],
+            unreliable_names: &[],
         },
     ));
     let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
@@ -207,13 +236,16 @@ fn prepared(
     warnings.extend(config.warnings.iter().cloned());
     warnings.extend(environment_server(&scenario, &config));
     output.diagnostics(&warnings, args.json, redactor);
+    let mut policy = policy.map_err(Stop::invalid)?;
+    policy.protect([args.file.clone()]);
+    policy.protect(config.own_files());
     Ok(Prepared {
         scenario: Arc::new(scenario),
         bindings,
         config,
         range,
         timeout,
-        policy: policy.map_err(Stop::invalid)?,
+        policy,
         working_directory,
         redactor: redactor.clone(),
         reports,

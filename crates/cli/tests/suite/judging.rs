@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::time::{Duration, Instant};
 
 use cuecard_core::scenario::AssertionCheck;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::program::{INTERRUPTED, run, scratch};
 
@@ -163,6 +164,30 @@ fn traces_and_results_are_written_and_can_be_judged_again() {
     );
     let page = fs::read_to_string(scratch.work().join("report.html")).expect("the report");
     assert!(page.contains("tools.booked-once"));
+}
+
+#[test]
+fn a_server_that_does_not_say_which_tools_it_has_holds_no_test_beyond_its_time() {
+    let scratch = scratch();
+    let server = cuecard_testing::repository_root().join("tests/servers/unruly.sh");
+    let config =
+        json!({"mcpServers": {"unruly": {"command": "bash", "args": [server, "unlisted"]}}});
+    let steps = json!([{"step": 1, "tool": "mcp__unruly__ok", "params": {}}]);
+    let scenario = json!({"version": "2.1", "metadata": {"name": "x"}, "steps": steps});
+    let case = "schema_version: \"0.1\"\nid: lists\nadapter: cuecard\nadapter_input: { play: ./scenario.json }\n\
+                assertions:\n  - { id: a, type: must_not_call_tool, params: { tool: mcp__unruly__die } }\n";
+    for (name, text) in [
+        (".mcp.json", config.to_string()),
+        ("scenario.json", scenario.to_string()),
+        ("a.test.yaml", case.to_owned()),
+    ] {
+        fs::write(scratch.work().join(name), text).expect("written");
+    }
+    let began = Instant::now();
+    let finished = run(&scratch, &["test", ".", "--timeout", "2"]);
+    assert!(finished.stdout.contains("lists"), "{}", finished.stdout);
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(30), "{took:?}");
 }
 
 #[test]

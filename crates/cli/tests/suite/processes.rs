@@ -19,7 +19,7 @@ const KILLED: Ended = Ended::Signalled(9);
 
 #[test]
 fn interrupted_during_a_call_the_step_is_unknown_and_the_servers_are_gone() {
-    for signal in [Running::interrupt, Running::terminate] {
+    for signal in [Running::interrupt, Running::terminate, Running::hang_up] {
         let place = with_server(&["child"]);
         let running = start_hanging(&place);
         let ids = said_ids(&place);

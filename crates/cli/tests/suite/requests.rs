@@ -65,6 +65,51 @@ fn a_call_that_is_sent_as_it_is_written_stands_in_the_trace_once() {
 }
 
 #[test]
+fn a_text_that_is_typed_key_by_key_stands_in_the_trace_once_so_that_a_secret_is_found_in_it() {
+    let mut place = with_page();
+    place.set("CUECARD_VAR_PASSWORD", "hunter2");
+    let steps = json!([{
+        "step": 1, "tool": "mcp__chrome-devtools__type_text", "params": {"text": "{{PASSWORD}}"},
+    }]);
+    let scenario = json!({
+        "version": "2.1",
+        "metadata": {"name": "Requests"},
+        "variables": {"PASSWORD": ""},
+        "steps": steps,
+    });
+    place
+        .write("scenario.json", scenario.to_string())
+        .expect("writable");
+    let args = ["scenario.json", "--secret", "PASSWORD"];
+    program::play(&place, &args, 0);
+    assert_eq!(
+        sent(&place),
+        (
+            vec![json!({"name": "press_key", "arguments": {"text": "[redacted]"}})],
+            0
+        )
+    );
+}
+
+#[test]
+fn a_wait_records_its_first_look_its_last_and_those_that_saw_something_else() {
+    let place = with_page();
+    let wait = |step: u64, selector: &str| {
+        json!({
+            "step": step,
+            "tool": "sandy__wait_for_element",
+            "params": {"selector": selector, "timeout": 0.2, "interval": 0.01},
+            "on_error": "skip",
+        })
+    };
+    let played = play(&place, &json!([wait(1, "#never"), wait(2, "#late")]), 0);
+    let message = played.step(1)["error"].to_string();
+    assert!(!message.contains("once"), "{message}");
+    let (params, n_answers) = sent(&place);
+    assert_eq!((params.len(), n_answers), (4, 4));
+}
+
+#[test]
 fn a_wait_looks_once_more_when_its_time_is_over_and_its_looks_are_in_the_trace() {
     let place = with_page();
     let steps = json!([{

@@ -229,6 +229,9 @@ fn check(
         }
     };
     let name = predicate.name();
+    let Some(value) = subject.value.as_deref() else {
+        return Ok(subject.absent(name));
+    };
     if let Predicate::MaxMilliseconds(_) = predicate {
         let took = Json::from(took.as_micros() as f64 / 1000.0);
         let misses = predicate.misfits(&took);
@@ -242,9 +245,6 @@ fn check(
             hides_result: false,
         });
     }
-    let Some(value) = subject.value.as_deref() else {
-        return Ok(subject.absent(name));
-    };
     let misfits = predicate.misfits(value);
     let shows_result = subject.rule.is_none()
         && !matches!(predicate, Predicate::JsonSchema(_))

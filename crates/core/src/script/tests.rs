@@ -725,7 +725,7 @@ fn references_that_must_fail_are_found_before_the_run() {
         codes(&Scope {
             given: &names,
             range: 2..=2,
-            doubtful: &[],
+            unreliable_names: &[],
         }),
         ["C-REF-02", "C-REF-02"]
     );

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
@@ -14,6 +15,7 @@ pub const REDACTED: &str = "[redacted]";
 #[derive(Clone, Default)]
 pub struct Redactor {
     secrets: Vec<String>,
+    spellings: Vec<String>,
     automaton: Option<AhoCorasick>,
 }
 
@@ -41,16 +43,13 @@ impl Redactor {
         self.secrets.retain(|secret| !secret.is_empty());
         self.secrets.sort();
         self.secrets.dedup();
-        let spellings: Vec<String> = self
-            .secrets
-            .iter()
-            .flat_map(|secret| spellings(secret))
-            .collect();
-        self.automaton = (!spellings.is_empty())
+        let spellings = self.secrets.iter().flat_map(|secret| spellings(secret));
+        self.spellings = spellings.collect();
+        self.automaton = (!self.spellings.is_empty())
             .then(|| {
                 AhoCorasick::builder()
                     .match_kind(MatchKind::LeftmostLongest)
-                    .build(&spellings)
+                    .build(&self.spellings)
                     .ok()
             })
             .flatten();
@@ -71,6 +70,7 @@ impl Redactor {
         self.automaton
             .as_ref()
             .is_some_and(|automaton| automaton.is_match(text))
+            || self.cut_secrets(text).next().is_some()
     }
 
     /// `text` without secrets.
@@ -80,19 +80,40 @@ impl Redactor {
 
     /// `text` with `mark` in the place of each secret.
     pub fn text_with<'a>(&self, text: &'a str, mark: &str) -> Cow<'a, str> {
-        let Some(automaton) = self
-            .automaton
-            .as_ref()
-            .filter(|automaton| automaton.is_match(text))
-        else {
-            return Cow::Borrowed(text);
+        let whole = match &self.automaton {
+            Some(automaton) if automaton.is_match(text) => {
+                let mut redacted = String::with_capacity(text.len());
+                automaton.replace_all_with(text, &mut redacted, |_, _, into| {
+                    into.push_str(mark);
+                    true
+                });
+                Cow::Owned(redacted)
+            }
+            _ => Cow::Borrowed(text),
         };
-        let mut redacted = String::with_capacity(text.len());
-        automaton.replace_all_with(text, &mut redacted, |_, _, into| {
-            into.push_str(mark);
-            true
-        });
+        let mut redacted = String::new();
+        let mut done = 0;
+        for Range { start, end } in self.cut_secrets(&whole) {
+            redacted.push_str(&whole[done..start]);
+            redacted.push_str(mark);
+            done = end;
+        }
+        if done == 0 {
+            return whole;
+        }
+        redacted.push_str(&whole[done..]);
         Cow::Owned(redacted)
+    }
+
+    /// Beginnings of secrets before a `…`: where a text was cut before its secrets were sought.
+    fn cut_secrets<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+        let is_empty = self.spellings.is_empty();
+        let cuts = (!is_empty).then(|| text.match_indices('…'));
+        cuts.into_iter().flatten().filter_map(|(end, _)| {
+            let longest = |secret: &'a String| longest_beginning(secret, &text[..end]);
+            let length = self.spellings.iter().filter_map(longest).max()?;
+            Some(end - length..end)
+        })
     }
 
     /// Replaces secrets in every string and key, and every number that spells one.
@@ -194,34 +215,114 @@ pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
     }
 }
 
-/// A secret as it is and as it would look inside JSON, a URL and a single-quoted shell word.
+/// The length of the longest beginning of `secret` that `text` ends with, if it is enough of it to be told.
+fn longest_beginning(secret: &str, text: &str) -> Option<usize> {
+    let least = (secret.len() / 2).clamp(SHORTEST_SECRET, 8);
+    (least..secret.len())
+        .rev()
+        .find(|&length| secret.is_char_boundary(length) && text.ends_with(&secret[..length]))
+}
+
+/// A secret as it is and as it would look inside JSON (also inside a text of JSON in JSON), a URL and a single-quoted
+/// shell word; with the white space around it and without.
 fn spellings(secret: &str) -> Vec<String> {
-    let json = Json::String(secret.to_owned()).to_string();
-    let url: String = secret
-        .bytes()
-        .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                char::from(byte).to_string()
-            }
-            other => format!("%{other:02X}"),
-        })
-        .collect();
-    let mut all = vec![
-        secret.to_owned(),
-        json[1..json.len() - 1].to_owned(),
-        url.to_lowercase(),
-        url,
-        secret.replace('\'', r"'\''"),
-    ];
+    let trimmed = secret.trim();
+    let mut all = spellings_of(secret);
+    if trimmed.len() < secret.len() && trimmed.chars().count() >= SHORTEST_SECRET {
+        all.extend(spellings_of(trimmed));
+    }
     all.sort();
     all.dedup();
     all
+}
+
+fn spellings_of(secret: &str) -> Vec<String> {
+    let json = in_json(secret);
+    let ascii: String = json.chars().map(as_ascii).collect();
+    let url = in_url(secret, "");
+    vec![
+        secret.to_owned(),
+        in_json(&json),
+        in_json(&ascii),
+        json.replace('/', "\\/"),
+        ascii,
+        json,
+        url.to_lowercase(),
+        in_url(secret, "/"),
+        url.replace("%20", "+"),
+        url,
+        secret.replace('\'', r"'\''"),
+    ]
+}
+
+fn in_json(text: &str) -> String {
+    let json = Json::String(text.to_owned()).to_string();
+    json[1..json.len() - 1].to_owned()
+}
+
+/// As serializers write that keep to ASCII.
+fn as_ascii(character: char) -> String {
+    if character.is_ascii() {
+        return character.to_string();
+    }
+    let mut units = [0; 2];
+    let units = character.encode_utf16(&mut units).iter();
+    units.map(|unit| format!("\\u{unit:04x}")).collect()
+}
+
+/// Percent-encoded, but for the characters `kept`.
+fn in_url(text: &str, kept: &str) -> String {
+    let encode = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+            char::from(byte).to_string()
+        }
+        other if kept.as_bytes().contains(&other) => char::from(other).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    text.bytes().map(encode).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_secret_is_found_in_each_spelling() {
+        for (secret, spelled) in [
+            ("tok_ABCDEFGH12345678\n", "error: tok_ABCDEFGH12345678"),
+            (
+                "pa\"ss\\word12",
+                r#"{"text":"{\"p\":\"pa\\\"ss\\\\word12\"}"}"#,
+            ),
+            ("grün-geheim", r"gr\u00fcn-geheim"),
+            ("abc/def+ghi", r"abc\/def+ghi"),
+            ("abc/def+ghi==", "abc/def%2Bghi%3D%3D"),
+            ("two words 12", "q=two+words+12"),
+        ] {
+            let text = Redactor::new([secret.to_owned()])
+                .text(spelled)
+                .into_owned();
+            assert!(text.contains(REDACTED), "{secret:?} in {text}");
+        }
+    }
+
+    #[test]
+    fn a_secret_that_was_cut_is_found_by_its_beginning() {
+        let redactor = Redactor::new(["tok_ABCDEFGH12345678".to_owned(), "hunter22".to_owned()]);
+        for (text, redacted) in [
+            ("is tok_ABCDEFGH1234567…", "is [redacted]…"),
+            (
+                "a hunte… and tok_ABCDE…, b",
+                "a [redacted]… and [redacted]…, b",
+            ),
+            ("tok_ABCDEFGH12345678…", "[redacted]…"),
+            ("tok_… hunt and …", "tok_… hunt and …"),
+        ] {
+            assert_eq!(redactor.text(text), redacted);
+            assert_eq!(redactor.finds(text), text != redacted, "{text}");
+        }
+    }
 
     #[test]
     fn secrets_go_from_strings_keys_and_numbers() {

@@ -26,7 +26,7 @@ use super::{Setup, Stop, browser};
 use crate::mcp::config::{Config, ConfigSearch};
 use crate::replay::prepare::{self, needs_servers, secrets, use_servers};
 use crate::replay::{self, Play, Played, Pool, Toolbox, ToolboxOptions};
-use crate::runtime::clock::Clock;
+use crate::runtime::clock::{Clock, Stopwatch};
 use crate::runtime::tap::{Listener, Recorder};
 
 /// More events are not kept: a trace that is judged is held in memory.
@@ -127,7 +127,7 @@ fn ready(source: &SourceFile, variables: &Map<String, Json>, setup: &Setup) -> R
         &Scope {
             given: &bindings.names(),
             range: 0..=u64::MAX,
-            doubtful: &[],
+            unreliable_names: &[],
         },
     ));
     if any_error(&found) {
@@ -252,13 +252,15 @@ async fn perform(
         screenshot_dir: None,
     };
     let deadline = stop.child_token();
+    let began = Stopwatch::start();
+    let time_is_up = || tokio::time::sleep(setup.timeout.saturating_sub(began.elapsed()));
     let (played, is_too_late) = {
         let playing = replay::play(play, &mut toolbox, &mut recorder, &deadline);
         tokio::pin!(playing);
         tokio::select! {
             biased;
             played = &mut playing => (played, false),
-            () = tokio::time::sleep(setup.timeout) => {
+            () = time_is_up() => {
                 deadline.cancel();
                 (playing.await, true)
             }
@@ -274,10 +276,15 @@ async fn perform(
                 | AssertionCheck::AskClarifyingWhenAmbiguous { .. }
         )
     });
-    let offered = match forbids_a_tool && !deadline.is_cancelled() {
-        true => toolbox.offered().await,
-        false => Vec::new(),
-    };
+    let mut offered = Vec::new();
+    if forbids_a_tool {
+        tokio::select! {
+            biased;
+            () = deadline.cancelled() => {}
+            () = time_is_up() => {}
+            names = toolbox.offered() => offered = names,
+        }
+    }
     toolbox.shut_down().await;
     let redactor = recorder.redactor().clone();
     drop(recorder);

@@ -9,6 +9,7 @@ use std::fmt;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::http::HttpFailure;
@@ -38,6 +39,11 @@ pub(super) trait FrameSink: Send + Sync + 'static {
 
     /// Like [`Self::close`], and waits until it is done.
     fn closed(&self) -> BoxFuture<'_, ()>;
+
+    /// What it adds to the arguments of calls that lack it.
+    fn added_arguments(&self) -> Map<String, Value> {
+        Map::new()
+    }
 }
 
 /// One read.

@@ -90,17 +90,31 @@ impl ToolReply {
             Some(Value::Bool(is_error)) => *is_error,
             Some(_) => return Err(malformed("`isError` is no boolean")),
         };
-        let content = match fields.remove("content") {
+        let structured = fields.remove("structuredContent");
+        let content: Vec<ContentBlock> = match fields.remove("content") {
+            // Nothing at all is the answer of a tool that has none; what says something says it in its place.
+            None | Some(Value::Null) if structured.is_none() && says_something(&fields) => {
+                return Err(malformed("the result has no `content`"));
+            }
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(blocks)) => blocks.into_iter().map(ContentBlock::from_wire).collect(),
             Some(_) => return Err(malformed("`content` is no array")),
         };
+        let lacks_text = |block: &ContentBlock| matches!(block, ContentBlock::Other(block) if block["type"] == "text");
+        if content.iter().any(lacks_text) {
+            return Err(malformed("a block of text has no `text`"));
+        }
         Ok(Self {
             is_error,
-            structured: fields.remove("structuredContent"),
+            structured,
             content,
         })
     }
+}
+
+fn says_something(fields: &Map<String, Value>) -> bool {
+    let is_known = |key: &str| matches!(key, "isError" | "_meta" | "resultType");
+    fields.keys().any(|key| !is_known(key))
 }
 
 impl ContentBlock {
@@ -237,7 +251,6 @@ mod tests {
     #[test]
     fn a_block_that_lacks_something_is_kept_whole() {
         for block in [
-            json!({ "type": "text" }),
             json!({ "type": "image", "data": "aGk=" }),
             json!({ "type": "resource", "resource": { "uri": "u" } }),
             json!({ "type": "resource", "resource": { "text": "t" } }),
@@ -272,6 +285,14 @@ mod tests {
         assert_eq!(
             no(json!({ "isError": "yes" })),
             NoReply::Malformed("`isError` is no boolean".into())
+        );
+        assert_eq!(
+            no(json!({ "error": "disk full, nothing saved" })),
+            NoReply::Malformed("the result has no `content`".into())
+        );
+        assert_eq!(
+            no(json!({ "content": [{ "type": "text", "text": null }] })),
+            NoReply::Malformed("a block of text has no `text`".into())
         );
         let request = json!({ "method": "elicitation/create", "params": {} });
         assert_eq!(

@@ -70,7 +70,7 @@ pub fn value_of(reply: &ToolReply, parse: Parse) -> Result<Extracted, UnmetParse
             values.push(file_value(block, &mut blobs));
             continue;
         };
-        let json = whole_json(text);
+        let json = exact_json(text);
         is_whole &= json.is_some();
         values.push(json.or_else(|| only_block(text)).unwrap_or_else(|| {
             not_json.get_or_insert_with(|| text.trim_start().chars().take(200).collect());
@@ -256,19 +256,59 @@ fn keep(blobs: &mut Vec<Blob>, base64: &str, media_type: Option<&str>) -> usize 
     index
 }
 
+/// As [`whole_json`], but a bare number that would be spelled otherwise (a version `1.10`, a commit `12e3`) stays text.
+fn exact_json(text: &str) -> Option<Value> {
+    let value = whole_json(text)?;
+    let is_exact = !value.is_number() || value.to_string() == text.trim();
+    is_exact.then_some(value)
+}
+
+/// The JSON that `text` is. An integer in it that no number here can hold is an identifier, and becomes a text.
 fn whole_json(text: &str) -> Option<Value> {
     let trimmed = text.trim();
     let value = serde_json::from_str(trimmed).ok()?;
-    // A bare number that a JSON number cannot hold exactly is an identifier, and stays text.
-    let is_integer = trimmed
-        .strip_prefix('-')
-        .unwrap_or(trimmed)
-        .bytes()
-        .all(|b| b.is_ascii_digit());
-    match &value {
-        Value::Number(number) if is_integer && number.is_f64() => None,
-        _ => Some(value),
+    let mut kept = String::new();
+    let mut done = 0;
+    for token in large_integers(trimmed) {
+        kept.push_str(&trimmed[done..token.start]);
+        kept.push_str(&format!("\"{}\"", &trimmed[token.clone()]));
+        done = token.end;
     }
+    match done {
+        0 => Some(value),
+        _ if value.is_number() => None,
+        _ => serde_json::from_str(&(kept + &trimmed[done..])).ok(),
+    }
+}
+
+/// Where valid JSON has integers that fit neither 64 bits with a sign nor without.
+fn large_integers(json: &str) -> Vec<std::ops::Range<usize>> {
+    let mut found = Vec::new();
+    let bytes = json.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                at += 1;
+                while bytes.get(at).is_some_and(|byte| *byte != b'"') {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                at += 1;
+            }
+            b'-' | b'0'..=b'9' => {
+                let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+                let length = bytes[at..].iter().take_while(|byte| is_part(byte)).count();
+                let token = &json[at..at + length];
+                let fits = token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok();
+                if !fits && !token.contains(['.', 'e', 'E']) {
+                    found.push(at..at + length);
+                }
+                at += length;
+            }
+            _ => at += 1,
+        }
+    }
+    found
 }
 
 /// The value of the one JSON block in prose: what is fenced, or what stands below the heading `### Result`. A fenced
@@ -364,7 +404,7 @@ impl fmt::Display for UnmetParse {
             Self::NoText => f.write_str("it holds no text"),
             Self::NotJson { beginning } => write!(
                 f,
-                "a text in it is no JSON: it begins with `{}`",
+                "its text is not JSON: it begins with `{}`",
                 super::text::clean(beginning)
             ),
             Self::NotStructured => f.write_str("it has no structured content"),

@@ -219,6 +219,12 @@ impl Session {
         Err(error(CallErrorKind::TooManyRounds { bound: MOST_ROUNDS }))
     }
 
+    /// What is added to the arguments of a call that lacks it: of Claude in Chrome, the tab.
+    pub fn added_arguments(&self) -> Map<String, Value> {
+        let calls = self.calls.as_ref();
+        calls.map_or_else(Map::new, |calls| calls.sink().added_arguments())
+    }
+
     /// What to answer if the server asks something from now on.
     pub fn answer_with(&self, answers: Arc<ReadyAnswers>) {
         self.questions.answer_with(answers);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use cuecard_core::diagnostic::did_you_mean;
 use cuecard_core::script::{CallRequest, Failure, FailureKind, Unanswered};
-use cuecard_core::value::{Value, push_pointer};
+use cuecard_core::value::{Mark, Value, push_pointer};
 use serde_json::{Map, Value as Json};
 
 use super::older::{self, NotTyped};
@@ -105,6 +105,7 @@ pub(super) async fn call(
             Err(NotTyped::Call(error)) => Err(call_failure(&session, tool, &error).await),
         };
     }
+    let arguments = peer.complete(arguments);
     if request.params.json.as_object() != Some(&arguments) {
         peer.record_sent(tool, &arguments, recorder);
         recorder.write();
@@ -237,9 +238,23 @@ fn bind_scripts(
     if !is_script_tool(tool) {
         return Ok(arguments);
     }
-    for name in ["function", "expression", "script", "code", "pageFunction"] {
+    for name in SCRIPT_PARAMETERS {
+        if *name == "text" && !tool.to_lowercase().contains("javascript") {
+            continue;
+        }
         let mut pointer = String::new();
         push_pointer(&mut pointer, name);
+        // Below a list or in the name of a member it can't be bound.
+        let below = format!("{pointer}/");
+        let is_below = |mark: &&Mark| mark.pointer.starts_with(&below) && !mark.origin.is_trusted();
+        if let Some(mark) = params.marks.iter().find(is_below) {
+            let message = format!(
+                "the data of `{{{{{}}}}}` stands inside `{name}`, which is no text",
+                mark.reference
+            );
+            return Err(Failure::new(FailureKind::RefusedData, message)
+                .with_help("write the script as one text"));
+        }
         let Some(text) = params.text(&pointer).filter(|text| !text.is_trusted()) else {
             continue;
         };
@@ -247,22 +262,35 @@ fn bind_scripts(
             .policy
             .script(&text, ScriptShape::Function)
             .map_err(builtin::refused)?;
-        arguments.insert(name.to_owned(), Json::String(script));
+        arguments.insert((*name).to_owned(), Json::String(script));
     }
     Ok(arguments)
 }
 
+/// Parameters of such tools that hold the script. That of Claude in Chrome's `javascript_tool` is `text`.
+const SCRIPT_PARAMETERS: &[&str] = &[
+    "function",
+    "expression",
+    "script",
+    "code",
+    "pageFunction",
+    "js",
+    "javascript",
+    "text",
+];
+
 fn is_script_tool(tool: &str) -> bool {
-    [
-        "evaluate",
+    let tool = tool.to_lowercase();
+    let words = [
         "eval",
         "script",
         "run_code",
-        "javascript",
+        "runcode",
         "execute_js",
-    ]
-    .iter()
-    .any(|word| tool.contains(word))
+        "exec_js",
+        "wait_for_function",
+    ];
+    tool == "execute" || words.iter().any(|word| tool.contains(word))
 }
 
 /// Converts texts to what the schema asks for, and says so: a number, a boolean, or a list of one. A list of one text

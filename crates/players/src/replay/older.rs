@@ -60,6 +60,11 @@ pub(super) async fn type_by_keys(
     let mut keys: Vec<String> = text.chars().map(key).collect();
     let typed = keys.len();
     keys.extend(submit.as_ref().and_then(Json::as_str).map(str::to_owned));
+    // Recorded in one piece, and the answers not at all: letter by letter, no secret would be found in them.
+    let mut together = arguments.clone();
+    together.insert("text".to_owned(), Json::from(text));
+    peer.record_sent(KEY_TOOL, &together, recorder);
+    recorder.settle();
     let began = Stopwatch::start();
     for (index, key) in keys.iter().enumerate() {
         let left = peer.timeout.saturating_sub(began.elapsed());
@@ -75,10 +80,8 @@ pub(super) async fn type_by_keys(
             ..peer
         };
         let press = page::complete(toolbox, peer, info, press, recorder).await;
-        let reply = peer
-            .ask(KEY_TOOL, press, recorder)
-            .await
-            .map_err(NotTyped::Call)?;
+        let reply = peer.session.call(KEY_TOOL, press, left).await;
+        let reply = reply.map_err(NotTyped::Call)?;
         if reply.is_error {
             let said = text_of(&reply);
             // Some servers list all keys there are.

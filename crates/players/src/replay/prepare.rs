@@ -7,7 +7,7 @@ use cuecard_core::formats::tool_call::server_of;
 use cuecard_core::scenario::ToolCallScenario;
 use cuecard_core::script::{Given, Verdict};
 use cuecard_core::trace::{End, Header, Metrics, RunStatus};
-use cuecard_core::value::{as_text, find_credentials, names_credential};
+use cuecard_core::value::{as_text, find_credentials};
 use serde_json::json;
 
 use super::Played;
@@ -21,11 +21,7 @@ pub fn secrets(scenario: &ToolCallScenario, given: &[Given]) -> Vec<String> {
         .filter(|given| given.secret)
         .map(|given| as_text(&given.value).into_owned())
         .collect();
-    for variable in scenario
-        .variables
-        .iter()
-        .filter(|variable| names_credential(&variable.name))
-    {
+    for variable in &scenario.variables {
         let mut object = serde_json::Map::new();
         object.insert(variable.name.clone(), variable.default.clone());
         find_credentials(&object.into(), &mut secrets);

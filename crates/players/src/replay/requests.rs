@@ -39,24 +39,39 @@ impl Peer<'_> {
         arguments: Map<String, Json>,
         recorder: &mut Recorder<'_>,
     ) -> Result<ToolReply, CallError> {
+        let arguments = self.complete(arguments);
         self.record_sent(tool, &arguments, recorder);
         recorder.settle();
         let reply = self.session.call(tool, arguments, self.timeout).await;
-        let (text, error) = match &reply {
-            Ok(reply) if reply.is_error => (None, Some(text_of(reply))),
-            Ok(reply) => (Some(text_of(reply)), None),
-            Err(error) => (None, Some(error.to_string())),
-        };
+        recorder.record(self.received(&reply, recorder));
+        reply
+    }
+
+    /// The arguments with what the connection adds to them, so that they are recorded as they are sent.
+    pub(super) fn complete(&self, mut arguments: Map<String, Json>) -> Map<String, Json> {
+        for (name, value) in self.session.added_arguments() {
+            arguments.entry(name).or_insert(value);
+        }
+        arguments
+    }
+
+    /// What came back, for the trace.
+    fn received(&self, reply: &Result<ToolReply, CallError>, recorder: &Recorder<'_>) -> EventData {
+        // Before the cut, behind which the rest of a secret would be missing.
         let bounded =
-            |text: Option<String>| text.map(|text| cut(&text, MOST_RECORDED).into_owned());
-        recorder.record(EventData::ResponseReceived(ResponseReceived {
+            |text: &str| Some(cut(&recorder.redactor().text(text), MOST_RECORDED).into_owned());
+        let (text, error) = match reply {
+            Ok(reply) if reply.is_error => (None, bounded(&text_of(reply))),
+            Ok(reply) => (bounded(&text_of(reply)), None),
+            Err(error) => (None, bounded(&error.to_string())),
+        };
+        EventData::ResponseReceived(ResponseReceived {
             server: self.server.to_owned(),
             method: METHOD.to_owned(),
-            text: bounded(text),
-            error: bounded(error),
+            text,
+            error,
             call_id: self.call_id.cloned(),
-        }));
-        reply
+        })
     }
 
     /// Records what is about to be sent.
@@ -66,11 +81,62 @@ impl Peer<'_> {
         arguments: &Map<String, Json>,
         recorder: &mut Recorder<'_>,
     ) {
-        recorder.record(EventData::RequestSent(RequestSent {
+        recorder.record(self.sent(tool, arguments));
+    }
+
+    fn sent(&self, tool: &str, arguments: &Map<String, Json>) -> EventData {
+        EventData::RequestSent(RequestSent {
             server: self.server.to_owned(),
             method: METHOD.to_owned(),
             params: json!({ "name": tool, "arguments": arguments }),
             call_id: self.call_id.cloned(),
-        }));
+        })
+    }
+}
+
+/// The same question, asked again and again. Recorded are the first time, each with another answer than the time
+/// before, and the last.
+#[derive(Default)]
+pub(super) struct Polling {
+    answered: Option<EventData>,
+    /// What was sent and came back last, if it is not recorded.
+    unrecorded: Option<[(Duration, EventData); 2]>,
+}
+
+impl Polling {
+    pub(super) async fn ask(
+        &mut self,
+        peer: Peer<'_>,
+        tool: &str,
+        arguments: Map<String, Json>,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<ToolReply, CallError> {
+        let clock = recorder.clock();
+        let sent = (clock.now(), peer.sent(tool, &arguments));
+        let is_first = self.answered.is_none();
+        if is_first {
+            recorder.record_at(sent.0, sent.1.clone());
+            recorder.settle();
+        }
+        let reply = peer.session.call(tool, arguments, peer.timeout).await;
+        let received = (clock.now(), peer.received(&reply, recorder));
+        let before = self.answered.replace(received.1.clone());
+        if is_first {
+            recorder.record_at(received.0, received.1);
+        } else {
+            let is_same = before.as_ref() == Some(&received.1);
+            self.unrecorded = Some([sent, received]);
+            if !is_same {
+                self.record_last(recorder);
+            }
+        }
+        reply
+    }
+
+    /// Records the last time, if it is not recorded yet.
+    pub(super) fn record_last(&mut self, recorder: &mut Recorder<'_>) {
+        for (at, data) in self.unrecorded.take().into_iter().flatten() {
+            recorder.record_at(at, data);
+        }
     }
 }

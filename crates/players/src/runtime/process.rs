@@ -6,7 +6,7 @@
 //! group. Should this process be killed itself, Linux ends the group's leader (parent-death signal).
 
 #[cfg(target_os = "linux")]
-mod strays;
+mod escaped;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -56,7 +56,7 @@ const INHERITED: &[&str] = &[
 
 static LIVE_GROUPS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 /// A command of the user's runs on our terminal: what it leaves behind is the user's affair.
-static HAS_GUEST: AtomicBool = AtomicBool::new(false);
+static RUNS_USER_COMMAND: AtomicBool = AtomicBool::new(false);
 
 /// What to start.
 #[derive(Debug, Clone, Default)]
@@ -79,7 +79,7 @@ pub struct ProcessGroup {
     /// What its processes have in their environment; nothing if only the leader is ours to end.
     #[cfg_attr(
         not(target_os = "linux"),
-        expect(dead_code, reason = "strays are found on Linux only")
+        expect(dead_code, reason = "processes that left are found on Linux only")
     )]
     marker: Option<String>,
     /// Standard input; take it, and drop it to close the pipe.
@@ -147,7 +147,7 @@ impl ProcessGroup {
             command.current_dir(cwd);
         }
         if is_terminal {
-            HAS_GUEST.store(true, Ordering::Relaxed);
+            RUNS_USER_COMMAND.store(true, Ordering::Relaxed);
         }
         Self::start(command, !is_terminal)
     }
@@ -210,16 +210,19 @@ impl ProcessGroup {
         self.child.wait().await.ok()
     }
 
-    fn end(&self) {
-        // First those that left, while their ancestor says whose they are.
+    fn end(&mut self) {
+        // Those that left are sought when this is called first: that reads all of `/proc`.
         #[cfg(target_os = "linux")]
-        if let (Some(marker), Some(_)) = (&self.marker, self.child.id()) {
-            strays::kill_of(self.group, marker);
+        let marker = self.marker.take();
+        // First while their ancestor says whose they are.
+        #[cfg(target_os = "linux")]
+        if let (Some(marker), Some(_)) = (&marker, self.child.id()) {
+            escaped::kill_of(self.group, marker);
         }
         signal_group(self.group, Signal::KILL);
         #[cfg(target_os = "linux")]
-        if let Some(marker) = &self.marker {
-            strays::kill_of(self.group, marker);
+        if let Some(marker) = &marker {
+            escaped::kill_of(self.group, marker);
         }
     }
 }
@@ -237,8 +240,8 @@ pub fn kill_all() {
         signal_group(group, Signal::KILL);
     }
     #[cfg(target_os = "linux")]
-    if !HAS_GUEST.load(Ordering::Relaxed) {
-        strays::kill_all();
+    if !RUNS_USER_COMMAND.load(Ordering::Relaxed) {
+        escaped::kill_all();
     }
 }
 
@@ -259,10 +262,11 @@ fn mark(command: &mut Command) -> String {
     use std::sync::atomic::AtomicU64;
 
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    strays::adopt_orphans();
+    escaped::adopt_orphans();
+    escaped::reap_orphans();
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let marker = format!("{}.{number}", std::process::id());
-    command.env(strays::VARIABLE, &marker);
+    command.env(escaped::VARIABLE, &marker);
     marker
 }
 
@@ -365,9 +369,38 @@ mod tests {
         let stray: i32 = line.trim().parse().expect("a pid");
         assert!(alive(stray), "{script}");
         end(group).await;
-        while alive(stray) {
+        let gone = async {
+            while alive(stray) {
+                tokio::task::yield_now().await;
+            }
+        };
+        let in_time = tokio::time::timeout(Duration::from_secs(10), gone).await;
+        in_time.expect(script);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn orphans_that_ended_are_reaped_when_the_next_group_starts() {
+        let stat = |pid: &str| std::fs::read_to_string(format!("/proc/{pid}/stat"));
+        let script = "(sh -c 'echo $$' &); exec sleep 600";
+        let environment = [("PATH".into(), "/bin:/usr/bin".into())];
+        let mut group = ProcessGroup::spawn(&shell(script), &environment).expect("sh starts");
+        let mut lines = BufReader::new(group.stdout.take().expect("piped")).lines();
+        let orphan = lines.next_line().await.expect("readable").expect("a line");
+        // Another test may have reaped it already.
+        while stat(orphan.trim()).is_ok_and(|stat| !stat.contains(") Z ")) {
             tokio::task::yield_now().await;
         }
+        // The system may leave a child out of its list while others end.
+        let mut next = Vec::new();
+        let reaped = async {
+            while stat(orphan.trim()).is_ok() {
+                next.push(ProcessGroup::spawn(&shell("exit"), &[]).expect("sh starts"));
+                tokio::task::yield_now().await;
+            }
+        };
+        let in_time = tokio::time::timeout(Duration::from_secs(10), reaped).await;
+        in_time.expect("it is reaped");
     }
 
     #[cfg(target_os = "linux")]

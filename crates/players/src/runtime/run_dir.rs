@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 
+/// The folder in it for the files of answers.
+pub(crate) const FILES: &str = "files";
+
 /// How many runs are kept.
 const KEPT: usize = 20;
 
@@ -75,7 +78,7 @@ impl RunDir {
     /// # Errors
     /// The operating system's.
     pub fn save(&self, name: &str, content: &[u8]) -> io::Result<PathBuf> {
-        let folder = self.path.join("files");
+        let folder = self.path.join(FILES);
         fs::create_dir_all(&folder)?;
         let path = folder.join(name);
         create_private(&path)?.write_all(content)?;

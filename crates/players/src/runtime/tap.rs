@@ -125,7 +125,13 @@ impl<'a> Recorder<'a> {
         let mut found = Vec::new();
         match data {
             EventData::ToolCall(call) => find_credentials(&call.args, &mut found),
-            EventData::ToolResult(result) => find_credentials(&result.result, &mut found),
+            EventData::ToolResult(result) => {
+                find_credentials(&result.result, &mut found);
+                if let Some(structured) = &result.structured {
+                    find_credentials(structured, &mut found);
+                }
+            }
+            EventData::RequestSent(request) => find_credentials(&request.params, &mut found),
             EventData::RequestAnswered(answer) => {
                 if let Some(result) = &answer.result {
                     find_credentials(result, &mut found);
@@ -253,7 +259,7 @@ impl std::fmt::Debug for Recorder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cuecard_core::trace::{Line, Log, ToolCall, TraceReader};
+    use cuecard_core::trace::{Line, Log, RequestSent, ToolCall, ToolResult, TraceReader};
     use std::cell::RefCell;
     use std::rc::Rc;
 
@@ -324,6 +330,34 @@ mod tests {
                 ..seen.borrow()[0].clone()
             }
         );
+    }
+
+    #[test]
+    fn a_credential_in_structured_content_and_in_what_is_sent_is_a_secret_too() {
+        let out = Shared::default();
+        let mut recorder = Recorder::new(Clock::start(), Redactor::default());
+        recorder
+            .write_to(Box::new(out.clone()), &header())
+            .expect("memory");
+        recorder.record(EventData::ToolResult(ToolResult {
+            tool: "t".into(),
+            call_id: "c".into(),
+            success: true,
+            result: serde_json::json!("ok").into(),
+            text: Some("the token is first-s3cret".to_owned()),
+            structured: Some(serde_json::json!({"access_token": "first-s3cret"})),
+            fixture_id: None,
+            duration_ms: None,
+        }));
+        recorder.record(EventData::RequestSent(RequestSent {
+            server: "s".to_owned(),
+            method: "tools/call".to_owned(),
+            params: serde_json::json!({"arguments": {"password": "second-s3cret"}}),
+            call_id: None,
+        }));
+        recorder.settle();
+        let text = String::from_utf8(out.0.borrow().clone()).expect("UTF-8");
+        assert!(!text.contains("s3cret"), "{text}");
     }
 
     #[test]

@@ -133,7 +133,8 @@ pub(super) const FORMS: &[Form] = forms! {
         "case {D} in x) ;; esac", "cat < {D}", "echo x > {D}", "x={D}", "x='{D}' true", "for x in {D}; do :; done",
         "if [ {D} = x ]; then :; fi", "[[ {D} == x ]]", "f() { {D}; }; f", "( {D} )", "{ {D}; }", "echo \\{D}",
         "ls --{D}", "ls -- \"{D}\"", "echo \"$(echo {D})\"", "cat <(echo {D})", "echo x | tee {D}", "x=({D})",
-        "printf '%s\\n' @@ > run; . ./run", "~bash -c @@", "~bash -c 'echo {D}'", "~bash -c \"echo {D}\"",
+        "printf '%s\\n' @@ > run; . ./run", "printf '%s\\n' @@ > a; cp a run; . ./run", "printf '%s\\n' @@ > a; ln -s a run; ~sh run",
+        "f=run; printf '%s\\n' @@ > \"$f\"; . ./run", "~bash -c @@", "~bash -c 'echo {D}'", "~bash -c \"echo {D}\"",
         "~bash -lc @@", "~bash -c 'eval \"$1\"' bash @@", "~bash -c '\"$@\"' bash ~sh -c @@",
         "~bash -c 'bash -c \"$0\"' @@", "printf '%s\\n' @@ | ~bash", "printf '%s\\n' @@ | ~bash -s x",
         "printf '%s\\n' @@ | ~bash -o errexit", "printf '%s\\n' @@ | ~bash /dev/stdin", "printf '%s\\n' @@ | ~bash -c bash",
@@ -203,7 +204,8 @@ pub(super) const FORMS: &[Form] = forms! {
     "tar" TAR: "~tar -cf out.tar --checkpoint=1 --checkpoint-action=@@ /etc/hostname",
         "~tar -cf out.tar --checkpoint=1 --checkpoint-action @@ /etc/hostname";
     "tar" SHELL: "~tar -cf out.tar -I @@ /etc/hostname", "~tar -cf out.tar --use-compress-program=@@ /etc/hostname",
-        "tar -cf in.tar -C /etc hostname; ~tar -xf in.tar --to-command=@@";
+        "tar -cf in.tar -C /etc hostname; ~tar -xf in.tar --to-command=@@", "~tar cIf @@ out.tar /etc/hostname",
+        "tar cIf \"{D}\" out.tar /etc/hostname";
     "git" GIT: "~git -c alias.run=@@ run", "~git -c x.y=z -c \"alias.run={D}\" run", "git init -q .; ~git config alias.run @@; git run";
     "git" SHELL: "GIT_SSH_COMMAND=@@ ~git ls-remote ssh://nowhere.invalid/x", "~git -c core.sshCommand=@@ ls-remote ssh://nowhere.invalid/x",
         "git init -q r; ~git -C r -c core.fsmonitor=@@ status";

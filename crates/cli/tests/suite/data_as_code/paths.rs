@@ -64,7 +64,7 @@ fn data_leads_to_nothing_that_decides_what_runs_next() {
     }
     assert_eq!(written(&place.work()), Vec::<PathBuf>::new());
 
-    // The same paths are free for the author, so that the test can fail.
+    // The targets are free for the author, so that the test can fail.
     let mut free = 0;
     for target in TARGETS {
         let place = root();
@@ -162,7 +162,7 @@ fn push_steps(steps: &mut Vec<Value>, path: &str, random: &mut Random) {
     let (before, data) =
         path.split_at([0, path.find('/').map_or(0, |at| at + 1), 1][random.below(3)]);
     let path = format!("{before}{reference}");
-    let (tool, params) = match random.below(5) {
+    let (tool, params) = match random.below(7) {
         0 => (
             "claude__write",
             json!({"file_path": path, "content": "written"}),
@@ -179,9 +179,17 @@ fn push_steps(steps: &mut Vec<Value>, path: &str, random: &mut Random) {
             "claude__notebook_edit",
             json!({"notebook_path": path, "new_source": "written", "cell_id": "a"}),
         ),
-        _ => (
+        4 => (
             "claude__bash",
             json!({"command": format!("printf written > \"{path}\"")}),
+        ),
+        5 => (
+            "claude__bash",
+            json!({"command": format!("printf written | tee \"{path}\"")}),
+        ),
+        _ => (
+            "claude__bash",
+            json!({"command": format!("printf written | cp /dev/stdin \"{path}\"")}),
         ),
     };
     steps.push(json!({

@@ -5,6 +5,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
 
 use super::*;
+use crate::program::{only_trace, trace_lines};
 
 /// What a scenario says to the extension: the tools and arguments of its calls.
 type Calls = Vec<(String, Value)>;
@@ -99,6 +100,13 @@ fn the_extension_needs_no_config() {
     .map(|(tool, args)| (tool.to_owned(), args))
     .into();
     assert_eq!(calls, wanted);
+    // What was added is in the trace.
+    let lines = trace_lines(&only_trace(&scratch));
+    let sent = lines.iter().filter(|line| line["type"] == "request_sent");
+    let tabs: Vec<&Value> = sent
+        .map(|line| &line["data"]["params"]["arguments"]["tabId"])
+        .collect();
+    assert_eq!(tabs, [41, 41, 41]);
 }
 
 #[test]

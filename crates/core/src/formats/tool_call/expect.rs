@@ -65,6 +65,10 @@ pub(super) fn expectations(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<E
     let pointer = object.child_pointer("expect");
     match &node.kind {
         NodeKind::Object(_) => expectation(reader, node, &pointer).into_iter().collect(),
+        NodeKind::Array(items) if items.is_empty() => {
+            checks_nothing(reader, node, &pointer);
+            Vec::new()
+        }
         NodeKind::Array(items) => items
             .iter()
             .enumerate()
@@ -94,6 +98,14 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
     let mut is_broken = false;
     for member in members {
         let below = object.child_pointer(&member.key);
+        if let Some(what) = allows_anything(member) {
+            let message = format!("`{}` is {what}: it fits everything", member.key);
+            let diagnostic = reader.error(codes::EXPECT_INVALID, member.value.span, message);
+            diagnostic.pointer = Some(below);
+            diagnostic.help = Some("leave it out, or say what must be there".to_owned());
+            is_broken = true;
+            continue;
+        }
         match member.key.as_str() {
             // Null is a value only where a value is compared.
             key if member.value.is_null() && !matches!(key, "equals" | "contains") => {}
@@ -154,16 +166,7 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
         return None;
     }
     if tests.is_empty() {
-        let diagnostic = reader.error(
-            codes::EXPECT_INVALID,
-            node.span,
-            "this expectation checks nothing",
-        );
-        diagnostic.pointer = Some(pointer.to_owned());
-        diagnostic.help = Some(
-            "give one of equals, contains, matches, json_schema, max_ms, shows, lacks, elements"
-                .to_owned(),
-        );
+        checks_nothing(reader, node, pointer);
         return None;
     }
     Some(Expectation {
@@ -171,6 +174,26 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
         tests,
         span: node.span,
     })
+}
+
+fn checks_nothing(reader: &mut Reader<'_>, node: &Node, pointer: &str) {
+    let message = "this expectation checks nothing";
+    let diagnostic = reader.error(codes::EXPECT_INVALID, node.span, message);
+    diagnostic.pointer = Some(pointer.to_owned());
+    diagnostic.help = Some(
+        "give one of equals, contains, matches, json_schema, max_ms, shows, lacks, elements"
+            .to_owned(),
+    );
+}
+
+/// What is wrong with a check that no result can fail.
+fn allows_anything(check: &Member) -> Option<&'static str> {
+    match (check.key.as_str(), &check.value.kind) {
+        ("contains" | "matches", _) if check.value.as_str() == Some("") => Some("empty"),
+        ("json_schema", NodeKind::Object(members)) if members.is_empty() => Some("empty"),
+        ("json_schema", NodeKind::Bool(true)) => Some("true"),
+        _ => None,
+    }
 }
 
 /// A text that a page must show, or must not.
@@ -228,6 +251,19 @@ mod tests {
             ),
             (r#"{"json_path": "$.a"}"#, "this expectation checks nothing"),
             ("{}", "this expectation checks nothing"),
+            ("[]", "this expectation checks nothing"),
+            (
+                r#"{"contains": ""}"#,
+                "`contains` is empty: it fits everything",
+            ),
+            (
+                r#"{"matches": ""}"#,
+                "`matches` is empty: it fits everything",
+            ),
+            (
+                r#"{"json_schema": {}}"#,
+                "`json_schema` is empty: it fits everything",
+            ),
         ] {
             assert_eq!(only(&format!("\"expect\": {expect}")).0, message);
         }

@@ -21,7 +21,7 @@ use crate::diagnostic::codes;
 
 pub use effects::{Effects, effects, server_of};
 pub use lint::lint;
-pub use read::{Reading, Unfinished, read};
+pub use read::{Partial, Reading, read};
 pub use references::{Scope, check_references};
 pub use schema::schema;
 

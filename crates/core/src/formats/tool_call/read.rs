@@ -25,7 +25,7 @@ pub struct Reading {
     /// The scenario; absent if any finding is an error.
     pub scenario: Option<ToolCallScenario>,
     /// What could be read all the same, if so: for checks that find more in the same pass.
-    pub unfinished: Option<Unfinished>,
+    pub partial: Option<Partial>,
     /// All findings, in the order of the file.
     pub diagnostics: Vec<Diagnostic>,
     /// The same scenario as version 2.1, if the file is one of an older version or a loose spelling of it.
@@ -34,11 +34,11 @@ pub struct Reading {
 
 /// A scenario with errors.
 #[derive(Debug)]
-pub struct Unfinished {
+pub struct Partial {
     /// As far as it could be read.
     pub scenario: ToolCallScenario,
     /// The names of which nothing can be said: those of steps with errors, which may lack outputs, or be left out.
-    pub doubtful: Vec<String>,
+    pub unreliable_names: Vec<String>,
 }
 
 /// Reads a tool-call scenario. References are read but not resolved: see [`super::check_references`].
@@ -115,27 +115,27 @@ fn done(
             .as_ref()
             .map_or(0, |place| place.span.start)
     });
-    let (scenario, unfinished) = match any_error(&diagnostics) {
+    let (scenario, partial) = match any_error(&diagnostics) {
         false => (scenario, None),
         true => (
             None,
-            scenario.and_then(|scenario| unfinished(scenario, &diagnostics)),
+            scenario.and_then(|scenario| partial(scenario, &diagnostics)),
         ),
     };
     Reading {
         scenario,
-        unfinished,
+        partial,
         diagnostics,
         converted,
     }
 }
 
 /// What is left of a scenario with these findings, unless names may have been lost that nothing tells.
-fn unfinished(scenario: ToolCallScenario, diagnostics: &[Diagnostic]) -> Option<Unfinished> {
+fn partial(scenario: ToolCallScenario, diagnostics: &[Diagnostic]) -> Option<Partial> {
     let root = json::parse(scenario.source.text(), &Limits::default()).root?;
     let steps = root.get("steps")?.as_array()?;
     let variables = root.get("variables").map(|node| node.span);
-    let mut doubtful = Vec::new();
+    let mut unreliable_names = Vec::new();
     for error in diagnostics
         .iter()
         .filter(|diagnostic| diagnostic.severity == Severity::Error)
@@ -146,14 +146,20 @@ fn unfinished(scenario: ToolCallScenario, diagnostics: &[Diagnostic]) -> Option<
         if is_elsewhere || variables.is_some_and(holds) {
             return None;
         }
-        let step = steps.iter().find(|step| holds(step.span));
+        // They stand in order, and there may be many.
+        let at = steps.partition_point(|step| step.span.end <= place.span.start);
+        let step = steps.get(at).filter(|step| holds(step.span));
         let text = |key: &str| step.and_then(|step| step.get(key)?.as_str());
-        doubtful.extend(text("id").map(str::to_owned));
+        unreliable_names.extend(text("id").map(str::to_owned));
         if step.is_some_and(|step| step.get("for_each").is_some()) {
-            doubtful.extend([text("as").unwrap_or("item"), "item_index"].map(str::to_owned));
+            unreliable_names
+                .extend([text("as").unwrap_or("item"), "item_index"].map(str::to_owned));
         }
     }
-    Some(Unfinished { scenario, doubtful })
+    Some(Partial {
+        scenario,
+        unreliable_names,
+    })
 }
 
 fn report(reader: &mut Reader<'_>, error: &JsonError) {

@@ -1,6 +1,6 @@
 //! Checks every reference that can be known to fail before the run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use crate::diagnostic::{Diagnostic, codes, did_you_mean};
@@ -14,7 +14,7 @@ pub struct Scope<'a> {
     /// Numbers of the steps that are played.
     pub range: RangeInclusive<u64>,
     /// Names of which nothing can be said, since their steps have errors.
-    pub doubtful: &'a [String],
+    pub unreliable_names: &'a [String],
 }
 
 impl Default for Scope<'_> {
@@ -22,7 +22,7 @@ impl Default for Scope<'_> {
         Self {
             given: &[],
             range: 0..=u64::MAX,
-            doubtful: &[],
+            unreliable_names: &[],
         }
     }
 }
@@ -38,6 +38,7 @@ pub fn check_references(scenario: &ToolCallScenario, scope: &Scope<'_>) -> Vec<D
             .enumerate()
             .filter_map(|(idx, step)| Some((step.id.as_deref()?, idx)))
             .collect(),
+        unreliable: scope.unreliable_names.iter().map(String::as_str).collect(),
     };
     let mut diagnostics = Vec::new();
     scenario.answers.for_each_placeholder(&mut |placeholder| {
@@ -69,6 +70,7 @@ struct Checker<'a> {
     scenario: &'a ToolCallScenario,
     scope: &'a Scope<'a>,
     by_id: HashMap<&'a str, usize>,
+    unreliable: HashSet<&'a str>,
 }
 
 impl Checker<'_> {
@@ -81,7 +83,7 @@ impl Checker<'_> {
 
     fn check(&self, idx: usize, placeholder: &Placeholder) -> Option<Diagnostic> {
         let reference = &placeholder.reference;
-        if self.scope.doubtful.contains(&reference.name) {
+        if self.unreliable.contains(reference.name.as_str()) {
             return None;
         }
         let has_default = placeholder.default.is_some();

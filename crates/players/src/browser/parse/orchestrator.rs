@@ -157,7 +157,9 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
             let ended = loop {
                 match self.action(ordinal, action).await {
                     Err(Ended::Failed(failure))
-                        if failure.was_replaced && tries < Failure::MOST_REPLACED =>
+                        if failure.was_replaced
+                            && tries < Failure::MOST_REPLACED
+                            && !self.total.is_over() =>
                     {
                         tries += 1;
                     }

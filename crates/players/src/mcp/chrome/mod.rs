@@ -161,6 +161,10 @@ impl ChromeSink {
 }
 
 impl FrameSink for ChromeSink {
+    fn added_arguments(&self) -> Map<String, Value> {
+        Map::from_iter([("tabId".to_owned(), self.tab.clone())])
+    }
+
     fn send(&self, frame: Vec<u8>) -> BoxFuture<'_, Result<(), SendError>> {
         async move {
             let message = serde_json::from_slice(&frame)

@@ -34,7 +34,7 @@ use std::time::Duration;
 
 use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
 
-use super::ServerSpec;
+use super::{ServerSpec, TransportSpec};
 
 /// Where to look for config files.
 #[derive(Debug, Clone, Copy)]
@@ -200,6 +200,30 @@ impl Config {
     /// All servers, those of the first file first.
     pub fn servers(&self) -> &[ConfiguredServer] {
         &self.servers
+    }
+
+    /// The configs, and what the servers may be started with: their programs and arguments, as far as they are paths.
+    pub fn own_files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> = self.files.iter().map(|file| file.path.clone()).collect();
+        for server in &self.servers {
+            if let Ok(ServerSpec {
+                transport:
+                    TransportSpec::Stdio {
+                        command, args, cwd, ..
+                    },
+                ..
+            }) = &server.spec
+            {
+                let folder = cwd.clone().unwrap_or_default();
+                files.extend(
+                    [command]
+                        .into_iter()
+                        .chain(args)
+                        .map(|word| folder.join(word)),
+                );
+            }
+        }
+        files
     }
 
     /// The names of all servers, those of the first file first.

@@ -55,6 +55,15 @@ const PLACES: &[(Place, Option<&str>)] = &[
     (Place::Home(".sandy/config.json"), None),
 ];
 
+/// Paths of the table that are the same on each platform, for the test that data can't write them.
+#[cfg(test)]
+pub(super) fn fixed_paths() -> impl Iterator<Item = &'static str> {
+    PLACES.iter().filter_map(|(place, _)| match place {
+        Place::Project(path) | Place::Home(path) => Some(*path),
+        Place::Variable(_) | Place::Settings(_) => None,
+    })
+}
+
 /// Where programs keep their settings differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Platform {

@@ -117,16 +117,11 @@ impl Painter<'_> {
     fn server(&mut self, server: &Node) {
         for member in server.members() {
             match member.key.as_str() {
-                "env" | "environment" | "headers" => {
-                    for value in member.value.members() {
-                        self.hide(&value.value);
-                    }
-                    for item in member.value.as_array().unwrap_or_default() {
-                        self.hide(item);
-                    }
-                }
+                "env" | "environment" | "headers" => self.hide(&member.value),
                 "auth" => {
-                    self.hide(&member.value);
+                    if member.value.as_str().is_some() {
+                        self.hide(&member.value);
+                    }
                     for value in member.value.members() {
                         if names_a_secret(&value.key) {
                             self.hide(&value.value);
@@ -138,7 +133,12 @@ impl Painter<'_> {
                     let mut previous = None;
                     for item in member.value.as_array().unwrap_or_default() {
                         let arg = item.as_str().unwrap_or_default();
-                        if in_argument(previous, arg).is_some() || in_url(arg).next().is_some() {
+                        // What is no text doesn't belong there, and may be anything.
+                        let is_odd = item.as_str().is_none();
+                        if is_odd
+                            || in_argument(previous, arg).is_some()
+                            || in_url(arg).next().is_some()
+                        {
                             self.hide(item);
                         }
                         previous = Some(arg);
@@ -146,7 +146,9 @@ impl Painter<'_> {
                 }
                 key => {
                     let value = &member.value;
+                    // An object of an unknown key may be an `env` that is misspelled.
                     if names_a_secret(key)
+                        || matches!(value.kind, NodeKind::Object(_))
                         || value
                             .as_str()
                             .is_some_and(|text| in_url(text).next().is_some())
@@ -177,7 +179,14 @@ impl Painter<'_> {
         }
     }
 
+    /// Hides a value and everything below it.
     fn hide(&mut self, node: &Node) {
+        for member in node.members() {
+            self.hide(&member.value);
+        }
+        for item in node.as_array().unwrap_or_default() {
+            self.hide(item);
+        }
         let literal = match &node.kind {
             NodeKind::String(text) | NodeKind::Number(text) => text,
             _ => return,

@@ -332,7 +332,7 @@ fn json_is_demanded_of_every_text() {
         json(&texts(&["[1]", "two words"]))
             .expect_err("no JSON")
             .to_string(),
-        "a text in it is no JSON: it begins with `two words`"
+        "its text is not JSON: it begins with `two words`"
     );
     assert_eq!(
         json(&texts(&[])).expect_err("no JSON").to_string(),
@@ -377,4 +377,24 @@ fn what_a_page_says_is_no_failure() {
     ] {
         assert_eq!(hidden_failure(text), None, "{text}");
     }
+}
+
+#[test]
+fn no_number_is_rounded_or_spelled_anew() {
+    for text in ["1.10", "12e3", "1E5", "123456789012345678901234"] {
+        assert_eq!(auto(text), json!(text));
+    }
+    for (text, number) in [("5", json!(5)), ("-2.5", json!(-2.5)), (" 7\n", json!(7))] {
+        assert_eq!(auto(text), number);
+    }
+    assert_eq!(
+        auto(
+            r#"{"id": 123456789012345678901234, "n": [-9223372036854775809, 1.5, 18446744073709551615], "\"1": "99999999999999999999"}"#
+        ),
+        json!({
+            "id": "123456789012345678901234",
+            "n": ["-9223372036854775809", 1.5, u64::MAX],
+            "\"1": "99999999999999999999",
+        })
+    );
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json, json};
 use super::super::mcp_call::failed_call;
 use super::super::page;
 use super::super::pool::{last_words_note, record_notices};
-use super::super::requests::Peer;
+use super::super::requests::{Peer, Polling};
 use super::super::target::literal;
 use super::super::toolbox::Toolbox;
 use super::arguments::Arguments;
@@ -61,9 +61,16 @@ pub(super) async fn wait(
     let timeout = request.timeout.map_or(timeout, |limit| limit.min(timeout));
     let interval =
         seconds(arguments.number("interval")?.unwrap_or(0.5)).max(Duration::from_millis(10));
-    let server = arguments
-        .text("mcp_server")?
-        .map_or(DEFAULT_SERVER.to_owned(), |text| text.to_string());
+    let server = match arguments.text("mcp_server")? {
+        // A server is a program that is started.
+        Some(name) if !name.is_trusted() => {
+            let message = "`mcp_server` comes from an answer, which would decide what is started";
+            return Err(Failure::new(FailureKind::RefusedData, message)
+                .with_help("write the name of the server out, or give it as a variable"));
+        }
+        Some(name) => name.to_string(),
+        None => DEFAULT_SERVER.to_owned(),
+    };
     let session = toolbox.pool.session(&server, recorder).await?;
     toolbox.last_server = Some(server.clone());
     let evaluate = evaluate_tool(&server, &session).await?;
@@ -73,6 +80,7 @@ pub(super) async fn wait(
     let deadline = started + timeout;
     let mut attempts = 0_u64;
     let mut last_error = None;
+    let mut polling = Polling::default();
     let passed = loop {
         attempts += 1;
         let peer = Peer {
@@ -81,7 +89,8 @@ pub(super) async fn wait(
             call_id: Some(&request.call_id),
             timeout: deadline.saturating_sub(clock.now()).max(LAST_LOOK),
         };
-        let answer = ask(toolbox, peer, &evaluate, &function, recorder).await?;
+        let look = ask(toolbox, peer, &evaluate, &function, &mut polling, recorder);
+        let answer = look.await?;
         let passed = clock.now().saturating_sub(started);
         match answer {
             Answer::Yes => {
@@ -111,6 +120,7 @@ pub(super) async fn wait(
         // The last look is at the deadline.
         tokio::time::sleep(interval.min(left)).await;
     };
+    polling.record_last(recorder);
     record_notices(&server, &session, recorder);
     let what = cut(&text.to_string(), 120).into_owned();
     let shown = cuecard_core::reports::duration(passed);
@@ -177,6 +187,7 @@ async fn ask(
     peer: Peer<'_>,
     evaluate: &ToolInfo,
     function: &str,
+    polling: &mut Polling,
     recorder: &mut Recorder<'_>,
 ) -> Result<Answer, Failure> {
     let mut arguments = Map::new();
@@ -191,7 +202,8 @@ async fn ask(
         .unwrap_or(&"function");
     arguments.insert((*parameter).to_owned(), Json::from(function));
     let arguments = page::complete(toolbox, peer, evaluate, arguments, recorder).await;
-    let reply = match peer.ask(&evaluate.name, arguments, recorder).await {
+    let asked = polling.ask(peer, &evaluate.name, arguments, recorder);
+    let reply = match asked.await {
         Ok(reply) => reply,
         Err(error) if matches!(error.kind, CallErrorKind::Timeout { .. }) => {
             return Ok(Answer::Late);

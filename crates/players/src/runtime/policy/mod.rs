@@ -8,6 +8,7 @@
 mod commands;
 mod hosts;
 mod javascript;
+pub(crate) mod orders;
 mod paths;
 mod source;
 
@@ -85,6 +86,11 @@ impl Policy {
                 options.read_only,
             )?,
         })
+    }
+
+    /// Data may not write these files, if they are any: the scenario, configs, programs of servers.
+    pub fn protect(&mut self, files: impl IntoIterator<Item = PathBuf>) {
+        self.places.protect(files);
     }
 
     /// The absolute path that may be read. A relative one starts at the working directory; `~` is a name like any

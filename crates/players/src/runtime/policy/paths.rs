@@ -1,12 +1,16 @@
 //! Where a path leads, and whether it may.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use super::orders::{decides_what_runs, decides_when_written};
 use super::source::{name, shown};
 use super::{Refusal, RefusalKind};
+use crate::runtime::run_dir::FILES;
 use cuecard_core::value::Text;
 
 /// As many symbolic links as Linux follows.
@@ -23,6 +27,8 @@ pub(super) struct Places {
     run_dir: Option<PathBuf>,
     is_confined: bool,
     is_read_only: bool,
+    /// Files that this run is made of, which data may not write.
+    protected: HashSet<PathBuf>,
 }
 
 /// A place beside the root.
@@ -85,7 +91,17 @@ impl Places {
             run_dir,
             is_confined,
             is_read_only,
+            protected: HashSet::new(),
         })
+    }
+
+    /// Data may not write these files, if they are any.
+    pub(super) fn protect(&mut self, files: impl IntoIterator<Item = PathBuf>) {
+        let files = files
+            .into_iter()
+            .map(|file| self.working_directory.join(file));
+        let files = files.filter_map(|file| file.canonicalize().ok());
+        self.protected.extend(files.filter(|file| file.is_file()));
     }
 
     /// The run directory, for files of our own.
@@ -130,7 +146,9 @@ impl Places {
                 "drop `--read-only`, or write into the run directory",
             ));
         }
-        let may_use_run_dir = text.is_trusted() && is_in_run_dir;
+        // What a run saved may be read again by the path that a step's output has.
+        let is_saved = !writes && self.is_saved(&path);
+        let may_use_run_dir = is_saved || (text.is_trusted() && is_in_run_dir);
         if path.starts_with(&self.root)
             || may_use_run_dir
             || self
@@ -138,8 +156,8 @@ impl Places {
                 .iter()
                 .any(|allowed| path.starts_with(&allowed.path))
         {
-            if !text.is_trusted() {
-                self.check_names(text, &path, &passed)?;
+            if !text.is_trusted() && !is_saved {
+                self.check_names(text, &path, &passed, writes)?;
             }
             return Ok(path);
         }
@@ -163,9 +181,32 @@ impl Places {
         ))
     }
 
+    /// Whether it is a file of an answer that some run keeps.
+    fn is_saved(&self, path: &Path) -> bool {
+        let below = self
+            .run_dir
+            .as_ref()
+            .and_then(|dir| path.strip_prefix(dir).ok());
+        let mut folders = below
+            .and_then(Path::parent)
+            .into_iter()
+            .flat_map(Path::iter);
+        folders.any(|folder| folder == FILES)
+    }
+
     /// Data may not lead to what decides what runs next, unless the user named just that. `passed` is each file and
     /// folder on the way to `path`, links included.
-    fn check_names(&self, text: &Text, path: &Path, passed: &[PathBuf]) -> Result<(), Refusal> {
+    fn check_names(
+        &self,
+        text: &Text,
+        path: &Path,
+        passed: &[PathBuf],
+        writes: bool,
+    ) -> Result<(), Refusal> {
+        let decides = match writes {
+            true => decides_when_written,
+            false => decides_what_runs,
+        };
         let is_inside = |place: &Path, path: &Path| path != place && path.starts_with(place);
         for step in passed {
             let is_below = is_inside(&self.root, step)
@@ -174,7 +215,9 @@ impl Places {
                     .iter()
                     .any(|allowed| is_inside(&allowed.path, step));
             let name = step.file_name().unwrap_or_default().to_string_lossy();
-            if !is_below || !decides_what_runs(&name) {
+            let is_run =
+                writes && step == path && (self.protected.contains(step) || is_program(step));
+            if !is_below || !(is_run || decides(&name)) {
                 continue;
             }
             let is_allowed = self.allowed.iter().any(|allowed| {
@@ -235,92 +278,18 @@ impl Places {
     }
 }
 
-/// Whether programs that are started later take orders from a file or folder of this name: configs of servers and
-/// editors, hooks and workflows, start files of shells and others.
-fn decides_what_runs(name: &str) -> bool {
-    const NAMES: &[&str] = &[
-        // Configs that start servers and tasks.
-        ".mcp.json",
-        ".cuecard",
-        ".sandy",
-        ".claude",
-        ".codex",
-        ".cursor",
-        ".gemini",
-        ".vscode",
-        ".idea",
-        ".devcontainer",
-        ".devcontainer.json",
-        // Version control and what builds from it.
-        ".git",
-        ".gitconfig",
-        ".gitmodules",
-        ".hg",
-        ".hgrc",
-        ".husky",
-        ".pre-commit-config.yaml",
-        ".github",
-        ".gitlab-ci.yml",
-        ".circleci",
-        // Start files of shells.
-        ".profile",
-        ".bashrc",
-        ".bash_profile",
-        ".bash_login",
-        ".bash_logout",
-        ".bash_aliases",
-        ".zshrc",
-        ".zshenv",
-        ".zprofile",
-        ".zlogin",
-        ".zlogout",
-        ".kshrc",
-        ".mkshrc",
-        ".cshrc",
-        ".tcshrc",
-        ".login",
-        ".logout",
-        ".inputrc",
-        ".envrc",
-        ".config",
-        ".ssh",
-        ".tmux.conf",
-        ".screenrc",
-        // Start files of editors, debuggers and interpreters.
-        ".vim",
-        ".vimrc",
-        ".gvimrc",
-        ".exrc",
-        ".nvimrc",
-        ".nvim.lua",
-        ".emacs",
-        ".emacs.d",
-        ".dir-locals.el",
-        ".nanorc",
-        ".gdbinit",
-        ".lldbinit",
-        ".psqlrc",
-        ".sqliterc",
-        ".irbrc",
-        ".pryrc",
-        ".rprofile",
-        ".npmrc",
-        ".yarnrc.yml",
-    ];
-    // As lenient as the file systems of macOS and Windows: upper case, blanks and dots at the end, characters that
-    // aren't there.
-    let folded: String = name
-        .chars()
-        .filter(|character| !matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'))
-        .flat_map(char::to_uppercase)
-        .flat_map(char::to_lowercase)
-        .collect();
-    let plain = folded
-        .split(':')
-        .next()
-        .unwrap_or_default()
-        .trim_end_matches([' ', '.']);
-    NAMES.contains(&plain) || plain == "git~1"
+/// Whether a file is one that can be started.
+fn is_program(path: &Path) -> bool {
+    let is_executable = path
+        .metadata()
+        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0);
+    let mut beginning = [0; 4];
+    // On some file systems each file is executable.
+    is_executable
+        && File::open(path).is_ok_and(|mut file| file.read(&mut beginning).is_ok())
+        && (beginning.starts_with(b"#!")
+            || beginning.starts_with(b"\x7fELF")
+            || beginning[1..].starts_with(&[0xfa, 0xed, 0xfe]))
 }
 
 fn folder(path: &Path, what: &str, help: &str) -> Result<PathBuf, Refusal> {
@@ -633,6 +602,15 @@ mod tests {
             assert_eq!(places.read(&data(path)).expect_err(path), refusal);
             assert!(places.write(&path.into()).is_ok(), "the author may: {path}");
         }
+        for path in [
+            "Makefile",
+            "inner/package.json",
+            "node_modules/.bin/x",
+            "CLAUDE.md",
+        ] {
+            assert!(places.write(&data(path)).is_err(), "{path}");
+            assert!(places.read(&data(path)).is_ok(), "{path}");
+        }
         let part = text("inner/{{x}}/config", &[("x", ".git")]);
         assert!(places.write(&part).is_err());
         let split = text(".{{x}}.json", &[("x", "mcp")]);
@@ -648,6 +626,59 @@ mod tests {
             "a.bashrc",
         ] {
             assert!(places.write(&data(path)).is_ok(), "{path}");
+        }
+    }
+
+    #[test]
+    fn data_overwrites_no_program_and_no_file_of_the_run() {
+        let tree = tree();
+        let root = tree.base.join("root");
+        for (file, text, mode) in [
+            ("run.sh", "#!/bin/sh\n", 0o755),
+            ("notes.sh", "#!/bin/sh\n", 0o644),
+            ("table.csv", "a,b\n", 0o755),
+        ] {
+            fs::write(root.join(file), text).expect("written");
+            fs::set_permissions(root.join(file), fs::Permissions::from_mode(mode)).expect("set");
+        }
+        let places = places(&tree, |places| {
+            places.protect(["inner/file".into(), "inner/new".into()]);
+        });
+        for (path, is_allowed) in [
+            ("run.sh", false),
+            ("inner/file", false),
+            ("in/file", false),
+            ("notes.sh", true),
+            ("table.csv", true),
+            ("inner/new", true),
+        ] {
+            assert_eq!(places.write(&data(path)).is_ok(), is_allowed, "{path}");
+            assert!(places.read(&data(path)).is_ok(), "{path}");
+            assert!(places.write(&path.into()).is_ok(), "the author may: {path}");
+        }
+    }
+
+    #[test]
+    fn data_may_name_what_a_run_saved_to_read_it() {
+        let tree = tree();
+        for runs in ["root/.cuecard/runs", "outside/runs"] {
+            let places = places(&tree, |places| places.run_dir = Some(tree.base.join(runs)));
+            let read = |file: &str| {
+                let path = tree.base.join(runs).join(file);
+                places.read(&data(path.to_str().expect("UTF-8")))
+            };
+            assert!(read("x/files/call_1_1.png").is_ok(), "{runs}");
+            for other in [
+                "x/trace.jsonl",
+                "x/files",
+                "files",
+                "x/files/../../../config.json",
+            ] {
+                assert!(read(other).is_err(), "{runs} {other}");
+            }
+            let saved = tree.base.join(runs).join("x/files/a.png");
+            let write = places.write(&data(saved.to_str().expect("UTF-8")));
+            assert!(write.is_err(), "{runs}");
         }
     }
 

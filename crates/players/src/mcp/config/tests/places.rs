@@ -1,7 +1,20 @@
 //! Where configs are found.
 
-use super::super::places::Platform;
+use super::super::places::{Platform, fixed_paths};
 use super::*;
+use crate::runtime::policy::orders::decides_what_runs;
+
+#[test]
+fn data_can_write_no_config_that_is_found_by_itself() {
+    for path in fixed_paths() {
+        let mut names = std::path::Path::new(path).iter();
+        assert!(
+            names.any(|name| decides_what_runs(&name.to_string_lossy())),
+            "`{path}` is missing in `runtime/policy/orders.rs`"
+        );
+    }
+    assert!(decides_what_runs("claude_desktop_config.json"));
+}
 
 #[test]
 fn every_place_is_searched_in_order_and_the_first_definition_of_a_name_counts() {

@@ -81,3 +81,23 @@ fn errors_in_the_syntax_do_not_repeat_them() {
         );
     }
 }
+
+#[test]
+fn what_stands_where_no_text_belongs_is_not_shown_either() {
+    for entry in [
+        r#"{"command":"x","env":{"A":["sekret-one"]}}"#,
+        r#"{"command":"x","env":{"A":{"value":"sekret-one"}}}"#,
+        r#"{"command":"x","env":"A=sekret-one"}"#,
+        r#"{"command":"x","envv":{"A":"sekret-one"}}"#,
+        r#"{"command":"x","args":["--token",["sekret-one"]]}"#,
+        r#"{"url":"http://h/","headers":"Authorization: Bearer sekret-one"}"#,
+        r#"{"url":"http://h/","auth":{"type":"client_credentials","client_id":"a","client_secret":["sekret-one"]}}"#,
+    ] {
+        let found = findings(entry);
+        assert!(!found.concat().contains("sekret"), "{found:?}");
+        if let Err(problem) = server(entry, &[]).spec {
+            let text = problem.place.expect("it has a place").source;
+            assert!(!text.text().contains("sekret"), "{}", text.text());
+        }
+    }
+}

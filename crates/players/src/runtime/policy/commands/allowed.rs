@@ -1,7 +1,6 @@
 //! Which programs a command starts, and whether the flags let it.
 //!
-//! This guards against mistakes and surprises. It is no sandbox: an allowed program can start others, and `./git` has
-//! the name of an allowed `git`.
+//! This guards against mistakes and surprises. It is no sandbox: an allowed program can start others.
 
 use super::super::paths::Places;
 use super::super::{Refusal, RefusalKind};
@@ -47,10 +46,10 @@ impl CommandLists {
             {
                 return Err(Refusal::new(
                     RefusalKind::Command,
-                    format!("the command starts `{}`, and {why}", program.name),
+                    format!("the command starts `{}`, and {why}", program.shown()),
                     format!(
                         "{help}, or allow it with `--allow-command {}`",
-                        program.name
+                        program.shown()
                     ),
                 ));
             }
@@ -59,9 +58,9 @@ impl CommandLists {
                     RefusalKind::Command,
                     format!(
                         "the command starts `{}`, which is not among `--only-commands`",
-                        program.name
+                        program.shown()
                     ),
-                    format!("add it with `--only-commands {}`", program.name),
+                    format!("add it with `--only-commands {}`", program.shown()),
                 ));
             }
         }
@@ -94,10 +93,19 @@ struct Program<'lexed> {
 }
 
 impl Program<'_> {
-    /// An entry with a folder means that file, one without means the name in any folder.
+    /// An entry with a folder means that file, one without means what is found by that name: `./git` is another
+    /// program.
     fn is_among(&self, list: &[String]) -> bool {
         list.iter()
-            .any(|entry| entry == self.path || (!entry.contains('/') && entry == self.name))
+            .any(|entry| entry == self.path || (!entry.contains('/') && entry == self.shown()))
+    }
+
+    /// The name by which it is found, or where it is instead.
+    fn shown(&self) -> &str {
+        match self.path.contains('/') && !self.path.starts_with('/') {
+            true => self.path,
+            false => self.name,
+        }
     }
 }
 
@@ -132,6 +140,16 @@ fn started(lexed: &Lexed) -> Result<Vec<Program<'_>>, String> {
         return Err(
             "it evaluates variables, and there is a command in one of its words".to_owned(),
         );
+    }
+    let is_special = |word: &&Word| {
+        let name = word
+            .assignment
+            .map(|end| word.text[..end].trim_end_matches('+'));
+        name.is_some_and(programs::is_special)
+    };
+    if let Some(word) = words().find(is_special) {
+        let name = word.text.split(['=', '+']).next().unwrap_or_default();
+        return Err(format!("`{name}` decides what is started"));
     }
     let mut programs = Vec::new();
     for command in &lexed.commands {

@@ -176,6 +176,8 @@ impl<'source> Lexer<'source> {
                 let content = &self.symbols[start..self.at - 1];
                 self.lexed.facts.evaluates_variables |= evaluates(content);
                 self.lexed.facts.moves_data |= assigns(content);
+                let name = name_in(content);
+                self.word().names.push(name);
             }
             '\\' => self.backslash(),
             '"' | '\'' if is_in_double => self.doubt("there are quotes in a `${…}` in quotes"),
@@ -367,6 +369,18 @@ pub(super) fn is_name(text: &str) -> bool {
         && text
             .bytes()
             .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+}
+
+/// The variable that the content of a `${…}` begins with: of `${#x}` and `${!x}` too.
+fn name_in(content: &[Symbol]) -> String {
+    let characters = content.iter().map_while(|symbol| match symbol {
+        Symbol::Char(character) => Some(*character),
+        Symbol::Data(_) => None,
+    });
+    let characters = characters.skip_while(|character| matches!(character, '!' | '#'));
+    characters
+        .take_while(|character| *character == '_' || character.is_alphanumeric())
+        .collect()
 }
 
 /// Whether the content of a `${…}` puts something into a variable: `${x:=…}`.

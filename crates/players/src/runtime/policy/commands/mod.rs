@@ -5,10 +5,12 @@
 //! can't be seen here.
 
 mod allowed;
+mod carriers;
 mod lexer;
 mod programs;
 mod redirections;
 mod rules;
+mod targets;
 #[cfg(test)]
 mod tests;
 mod variables;

@@ -76,6 +76,41 @@ pub(super) fn evaluates_names(name: &str) -> bool {
         )
 }
 
+/// Whether a program takes orders from the directory it is started in: it stands there, or it is one that runs
+/// recipes, hooks or modules of that directory.
+pub(super) fn takes_local_orders(program: &Word, arguments: &[Word]) -> bool {
+    let is_relative = program.text.contains('/') && !program.text.starts_with(['/', '~']);
+    is_relative
+        || base_name(program).is_some_and(|name| match runner(name, arguments) {
+            Some(Runner::Filter) => false,
+            Some(_) => !matches!(name, "command" | "builtin" | "trap" | "hash"),
+            None => has_subcommands(name) && !matches!(name, "tar" | "dd" | "ip"),
+        })
+}
+
+/// Arguments that may name the directory in which a program does its work instead of the one it is started in.
+pub(super) fn directories(arguments: &[Word]) -> impl Iterator<Item = &Word> {
+    const OPTIONS: &[&str] = &[
+        "-C",
+        "--git-dir",
+        "--work-tree",
+        "--prefix",
+        "--directory",
+        "--manifest-path",
+    ];
+    let is_option = |word: &Word| OPTIONS.contains(&word.text.as_str());
+    let is_joined = |word: &Word| OPTIONS.iter().any(|option| word.text.starts_with(option));
+    let named = move |(at, word): (usize, &Word)| {
+        let before = at.checked_sub(1).and_then(|at| arguments.get(at));
+        is_joined(word) || before.is_some_and(is_option)
+    };
+    arguments
+        .iter()
+        .enumerate()
+        .filter(move |&argument| named(argument))
+        .map(|(_, word)| word)
+}
+
 /// Whether the words after `option` of `find` are a command.
 pub(super) fn starts_command(option: &str) -> bool {
     matches!(option, "-exec" | "-execdir" | "-ok" | "-okdir")

@@ -3,6 +3,7 @@
 use super::super::paths::Places;
 use super::super::source::{Source, is_integer, name};
 use super::super::{Refusal, RefusalKind};
+use super::carriers::Carriers;
 use super::programs;
 use super::words::{Lexed, Operator, Redirection, Word};
 use cuecard_core::value::{Piece, Text};
@@ -13,46 +14,94 @@ pub(super) fn check_data(
     source: &Source<'_>,
     places: &Places,
 ) -> Result<(), Refusal> {
-    let changes_directory = changes_directory(lexed);
+    let opened = Opened::new(lexed, source);
     for redirection in all(lexed) {
         let target = &redirection.target;
-        let Some(&piece) = lexed.uses[target.uses.clone()].first() else {
+        let Some(piece) = opened.data(target) else {
             continue;
-        };
-        let piece = source.data[piece];
-        let refuse = |why: &str, help: &str| {
-            Err(Refusal::new(
-                RefusalKind::Data,
-                format!(
-                    "the data of {} stands in the target of a redirection{why}",
-                    name(piece)
-                ),
-                help,
-            ))
         };
         let writes = match redirection.operator {
             Operator::HereString | Operator::HereDocument { .. } => continue,
             Operator::Duplicate if is_integer(&piece.text) && target.text.is_empty() => continue,
-            Operator::Duplicate => return refuse(" to a file descriptor", "write the number out"),
+            Operator::Duplicate => {
+                let message = format!(
+                    "the data of {} stands in the target of a redirection to a file descriptor",
+                    name(piece)
+                );
+                return Err(Refusal::new(
+                    RefusalKind::Data,
+                    message,
+                    "write the number out",
+                ));
+            }
             Operator::Read => false,
             Operator::Write => true,
         };
-        if target.expansions.is_some() || target.is_pattern || target.has_tilde {
-            return refuse(
-                ", which can't be told before the command runs",
-                "write the rest of the path without variables and patterns",
-            );
-        }
-        let path = path(target, lexed, source);
-        if changes_directory && !path.to_string().starts_with('/') {
-            return refuse(
-                ", and the command changes the directory it starts at",
-                "write an absolute path, or change the directory in a step before",
-            );
-        }
+        let path = opened.path(target, piece, "the target of a redirection")?;
         open(places, &path, writes)?;
     }
     Ok(())
+}
+
+/// The files of which data in a command says where they are.
+pub(super) struct Opened<'a> {
+    lexed: &'a Lexed,
+    source: &'a Source<'a>,
+    carriers: Carriers<'a>,
+    changes_directory: bool,
+}
+
+impl<'a> Opened<'a> {
+    pub(super) fn new(lexed: &'a Lexed, source: &'a Source<'a>) -> Self {
+        Self {
+            lexed,
+            source,
+            carriers: Carriers::of(lexed),
+            changes_directory: changes_directory(lexed),
+        }
+    }
+
+    /// The data that is in the path `word`; of what a variable holds, the first of the command.
+    pub(super) fn data(&self, word: &Word) -> Option<&'a Piece> {
+        let number = self.lexed.uses[word.uses.clone()].first().copied();
+        let number = number.or(self.carriers.reach(word).then_some(0));
+        self.source.data.get(number?).copied()
+    }
+
+    /// The path that `target` will be, `piece` in it, which stands in `what`.
+    pub(super) fn path(&self, target: &Word, piece: &Piece, what: &str) -> Result<Text, Refusal> {
+        let refuse = |why: &str, help: &str| {
+            let message = format!("the data of {} stands in {what}, {why}", name(piece));
+            Err(Refusal::new(RefusalKind::Data, message, help))
+        };
+        if target.expansions.is_some() || target.is_pattern || target.has_tilde {
+            return refuse(
+                "which can't be told before the command runs",
+                "write the rest of the path without variables and patterns",
+            );
+        }
+        let path = self.text(target);
+        if self.changes_directory && !path.to_string().starts_with('/') {
+            return refuse(
+                "and the command changes the directory it starts at",
+                "write an absolute path, or change the directory in a step before",
+            );
+        }
+        Ok(path)
+    }
+
+    /// The text that a word without expansions will be.
+    pub(super) fn text(&self, word: &Word) -> Text {
+        let mut pieces = Vec::new();
+        let mut done = 0;
+        for &(number, at) in &word.data {
+            pieces.push(Piece::author(&word.text[done..at]));
+            pieces.push(self.source.data[self.lexed.uses[number]].clone());
+            done = at;
+        }
+        pieces.push(Piece::author(&word.text[done..]));
+        Text::new(pieces)
+    }
 }
 
 /// Under `confine` and `read_only` the shell itself opens only what a step may open.
@@ -113,19 +162,6 @@ fn open(places: &Places, path: &Text, writes: bool) -> Result<(), Refusal> {
         places.read(path)?;
     }
     Ok(())
-}
-
-/// The path that a word without expansions will be.
-fn path(word: &Word, lexed: &Lexed, source: &Source<'_>) -> Text {
-    let mut pieces = Vec::new();
-    let mut done = 0;
-    for &(number, at) in &word.data {
-        pieces.push(Piece::author(&word.text[done..at]));
-        pieces.push(source.data[lexed.uses[number]].clone());
-        done = at;
-    }
-    pieces.push(Piece::author(&word.text[done..]));
-    Text::new(pieces)
 }
 
 /// Whether relative paths may start somewhere else than at the working directory.

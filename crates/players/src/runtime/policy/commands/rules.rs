@@ -8,10 +8,11 @@ use std::collections::HashSet;
 use super::super::paths::Places;
 use super::super::source::{Source, is_integer, reference};
 use super::super::{Refusal, RefusalKind};
+use super::carriers::Carriers;
 use super::lexer;
 use super::programs::{self, Kind, Runner};
-use super::redirections;
 use super::words::{Lexed, Operator, SimpleCommand, Word};
+use super::{redirections, targets};
 use builtins::may_evaluate;
 use cuecard_core::value::Piece;
 
@@ -38,7 +39,8 @@ pub(super) fn check(lexed: &Lexed, source: &Source<'_>, places: &Places) -> Resu
         rules.command(command)?;
     }
     rules.end(first)?;
-    redirections::check_data(lexed, source, places)
+    redirections::check_data(lexed, source, places)?;
+    targets::check(lexed, source, places)
 }
 
 struct Rules<'a> {
@@ -56,22 +58,35 @@ struct Rules<'a> {
     written: HashSet<&'a str>,
     /// It writes files.
     writes: bool,
+    /// It changes to a directory that a variable names.
+    enters: bool,
+    /// The data that names such a directory, or a file that the command writes.
+    entered: Option<&'a Piece>,
+    /// The first program that takes orders from the directory it is started in.
+    local: Option<&'a str>,
     /// How many shells start one another before this one.
     depth: usize,
 }
 
 impl<'a> Rules<'a> {
     fn new(lexed: &'a Lexed, source: &'a Source<'a>, depth: usize) -> Self {
-        let copies = lexed
-            .commands
-            .iter()
-            .filter(|command| command.words.first().is_some_and(|word| word.is("tee")));
         let written: Vec<&Word> = redirections::all(lexed)
             .filter(|redirection| redirection.operator == Operator::Write)
             .map(|redirection| &redirection.target)
-            .chain(copies.flat_map(|command| &command.words[1..]))
+            .chain(lexed.commands.iter().flat_map(targets::written))
             .filter(|word| !word.is("/dev/null"))
             .collect();
+        // Where data says which file is written, it may be any.
+        let carriers = Carriers::of(lexed);
+        let chosen = written
+            .iter()
+            .copied()
+            .chain(lexed.commands.iter().flat_map(targets::unpacked))
+            .find(|word| !word.uses.is_empty() || carriers.reach(word))
+            .and_then(|word| word.uses.clone().next().or(Some(0)))
+            .and_then(|number| lexed.uses.get(number))
+            .map(|&piece| source.data[piece])
+            .filter(|piece| !is_integer(&piece.text));
         Self {
             lexed,
             source,
@@ -83,10 +98,16 @@ impl<'a> Rules<'a> {
             evaluates: lexed.facts.evaluates_variables || lexed.facts.has_hidden_command,
             bare: None,
             writes: !written.is_empty(),
+            enters: false,
+            entered: chosen,
+            local: None,
             written: written
                 .into_iter()
-                .filter(|word| word.is_literal())
-                .map(|word| plain_path(&word.text))
+                .flat_map(|word| match word.is_literal() {
+                    true => vec![word.text.as_str()],
+                    false => carriers.values(word),
+                })
+                .map(plain_path)
                 .collect(),
             depth,
         }
@@ -116,6 +137,10 @@ impl<'a> Rules<'a> {
         )?;
         self.runs_file(&words[0]);
         let arguments = &words[1..];
+        if programs::takes_local_orders(&words[0], arguments) {
+            self.local.get_or_insert(&words[0].text);
+            programs::directories(arguments).for_each(|word| self.enters(word));
+        }
         let Some(name) = programs::base_name(&words[0]) else {
             return self.unknown_program(arguments);
         };
@@ -125,7 +150,7 @@ impl<'a> Rules<'a> {
         {
             self.refuse_any(
                 first,
-                &format!("stands where `{name}` is told what to do"),
+                &format!("stands where `{name}` expects a subcommand"),
                 "write that word out",
             )?;
         }
@@ -172,10 +197,17 @@ impl<'a> Rules<'a> {
                         .for_each(|word| self.carried.extend(word.uses.clone()));
                 }
             }
-            Kind::Plain | Kind::Echo | Kind::Ignores | Kind::ChangesDirectory => {}
+            Kind::ChangesDirectory => arguments.iter().for_each(|word| self.enters(word)),
+            Kind::Plain | Kind::Echo | Kind::Ignores => {}
         }
         self.embedded(arguments)?;
         self.options(arguments, kind)
+    }
+
+    /// A program is started in the directory that `word` names.
+    fn enters(&mut self, word: &Word) {
+        self.enters |= word.expansions.is_some();
+        self.entered = self.entered.or(self.first_use(word));
     }
 
     /// After the last command: what only shows in all of them together.
@@ -184,11 +216,8 @@ impl<'a> Rules<'a> {
             return Err(refusal(
                 first,
                 &format!("may get into what `{name}` runs"),
-                "let that be done by a step of its own, without data",
+                "do it in a step of its own without data",
             ));
-        }
-        if !self.evaluates {
-            return Ok(());
         }
         let all = 0..self.lexed.uses.len();
         let carried = if self.moves_data {
@@ -196,7 +225,19 @@ impl<'a> Rules<'a> {
         } else {
             self.carried.clone()
         };
-        match carried.into_iter().find_map(|number| self.harmful(number)) {
+        let carried = carried.into_iter().find_map(|number| self.harmful(number));
+        if let Some(name) = self.local
+            && let Some(piece) = self.entered.or(carried.filter(|_| self.enters))
+        {
+            return Err(refusal(
+                piece,
+                &format!(
+                    "chooses the directory in which `{name}` runs or a file that is written before, and so what it does"
+                ),
+                "write the directory out",
+            ));
+        }
+        match carried.filter(|_| self.evaluates) {
             None => Ok(()),
             Some(piece) => Err(refusal(
                 piece,
@@ -230,7 +271,13 @@ impl<'a> Rules<'a> {
         self.refuse_arguments(name, arguments)?;
         // An alias makes any word the name of a program.
         self.moves_data |= name == "alias";
-        self.evaluates |= matches!(name, "let" | "alias");
+        // To `make`, variables of the environment are its own, and what is in them is code.
+        let is_make = |name: &str| matches!(name, "make" | "gmake");
+        let starts_make = arguments
+            .iter()
+            .filter_map(programs::base_name)
+            .any(is_make);
+        self.evaluates |= matches!(name, "let" | "alias") || is_make(name) || starts_make;
         self.expands(arguments);
         arguments.iter().for_each(|word| self.runs_file(word));
         if runner.runs_input(name, arguments) {
@@ -249,6 +296,18 @@ impl<'a> Rules<'a> {
                 .contains(|character: char| " \t\n$`;&|<>(){}".contains(character))
             {
                 self.shell_code(&word.text);
+                // `--filter=code`, `-Icode`
+                match word
+                    .text
+                    .split_once('=')
+                    .filter(|(name, _)| name.starts_with("--"))
+                {
+                    Some((_, code)) => self.shell_code(code),
+                    None if word.text.starts_with('-') => {
+                        self.shell_code(word.text.get(2..).unwrap_or_default());
+                    }
+                    None => {}
+                }
             } else if self.bare.is_none()
                 && let Some(name) = programs::base_name(word)
                 && programs::runner(name, &[])
@@ -270,13 +329,16 @@ impl<'a> Rules<'a> {
             let piece = self.piece(number);
             if is_alone || self.harmful(number).is_some() {
                 let it = reference(piece);
-                return Err(refusal(
-                    piece,
-                    &format!("is an argument of `{name}`, which runs its arguments"),
-                    &format!(
+                let help = match name {
+                    "make" | "gmake" => {
+                        "write it into a file, and let a recipe read that".to_owned()
+                    }
+                    _ => format!(
                         "hand it over in the environment, `VALUE={it} {name} …`, to a program that reads `VALUE` there"
                     ),
-                ));
+                };
+                let why = format!("is an argument of `{name}`, which runs its arguments");
+                return Err(refusal(piece, &why, &help));
             }
         }
         Ok(())

@@ -17,6 +17,8 @@ pub(super) struct Lexed {
     pub(super) uses: Vec<usize>,
     /// Uses in the list of a `for`, which a variable then carries.
     pub(super) listed: Vec<Range<usize>>,
+    /// The variables of all `for`, and those that stand in their lists.
+    pub(super) loops: (Vec<String>, Vec<String>),
     /// The first data that stands where it can't be bound.
     pub(super) misplaced: Option<(usize, Place)>,
     /// Why the lexer may be wrong about what it found.
@@ -97,6 +99,8 @@ pub(super) struct Word {
     pub(super) uses: Range<usize>,
     /// The length of `text` before the first and the last `$x`, `$(…)` or the like.
     pub(super) expansions: Option<(usize, usize)>,
+    /// The variables among these, as far as they have names.
+    pub(super) names: Vec<String>,
     /// It holds the output of a command.
     pub(super) has_substitution: bool,
     pub(super) is_quoted: bool,

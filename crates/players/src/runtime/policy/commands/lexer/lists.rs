@@ -132,6 +132,7 @@ impl Lexer<'_> {
             Position::ForName => {
                 self.expect_name(&word);
                 self.lexed.facts.evaluates_variables |= programs::is_special(&word.text);
+                self.lexed.loops.0.push(word.text);
                 self.list().position = Position::ForIn;
             }
             Position::ForIn => match word.text.as_str() {
@@ -142,6 +143,7 @@ impl Lexer<'_> {
             Position::ForList => {
                 self.lexed.facts.moves_data |= word.is_pattern || word.has_substitution;
                 self.lexed.listed.push(word.uses);
+                self.lexed.loops.1.extend(word.names);
             }
             Position::CaseWord => self.list().position = Position::CaseIn,
             Position::CaseIn => {

@@ -3,7 +3,7 @@
 use super::super::super::source::Symbol;
 use super::super::words::Place;
 use super::lists::Opener;
-use super::{Frame, Lexer, MAX_BACKTICKS, Quotes};
+use super::{Frame, Lexer, MAX_BACKTICKS, Quotes, name_in};
 
 impl Lexer<'_> {
     /// A `$` was read.
@@ -56,11 +56,14 @@ impl Lexer<'_> {
                         self.bump();
                     }
                     self.lexed.facts.moves_data |= self.at == start + 1 && next == '_';
+                    let name = name_in(&self.symbols[start..self.at]);
                     self.word().expand();
+                    self.word().names.push(name);
                 }
                 '0'..='9' | '@' | '*' | '#' | '?' | '$' | '!' | '-' => {
                     self.bump();
                     self.word().expand();
+                    self.word().names.push(next.to_string());
                 }
                 _ => self.quoted('$'),
             },

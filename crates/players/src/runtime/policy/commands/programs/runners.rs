@@ -50,8 +50,11 @@ pub(in super::super) fn runner(name: &str, arguments: &[Word]) -> Option<Runner>
         .map(|(runner, _)| runner)
 }
 
-/// Whether the first argument of `name` decides what it does: `git rebase`.
+/// Whether the first argument of `name` decides what it does: `git rebase`, `tar xf`.
 pub(in super::super) fn has_subcommands(name: &str) -> bool {
+    if is_named(name, "tar") || is_named(name, "dd") {
+        return true;
+    }
     entries()
         .filter_map(|(_, entry)| entry.split_once(' '))
         .any(|(program, rest)| is_named(name, program) && !rest.starts_with('-'))
@@ -66,8 +69,16 @@ fn entries() -> impl Iterator<Item = (Runner, &'static str)> {
 
 fn matches(entry: &str, name: &str, arguments: &[Word]) -> bool {
     let mut parts = entry.split(' ');
-    parts.next().is_some_and(|program| is_named(name, program))
-        && parts.all(|part| arguments.iter().any(|word| is_argument(&word.text, part)))
+    let program = parts.next().unwrap_or_default();
+    // `tar xIf` is `tar -xIf`.
+    let first = arguments.first().filter(|_| program == "tar");
+    let bundle = first.map(|first| format!("-{}", first.text));
+    is_named(name, program)
+        && parts.all(|part| {
+            let texts = arguments.iter().map(|word| word.text.as_str());
+            let mut texts = texts.chain(bundle.as_deref());
+            texts.any(|text| is_argument(text, part))
+        })
 }
 
 /// `python3.12` is a Python, and `vim.tiny` a Vim. Some file systems don't tell `SH` from `sh`.
@@ -126,7 +137,8 @@ const RUNNERS: &[(Runner, &str)] = &[
     (
         Runner::Language,
         "python, pypy, perl, ruby, node, nodejs, bun, deno, tsx, ts-node, php, lua, luajit, Rscript, tclsh, \
-         wish, expect, guile, racket, groovy, julia, elixir, osascript, pwsh, powershell, cmd",
+         wish, expect, guile, racket, groovy, julia, elixir, osascript, pwsh, powershell, cmd, scala, kotlin, swift, \
+         dart, ocaml, erl",
     ),
     (
         Runner::Filter,
@@ -137,7 +149,7 @@ const RUNNERS: &[(Runner, &str)] = &[
         "xargs, parallel, entr, at, batch, crontab, su, runuser, sg, newgrp, script, chroot, unshare, \
          nsenter, fakeroot, proot, ed, ex, vi, vim, nvim, view, gdb, lldb, bc, dc, m4, gnuplot, gs, octave, \
          R, irb, iex, ghci, psql, mysql, mariadb, sqlite3, duckdb, tex, latex, pdflatex, xelatex, lualatex, \
-         sftp",
+         sftp, lftp, mongo, mongosh, redis-cli",
     ),
     // The shell's own.
     (
@@ -153,12 +165,15 @@ const RUNNERS: &[(Runner, &str)] = &[
          runcon, gosu, su-exec, firejail, bwrap, systemd-run, systemd-nspawn, dbus-run-session, xvfb-run, \
          faketime, torsocks, proxychains, rlwrap, daemonize, start-stop-daemon, run-parts, chronic, ifne, \
          pee, watch, watchexec, nodemon, tmux, screen, socat, busybox, toybox, npx, pnpx, bunx, uvx, pipx, \
-         direnv, sshpass, xdg-open, open",
+         direnv, sshpass, xdg-open, open, xterm, mise, \
+         ld-linux-x86-64.so.2, ld-linux-aarch64.so.1",
     ),
-    // They run recipes, and what variables in these are set to.
+    // They run recipes and what variables in these are set to, programs for a machine of their own, tests.
     (
         Runner::Wrapper,
-        "make, gmake, just, rake, ninja, cmake, ant, gradle, gradlew, mvn, bazel",
+        "make, gmake, just, rake, ninja, cmake, ant, gradle, gradlew, mvn, bazel, java, dotnet, mono, wine, pytest, \
+         tox, nox, invoke, fab, jest, vitest, mocha, bats, prove, ansible, ansible-playbook, terraform, nix, \
+         nix-shell, nix-build, cuecard, claude, codex, gemini, opencode, aider, goose, qwen",
     ),
     // Editors and pagers start commands, and copies go through a shell on the other side.
     (
@@ -183,7 +198,10 @@ const RUNNERS: &[(Runner, &str)] = &[
          npm x, npm explore, npm install, npm i, npm add, npm create, npm init, pnpm run, pnpm exec, \
          pnpm dlx, pnpm install, pnpm i, pnpm add, pnpm create, yarn run, yarn exec, yarn dlx, yarn add, \
          yarn create, pip install, uv run, uv pip, uv tool, uv add, poetry run, poetry add, pipenv run, \
-         conda run, gem install, bundle exec, rails runner, cargo install, go install, go get",
+         npm config, npm set, pnpm config, yarn config, gcc -wrapper, clang -wrapper, tcpdump -z, pandoc --filter, \
+         pandoc -F, eslint -c, eslint --config, openssl -engine, ssh-keygen -D, gcloud --command, conda run, gem install, bundle exec, rails runner, cargo install, cargo run, go install, go get, go run, \
+         go generate, go test, pip download, pip wheel, npm start, npm test, npm t, npm stop, npm restart, \
+         pnpm test, pnpm start, yarn test, yarn start",
     ),
 ];
 
@@ -247,6 +265,10 @@ mod tests {
             ("find", &[".", "-execdir", "x"], true),
             ("tar", &["-xzf", "x"], false),
             ("tar", &["-xIf", "x"], true),
+            ("tar", &["xIf", "x"], true),
+            ("tar", &["czf", "x"], false),
+            ("go", &["run", "x"], true),
+            ("go", &["vet", "x"], false),
             ("tar", &["--checkpoint-action=exec=x"], true),
             ("tar", &["--use-compress=x"], true),
             ("npm", &["info", "left-pad"], false),
@@ -259,7 +281,7 @@ mod tests {
                 "{name} {arguments:?}"
             );
         }
-        assert!(has_subcommands("git") && !has_subcommands("find") && !has_subcommands("tar"));
+        assert!(has_subcommands("git") && has_subcommands("tar") && !has_subcommands("find"));
     }
 
     #[test]

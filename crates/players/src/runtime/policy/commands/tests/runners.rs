@@ -1,6 +1,6 @@
 //! Data in the arguments of programs that run these, and on its way into what such a program reads.
 
-use super::refused;
+use super::{RefusalKind, command, refused};
 
 /// A program that runs its arguments takes no data in any of them, whatever its options mean.
 #[test]
@@ -15,6 +15,11 @@ fn programs_that_run_their_arguments_take_no_data() {
         "tar -cf x --checkpoint-action={{a.b}} --checkpoint=1 y",
         "tar cf x --to-command {{a.b}}",
         "tar -cIf {{a.b}} x y",
+        "tar cIf {{a.b}} x y",
+        "tar {{a.b}} x y",
+        "pytest {{a.b}}",
+        "java -jar {{a.b}}",
+        "npm test -- {{a.b}}",
         "nice -n 5 {{a.b}}",
         "nice sort {{a.b}}",
         "flock f -c {{a.b}}",
@@ -44,6 +49,99 @@ fn programs_that_run_their_arguments_take_no_data() {
     // Nor a number that is an argument by itself: it may be the name of a file.
     refused("sh {{a.b}}", "7");
     refused("timeout {{a.b}} ls", "7");
+}
+
+#[test]
+fn data_does_not_choose_the_directory_that_a_program_takes_orders_from() {
+    for template in [
+        "cd {{a.b}} && make",
+        "cd x/{{a.b}} && ./build.sh",
+        "cd x/{{a.b}} && ../build.sh",
+        "(cd \"{{a.b}}\" && npm test)",
+        "pushd {{a.b}}; git status; popd",
+        "cd -- {{a.b}}; . ./env.sh",
+        "d={{a.b}}; cd \"$d\" && nice make",
+        "for d in {{a.b}}; do (cd $d && cargo build); done",
+        "git -C {{a.b}} status",
+        "git --git-dir={{a.b}} log",
+        "d={{a.b}}; git -C \"$d\" status",
+        "npm --prefix {{a.b}} info",
+        "printf x > {{a.b}}; ./run.sh",
+        "f={{a.b}}; printf x > \"$f\"; ./run.sh",
+        "for f in {{a.b}}; do printf x > out/$f; done; make",
+        "printf x | tee {{a.b}}; make",
+        "tar xf {{a.b}}; sh configure",
+        "gcc {{a.b}}; ./a.out",
+    ] {
+        let refusal = refused(template, "x");
+        assert!(
+            refusal.message.contains("` chooses the directory"),
+            "{refusal}"
+        );
+    }
+}
+
+#[test]
+fn data_in_the_target_of_a_copy_is_a_path() {
+    for template in [
+        "cp f {{a.b}}",
+        "cp -r -- f g \"{{a.b}}\"",
+        "cp -t {{a.b}} f",
+        "cp --target-directory={{a.b}} f",
+        "mv f {{a.b}}",
+        "touch -- {{a.b}}",
+        "mkdir -p {{a.b}}",
+        "rm -f {{a.b}}",
+        "install -m 644 f {{a.b}}",
+        "ln -s {{a.b}} f",
+        "ln -s f {{a.b}}",
+        "printf %s x | tee -a {{a.b}} > /dev/null",
+        "dd if=f of={{a.b}}",
+        "curl -s https://example.com -o {{a.b}}",
+        "curl --output={{a.b}} https://example.com",
+        "curl -so {{a.b}} https://example.com",
+        "wget -qO{{a.b}} https://example.com",
+        "sort f -o {{a.b}}",
+        "tar -xf f -C {{a.b}}",
+        "unzip f -d {{a.b}}",
+    ] {
+        for path in ["/etc/x", "../x", ".mcp.json", "x/.git/hooks/pre-commit"] {
+            let refusal = command(template, &[("a.b", path)]).expect_err(template);
+            assert_eq!(refusal.kind, RefusalKind::Path, "{template}: {refusal}");
+            assert!(refusal.message.contains("`{{a.b}}`"), "{refusal}");
+        }
+        assert!(
+            command(template, &[("a.b", "share/x")]).is_ok(),
+            "{template}"
+        );
+    }
+    // The copy has its name.
+    let name = |template: &str, path: &str| command(template, &[("a.b", path)]).map(drop);
+    for template in [
+        "cp {{a.b}} .",
+        "mv {{a.b}} g share/",
+        "cp -t share {{a.b}}",
+        "curl -sO https://example.com{{a.b}}",
+        "wget https://example.com{{a.b}}",
+    ] {
+        assert!(name(template, "/etc/x/.mcp.json").is_err(), "{template}");
+        assert!(name(template, "/etc/x/notes.json").is_ok(), "{template}");
+    }
+    // Where it can't be told.
+    for template in [
+        "cp f $HOME/{{a.b}}",
+        "cp f \"$(echo {{a.b}})\"",
+        "cd x && cp f {{a.b}}",
+        "dd {{a.b}}",
+        "f={{a.b}}; echo x > \"$f\"",
+        "f={{a.b}}; g=x/$f; cp y \"${g}\"",
+        "for f in {{a.b}}; do echo > $f; done",
+        "export f={{a.b}}; cp x $f",
+        "set -- {{a.b}}; echo > \"$1\"",
+        "read -r f <<< {{a.b}}; echo > $f",
+    ] {
+        refused(template, "x");
+    }
 }
 
 #[test]
@@ -84,6 +182,18 @@ fn data_does_not_reach_what_runs_its_input() {
         "echo {{a.b}} > ./x; sh < x",
         "echo {{a.b}} >> x; ./x",
         "echo {{a.b}} | tee x; sh x",
+        "echo {{a.b}} > x; cp x y; sh y",
+        "f=x; echo {{a.b}} > \"$f\"; . ./x",
+        "export v={{a.b}}; make",
+        "export v={{a.b}}; nice make -f - <<< '$v'",
+        "export v={{a.b}}; tar -cf x --use-compress-program='eval \"$v\"' y",
+        "export v={{a.b}}; tar -cf x -I'eval \"$v\"' y",
+        "echo {{a.b}} > x; mv x ./y; . ./y",
+        "cp {{a.b}} x; sh x",
+        "ln -s {{a.b}} x; sh x",
+        "cp {{a.b}} tool; chmod +x tool; ./tool",
+        "curl -s https://example.com/{{a.b}} -o out/x; sh out/x",
+        "rustc {{a.b}} -o t && ./t",
         "f=x; echo {{a.b}} > \"$f\"; sh \"$f\"",
         "echo {{a.b}} | cat <<E\n$(sh)\nE",
         "echo {{a.b}} | sh <<E\n$(cat)\nE",

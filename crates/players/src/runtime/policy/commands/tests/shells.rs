@@ -285,7 +285,7 @@ fn nothing_runs_without_the_file_of_large_data() {
     let dir = tempfile::tempdir().expect("a folder");
     let large = "x".repeat(100_000);
     let mut command = policy(|_| {})
-        .command(&text("touch canary{{a.b}}", &[("a.b", &large)]))
+        .command(&text("mkfifo canary{{a.b}}", &[("a.b", &large)]))
         .expect("bound");
     command.files.clear();
     for shell in SHELLS {

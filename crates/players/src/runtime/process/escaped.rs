@@ -27,6 +27,22 @@ pub(super) fn adopt_orphans() {
     });
 }
 
+/// Reaps orphans that have ended: we are their parent, and nobody else waits for them. Called whenever a group is
+/// started, so that what a long run leaves behind doesn't fill the table of processes; what one server leaves while nothing
+/// is started waits until then.
+pub(super) fn reap_orphans() {
+    let us = getpid().as_raw_nonzero().get();
+    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten();
+    for task in tasks.flatten() {
+        let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        for id in children.split_whitespace().filter_map(|id| id.parse().ok()) {
+            if let Some(process) = Process::of(id) {
+                process.reap(id, us);
+            }
+        }
+    }
+}
+
 /// Kills what stems from `leader`, or has `marker` in its environment, outside of the leader's group.
 pub(super) fn kill_of(leader: i32, marker: &str) {
     let wanted = format!("{VARIABLE}={marker}");
@@ -65,10 +81,7 @@ fn kill(is_wanted: impl Fn(&Tree, i32) -> bool, group: i32) {
                 continue;
             };
             if process.is_dead {
-                // Nobody else waits for an orphan. The leader of a group may be a child of our own.
-                if process.parent == us && id != process.group {
-                    let _ = waitpid(Some(pid), WaitOptions::NOHANG);
-                }
+                process.reap(id, us);
             } else if !killed.contains(&id) && tree.stems_from(id, us) && is_wanted(&tree, id) {
                 // One that has gone already is what we want.
                 let _ = kill_process(pid, Signal::KILL);
@@ -97,12 +110,7 @@ impl Tree {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
         Self {
-            processes: ids
-                .filter_map(|id| {
-                    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-                    Some((id, Process::read(&stat)?))
-                })
-                .collect(),
+            processes: ids.filter_map(|id| Some((id, Process::of(id)?))).collect(),
         }
     }
 
@@ -121,6 +129,21 @@ impl Tree {
 }
 
 impl Process {
+    fn of(id: i32) -> Option<Self> {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        Self::read(&stat)
+    }
+
+    /// Reaps an orphan that has ended. The leader of a group may be a child that we started and wait for, and so may
+    /// be one in our own group.
+    fn reap(&self, id: i32, us: i32) {
+        let ours = getpgrp().as_raw_nonzero().get();
+        let is_orphan = self.parent == us && id != self.group && self.group != ours;
+        if self.is_dead && is_orphan {
+            let _ = waitpid(Pid::from_raw(id), WaitOptions::NOHANG);
+        }
+    }
+
     /// Reads `1 (any name) S 0 1 …`.
     fn read(stat: &str) -> Option<Self> {
         let (_, rest) = stat.rsplit_once(')')?;
