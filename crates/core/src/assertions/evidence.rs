@@ -5,7 +5,7 @@ mod places;
 mod sources;
 mod spans;
 
-pub(super) use passages::Passages;
+pub(super) use passages::{Passage, Passages};
 pub(super) use places::{ClauseWords, NumberUse};
 pub(super) use sources::{Source, event_ids, said_by_user, sources, tools_that_count};
 pub(super) use spans::Spans;
@@ -68,6 +68,7 @@ struct Surroundings<'a> {
     /// The words of its record.
     record: &'a BTreeSet<String>,
     is_said: bool,
+    is_asked: bool,
 }
 
 impl Facts {
@@ -95,6 +96,7 @@ impl Facts {
                     key,
                     record: &records[*record],
                     is_said,
+                    is_asked: source.is_asked,
                 };
                 facts.read(text, &around, language);
             }
@@ -120,8 +122,6 @@ impl Facts {
         let own = super::text::content_words(&number.key, language);
         // The number itself is no word around it.
         let itself = places::number_word(number.quantity);
-        let mut record = record.clone();
-        record.remove(&itself);
         let mut add = |quantity: Quantity, measure: Measure| {
             let place = self.places.add(NewPlace {
                 kind: Kind::Number(measure),
@@ -129,8 +129,10 @@ impl Facts {
                 named_units: &[],
                 noun: None,
                 own: own.clone(),
-                record: &record,
+                record,
+                without: Some(&itself),
                 is_said: false,
+                is_asked: false,
             });
             let values = self.numbers.entry(class(measure)).or_default();
             values.0 = Some(measure);
@@ -173,7 +175,9 @@ impl Facts {
                     noun,
                     own,
                     record: &record,
+                    without: None,
                     is_said: around.is_said,
+                    is_asked: around.is_asked,
                 })
             };
         for (range, url) in &spans.url_ranges {

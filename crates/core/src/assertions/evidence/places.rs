@@ -55,6 +55,8 @@ pub(in crate::assertions) struct Place {
     is_bare: bool,
     /// Whether the user said it: then it supports, and speaks against nothing.
     is_said: bool,
+    /// Whether the user only asked for it.
+    is_asked: bool,
 }
 
 /// A value on its way into [`Places`].
@@ -67,7 +69,10 @@ pub(super) struct NewPlace<'a> {
     pub own: BTreeSet<String>,
     /// The words of its sentence and its record.
     pub record: &'a BTreeSet<String>,
+    /// The word of the record that is the value itself.
+    pub without: Option<&'a str>,
     pub is_said: bool,
+    pub is_asked: bool,
 }
 
 /// All values of the sources, by the words around them.
@@ -90,22 +95,29 @@ const RECORD: u32 = 1;
 impl Places {
     pub(super) fn add(&mut self, new: NewPlace<'_>) -> u32 {
         let at = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        let around = new.record.difference(&new.own);
+        let mut around = around
+            .filter(|word| new.without != Some(word.as_str()))
+            .peekable();
         self.all.push(Place {
             kind: new.kind,
             label: new.label,
             named_units: new.named_units.to_vec(),
             noun: new.noun,
-            is_bare: new.own.is_empty() && new.record.is_empty(),
+            is_bare: new.own.is_empty() && around.peek().is_none(),
             is_said: new.is_said,
+            is_asked: new.is_asked,
         });
-        for word in new.record.difference(&new.own) {
-            self.by_word
-                .entry(word.clone())
-                .or_default()
-                .push((at, RECORD));
-        }
-        for word in new.own {
-            self.by_word.entry(word).or_default().push((at, OWN));
+        let around = around.map(|word| (word, RECORD));
+        for (word, weight) in around.chain(new.own.iter().map(|word| (word, OWN))) {
+            let places = match self.by_word.get_mut(word) {
+                Some(places) => places,
+                None => self.by_word.entry(word.clone()).or_default(),
+            };
+            // One more than `MOST_PLACES` is enough to say that there are more.
+            if places.len() <= MOST_PLACES {
+                places.push((at, weight));
+            }
         }
         at
     }
@@ -116,7 +128,8 @@ impl Places {
 
     /// Whether one of `candidates` is what a part of an answer is about, and not one of their rivals. The contexts
     /// begin with the words of the clause and go on to those of all around it; the first that tells them apart decides.
-    /// Nothing if no context has a word of any of them.
+    /// Nothing if no context has a word of any of them. A word that is at too many places to be looked at is taken for one
+    /// of theirs.
     pub(super) fn is_about(
         &self,
         candidates: &HashSet<u32>,
@@ -145,11 +158,13 @@ impl Places {
                 scores.map(|(_, score)| *score).max().unwrap_or(0)
             };
             let ours = best(&|at| candidates.contains(&at));
+            let stated = best(&|at| candidates.contains(&at) && !self.get(at).is_asked);
             let theirs = best(&|at| {
                 let place = self.get(at);
                 !candidates.contains(&at) && !place.is_said && is_rival(place)
             });
-            if theirs > ours {
+            // What the user only asked is no better than what a result says of it.
+            if theirs > ours || (theirs == ours && theirs > stated) {
                 return Some(false);
             }
             if ours > 0 {

@@ -24,7 +24,7 @@ pub(super) use numbers::{
 pub(super) use polarity::{is_negated, opposite};
 pub(super) use quotes::quotes;
 pub(super) use units::{Unit, UnitKind, clauses, is_bullet, sentences, units};
-pub(super) use words::{content_words, keyed, words};
+pub(super) use words::{content_words, keyed, statement_words, words};
 
 use std::ops::Range;
 
