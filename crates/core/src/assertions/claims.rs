@@ -1,6 +1,6 @@
 //! `claims_supported_by_fixtures`: what the output claims stands in the tools' results.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use super::evidence::{
 };
 use super::text::{
     FoundNumber, Language, Measure, NumberStyle, Unit, UnitKind, attributions, blank, clauses,
-    content_words, detect, excerpt, fold, is_negated, names, opposite, quotes, statement_words, units,
+    content_words, detect, excerpt, fold, is_negated, is_reversed, names, opposite, quotes, statement_words, units,
     weekday_of, words,
 };
 use super::{Finding, View};
@@ -146,6 +146,30 @@ struct Comparison<'a> {
     /// How many words and numbers they share, and how late it is.
     rank: (usize, usize, usize),
     is_opposed: bool,
+}
+
+/// The best of several comparisons.
+#[derive(Debug, Default, Clone, Copy)]
+struct Best {
+    rank: (usize, usize, usize),
+    /// Whether one of them says the same as the clause.
+    supports: bool,
+}
+
+impl Best {
+    fn add(&mut self, one: &Comparison<'_>) {
+        if one.rank > self.rank {
+            *self = Self {
+                rank: one.rank,
+                supports: false,
+            };
+        }
+        self.supports |= one.rank == self.rank && !one.is_opposed;
+    }
+
+    fn takes_back(self, opposed: &Comparison<'_>) -> bool {
+        self.rank > opposed.rank || (self.rank == opposed.rank && self.supports)
+    }
 }
 
 /// A unit that isn't supported, and why.
@@ -421,7 +445,8 @@ impl Judge {
             if passage.is_off_topic(clause, said) {
                 continue;
             }
-            let is_opposite = opposite(clause, &passage.text).is_some();
+            let is_reversed = is_reversed(clause, &passage.text);
+            let is_opposite = is_reversed || opposite(clause, &passage.text).is_some();
             // The words of a pair of opposites are about the same.
             let shared = shared + usize::from(is_opposite);
             let is_of_json = !passage.key.is_empty();
@@ -438,18 +463,28 @@ impl Judge {
             about.push(Comparison {
                 passage,
                 rank: (shared, passage.shared_numbers(clause), passage.order),
-                is_opposed: passage.is_negated || is_opposite,
+                // What is not affected is unaffected.
+                is_opposed: if is_reversed {
+                    !passage.is_negated
+                } else {
+                    passage.is_negated || is_opposite
+                },
             });
         }
+        // A truth about something else takes nothing back, and a text may.
+        let mut best: HashMap<&BTreeSet<String>, Best> = HashMap::new();
+        let (mut of_texts, mut of_json) = (Best::default(), Best::default());
+        for one in &about {
+            let is_text = one.passage.key.is_empty();
+            best.entry(&one.passage.key).or_default().add(one);
+            if is_text { &mut of_texts } else { &mut of_json }.add(one);
+        }
         let opposed = about.iter().filter(|one| one.is_opposed).find(|opposed| {
-            // A truth about something else takes nothing back.
-            !about.iter().any(|other| {
-                let is_same = other.passage.key == opposed.passage.key
-                    || other.passage.key.is_empty()
-                    || opposed.passage.key.is_empty();
-                let is_better = other.rank > opposed.rank;
-                is_same && (is_better || (!other.is_opposed && other.rank == opposed.rank))
-            })
+            let others = match opposed.passage.key.is_empty() {
+                true => of_json,
+                false => of_texts,
+            };
+            !best[&opposed.passage.key].takes_back(opposed) && !others.takes_back(opposed)
         });
         opposed.map(|opposed| opposed.passage.text.clone())
     }
@@ -463,21 +498,26 @@ impl Judge {
         }
         let by_said = self.passages.nearest(said);
         // What is said of Bob is not said of Ada.
+        let mut most: HashMap<&BTreeSet<String>, usize> = HashMap::new();
+        let mut shares: HashMap<*const Passage, usize> = HashMap::new();
+        for (passage, shared) in by_said.iter().filter(|(passage, _)| !passage.key.is_empty()) {
+            most.entry(&passage.key).or_insert(*shared);
+            shares.insert(*passage, *shared);
+        }
         let is_of_another = |passage: &Passage| {
-            let mut of_key = by_said
-                .iter()
-                .filter(|(other, _)| other.key == passage.key);
-            let most = of_key.next().map_or(0, |(_, shared)| *shared);
-            !passage.key.is_empty()
-                && by_said
-                    .iter()
-                    .any(|(other, shared)| std::ptr::eq(*other, passage) && *shared < most)
+            let shared = shares.get(&std::ptr::from_ref(passage));
+            shared.is_some_and(|shared| *shared < most[&passage.key])
+        };
+        // A word that is itself the denial turns nothing: `refused` is no denial of `accepted` that was denied.
+        let is_turned = |text: &str| {
+            is_reversed(clause, text)
+                || opposite(clause, text).is_some_and(|(own, _)| !is_negated(own, self.language))
         };
         let denies = |passage: &Passage, shared: usize, of: usize| {
             shared as f64 >= self.min_overlap * of as f64
                 && !passage.is_off_topic(clause, said)
                 // "is closed" denies "is open", and "is not closed" doesn't.
-                && passage.is_negated != opposite(clause, &passage.text).is_some()
+                && passage.is_negated != is_turned(&passage.text)
                 && !is_of_another(passage)
         };
         let nearest = self.passages.nearest(&content);
@@ -510,7 +550,7 @@ fn has_word(clause: &str, wanted: &[&str]) -> bool {
 fn is_hypothetical(clause: &str) -> bool {
     has_word(
         clause,
-        &["if", "once", "until", "unless", "whether", "wenn", "sobald"],
+        &["if", "once", "unless", "whether", "wenn", "sobald"],
     )
 }
 

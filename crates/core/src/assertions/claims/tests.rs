@@ -407,6 +407,15 @@ fn the_opposite_is_not_supported() {
             "Line 9 was not affected by the strike.",
         ),
         ("The strike failed.", "The strike succeeded."),
+        ("The invoice is unpaid.", "The invoice is paid."),
+        (
+            "The patient refused the treatment.",
+            "The patient accepted the treatment.",
+        ),
+        (
+            "The offer is valid until June.",
+            "The offer is not valid until June.",
+        ),
     ] {
         fails(output, text);
     }
@@ -424,7 +433,14 @@ fn the_opposite_is_not_supported() {
             "Profits rose in the second quarter after they fell in the first quarter.",
         ),
         ("The shop is not open.", "The shop is closed today."),
-        ("Line 9 runs today.", "Line 9 runs today. Line 4 does not run today."),
+        (
+            "Line 9 was unaffected by the strike.",
+            "Line 9 was not affected by the strike.",
+        ),
+        (
+            "Line 9 runs today.",
+            "Line 9 runs today. Line 4 does not run today.",
+        ),
         (
             "The letter will come once it was sent.",
             "The letter was not sent. It will come tomorrow.",
@@ -492,7 +508,10 @@ fn what_the_user_asks_is_no_statement() {
         "The bridge is safe.",
     ] {
         let trial = Trial::new("The bridge is safe.")
-            .event("message_received", json!({ "role": "user", "content": said }))
+            .event(
+                "message_received",
+                json!({ "role": "user", "content": said }),
+            )
             .result("web_search", json!("The bridge is not safe."));
         let finding = supported(&trial.view(), &tools(&["web_search"]), None);
         assert_eq!(finding.verdict, Verdict::Fails, "{said}");
