@@ -392,3 +392,24 @@ fn never_matches(reader: &mut Reader<'_>, object: Object<'_>, selector: &Selecto
     diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
     diagnostic.help = Some("this selector never matches: correct it".to_owned());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_find_texts_across_lines_and_lines_of_any_system() {
+        let matches = |text: &str, is_regex: bool, whole: &str| {
+            let rules = Rules {
+                is_regex,
+                case_sensitive: false,
+                by_line: true,
+            };
+            compiled(text, rules).expect("a pattern").is_match(whole)
+        };
+        assert!(matches("as an AI", false, "As\nan  ai"));
+        assert!(matches("a.b (c)", false, "A.B (C)"));
+        assert!(!matches("a.b", false, "axb") && !matches("as an", false, "asan"));
+        assert!(matches("^secret$", true, "a\r\nsecret\r\nb"));
+    }
+}
