@@ -119,7 +119,7 @@ impl Facts {
         record: &BTreeSet<String>,
         language: Language,
     ) {
-        let own = super::text::content_words(&number.key, language);
+        let own = super::text::statement_words(&number.key, language);
         // The number itself is no word around it.
         let itself = places::number_word(number.quantity);
         let mut add = |quantity: Quantity, measure: Measure| {
@@ -155,7 +155,7 @@ impl Facts {
             },
         );
         let clauses = ClauseWords::of(text, &spans, language);
-        let key = super::text::content_words(around.key, language);
+        let key = super::text::statement_words(around.key, language);
         let of_key = places::label_of_key(around.key);
         let of_text = places::named_units(&spans);
         let unit_of_key = places::unit_of_key(around.key);
@@ -227,6 +227,7 @@ impl Facts {
             if text.len() <= SHORT && words(before).next().is_none() {
                 label = of_key;
             }
+            label.per = places::rate_behind(&spans.prose[number.range.end..]).or(of_key.per);
             label.dimension = places::dimension_among(&clauses.own(&number.range))
                 .or(of_key.dimension.filter(|_| text.len() <= SHORT));
             let at = place(self, Kind::Number(measure), &number.range, label, noun);

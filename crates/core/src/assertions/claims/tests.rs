@@ -244,6 +244,31 @@ fn numbers_count_with_what_they_measure() {
     ] {
         fails(output, text);
     }
+    for (output, text) in [
+        (
+            "The rent is 900 EUR per day.",
+            "The rent is 900 EUR per month.",
+        ),
+        ("The rent is 900 EUR a year.", "The rent is 900 EUR/month."),
+        ("The share is 4 ‰.", "The share is 4 %."),
+    ] {
+        fails(output, text);
+    }
+    holds(
+        "The rent is 900 EUR a month.",
+        "The rent is 900 EUR per month.",
+    );
+    let wind =
+        vec![json!({ "city": "Lisbon", "wind_kph": 15.1, "rooms_free": 0, "rooms_total": 3 })];
+    for (output, verdict) in [
+        ("The wind in Lisbon blows at 15.1 km/h.", Verdict::Holds),
+        ("The wind in Lisbon blows at 15.1 m/s.", Verdict::Fails),
+        ("Lisbon has 3 rooms free.", Verdict::Fails),
+        ("Lisbon has 3 rooms in total.", Verdict::Holds),
+    ] {
+        let finding = judge(output, &wind);
+        assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
+    }
     holds(
         "Revenue rose 4 %, and costs rose 7 %.",
         "Revenue rose 4 % and costs rose 7 % in the second quarter.",

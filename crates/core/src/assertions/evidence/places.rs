@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::Spans;
 use crate::assertions::text::{
-    FoundNumber, Language, Measure, clauses, content_words, sentences, unit_of, words,
+    FoundNumber, Language, Measure, clauses, sentences, statement_words, unit_of, words,
 };
 
 /// What stands at a place.
@@ -26,6 +26,8 @@ pub(super) struct Label {
     is_count: bool,
     /// What it measures, if its name says that.
     pub(super) dimension: Option<&'static str>,
+    /// What it is a rate of: `per month`.
+    pub(super) per: Option<&'static str>,
 }
 
 impl Label {
@@ -206,6 +208,9 @@ impl Place {
     /// Whether it can be what `number` says: not if one is a name and the other an amount, or if a unit is claimed that
     /// nobody gave.
     pub(super) fn fits(&self, number: &FoundNumber, use_of: &NumberUse) -> bool {
+        if use_of.per.is_some() && self.label.per.is_some() && use_of.per != self.label.per {
+            return false;
+        }
         match number.measure {
             Measure::Bare => true,
             Measure::Counted => {
@@ -239,6 +244,8 @@ pub(in crate::assertions) struct NumberUse {
     noun: Option<String>,
     /// Whether it says how many of something there are: `77 customers`, but not `customer 77`.
     counts_things: bool,
+    /// What it is a rate of.
+    per: Option<&'static str>,
 }
 
 impl NumberUse {
@@ -253,6 +260,7 @@ impl NumberUse {
         Self {
             counts_things: noun.is_some() && !is_name,
             noun,
+            per: rate_behind(&prose[number.range.end..]),
         }
     }
 }
@@ -310,7 +318,49 @@ pub(super) fn label_of_key(key: &str) -> Label {
         is_id: is_id(head),
         is_count: is_count(head),
         dimension: words.iter().rev().find_map(|word| dimension_of(word)),
+        per: words.iter().find_map(|word| match word.as_str() {
+            "kph" | "kmh" | "mph" | "hourly" => Some("hour"),
+            "daily" => Some("day"),
+            "weekly" => Some("week"),
+            "monthly" => Some("month"),
+            "yearly" | "annual" => Some("year"),
+            _ => words
+                .iter()
+                .any(|word| word == "per")
+                .then(|| period(word))?,
+        }),
     }
+}
+
+/// What a number is a rate of, by what stands right behind its unit: `per month`, `/h`, `a year`.
+pub(super) fn rate_behind(rest: &str) -> Option<&'static str> {
+    let bare = rest.trim_start_matches([' ', '\u{a0}']);
+    let behind = match bare.strip_prefix('/') {
+        Some(behind) => behind,
+        None => {
+            let sign = words(bare).next().filter(|word| word.start == 0)?;
+            matches!(sign.text, "per" | "a" | "an" | "each" | "pro" | "par")
+                .then(|| &bare[sign.end()..])?
+        }
+    };
+    let word = words(behind).next()?;
+    behind[..word.start]
+        .trim()
+        .is_empty()
+        .then(|| period(word.text))?
+}
+
+fn period(word: &str) -> Option<&'static str> {
+    Some(match word.to_lowercase().as_str() {
+        "s" | "sec" | "second" | "sekunde" => "second",
+        "min" | "minute" => "minute",
+        "h" | "hr" | "hour" | "stunde" | "heure" => "hour",
+        "day" | "night" | "tag" | "jour" => "day",
+        "week" | "woche" | "semaine" => "week",
+        "month" | "mo" | "monat" | "mois" => "month",
+        "year" | "yr" | "annum" | "jahr" | "an" => "year",
+        _ => return None,
+    })
 }
 
 /// What the words right before a number say of it: `customer id 77`, `No. 77`.
@@ -324,6 +374,7 @@ pub(super) fn label_before(before: &str) -> Label {
         is_id: is_id(head),
         is_count: is_count(head),
         dimension: None,
+        per: None,
     }
 }
 
@@ -459,7 +510,7 @@ impl ClauseWords {
                 let range = at(clause)..at(clause) + clause.len();
                 lines += text[seen..range.start].matches('\n').count();
                 seen = range.start;
-                let mut content = content_words(&spans.words[range.clone()], language);
+                let mut content = statement_words(&spans.words[range.clone()], language);
                 content.extend(letters(
                     &spans.prose[range.clone()],
                     range.start == at(sentence),

@@ -2,9 +2,7 @@
 
 use super::places::{label_of_key, unit_of_key};
 use crate::assertions::View;
-use crate::assertions::text::{
-    Measure, Quantity, fold, json_number, sentences, unit_of, words,
-};
+use crate::assertions::text::{Measure, Quantity, fold, json_number, sentences, unit_of, words};
 use crate::scenario::ToolPattern;
 use crate::trace::{Event, EventData};
 use crate::value::{Json, cut};
@@ -189,7 +187,9 @@ impl<'a> Source<'a> {
             match value {
                 Json::Null => self.state(key, record, true, false),
                 Json::Bool(flag) => self.state(key, record, !flag, true),
-                Json::String(text) if text.trim().is_empty() => self.state(key, record, true, false),
+                Json::String(text) if text.trim().is_empty() => {
+                    self.state(key, record, true, false)
+                }
                 Json::String(text) => self.add_text(text, key, record),
                 Json::Number(number) => self.add_number(number, key, record, None),
                 Json::Array(items) => {

@@ -78,7 +78,8 @@ fn is_function_word(word: &str) -> bool {
         i me my mine we us our ours you your yours who whom whose which what is are was were be been being am has \
         have had having do does did will would shall should can could may might must and or but nor so yet if then \
         than as of at by for from in into on onto to with about between over under per via not no never without \
-        neither none nobody nothing cannot cant also just now already still very";
+        neither none nobody nothing cannot cant also just now already still very say says said \
+        see";
     static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| WORDS.split_whitespace().collect());
     SET.contains(word) || word.ends_with("n't")
 }
