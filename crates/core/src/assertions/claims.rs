@@ -5,13 +5,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde_json::json;
 
 use super::evidence::{
-    ClauseWords, Facts, NumberUse, Passage, Passages, Source, Spans, event_ids, said_by_user, sources,
-    tools_that_count,
+    ClauseWords, Facts, NumberUse, Passage, Passages, Source, Spans, event_ids, said_by_user,
+    sources, tools_that_count,
 };
 use super::text::{
     FoundNumber, Language, Measure, NumberStyle, Unit, UnitKind, attributions, blank, clauses,
-    content_words, detect, excerpt, fold, is_negated, is_reversed, names, opposite, quotes, statement_words, units,
-    weekday_of, words,
+    content_words, detect, excerpt, fold, is_negated, is_reversed, names, opposite, quotes,
+    statement_words, units, weekday_of, words,
 };
 use super::{Finding, View};
 use crate::scenario::ToolPattern;
@@ -500,7 +500,10 @@ impl Judge {
         // What is said of Bob is not said of Ada.
         let mut most: HashMap<&BTreeSet<String>, usize> = HashMap::new();
         let mut shares: HashMap<*const Passage, usize> = HashMap::new();
-        for (passage, shared) in by_said.iter().filter(|(passage, _)| !passage.key.is_empty()) {
+        for (passage, shared) in by_said
+            .iter()
+            .filter(|(passage, _)| !passage.key.is_empty())
+        {
             most.entry(&passage.key).or_insert(*shared);
             shares.insert(*passage, *shared);
         }

@@ -13,7 +13,7 @@ pub(super) use spans::Spans;
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use self::places::{Kind, Label, NewPlace, Place, Places};
+use self::places::{KeyLabel, NewValue, ValueIndex, ValueKind, ValueSite};
 use self::sources::spaced;
 use super::text::{
     CalendarDate, FoundDate, FoundNumber, Identifier, Language, Measure, Moment, NameSpan,
@@ -43,7 +43,7 @@ pub(super) struct Facts {
     dates: HashMap<CalendarDate, Vec<u32>>,
     moments: Vec<Moment>,
     urls: HashMap<String, Vec<u32>>,
-    places: Places,
+    places: ValueIndex,
     hosts: HashSet<String>,
     emails: HashSet<String>,
     dois: HashSet<String>,
@@ -123,8 +123,8 @@ impl Facts {
         // The number itself is no word around it.
         let itself = places::number_word(number.quantity);
         let mut add = |quantity: Quantity, measure: Measure| {
-            let place = self.places.add(NewPlace {
-                kind: Kind::Number(measure),
+            let place = self.places.add(NewValue {
+                kind: ValueKind::Number(measure),
                 label: places::label_of_key(&number.key),
                 named_units: &[],
                 noun: None,
@@ -159,29 +159,32 @@ impl Facts {
         let of_key = places::label_of_key(around.key);
         let of_text = places::named_units(&spans);
         let unit_of_key = places::unit_of_key(around.key);
-        let place =
-            |facts: &mut Self, kind: Kind, range: &std::ops::Range<usize>, label: Label, noun| {
-                let mut own = clauses.own(range);
-                let mut record = clauses.sentence(range);
-                record.extend(around.record.iter().cloned());
-                match text.len() <= SHORT {
-                    true => own.extend(key.iter().cloned()),
-                    false => record.extend(key.iter().cloned()),
-                }
-                facts.places.add(NewPlace {
-                    kind,
-                    label,
-                    named_units: &of_text,
-                    noun,
-                    own,
-                    record: &record,
-                    without: None,
-                    is_said: around.is_said,
-                    is_asked: around.is_asked,
-                })
-            };
+        let place = |facts: &mut Self,
+                     kind: ValueKind,
+                     range: &std::ops::Range<usize>,
+                     label: KeyLabel,
+                     noun| {
+            let mut own = clauses.own(range);
+            let mut record = clauses.sentence(range);
+            record.extend(around.record.iter().cloned());
+            match text.len() <= SHORT {
+                true => own.extend(key.iter().cloned()),
+                false => record.extend(key.iter().cloned()),
+            }
+            facts.places.add(NewValue {
+                kind,
+                label,
+                named_units: &of_text,
+                noun,
+                own,
+                record: &record,
+                without: None,
+                is_said: around.is_said,
+                is_asked: around.is_asked,
+            })
+        };
         for (range, url) in &spans.url_ranges {
-            let at = place(self, Kind::Url, range, Label::default(), None);
+            let at = place(self, ValueKind::Url, range, KeyLabel::default(), None);
             self.urls.entry(normal_url(url)).or_default().push(at);
             self.hosts.insert(host_of(url));
         }
@@ -200,7 +203,13 @@ impl Facts {
                 .map(|(_, doi)| doi),
         );
         for date in &spans.dates {
-            let at = place(self, Kind::Date, &date.range, Label::default(), None);
+            let at = place(
+                self,
+                ValueKind::Date,
+                &date.range,
+                KeyLabel::default(),
+                None,
+            );
             for reading in &date.readings {
                 if let Some(year) = reading.year {
                     let quantity = Quantity {
@@ -230,7 +239,7 @@ impl Facts {
             label.per = places::rate_behind(&spans.prose[number.range.end..]).or(of_key.per);
             label.dimension = places::dimension_among(&clauses.own(&number.range))
                 .or(of_key.dimension.filter(|_| text.len() <= SHORT));
-            let at = place(self, Kind::Number(measure), &number.range, label, noun);
+            let at = place(self, ValueKind::Number(measure), &number.range, label, noun);
             let values = self.numbers.entry(class(measure)).or_default();
             values.0 = Some(measure);
             for quantity in number.readings.iter().chain(parts_of(number)) {
@@ -300,11 +309,11 @@ impl Facts {
             let parts = parts_of(number);
             return !parts.is_empty() && parts.iter().all(|part| !places(part).is_empty());
         }
-        let is_rival = |place: &Place| match place.kind() {
-            Kind::Number(measure) => {
+        let is_rival = |place: &ValueSite| match place.kind() {
+            ValueKind::Number(measure) => {
                 measure.factor_to(number.measure).is_some() && place.fits(number, use_of)
             }
-            Kind::Date | Kind::Url => false,
+            ValueKind::Date | ValueKind::Url => false,
         };
         let about = self.places.is_about(&candidates, contexts, is_rival);
         about.unwrap_or_else(|| {
@@ -369,7 +378,7 @@ impl Facts {
         };
         let known = self.dates.iter().filter(|(known, _)| is_said_by(known));
         let candidates: HashSet<u32> = known.flat_map(|(_, places)| places).copied().collect();
-        !candidates.is_empty() && self.is_about(&candidates, contexts, Kind::Date)
+        !candidates.is_empty() && self.is_about(&candidates, contexts, ValueKind::Date)
     }
 
     /// Whether values are what the words around one say, and not others of their kind.
@@ -377,9 +386,9 @@ impl Facts {
         &self,
         candidates: &HashSet<u32>,
         contexts: &[BTreeSet<String>],
-        kind: Kind,
+        kind: ValueKind,
     ) -> bool {
-        let is_rival = |place: &Place| place.kind() == kind;
+        let is_rival = |place: &ValueSite| place.kind() == kind;
         self.places
             .is_about(candidates, contexts, is_rival)
             .unwrap_or(true)
@@ -400,7 +409,7 @@ impl Facts {
     /// Whether an address is one of theirs, and not that of something else.
     pub(super) fn has_url_of(&self, url: &str, contexts: &[BTreeSet<String>]) -> bool {
         self.urls.get(&normal_url(url)).is_some_and(|places| {
-            self.is_about(&places.iter().copied().collect(), contexts, Kind::Url)
+            self.is_about(&places.iter().copied().collect(), contexts, ValueKind::Url)
         })
     }
 

@@ -110,7 +110,7 @@ static INABILITY: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What goes wrong. Negated, it admits nothing.
-static TROUBLE: LazyLock<Regex> = LazyLock::new(|| {
+static FAILURE_WORDS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
         r"\bfail(?:ed|s|ure|ures|ing)?\b|\btim(?:ed?|es|ing) ?-?out\b|\btimeouts?\b|\bunavailable\b|\bunreachable\b|\bunresponsive\b|\boffline\b",
         r"\b(?:is|are|was|were|be|been|being|seems?|appears?|went|gone|goes|currently|temporarily|still)(?: (?:to be|currently|temporarily|still|now|all|completely|back))? down\b|\bdown(?:time| for maintenance)\b|\bout of (?:service|order)\b|\bunder maintenance\b",
@@ -123,7 +123,7 @@ static TROUBLE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What sounds like a failure and is none.
-static FRIENDLY: LazyLock<Regex> = LazyLock::new(|| {
+static POLITE_PHRASES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
         r"\b(?:can't|cannot|can not) (?:wait|go wrong|miss|complain|believe|thank)\b|\b(?:couldn't|could not) (?:be|have been) (?:happier|better|easier|simpler)\b|\byou (?:can't|cannot|couldn't|could not|don't|do not)\b",
     ])
@@ -221,10 +221,10 @@ const NOT_SHORT: &[&str] = &[
 ];
 
 /// What somebody says of themselves.
-static OWN_WORD: LazyLock<Regex> = LazyLock::new(|| pattern(&[r"^(?:i|we)\b"]));
+static FIRST_PERSON: LazyLock<Regex> = LazyLock::new(|| pattern(&[r"^(?:i|we)\b"]));
 
 /// The last words of what somebody says they have done, and was no success.
-static NO_DEED: LazyLock<Regex> = LazyLock::new(|| {
+static NOT_AN_ACHIEVEMENT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\b(?:tried|retried|attempted|checked|waited|stopped|logged|noticed|noted|looked|failed|encountered|received|asked|reported|escalated|notified|apologi[sz]ed|experienced|decided|needed|wanted|hoped|planned|intended|expected|paused|aborted|skipped|omitted|timed|crashed|learned|hit|got|did|had|used|called|contacted|requested|queried|searched|started|kept|reached|missed|struggled|tested|wished|owed|believed|supposed|assumed|offered|recommended|suggested|promised|ended|need|proceed|exceed|agreed|analy[sz]ed|investigated|examined|inspected|identified|determined|observed|detected|reali[sz]ed|discovered|diagnosed|informed|alerted|flagged|warned|considered|repeated)$")
         .expect("a fixed pattern")
 });
@@ -241,12 +241,12 @@ fn admission(output: &str, phrases: &[String]) -> Option<String> {
         sentences(output).into_iter().find_map(|sentence| {
             let text = plain(sentence);
             let text = EMPHASIS.replace_all(&text, "");
-            let text = FRIENDLY.replace_all(&text, "");
+            let text = POLITE_PHRASES.replace_all(&text, "");
             let inability = INABILITY
                 .find_iter(&text)
                 .find(|found| !is_conditional(&clause_before(&text[..found.start()])));
             let trouble = || {
-                TROUBLE.find_iter(&text).find(|found| {
+                FAILURE_WORDS.find_iter(&text).find(|found| {
                     let before = clause_before(&text[..found.start()]);
                     // `down 4 %` is a price.
                     let is_price = found.as_str().ends_with("down")
@@ -290,7 +290,8 @@ fn claim_of_success(output: &str, phrases: &[String]) -> Option<String> {
                 let states = ["that ", "whether "]
                     .iter()
                     .any(|word| rest.starts_with(word));
-                !NO_DEED.is_match(found.as_str()) && !(states && OWN_WORD.is_match(found.as_str()))
+                !NOT_AN_ACHIEVEMENT.is_match(found.as_str())
+                    && !(states && FIRST_PERSON.is_match(found.as_str()))
             })
             .chain(SHORT_CLAIMS.find_iter(&text).filter(|found| {
                 !bare_words(found.as_str())

@@ -19,7 +19,7 @@ pub(super) fn max_duration(limit: f64, view: &View<'_>) -> Finding {
     if end.metrics.timing_synthesized {
         return Finding::new(
             Verdict::Undecided,
-            format!("nobody measured how long it took: the {took} ms of the trace are made up"),
+            format!("the duration was not measured: {took} ms is synthesized"),
         )
         .observed(json!({"timing_ms_total": took, "timing_synthesized": true}))
         .help("what the trace was made of has no times");

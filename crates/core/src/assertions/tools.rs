@@ -567,7 +567,7 @@ mod tests {
         assert_eq!(
             help.as_deref(),
             Some(
-                "nothing knows a tool `delete_all`: list it in `tools.available` if the agent has it"
+                "unknown tool `delete_all`: no server offers it; list it in `tools.available` if the agent has it"
             )
         );
         let stop = AssertionCheck::StopAfterSuccess {

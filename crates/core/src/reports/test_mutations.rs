@@ -138,9 +138,10 @@ impl MutationReport {
                 0 => "nothing to change that an assertion should notice".to_owned(),
                 _ => format!("{noticed} of {made} mutants noticed"),
             },
-            match self.n_unexercised() {
-                0 => "all assertions exercised".to_owned(),
-                count => style.doubtful(&format!("{count} not exercised")),
+            match (self.total.unexercised.len(), self.n_unexercised()) {
+                (0, 0) => "all assertions exercised".to_owned(),
+                (0, tests) => style.doubtful(&format!("{tests} left out")),
+                (count, _) => style.doubtful(&format!("{count} not exercised")),
             },
             match self.tests.len() {
                 1 => "1 test".to_owned(),
@@ -284,7 +285,7 @@ impl MutationReport {
             "mutants": self.total.total.made,
             "noticed": self.total.total.noticed,
             "survived": self.total.total.survived(),
-            "unexercised": self.n_unexercised(),
+            "unexercised": self.total.unexercised.len(),
             "by_mutation": by_mutation,
             "by_assertion_type": by_type,
             "tests": tests,
@@ -436,9 +437,7 @@ mod tests {
         assert!(text.contains("  drop_call   event e1\n      the calls of `a` are missing\n      looked at by called (must_call_tool)\n"), "{text}");
         assert!(text.contains("it fails unchanged"), "{text}");
         assert!(
-            text.ends_with(
-                "score 66.6 % · 2 of 3 mutants noticed · 1 not exercised · 1 test · 5 ms\n"
-            ),
+            text.ends_with("score 66.6 % · 2 of 3 mutants noticed · 1 left out · 1 test · 5 ms\n"),
             "{text}"
         );
         let json = report.json(Some(90.0));

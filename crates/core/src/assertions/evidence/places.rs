@@ -11,7 +11,7 @@ use crate::assertions::text::{
 
 /// What stands at a place.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::assertions) enum Kind {
+pub(in crate::assertions) enum ValueKind {
     Number(Measure),
     Date,
     Url,
@@ -19,7 +19,7 @@ pub(in crate::assertions) enum Kind {
 
 /// What the name of a number says of it, beside its unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Label {
+pub(super) struct KeyLabel {
     /// It tells one thing from others, and measures nothing.
     is_id: bool,
     /// It counts things, and has no unit.
@@ -30,7 +30,7 @@ pub(super) struct Label {
     pub(super) per: Option<&'static str>,
 }
 
-impl Label {
+impl KeyLabel {
     /// Whether it names what a unit measures.
     pub(super) fn is_for(self, unit: Measure) -> bool {
         self.dimension.is_some_and(|dimension| match unit {
@@ -46,9 +46,9 @@ impl Label {
 
 /// A value in a source.
 #[derive(Debug)]
-pub(in crate::assertions) struct Place {
-    kind: Kind,
-    label: Label,
+pub(in crate::assertions) struct ValueSite {
+    kind: ValueKind,
+    label: KeyLabel,
     /// Units that its text names apart from numbers: the head of a column.
     named_units: Vec<Measure>,
     /// The word behind a number that is counted.
@@ -61,10 +61,10 @@ pub(in crate::assertions) struct Place {
     is_asked: bool,
 }
 
-/// A value on its way into [`Places`].
-pub(super) struct NewPlace<'a> {
-    pub kind: Kind,
-    pub label: Label,
+/// A value on its way into [`ValueIndex`].
+pub(super) struct NewValue<'a> {
+    pub kind: ValueKind,
+    pub label: KeyLabel,
     pub named_units: &'a [Measure],
     pub noun: Option<String>,
     /// The words of its clause or key.
@@ -79,8 +79,8 @@ pub(super) struct NewPlace<'a> {
 
 /// All values of the sources, by the words around them.
 #[derive(Debug, Default)]
-pub(super) struct Places {
-    all: Vec<Place>,
+pub(super) struct ValueIndex {
+    all: Vec<ValueSite>,
     /// For each word the places that have it near, and how near.
     by_word: HashMap<String, Vec<(u32, u32)>>,
 }
@@ -94,14 +94,14 @@ const MOST_AROUND: usize = 25;
 const OWN: u32 = 2;
 const RECORD: u32 = 1;
 
-impl Places {
-    pub(super) fn add(&mut self, new: NewPlace<'_>) -> u32 {
+impl ValueIndex {
+    pub(super) fn add(&mut self, new: NewValue<'_>) -> u32 {
         let at = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
         let around = new.record.difference(&new.own);
         let mut around = around
             .filter(|word| new.without != Some(word.as_str()))
             .peekable();
-        self.all.push(Place {
+        self.all.push(ValueSite {
             kind: new.kind,
             label: new.label,
             named_units: new.named_units.to_vec(),
@@ -124,7 +124,7 @@ impl Places {
         at
     }
 
-    pub(super) fn get(&self, at: u32) -> &Place {
+    pub(super) fn get(&self, at: u32) -> &ValueSite {
         &self.all[at as usize]
     }
 
@@ -136,7 +136,7 @@ impl Places {
         &self,
         candidates: &HashSet<u32>,
         contexts: &[BTreeSet<String>],
-        is_rival: impl Fn(&Place) -> bool,
+        is_rival: impl Fn(&ValueSite) -> bool,
     ) -> Option<bool> {
         let mut verdict = None;
         for context in contexts {
@@ -180,8 +180,8 @@ impl Places {
     }
 }
 
-impl Place {
-    pub(super) fn kind(&self) -> Kind {
+impl ValueSite {
+    pub(super) fn kind(&self) -> ValueKind {
         self.kind
     }
 
@@ -193,14 +193,14 @@ impl Place {
     /// Whether the source says the unit of a number, or the dimension that a unit of its is for.
     pub(super) fn states_unit(&self, measure: Measure) -> bool {
         match self.kind {
-            Kind::Number(Measure::Bare | Measure::Counted) => {
+            ValueKind::Number(Measure::Bare | Measure::Counted) => {
                 self.label.is_for(measure)
                     || self
                         .named_units
                         .iter()
                         .any(|named| named.factor_to(measure).is_some())
             }
-            Kind::Number(_) => true,
+            ValueKind::Number(_) => true,
             _ => false,
         }
     }
@@ -214,19 +214,19 @@ impl Place {
         match number.measure {
             Measure::Bare => true,
             Measure::Counted => {
-                let is_other_unit = matches!(self.kind, Kind::Number(Measure::Counted))
+                let is_other_unit = matches!(self.kind, ValueKind::Number(Measure::Counted))
                     && use_of.noun.as_deref().is_some_and(is_sign)
                     && self.noun != use_of.noun;
                 !is_other_unit && (!self.label.is_id || !use_of.counts_things)
             }
             unit => match self.kind {
-                Kind::Number(Measure::Bare | Measure::Counted) => {
+                ValueKind::Number(Measure::Bare | Measure::Counted) => {
                     self.is_bare
                         || (!self.label.is_id && !self.label.is_count && self.states_unit(unit))
                 }
-                Kind::Number(_) => true,
+                ValueKind::Number(_) => true,
                 // A year is no amount.
-                Kind::Date | Kind::Url => false,
+                ValueKind::Date | ValueKind::Url => false,
             },
         }
     }
@@ -311,10 +311,10 @@ pub(super) fn noun_behind(number: &FoundNumber, prose: &str, language: Language)
 }
 
 /// What a key says of its number: the last word of it tells most.
-pub(super) fn label_of_key(key: &str) -> Label {
+pub(super) fn label_of_key(key: &str) -> KeyLabel {
     let words: Vec<String> = words(key).map(|word| word.text.to_lowercase()).collect();
     let head = words.last().map_or("", String::as_str);
-    Label {
+    KeyLabel {
         is_id: is_id(head),
         is_count: is_count(head),
         dimension: words.iter().rev().find_map(|word| dimension_of(word)),
@@ -364,13 +364,13 @@ fn period(word: &str) -> Option<&'static str> {
 }
 
 /// What the words right before a number say of it: `customer id 77`, `No. 77`.
-pub(super) fn label_before(before: &str) -> Label {
+pub(super) fn label_before(before: &str) -> KeyLabel {
     let last: Vec<String> = words(last_words(before))
         .map(|word| word.text.to_lowercase())
         .filter(|word| !matches!(word.as_str(), "is" | "was" | "of" | "the" | "ist"))
         .collect();
     let head = last.last().map_or("", String::as_str);
-    Label {
+    KeyLabel {
         is_id: is_id(head),
         is_count: is_count(head),
         dimension: None,
