@@ -281,7 +281,7 @@ impl Judge {
         }
         for moment in &spans.moments {
             check(
-                self.facts.has_moment(moment),
+                self.facts.has_moment(moment, &contexts(&moment.range)),
                 "time",
                 &spans.prose[moment.range.clone()],
             );

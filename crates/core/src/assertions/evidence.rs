@@ -41,7 +41,8 @@ type Values = (Option<Measure>, Vec<(f64, Quantity, u32)>);
 pub(super) struct Facts {
     numbers: HashMap<Class, Values>,
     dates: HashMap<CalendarDate, Vec<u32>>,
-    moments: Vec<Moment>,
+    /// Times of day, each with its places.
+    moments: HashMap<(u16, Option<u8>, bool), (Moment, Vec<u32>)>,
     urls: HashMap<String, Vec<u32>>,
     places: ValueIndex,
     hosts: HashSet<String>,
@@ -104,12 +105,6 @@ impl Facts {
         for (_, values) in facts.numbers.values_mut() {
             values.sort_by(|one, other| one.0.total_cmp(&other.0));
         }
-        facts
-            .moments
-            .sort_by_key(|moment| (moment.minutes, moment.seconds, moment.is_certain));
-        facts
-            .moments
-            .dedup_by_key(|moment| (moment.minutes, moment.seconds, moment.is_certain));
         facts
     }
 
@@ -269,9 +264,19 @@ impl Facts {
                 .into_iter()
                 .map(|identifier| identifier.key),
         );
-        self.moments.extend(spans.moments);
-        // Times inside of dates with a time.
-        self.moments.extend(moments(text));
+        // Those inside of dates with a time, too.
+        for moment in moments(text) {
+            let at = place(
+                self,
+                ValueKind::Moment,
+                &moment.range,
+                KeyLabel::default(),
+                None,
+            );
+            let key = (moment.minutes, moment.seconds, moment.is_certain);
+            let known = self.moments.entry(key);
+            known.or_insert_with(|| (moment, Vec::new())).1.push(at);
+        }
         self.read_words(text);
         self.literal.push_str(&plain(text));
         self.literal.push('\n');
@@ -313,7 +318,7 @@ impl Facts {
             ValueKind::Number(measure) => {
                 measure.factor_to(number.measure).is_some() && place.fits(number, use_of)
             }
-            ValueKind::Date | ValueKind::Url => false,
+            ValueKind::Date | ValueKind::Moment | ValueKind::Url => false,
         };
         let about = self.places.is_about(&candidates, contexts, is_rival);
         about.unwrap_or_else(|| {
@@ -394,8 +399,15 @@ impl Facts {
             .unwrap_or(true)
     }
 
-    pub(super) fn has_moment(&self, moment: &Moment) -> bool {
-        self.moments.iter().any(|known| moment.is_part_of(known))
+    /// Whether a time of day is one of theirs, and not that of something else.
+    pub(super) fn has_moment(&self, moment: &Moment, contexts: &[BTreeSet<String>]) -> bool {
+        let known = self.moments.values();
+        let candidates: HashSet<u32> = known
+            .filter(|(known, _)| moment.is_part_of(known))
+            .flat_map(|(_, places)| places)
+            .copied()
+            .collect();
+        !candidates.is_empty() && self.is_about(&candidates, contexts, ValueKind::Moment)
     }
 
     pub(super) fn has_identifier(&self, identifier: &Identifier) -> bool {

@@ -303,6 +303,17 @@ fn dates_are_compared_as_dates() {
     ] {
         fails(output, text);
     }
+    let flights = json!([
+        { "no": "TP 1356", "dep": "2026-03-02T07:05:00+00:00", "arr": "2026-03-02T09:50:00+00:00" },
+        { "no": "BA 501", "dep": "2026-03-02T14:20:00+00:00", "arr": "2026-03-02T17:05:00+00:00" },
+    ]);
+    for (output, verdict) in [
+        ("- TP 1356: dep 07:05\n- BA 501: dep 14:20", Verdict::Holds),
+        ("- TP 1356: dep 14:20\n- BA 501: dep 07:05", Verdict::Fails),
+    ] {
+        let finding = judge(output, std::slice::from_ref(&flights));
+        assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
+    }
     fails(
         "The launch was on 24 February 2026.",
         "The launch was on 24 February.",

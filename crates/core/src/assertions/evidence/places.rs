@@ -14,6 +14,7 @@ use crate::assertions::text::{
 pub(in crate::assertions) enum ValueKind {
     Number(Measure),
     Date,
+    Moment,
     Url,
 }
 
@@ -226,7 +227,7 @@ impl ValueSite {
                 }
                 ValueKind::Number(_) => true,
                 // A year is no amount.
-                ValueKind::Date | ValueKind::Url => false,
+                ValueKind::Date | ValueKind::Moment | ValueKind::Url => false,
             },
         }
     }
