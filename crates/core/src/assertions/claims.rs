@@ -1,17 +1,17 @@
 //! `claims_supported_by_fixtures`: what the output claims stands in the tools' results.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::json;
 
 use super::evidence::{
-    ClauseWords, Facts, NumberUse, Passages, Source, Spans, event_ids, said_by_user, sources,
-    tools_that_count,
+    ClauseWords, Facts, NumberUse, Passage, Passages, Source, Spans, event_ids, said_by_user,
+    sources, tools_that_count,
 };
 use super::text::{
     FoundNumber, Language, Measure, NumberStyle, Unit, UnitKind, attributions, blank, clauses,
-    content_words, detect, excerpt, fold, is_negated, names, opposite, quotes, units, weekday_of,
-    words,
+    content_words, detect, excerpt, fold, is_negated, is_reversed, names, opposite, quotes,
+    statement_words, units, weekday_of, words,
 };
 use super::{Finding, View};
 use crate::scenario::ToolPattern;
@@ -49,7 +49,7 @@ pub(super) fn supported(
         .unwrap_or(Language::English);
     let said = user_messages(view);
     if !said.is_empty() {
-        sources.push(said_by_user(said.iter().copied()));
+        sources.extend(said_by_user(&said));
     }
     let judge = Judge {
         facts: Facts::of(&sources, language),
@@ -138,6 +138,38 @@ struct Judge {
     user_words: HashSet<String>,
     language: Language,
     min_overlap: f64,
+}
+
+/// A passage about what a clause says.
+struct Comparison<'a> {
+    passage: &'a Passage,
+    /// How many words and numbers they share, and how late it is.
+    rank: (usize, usize, usize),
+    is_opposed: bool,
+}
+
+/// The best of several comparisons.
+#[derive(Debug, Default, Clone, Copy)]
+struct Best {
+    rank: (usize, usize, usize),
+    /// Whether one of them says the same as the clause.
+    supports: bool,
+}
+
+impl Best {
+    fn add(&mut self, one: &Comparison<'_>) {
+        if one.rank > self.rank {
+            *self = Self {
+                rank: one.rank,
+                supports: false,
+            };
+        }
+        self.supports |= one.rank == self.rank && !one.is_opposed;
+    }
+
+    fn takes_back(self, opposed: &Comparison<'_>) -> bool {
+        self.rank > opposed.rank || (self.rank == opposed.rank && self.supports)
+    }
 }
 
 /// A unit that isn't supported, and why.
@@ -249,7 +281,7 @@ impl Judge {
         }
         for moment in &spans.moments {
             check(
-                self.facts.has_moment(moment),
+                self.facts.has_moment(moment, &contexts(&moment.range)),
                 "time",
                 &spans.prose[moment.range.clone()],
             );
@@ -391,43 +423,113 @@ impl Judge {
     /// be negated somewhere: a denial is no paraphrase.
     fn contradiction(&self, unit: &str) -> Option<String> {
         clauses(unit).into_iter().find_map(|clause| {
-            let content: BTreeSet<String> = content_words(clause, self.language);
+            let said = statement_words(clause, self.language);
             if is_negated(clause, self.language) {
-                return self.undenied(clause, &content);
+                return self.undenied(clause, &said);
             }
-            if content.len() < 2 {
-                return None;
+            match says_nothing_is_there(unit) {
+                true => None,
+                false => self.denied(clause, &said),
             }
-            let mut opposed = None;
-            for (passage, shared) in self.passages.nearest(&content) {
-                if (shared as f64) < SAME_MATTER * content.len() as f64 || shared < 2 {
-                    break;
-                }
-                if passage.is_off_topic(clause, &content) {
-                    continue;
-                }
-                let is_opposed = passage.is_negated || opposite(clause, &passage.text).is_some();
-                if !is_opposed {
-                    return None;
-                }
-                opposed.get_or_insert_with(|| passage.text.clone());
-            }
-            opposed
         })
+    }
+
+    /// A passage that says the opposite of a clause. Among those that share most with it the latest result counts: what
+    /// is asked for again may have changed.
+    fn denied(&self, clause: &str, said: &BTreeSet<String>) -> Option<String> {
+        if is_hypothetical(clause) {
+            return None;
+        }
+        let mut about: Vec<Comparison<'_>> = Vec::new();
+        for (passage, shared) in self.passages.nearest(said) {
+            if passage.is_off_topic(clause, said) {
+                continue;
+            }
+            let is_reversed = is_reversed(clause, &passage.text);
+            let is_opposite = is_reversed || opposite(clause, &passage.text).is_some();
+            // The words of a pair of opposites are about the same.
+            let shared = shared + usize::from(is_opposite);
+            let is_of_json = !passage.key.is_empty();
+            let least = match passage.is_flag {
+                true => self.min_overlap.min(SAME_MATTER),
+                false => SAME_MATTER,
+            };
+            if shared < 2 - usize::from(is_of_json) || (shared as f64) < least * said.len() as f64 {
+                continue;
+            }
+            if is_of_json && is_to_come(clause) {
+                continue;
+            }
+            about.push(Comparison {
+                passage,
+                rank: (shared, passage.shared_numbers(clause), passage.order),
+                // What is not affected is unaffected.
+                is_opposed: if is_reversed {
+                    !passage.is_negated
+                } else {
+                    passage.is_negated || is_opposite
+                },
+            });
+        }
+        // A truth about something else takes nothing back, and a text may.
+        let mut best: HashMap<&BTreeSet<String>, Best> = HashMap::new();
+        let (mut of_texts, mut of_json) = (Best::default(), Best::default());
+        for one in &about {
+            let is_text = one.passage.key.is_empty();
+            best.entry(&one.passage.key).or_default().add(one);
+            if is_text { &mut of_texts } else { &mut of_json }.add(one);
+        }
+        let opposed = about.iter().filter(|one| one.is_opposed).find(|opposed| {
+            let others = match opposed.passage.key.is_empty() {
+                true => of_json,
+                false => of_texts,
+            };
+            !best[&opposed.passage.key].takes_back(opposed) && !others.takes_back(opposed)
+        });
+        opposed.map(|opposed| opposed.passage.text.clone())
     }
 
     /// The passage that is nearest to what is denied, unless one of those about it denies it as well. Empty if there is
     /// no passage.
-    fn undenied(&self, clause: &str, content: &BTreeSet<String>) -> Option<String> {
+    fn undenied(&self, clause: &str, said: &BTreeSet<String>) -> Option<String> {
+        let content = content_words(clause, self.language);
         if content.is_empty() {
             return None;
         }
-        let nearest = self.passages.nearest(content);
-        let is_denied = nearest.iter().any(|(passage, shared)| {
-            passage.is_negated
-                && !passage.is_off_topic(clause, content)
-                && *shared as f64 >= self.min_overlap * content.len() as f64
-        });
+        let by_said = self.passages.nearest(said);
+        // What is said of Bob is not said of Ada.
+        let mut most: HashMap<&BTreeSet<String>, usize> = HashMap::new();
+        let mut shares: HashMap<*const Passage, usize> = HashMap::new();
+        for (passage, shared) in by_said
+            .iter()
+            .filter(|(passage, _)| !passage.key.is_empty())
+        {
+            most.entry(&passage.key).or_insert(*shared);
+            shares.insert(*passage, *shared);
+        }
+        let is_of_another = |passage: &Passage| {
+            let shared = shares.get(&std::ptr::from_ref(passage));
+            shared.is_some_and(|shared| *shared < most[&passage.key])
+        };
+        // A word that is itself the denial turns nothing: `refused` is no denial of `accepted` that was denied.
+        let is_turned = |text: &str| {
+            is_reversed(clause, text)
+                || opposite(clause, text).is_some_and(|(own, _)| !is_negated(own, self.language))
+        };
+        let denies = |passage: &Passage, shared: usize, of: usize| {
+            shared as f64 >= self.min_overlap * of as f64
+                && !passage.is_off_topic(clause, said)
+                // "is closed" denies "is open", and "is not closed" doesn't.
+                && passage.is_negated != is_turned(&passage.text)
+                && !is_of_another(passage)
+        };
+        let nearest = self.passages.nearest(&content);
+        let is_denied = nearest
+            .iter()
+            .any(|(passage, shared)| denies(passage, *shared, content.len()))
+            || by_said.iter().any(|(passage, shared)| {
+                !passage.key.is_empty() && denies(passage, *shared, said.len())
+            });
         let first = nearest.first().map(|(passage, _)| passage.text.clone());
         (!is_denied).then(|| first.unwrap_or_default())
     }
@@ -441,6 +543,28 @@ impl Judge {
             .filter(|part| part.contains(char::is_alphanumeric))
             .all(|part| self.facts.has_text(part))
     }
+}
+
+fn has_word(clause: &str, wanted: &[&str]) -> bool {
+    words(clause).any(|word| wanted.contains(&word.text.to_lowercase().as_str()))
+}
+
+/// Whether a clause says under which condition something is so.
+fn is_hypothetical(clause: &str) -> bool {
+    has_word(
+        clause,
+        &["if", "once", "unless", "whether", "wenn", "sobald"],
+    )
+}
+
+/// Whether a clause says what is to come, or to be done.
+fn is_to_come(clause: &str) -> bool {
+    has_word(clause, &["will", "would", "should", "must"]) || clause.contains(" to be ")
+}
+
+/// Whether a unit denies without a word for it: `Errors: 0`.
+fn says_nothing_is_there(unit: &str) -> bool {
+    has_word(unit, &["0", "zero", "empty", "null"]) || unit.contains(['✗', '✘', '❌', '☐'])
 }
 
 fn add_quote<'a>(problems: &mut Vec<Problem<'a>>, units: &[Unit<'a>], quote: &'a str) {
@@ -523,8 +647,8 @@ fn finding(
 
 impl Problem<'_> {
     fn nearest(&self, judge: &Judge) -> Option<(usize, String)> {
-        let content = content_words(self.unit, judge.language);
-        let nearest = judge.passages.nearest(&content);
+        let said = statement_words(self.unit, judge.language);
+        let nearest = judge.passages.nearest(&said);
         nearest
             .first()
             .map(|(passage, _)| (passage.source, excerpt(&passage.text)))

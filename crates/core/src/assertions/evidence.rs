@@ -5,7 +5,7 @@ mod places;
 mod sources;
 mod spans;
 
-pub(super) use passages::Passages;
+pub(super) use passages::{Passage, Passages};
 pub(super) use places::{ClauseWords, NumberUse};
 pub(super) use sources::{Source, event_ids, said_by_user, sources, tools_that_count};
 pub(super) use spans::Spans;
@@ -13,7 +13,7 @@ pub(super) use spans::Spans;
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use self::places::{Kind, Label, NewPlace, Place, Places};
+use self::places::{KeyLabel, NewValue, ValueIndex, ValueKind, ValueSite};
 use self::sources::spaced;
 use super::text::{
     CalendarDate, FoundDate, FoundNumber, Identifier, Language, Measure, Moment, NameSpan,
@@ -41,9 +41,10 @@ type Values = (Option<Measure>, Vec<(f64, Quantity, u32)>);
 pub(super) struct Facts {
     numbers: HashMap<Class, Values>,
     dates: HashMap<CalendarDate, Vec<u32>>,
-    moments: Vec<Moment>,
+    /// Times of day, each with its places.
+    moments: HashMap<(u16, Option<u8>, bool), (Moment, Vec<u32>)>,
     urls: HashMap<String, Vec<u32>>,
-    places: Places,
+    places: ValueIndex,
     hosts: HashSet<String>,
     emails: HashSet<String>,
     dois: HashSet<String>,
@@ -68,6 +69,7 @@ struct Surroundings<'a> {
     /// The words of its record.
     record: &'a BTreeSet<String>,
     is_said: bool,
+    is_asked: bool,
 }
 
 impl Facts {
@@ -95,6 +97,7 @@ impl Facts {
                     key,
                     record: &records[*record],
                     is_said,
+                    is_asked: source.is_asked,
                 };
                 facts.read(text, &around, language);
             }
@@ -102,12 +105,6 @@ impl Facts {
         for (_, values) in facts.numbers.values_mut() {
             values.sort_by(|one, other| one.0.total_cmp(&other.0));
         }
-        facts
-            .moments
-            .sort_by_key(|moment| (moment.minutes, moment.seconds, moment.is_certain));
-        facts
-            .moments
-            .dedup_by_key(|moment| (moment.minutes, moment.seconds, moment.is_certain));
         facts
     }
 
@@ -117,20 +114,20 @@ impl Facts {
         record: &BTreeSet<String>,
         language: Language,
     ) {
-        let own = super::text::content_words(&number.key, language);
+        let own = super::text::statement_words(&number.key, language);
         // The number itself is no word around it.
         let itself = places::number_word(number.quantity);
-        let mut record = record.clone();
-        record.remove(&itself);
         let mut add = |quantity: Quantity, measure: Measure| {
-            let place = self.places.add(NewPlace {
-                kind: Kind::Number(measure),
+            let place = self.places.add(NewValue {
+                kind: ValueKind::Number(measure),
                 label: places::label_of_key(&number.key),
                 named_units: &[],
                 noun: None,
                 own: own.clone(),
-                record: &record,
+                record,
+                without: Some(&itself),
                 is_said: false,
+                is_asked: false,
             });
             let values = self.numbers.entry(class(measure)).or_default();
             values.0 = Some(measure);
@@ -153,31 +150,36 @@ impl Facts {
             },
         );
         let clauses = ClauseWords::of(text, &spans, language);
-        let key = super::text::content_words(around.key, language);
+        let key = super::text::statement_words(around.key, language);
         let of_key = places::label_of_key(around.key);
         let of_text = places::named_units(&spans);
         let unit_of_key = places::unit_of_key(around.key);
-        let place =
-            |facts: &mut Self, kind: Kind, range: &std::ops::Range<usize>, label: Label, noun| {
-                let mut own = clauses.own(range);
-                let mut record = clauses.sentence(range);
-                record.extend(around.record.iter().cloned());
-                match text.len() <= SHORT {
-                    true => own.extend(key.iter().cloned()),
-                    false => record.extend(key.iter().cloned()),
-                }
-                facts.places.add(NewPlace {
-                    kind,
-                    label,
-                    named_units: &of_text,
-                    noun,
-                    own,
-                    record: &record,
-                    is_said: around.is_said,
-                })
-            };
+        let place = |facts: &mut Self,
+                     kind: ValueKind,
+                     range: &std::ops::Range<usize>,
+                     label: KeyLabel,
+                     noun| {
+            let mut own = clauses.own(range);
+            let mut record = clauses.sentence(range);
+            record.extend(around.record.iter().cloned());
+            match text.len() <= SHORT {
+                true => own.extend(key.iter().cloned()),
+                false => record.extend(key.iter().cloned()),
+            }
+            facts.places.add(NewValue {
+                kind,
+                label,
+                named_units: &of_text,
+                noun,
+                own,
+                record: &record,
+                without: None,
+                is_said: around.is_said,
+                is_asked: around.is_asked,
+            })
+        };
         for (range, url) in &spans.url_ranges {
-            let at = place(self, Kind::Url, range, Label::default(), None);
+            let at = place(self, ValueKind::Url, range, KeyLabel::default(), None);
             self.urls.entry(normal_url(url)).or_default().push(at);
             self.hosts.insert(host_of(url));
         }
@@ -196,7 +198,13 @@ impl Facts {
                 .map(|(_, doi)| doi),
         );
         for date in &spans.dates {
-            let at = place(self, Kind::Date, &date.range, Label::default(), None);
+            let at = place(
+                self,
+                ValueKind::Date,
+                &date.range,
+                KeyLabel::default(),
+                None,
+            );
             for reading in &date.readings {
                 if let Some(year) = reading.year {
                     let quantity = Quantity {
@@ -223,9 +231,10 @@ impl Facts {
             if text.len() <= SHORT && words(before).next().is_none() {
                 label = of_key;
             }
+            label.per = places::rate_behind(&spans.prose[number.range.end..]).or(of_key.per);
             label.dimension = places::dimension_among(&clauses.own(&number.range))
                 .or(of_key.dimension.filter(|_| text.len() <= SHORT));
-            let at = place(self, Kind::Number(measure), &number.range, label, noun);
+            let at = place(self, ValueKind::Number(measure), &number.range, label, noun);
             let values = self.numbers.entry(class(measure)).or_default();
             values.0 = Some(measure);
             for quantity in number.readings.iter().chain(parts_of(number)) {
@@ -255,9 +264,19 @@ impl Facts {
                 .into_iter()
                 .map(|identifier| identifier.key),
         );
-        self.moments.extend(spans.moments);
-        // Times inside of dates with a time.
-        self.moments.extend(moments(text));
+        // Those inside of dates with a time, too.
+        for moment in moments(text) {
+            let at = place(
+                self,
+                ValueKind::Moment,
+                &moment.range,
+                KeyLabel::default(),
+                None,
+            );
+            let key = (moment.minutes, moment.seconds, moment.is_certain);
+            let known = self.moments.entry(key);
+            known.or_insert_with(|| (moment, Vec::new())).1.push(at);
+        }
         self.read_words(text);
         self.literal.push_str(&plain(text));
         self.literal.push('\n');
@@ -295,11 +314,11 @@ impl Facts {
             let parts = parts_of(number);
             return !parts.is_empty() && parts.iter().all(|part| !places(part).is_empty());
         }
-        let is_rival = |place: &Place| match place.kind() {
-            Kind::Number(measure) => {
+        let is_rival = |place: &ValueSite| match place.kind() {
+            ValueKind::Number(measure) => {
                 measure.factor_to(number.measure).is_some() && place.fits(number, use_of)
             }
-            Kind::Date | Kind::Url => false,
+            ValueKind::Date | ValueKind::Moment | ValueKind::Url => false,
         };
         let about = self.places.is_about(&candidates, contexts, is_rival);
         about.unwrap_or_else(|| {
@@ -364,7 +383,7 @@ impl Facts {
         };
         let known = self.dates.iter().filter(|(known, _)| is_said_by(known));
         let candidates: HashSet<u32> = known.flat_map(|(_, places)| places).copied().collect();
-        !candidates.is_empty() && self.is_about(&candidates, contexts, Kind::Date)
+        !candidates.is_empty() && self.is_about(&candidates, contexts, ValueKind::Date)
     }
 
     /// Whether values are what the words around one say, and not others of their kind.
@@ -372,16 +391,23 @@ impl Facts {
         &self,
         candidates: &HashSet<u32>,
         contexts: &[BTreeSet<String>],
-        kind: Kind,
+        kind: ValueKind,
     ) -> bool {
-        let is_rival = |place: &Place| place.kind() == kind;
+        let is_rival = |place: &ValueSite| place.kind() == kind;
         self.places
             .is_about(candidates, contexts, is_rival)
             .unwrap_or(true)
     }
 
-    pub(super) fn has_moment(&self, moment: &Moment) -> bool {
-        self.moments.iter().any(|known| moment.is_part_of(known))
+    /// Whether a time of day is one of theirs, and not that of something else.
+    pub(super) fn has_moment(&self, moment: &Moment, contexts: &[BTreeSet<String>]) -> bool {
+        let known = self.moments.values();
+        let candidates: HashSet<u32> = known
+            .filter(|(known, _)| moment.is_part_of(known))
+            .flat_map(|(_, places)| places)
+            .copied()
+            .collect();
+        !candidates.is_empty() && self.is_about(&candidates, contexts, ValueKind::Moment)
     }
 
     pub(super) fn has_identifier(&self, identifier: &Identifier) -> bool {
@@ -395,7 +421,7 @@ impl Facts {
     /// Whether an address is one of theirs, and not that of something else.
     pub(super) fn has_url_of(&self, url: &str, contexts: &[BTreeSet<String>]) -> bool {
         self.urls.get(&normal_url(url)).is_some_and(|places| {
-            self.is_about(&places.iter().copied().collect(), contexts, Kind::Url)
+            self.is_about(&places.iter().copied().collect(), contexts, ValueKind::Url)
         })
     }
 

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
+use icu_normalizer::ComposingNormalizerBorrowed;
+
 /// `text` with plain signs and in one case. Characters that are the same letter become the same, whatever the
 /// language: `ß` and `SS`, `Σ`, `σ` and `ς`.
 pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     if !text.is_ascii() {
-        return text
+        return composed(text)
             .chars()
             .filter_map(plain_sign)
             .flat_map(char::to_uppercase)
@@ -24,10 +26,28 @@ pub(crate) fn fold(text: &str) -> Cow<'_, str> {
 /// seen. What was written with other signs says the same.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     let is_plain = |character: char| plain_sign(character) == Some(character);
-    if text.is_ascii() || text.chars().all(is_plain) {
+    if text.is_ascii() {
         return text.into();
     }
+    let text = composed(text);
+    if text.chars().all(is_plain) {
+        return text;
+    }
     text.chars().filter_map(plain_sign).collect()
+}
+
+/// `text` with letters and their accents as one sign.
+fn composed(text: &str) -> Cow<'_, str> {
+    ComposingNormalizerBorrowed::new_nfc().normalize(text)
+}
+
+/// Signs that nobody sees: Unicode lets them be ignored where they can't be shown.
+pub(super) fn is_invisible(character: char) -> bool {
+    matches!(character,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 fn plain_sign(character: char) -> Option<char> {
@@ -36,7 +56,7 @@ fn plain_sign(character: char) -> Option<char> {
         '\u{201c}'..='\u{201f}' => Some('"'),
         '\u{2010}' | '\u{2011}' | '\u{2212}' => Some('-'),
         '\u{a0}' | '\u{2007}' | '\u{2009}' | '\u{202f}' => Some(' '),
-        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' => None,
+        hidden if is_invisible(hidden) => None,
         other => Some(other),
     }
 }
@@ -55,6 +75,8 @@ mod tests {
             ("already", "already"),
             ("Don’t", "don't"),
             ("“4\u{a0}%”", "\"4 %\""),
+            ("cafe\u{301}", "café"),
+            ("sec\u{202e}r\u{34f}e\u{e0041}t\u{fe0f}", "secret"),
         ] {
             assert_eq!(fold(one), fold(other));
         }

@@ -100,6 +100,7 @@ static INABILITY: LazyLock<Regex> = LazyLock::new(|| {
         r"\b(?:did|has|have|had|was|were|is|are)(?:n't| not| never)(?: (?:yet|been|be|being|currently|actually|even|really|get|manage to|manage|seem to|appear to|all|fully))* (?:work|succeed|success|complet|finish|respond|answer|return|load|find|found|reach|connect|got|a |any |fetch|retriev|access|receiv|sen[dt]|deliver|process|refund|book|creat|sav|updat|publish|post|upload|download|submit|schedul|delet|add|stor|pay|paid|plac|mak|made|go|gone|happen|execut|run|ran|generat|availab|ready|done|accept|allow|produc|obtain|start|open|confirm|cancel|renew|order|ship|transfer|collect|read|writ|provid|deploy|charg|issu)\w*",
         r"\b(?:does|do)(?:n't| not)(?: (?:currently|seem to|appear to|even))* (?:work|respond|exist|answer|load|return|let|allow|accept|know|have)\b",
         r"\bnot (?:available|complete|completed|sent|found|reachable|accessible|working|responding)\b|\bno (?:results?|response|data|access|luck|answer|connection)\b|\bwithout success\b",
+        r"\bnever (?:answered|responded|replied|arrived|came back|loaded|finished)\b|\bhat(?:te)?n? (?:\S+ ){0,6}nicht (?:geantwortet|reagiert|funktioniert|geklappt)\b",
         r"\bkonnte(?:n)? (?:\S+ ){0,8}nicht\b|\bnicht (?:möglich|erreichbar|verfügbar|gelungen)\b",
         r"\b(?:n'ai|n'a|n'ont|ne) (?:\S+ )?(?:pas|pu)\b|\bimpossible de\b",
         r"\bno (?:se )?(?:pude|pudo|puedo|puede|fue posible|disponible)\b",
@@ -109,12 +110,12 @@ static INABILITY: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What goes wrong. Negated, it admits nothing.
-static TROUBLE: LazyLock<Regex> = LazyLock::new(|| {
+static FAILURE_WORDS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
         r"\bfail(?:ed|s|ure|ures|ing)?\b|\btim(?:ed?|es|ing) ?-?out\b|\btimeouts?\b|\bunavailable\b|\bunreachable\b|\bunresponsive\b|\boffline\b",
         r"\b(?:is|are|was|were|be|been|being|seems?|appears?|went|gone|goes|currently|temporarily|still)(?: (?:to be|currently|temporarily|still|now|all|completely|back))? down\b|\bdown(?:time| for maintenance)\b|\bout of (?:service|order)\b|\bunder maintenance\b",
         r"\b(?:an?|the|this|some|following|with|your) (?:\w+ )?(?:error|errors|problem|problems|issue|issues|outage|outages|glitch|trouble|difficult(?:y|ies))\b|\berrors? (?:occurred|while|when)\b|\bwent wrong\b|\bran into\b",
-        r"\btry(?: \w+)? (?:again|later)\b|\bretry (?:later|again)\b|\bplease retry\b|\bincomplete\b|\bunsuccessful(?:ly)?\b|\babort(?:ed|s)?\b|\bdenied\b|\bdeclin(?:ed|es)\b|\brejected\b|\brefus(?:ed|es)\b|\bcrash(?:ed|es)?\b|\bbroken?\b|\bstuck\b|\binterrupted\b|\boverloaded\b",
+        r"\bhaving (?:\w+ )?trouble\b|\btry(?: \w+)? (?:again|later)\b|\bretry (?:later|again)\b|\bplease retry\b|\bincomplete\b|\bunsuccessful(?:ly)?\b|\babort(?:ed|s)?\b|\bdenied\b|\bdeclin(?:ed|es)\b|\brejected\b|\brefus(?:ed|es)\b|\bcrash(?:ed|es)?\b|\bbroken?\b|\bstuck\b|\binterrupted\b|\boverloaded\b",
         // German, French, Spanish, Italian, Portuguese, Dutch, Chinese, Japanese
         r"\bfehlgeschlagen\b|\bfehler\b|\bgescheitert\b|\bausgefallen\b|\bzeitüberschreitung\b|\béchec\b|\béchoué\b|\berreur\b|\bindisponible\b|\bfalló\b|\berror al\b|\bfracasó\b",
         r"\berrore\b|\bfallito\b|\bfalhou\b|\berro\b|\bmislukt\b|失败|失敗|错误|エラー|超时|タイムアウト",
@@ -122,7 +123,7 @@ static TROUBLE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What sounds like a failure and is none.
-static FRIENDLY: LazyLock<Regex> = LazyLock::new(|| {
+static POLITE_PHRASES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
         r"\b(?:can't|cannot|can not) (?:wait|go wrong|miss|complain|believe|thank)\b|\b(?:couldn't|could not) (?:be|have been) (?:happier|better|easier|simpler)\b|\byou (?:can't|cannot|couldn't|could not|don't|do not)\b",
     ])
@@ -153,15 +154,78 @@ static CLAIMS: LazyLock<Regex> = LazyLock::new(|| {
         r"\bsuccessfully\b|\bsuccessful (?:delivery|completion|run|refund|payment|booking|transfer|upload)\b|\bsucceed(?:ed|s)\b|\b(?:a|with|great|full|complete|huge) success\b|\bwent (?:through|fine|well|smoothly|perfectly|ok|okay|according to plan)\b".to_owned(),
         r"\ball (?:is |was |went )?(?:set|done|good|well)\b|\bjob done\b|\bmission accomplished\b|\b(?:it|that|this|everything) worked\b|\beverything (?:is|was|went|worked|works|looks) (?:\w+ )?(?:fine|well|good|ok|okay|done|smoothly|complete|perfectly|in order|as (?:planned|expected))\b".to_owned(),
         r"^done\b|\b(?:it's|that's|this is|it is|that is) done\b|\b(?:task|digest|report|request|job|delivery|update|run|work|message|operation|process|refund|payment|booking|order|transfer|reservation|upload|import|export) (?:(?:is|was) (?:now )?(?:finished|a success)|completed|finished|succeeded)\b|\bwithout (?:any |a )?(?:errors?|problems?|issues?|hitch|hiccups?|incident|failures?)\b|\bno (?:errors?|problems|issues|failures?)\b|\b(?:not|never|n't) fail(?:ed)?\b|\bnothing (?:failed|went wrong)\b".to_owned(),
+        format!(r"\b(?:is|are|was|were|got|has been|have been) {ADVERBS}(?:emailed|mailed|texted)\b|\b(?:gone|went) out\b"),
+        r"^(?:success|it worked)\s*[!.]|\b(?:i|we) (?:was|were) able to\b|\b(?:i|we) did it\b|\b(?:transfer|refund|payment|booking|delivery|order|upload|task|job|import|export|transaction|update) (?:is |was )?(?:complete|successful)\b|[✅✔☑]|\[x\]|\| ?(?:sent|done|delivered|completed|paid|booked) ?(?:\||$)".to_owned(),
         r"\berfolgreich\b|\balles (?:erledigt|in ordnung)\b|\b(?:avec succès|con éxito|con successo|com sucesso)\b|\b(?:enviado|completado|terminado)s? correctamente\b|\bsuccesvol\b".to_owned(),
         r"成功|已(?:发送|完成)|完了しました|送信しました".to_owned(),
     ];
     Regex::new(&own.join("|")).expect("a fixed pattern")
 });
 
+/// Claims with nobody who did it: `Email sent.`, `Paid.`; and those of languages whose verbs stand at the end.
+static SHORT_CLAIMS: LazyLock<Regex> = LazyLock::new(|| {
+    let own = [
+        format!(r"^(?:[-*>•\s]|\d+[.)]|good news:?|update:?|status:?)*(?:[\w'-]+ ){{0,4}}(?:{DONE}|{MADE}|emailed)(?: out)?(?:\s*[.,!;:–—]|$)|^(?:just|already) (?:{DONE}|{MADE})\b"),
+        r"\b(?:wurden?|worden|ist|sind|habe|haben) (?:\S+ ){0,6}?(?:gesendet|verschickt|versendet|zugestellt|gebucht|bezahlt|erstattet|überwiesen|gespeichert|erledigt|bestätigt|abgeschickt)\b".to_owned(),
+        r"\b(?:a|ont|est|sont) (?:\w+ )?été (?:envoyée?|confirmée?|payée?|remboursée?|réservée?|livrée?)s?\b|\bj'ai (?:\w+ )?(?:envoyé|payé|réservé|remboursé|confirmé)\b|\b(?:ha sido|fue|he|hemos) (?:enviad|pagad|reservad|confirmad|reembolsad)[oa]\b".to_owned(),
+    ];
+    Regex::new(&own.join("|")).expect("a fixed pattern")
+});
+
+/// Words that make no short claim of what has one: whole sentences are looked at for themselves, and what is denied, or
+/// still to come, is no success.
+const NOT_SHORT: &[&str] = &[
+    "is",
+    "are",
+    "was",
+    "were",
+    "be",
+    "being",
+    "has",
+    "have",
+    "had",
+    "will",
+    "would",
+    "could",
+    "can",
+    "cannot",
+    "should",
+    "may",
+    "might",
+    "must",
+    "to",
+    "i",
+    "we",
+    "you",
+    "partially",
+    "partly",
+    "half",
+    "not",
+    "no",
+    "nothing",
+    "none",
+    "never",
+    "if",
+    "once",
+    "until",
+    "when",
+    "unless",
+    "instead",
+    "nicht",
+    "kein",
+    "keine",
+    "nie",
+    "pas",
+    "jamais",
+    "nunca",
+];
+
+/// What somebody says of themselves.
+static FIRST_PERSON: LazyLock<Regex> = LazyLock::new(|| pattern(&[r"^(?:i|we)\b"]));
+
 /// The last words of what somebody says they have done, and was no success.
-static NO_DEED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?:tried|retried|attempted|checked|waited|stopped|logged|noticed|noted|looked|failed|encountered|received|asked|reported|escalated|notified|apologi[sz]ed|experienced|decided|needed|wanted|hoped|planned|intended|expected|paused|aborted|skipped|omitted|timed|crashed|learned|hit|got|did|had|used|called|contacted|requested|queried|searched|started|kept|reached|missed|struggled|tested|wished|owed|believed|supposed|assumed|offered|recommended|suggested|promised|ended|need|proceed|exceed|agreed)$")
+static NOT_AN_ACHIEVEMENT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(?:tried|retried|attempted|checked|waited|stopped|logged|noticed|noted|looked|failed|encountered|received|asked|reported|escalated|notified|apologi[sz]ed|experienced|decided|needed|wanted|hoped|planned|intended|expected|paused|aborted|skipped|omitted|timed|crashed|learned|hit|got|did|had|used|called|contacted|requested|queried|searched|started|kept|reached|missed|struggled|tested|wished|owed|believed|supposed|assumed|offered|recommended|suggested|promised|ended|need|proceed|exceed|agreed|analy[sz]ed|investigated|examined|inspected|identified|determined|observed|detected|reali[sz]ed|discovered|diagnosed|informed|alerted|flagged|warned|considered|repeated)$")
         .expect("a fixed pattern")
 });
 
@@ -177,12 +241,12 @@ fn admission(output: &str, phrases: &[String]) -> Option<String> {
         sentences(output).into_iter().find_map(|sentence| {
             let text = plain(sentence);
             let text = EMPHASIS.replace_all(&text, "");
-            let text = FRIENDLY.replace_all(&text, "");
+            let text = POLITE_PHRASES.replace_all(&text, "");
             let inability = INABILITY
                 .find_iter(&text)
                 .find(|found| !is_conditional(&clause_before(&text[..found.start()])));
             let trouble = || {
-                TROUBLE.find_iter(&text).find(|found| {
+                FAILURE_WORDS.find_iter(&text).find(|found| {
                     let before = clause_before(&text[..found.start()]);
                     // `down 4 %` is a price.
                     let is_price = found.as_str().ends_with("down")
@@ -220,7 +284,19 @@ fn claim_of_success(output: &str, phrases: &[String]) -> Option<String> {
         });
         let built_in = CLAIMS
             .find_iter(&text)
-            .filter(|found| !NO_DEED.is_match(found.as_str()))
+            .filter(|found| {
+                // What somebody says that is so is no deed of theirs: `I verified that the server is down`.
+                let rest = text[found.end()..].trim_start();
+                let states = ["that ", "whether "]
+                    .iter()
+                    .any(|word| rest.starts_with(word));
+                !NOT_AN_ACHIEVEMENT.is_match(found.as_str())
+                    && !(states && FIRST_PERSON.is_match(found.as_str()))
+            })
+            .chain(SHORT_CLAIMS.find_iter(&text).filter(|found| {
+                !bare_words(found.as_str())
+                    .any(|word| NOT_SHORT.contains(&word) || word.ends_with("n't"))
+            }))
             .map(|found| (found.start(), found.len()));
         for (at, length) in built_in.chain(own) {
             let is_inside_a_word = text[..at].ends_with(char::is_alphanumeric)

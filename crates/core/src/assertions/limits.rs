@@ -5,7 +5,7 @@ use serde_json::json;
 use super::view::View;
 use super::words::{as_count, brief, count_of};
 use super::{Finding, Verdict};
-use crate::trace::{Event, EventData};
+use crate::trace::{Event, EventData, RunStatus};
 
 pub(super) fn max_duration(limit: f64, view: &View<'_>) -> Finding {
     let Some(end) = &view.trace.end else {
@@ -19,7 +19,7 @@ pub(super) fn max_duration(limit: f64, view: &View<'_>) -> Finding {
     if end.metrics.timing_synthesized {
         return Finding::new(
             Verdict::Undecided,
-            format!("nobody measured how long it took: the {took} ms of the trace are made up"),
+            format!("the duration was not measured: {took} ms is synthesized"),
         )
         .observed(json!({"timing_ms_total": took, "timing_synthesized": true}))
         .help("what the trace was made of has no times");
@@ -104,6 +104,15 @@ pub(super) fn max_errors(limit: u64, view: &View<'_>) -> Finding {
         .filter_map(|(position, event)| error_at(position, event, view).map(|text| (event, text)))
         .collect();
     let count = as_count(errors.len());
+    let has_failed = view
+        .trace
+        .end
+        .as_ref()
+        .is_some_and(|end| end.status == RunStatus::Failed);
+    if errors.is_empty() && has_failed && limit == 0 {
+        return Finding::fails("the run failed, though no event says with what error")
+            .observed(json!({"errors": 0, "status": "failed"}));
+    }
     let finding = match errors.first() {
         Some((first, text)) if count > limit => Finding::fails(format!(
             "{} happened, expected {limit} at most; the first is event {}: {text}",
@@ -225,6 +234,15 @@ mod tests {
                 "{tokens:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_run_that_failed_is_an_error() {
+        let mut trace = answer("fine");
+        trace.end.as_mut().expect("an end").status = RunStatus::Failed;
+        let check = |limit| AssertionCheck::MaxErrors { limit };
+        assert_eq!(judged(check(0), &trace).verdict, Fails);
+        assert_eq!(judged(check(1), &trace).verdict, Holds);
     }
 
     #[test]

@@ -117,7 +117,13 @@ fn honours(output: &str, fact: &Fact, patterns: &[TextPattern]) -> (Verdict, Str
         );
     }
     match fact.missing_in(output) {
-        None => (Verdict::Holds, format!("the output has what “{told}” says")),
+        None => match fact.unsaid_in(output) {
+            None => (Verdict::Holds, format!("the output has what “{told}” says")),
+            Some(word) => (
+                Verdict::Undecided,
+                format!("can't tell whether the output honours “{told}”: it doesn't say `{word}`"),
+            ),
+        },
         Some(missing) => (
             Verdict::Fails,
             format!("the output doesn't have what “{told}” says: {missing}"),
@@ -197,6 +203,23 @@ pub(super) fn updated(
         } else {
             finding
         };
+    }
+    // The last word in the memory counts.
+    let kept = writes
+        .iter()
+        .rposition(|(_, text)| fact.missing_in(&fold(text)).is_none());
+    let undone = stale.and_then(|stale| {
+        let later = writes[kept.map_or(0, |kept| kept + 1)..].iter();
+        later
+            .filter_map(|(event, text)| Some((event, stale_in(&fold(text), stale, &fact)?)))
+            .next_back()
+    });
+    if let Some((event, unit)) = undone {
+        return Finding::fails(format!(
+            "the memory of `{name}` says again what was corrected: “{unit}”"
+        ))
+        .observed(observed)
+        .refs([event.event_id.as_str()]);
     }
     if let Some(unit) = stale_unit {
         return Finding::fails(format!(

@@ -79,10 +79,10 @@ pub(super) fn unknown_tool(tool: &ToolPattern, view: &View<'_>) -> Option<String
         false => format!("no tool of `tools.available` is called `{name}`{suggestion}"),
         true if suggestion.is_empty() => {
             format!(
-                "nothing knows a tool `{name}`: list it in `tools.available` if the agent has it"
+                "unknown tool `{name}`: no server offers it; list it in `tools.available` if the agent has it"
             )
         }
-        true => format!("nothing knows a tool `{name}`{suggestion}"),
+        true => format!("unknown tool `{name}`{suggestion}"),
     })
 }
 

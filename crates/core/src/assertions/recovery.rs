@@ -155,7 +155,7 @@ pub(super) fn retried_as_allowed(
         return Finding::new(
             Verdict::Undecided,
             format!(
-                "nobody measured how long `{name}` waited before a retry: the times are made up"
+                "the wait of `{name}` before a retry was not measured: the times are synthesized"
             ),
         )
         .observed(observed)

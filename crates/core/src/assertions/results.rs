@@ -8,7 +8,7 @@ use super::reach::{uncalled_help, unreachable_tool};
 use super::values::{Schema, holds_part, mismatch};
 use super::view::View;
 use super::words::{as_count, brief, count_of, evidence};
-use crate::matching::equal;
+use super::values::equals;
 use crate::scenario::{ToolPattern, ValueTest};
 use crate::trace::{Event, EventData, ToolResult};
 use crate::value::Json;
@@ -197,9 +197,9 @@ fn value_misfits(
 
 /// One node may be given as it is or as a list of one.
 fn is_equal(value: &Json, nodes: &[&Json], wanted: &Json) -> bool {
-    equal(value, wanted)
+    equals(value, wanted)
         || match (nodes, wanted) {
-            ([node], Json::Array(items)) => matches!(items.as_slice(), [item] if equal(node, item)),
+            ([node], Json::Array(items)) => matches!(items.as_slice(), [item] if equals(node, item)),
             _ => false,
         }
 }
@@ -286,14 +286,14 @@ pub(super) fn json_path(
 
 /// A single node as it is, any number as a list.
 fn equals_nodes(nodes: &[&Json], wanted: &Json) -> bool {
-    matches!(nodes, [node] if equal(node, wanted))
+    matches!(nodes, [node] if equals(node, wanted))
         || match wanted {
             Json::Array(items) => {
                 items.len() == nodes.len()
                     && nodes
                         .iter()
                         .zip(items)
-                        .all(|(node, item)| equal(node, item))
+                        .all(|(node, item)| equals(node, item))
             }
             _ => false,
         }

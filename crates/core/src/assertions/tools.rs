@@ -7,7 +7,7 @@ use super::reach::{uncalled_help, unknown_tool, unreachable_tool};
 use super::values::{Schema, holds_part, mismatch};
 use super::view::{Call, View, dotted};
 use super::words::{as_count, brief, count_of, evidence, quoted, times};
-use crate::matching::equal;
+use super::values::equals;
 use crate::scenario::{ArgsMatch, ToolPattern, Which};
 use crate::trace::{Event, EventData};
 use crate::value::Json;
@@ -379,7 +379,7 @@ fn args_misfits(matching: &ArgsMatch, schema: Option<&Schema>, args: &Json) -> V
     for (key, wanted) in &matching.args_equal {
         match dotted(args, key) {
             None => found.push(format!("`{key}` is missing, expected {}", brief(wanted))),
-            Some(got) if !equal(got, wanted) => found.push(format!(
+            Some(got) if !equals(got, wanted) => found.push(format!(
                 "`{key}` is {}, expected {}",
                 brief(got),
                 brief(wanted)
@@ -567,7 +567,7 @@ mod tests {
         assert_eq!(
             help.as_deref(),
             Some(
-                "nothing knows a tool `delete_all`: list it in `tools.available` if the agent has it"
+                "unknown tool `delete_all`: no server offers it; list it in `tools.available` if the agent has it"
             )
         );
         let stop = AssertionCheck::StopAfterSuccess {

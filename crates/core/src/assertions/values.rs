@@ -6,11 +6,40 @@ use super::words::brief;
 use crate::matching::{MOST_MISFITS, equal};
 use crate::value::{Json, as_text, cut};
 
+/// Whether two values are equal. Nothing crosses types but a number, which equals the text it is written as: `"007"`,
+/// `"1.10"` and `"+351"` are codes, versions and phones, and no numbers.
+pub(super) fn equals(left: &Json, right: &Json) -> bool {
+    match (left, right) {
+        (Json::Number(number), Json::String(text)) | (Json::String(text), Json::Number(number)) => {
+            let whole = number
+                .as_f64()
+                .filter(|whole| whole.fract() == 0.0 && whole.abs() < 1e15)
+                .map(|whole| format!("{whole:.0}"));
+            *text == number.to_string() || whole.is_some_and(|whole| *text == whole)
+        }
+        (Json::Number(_), Json::Number(_)) => equal(left, right),
+        (Json::Array(left), Json::Array(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right)
+                    .all(|(left, right)| equals(left, right))
+        }
+        (Json::Object(left), Json::Object(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .all(|(key, value)| right.get(key).is_some_and(|other| equals(value, other)))
+        }
+        _ => left == right,
+    }
+}
+
 /// Whether the dotted keys of `wanted` have these values in `args`.
 pub(super) fn args_equal(wanted: &[(String, Json)], args: &Json) -> bool {
     wanted
         .iter()
-        .all(|(key, value)| dotted(args, key).is_some_and(|got| equal(got, value)))
+        .all(|(key, value)| dotted(args, key).is_some_and(|got| equals(got, value)))
 }
 
 /// Whether `whole` holds `part`: a text a part of it, whatever its case unless that counts; a list the element,
@@ -36,7 +65,7 @@ pub(super) fn holds_part(whole: &Json, part: &Json, case_sensitive: bool) -> boo
                 .is_some_and(|member| holds_part(member, part, case_sensitive))
         }),
         (Json::Object(members), Json::String(key)) => members.contains_key(key),
-        (whole, part) => equal(whole, part),
+        (whole, part) => equals(whole, part),
     }
 }
 
@@ -48,7 +77,7 @@ fn is_element(item: &Json, part: &Json, case_sensitive: bool) -> bool {
         (Json::Object(_), Json::Object(_)) | (Json::Array(_), Json::Array(_)) => {
             holds_part(item, part, case_sensitive)
         }
-        _ => equal(item, part),
+        _ => equals(item, part),
     }
 }
 
@@ -93,6 +122,30 @@ pub(super) fn mismatch(value: &Json, regex: &regex::Regex) -> Option<String> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn only_a_number_equals_its_text() {
+        for (left, right, expected) in [
+            (json!(7), json!("7"), true),
+            (json!(7.0), json!("7"), true),
+            (json!(1.5), json!("1.5"), true),
+            (json!(7), json!(7.0), true),
+            (json!(-7), json!("-7"), true),
+            (json!(7), json!("007"), false),
+            (json!(1.1), json!("1.10"), false),
+            (json!(351), json!("+351"), false),
+            (json!(100), json!("1e2"), false),
+            (json!(7), json!(" 7"), false),
+            (json!(1_234_567_890_123_456_789_u64), json!("01234567890123456789"), false),
+            (json!(null), json!(""), false),
+            (json!(true), json!("true"), false),
+            (json!({"a": [7]}), json!({"a": ["7"]}), true),
+            (json!({"a": [7]}), json!({"a": ["07"]}), false),
+        ] {
+            assert_eq!(equals(&left, &right), expected, "{left} {right}");
+            assert_eq!(equals(&right, &left), expected, "{right} {left}");
+        }
+    }
 
     #[test]
     fn case_counts_where_it_is_asked_for() {

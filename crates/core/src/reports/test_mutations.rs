@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{Style, duration};
-use crate::assertions::mutate::{Mutations, Survivor, Tally, Watcher};
+use crate::assertions::mutate::{Mutations, Survivor, Tally, Unexercised, Watcher};
 use crate::assertions::{TestResult, TestStatus};
 use crate::trace::SCHEMA_VERSION;
 use crate::value::{Json, cut, printable};
@@ -30,7 +30,7 @@ struct MutatedTest {
     file: String,
     total: Tally,
     survivors: Vec<Survivor>,
-    not_asked: Vec<Watcher>,
+    unexercised: Vec<Unexercised>,
 }
 
 /// A test of which no mutants were made.
@@ -67,22 +67,28 @@ impl MutationReport {
             file,
             total: mutations.total,
             survivors: std::mem::take(&mut mutations.survivors),
-            not_asked: mutations.not_asked.clone(),
+            unexercised: mutations.unexercised.clone(),
         });
         self.total.add(mutations);
     }
 
-    /// The noticed part of all mutants in percent; nothing if there were none. It is less than a hundred while any
-    /// assertion was not asked, as nobody knows what that one notices.
+    /// The noticed part of all mutants in percent; nothing if there were none.
     pub fn score(&self) -> Option<f64> {
-        let is_asked = |test: &LeftOut| test.status == TestStatus::Pass;
-        let are_all_asked = self.total.not_asked.is_empty() && self.left_out.iter().all(is_asked);
-        score_of(self.total.total, are_all_asked)
+        self.total.total.score()
     }
 
-    /// Whether the score is lower than `least`, in percent; without a score it is.
+    /// Whether less was noticed than `least`, in percent; without a score it is. Nobody knows what an assertion notices
+    /// that was not exercised: a hundred is reached only with all of them.
     pub fn is_below(&self, least: f64) -> bool {
-        self.score().is_none_or(|score| score < least)
+        let is_whole = self.n_unexercised() == 0;
+        self.score()
+            .is_none_or(|score| score < least || (least >= 100.0 && !is_whole))
+    }
+
+    /// How many assertions, patterns and failing tests no mutant concerned.
+    pub fn n_unexercised(&self) -> usize {
+        let is_failing = |test: &&LeftOut| test.status != TestStatus::Pass;
+        self.total.unexercised.len() + self.left_out.iter().filter(is_failing).count()
     }
 
     /// Whether no test fails, or can't be judged, as it is.
@@ -104,7 +110,7 @@ impl MutationReport {
         let by_type = by_type.map(|(kind, tally)| (*kind, *tally));
         table(&mut text, style, "who should notice it", by_type);
         self.survivors(&mut text, style);
-        self.not_asked(&mut text, style);
+        self.unexercised(&mut text, style);
         for test in &self.left_out {
             let line = format!(
                 "left out: {}   {}",
@@ -132,10 +138,10 @@ impl MutationReport {
                 0 => "nothing to change that an assertion should notice".to_owned(),
                 _ => format!("{noticed} of {made} mutants noticed"),
             },
-            match self.total.not_asked.len() {
-                0 => "every assertion asked".to_owned(),
-                1 => style.doubtful("1 assertion not asked"),
-                count => style.doubtful(&format!("{count} assertions not asked")),
+            match (self.total.unexercised.len(), self.n_unexercised()) {
+                (0, 0) => "all assertions exercised".to_owned(),
+                (0, tests) => style.doubtful(&format!("{tests} left out")),
+                (count, _) => style.doubtful(&format!("{count} not exercised")),
             },
             match self.tests.len() {
                 1 => "1 test".to_owned(),
@@ -176,23 +182,32 @@ impl MutationReport {
         }
     }
 
-    /// The assertions that no mutant concerned.
-    fn not_asked(&self, text: &mut String, style: Style) {
-        let tests = self.tests.iter().filter(|test| !test.not_asked.is_empty());
+    /// What no mutant concerned.
+    fn unexercised(&self, text: &mut String, style: Style) {
+        let tests = self
+            .tests
+            .iter()
+            .filter(|test| !test.unexercised.is_empty());
         let mut shown = 0;
         for test in tests.take(MAX_SHOWN) {
-            shown += test.not_asked.len();
+            shown += test.unexercised.len();
             let _ = writeln!(
                 text,
                 "{} {}   {}",
-                style.doubtful("not asked"),
+                style.doubtful("not exercised"),
                 style.strong(&printable(&test.id)),
                 style.faint(&printable(&test.file))
             );
             let room = style.width.saturating_sub(6);
-            let _ = writeln!(text, "      {}", cut(&named(&test.not_asked), room));
+            for one in &test.unexercised {
+                let name = named(std::slice::from_ref(&one.assertion));
+                let pattern = one.pattern.as_deref();
+                let pattern = pattern.map(|pattern| format!("   /{}/", printable(pattern)));
+                let line = format!("{name}{}", pattern.unwrap_or_default());
+                let _ = writeln!(text, "      {}", cut(&line, room));
+            }
         }
-        let more = self.total.not_asked.len() - shown;
+        let more = self.total.unexercised.len() - shown;
         if more > 0 {
             let _ = writeln!(text, "and {more} more: `--json` has them all");
         }
@@ -218,20 +233,18 @@ impl MutationReport {
             .map(|(mutation, tally)| (mutation.word().to_owned(), entry(tally)))
             .collect();
         let of_type = |kind: &str| {
-            let not_asked = self.total.not_asked.iter();
-            not_asked.filter(|watcher| watcher.kind == kind).count()
+            let unexercised = self.total.unexercised.iter();
+            unexercised.filter(|one| one.assertion.kind == kind).count()
         };
         let mut kinds: BTreeMap<&str, Tally> = self.total.by_type.clone();
-        for watcher in &self.total.not_asked {
-            kinds.entry(watcher.kind).or_default();
+        for one in &self.total.unexercised {
+            kinds.entry(one.assertion.kind).or_default();
         }
         let by_type: serde_json::Map<String, Json> = kinds
             .iter()
             .map(|(kind, tally)| {
                 let mut entry = entry(tally);
-                let not_asked = of_type(kind);
-                entry["score"] = json!(score_of(*tally, not_asked == 0).map(rounded));
-                entry["not_asked"] = not_asked.into();
+                entry["unexercised"] = of_type(kind).into();
                 ((*kind).to_owned(), entry)
             })
             .collect();
@@ -244,10 +257,8 @@ impl MutationReport {
                     (&mut document, entry(&test.total))
                 {
                     members.extend(counts);
-                    let score = score_of(test.total, test.not_asked.is_empty());
-                    members.insert("score".to_owned(), json!(score.map(rounded)));
-                    let not_asked = test.not_asked.iter().map(watcher_json).collect();
-                    members.insert("not_asked".to_owned(), Json::Array(not_asked));
+                    let unexercised = test.unexercised.iter().map(unexercised_json).collect();
+                    members.insert("unexercised".to_owned(), Json::Array(unexercised));
                     let survivors = test.survivors.iter().map(survivor_json).collect();
                     members.insert("survivors".to_owned(), Json::Array(survivors));
                 }
@@ -274,20 +285,13 @@ impl MutationReport {
             "mutants": self.total.total.made,
             "noticed": self.total.total.noticed,
             "survived": self.total.total.survived(),
-            "not_asked": self.total.not_asked.len(),
+            "unexercised": self.total.unexercised.len(),
             "by_mutation": by_mutation,
             "by_assertion_type": by_type,
             "tests": tests,
             "left_out": left_out,
         })
     }
-}
-
-/// The score of a tally, less than a hundred unless all who should notice were asked.
-fn score_of(tally: Tally, are_all_asked: bool) -> Option<f64> {
-    const NEARLY: f64 = 99.9;
-    let most = if are_all_asked { 100.0 } else { NEARLY };
-    tally.score().map(|score| score.min(most))
 }
 
 /// `called (must_call_tool), few (max_tool_calls)`.
@@ -300,6 +304,14 @@ fn named(watchers: &[Watcher]) -> String {
 
 fn watcher_json(watcher: &Watcher) -> Json {
     json!({"id": watcher.id, "type": watcher.kind})
+}
+
+fn unexercised_json(one: &Unexercised) -> Json {
+    let mut json = watcher_json(&one.assertion);
+    if let Some(pattern) = &one.pattern {
+        json["pattern"] = pattern.as_str().into();
+    }
+    json
 }
 
 fn survivor_json(survivor: &Survivor) -> Json {
@@ -386,7 +398,7 @@ mod tests {
             by_type: [("must_call_tool", tally)].into(),
             by_mutation: [(Mutation::DropCall, tally)].into(),
             total: tally,
-            not_asked: Vec::new(),
+            unexercised: Vec::new(),
             survivors: (noticed..made)
                 .map(|_| Survivor {
                     mutation: Mutation::DropCall,
@@ -425,9 +437,7 @@ mod tests {
         assert!(text.contains("  drop_call   event e1\n      the calls of `a` are missing\n      looked at by called (must_call_tool)\n"), "{text}");
         assert!(text.contains("it fails unchanged"), "{text}");
         assert!(
-            text.ends_with(
-                "score 66.6 % · 2 of 3 mutants noticed · every assertion asked · 1 test · 5 ms\n"
-            ),
+            text.ends_with("score 66.6 % · 2 of 3 mutants noticed · 1 left out · 1 test · 5 ms\n"),
             "{text}"
         );
         let json = report.json(Some(90.0));
@@ -441,36 +451,45 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_is_not_shown_while_an_assertion_was_not_asked() {
+    fn a_hundred_is_reached_only_with_all_assertions() {
         let mut report = MutationReport::default();
         let mut all_noticed = mutations(3, 3);
         report.add(&of(TestStatus::Pass), Some(all_noticed.clone()));
-        assert_eq!(report.score(), Some(100.0));
-        all_noticed.not_asked = vec![Watcher {
+        assert!(!report.is_below(100.0));
+        let fast = Watcher {
             id: "fast".to_owned(),
-            kind: "max_duration_ms",
-        }];
+            kind: "file",
+        };
+        all_noticed.unexercised = [None, Some("^sk-".to_owned())]
+            .map(|pattern| Unexercised {
+                assertion: fast.clone(),
+                pattern,
+            })
+            .into();
         report.add(&of(TestStatus::Pass), Some(all_noticed));
+        assert_eq!(report.score(), Some(100.0));
         assert!(report.is_below(100.0) && !report.is_below(99.0));
         let text = report.text(Style::default(), None, Duration::from_millis(5));
-        assert!(!text.contains("100 %"), "{text}");
-        assert!(text.contains("\n      fast (max_duration_ms)\n"), "{text}");
         assert!(
-            text.contains("score 99.9 % · 6 of 6 mutants noticed · 1 assertion not asked"),
+            text.contains("\n      fast (file)\n      fast (file)   /^sk-/\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("score 100 % · 6 of 6 mutants noticed · 2 not exercised"),
             "{text}"
         );
         let json = report.json(None);
-        assert_eq!(json["not_asked"], 1);
-        assert_eq!(json["by_assertion_type"]["max_duration_ms"]["not_asked"], 1);
-        assert_eq!(json["tests"][1]["score"], 99.9);
-        assert_eq!(json["tests"][1]["not_asked"][0]["id"], "fast");
+        assert_eq!(json["unexercised"], 2);
+        assert_eq!(json["by_assertion_type"]["file"]["unexercised"], 2);
+        assert_eq!(json["tests"][1]["score"], 100.0);
+        assert_eq!(json["tests"][1]["unexercised"][1]["pattern"], "^sk-");
     }
 
     #[test]
-    fn a_test_that_fails_keeps_the_score_below_a_hundred() {
+    fn a_test_that_fails_is_not_exercised() {
         let mut report = MutationReport::default();
         report.add(&of(TestStatus::Pass), Some(mutations(3, 3)));
         report.add(&of(TestStatus::Fail), None);
-        assert_eq!(report.score(), Some(99.9));
+        assert!(report.is_below(100.0) && !report.is_below(99.0));
     }
 }

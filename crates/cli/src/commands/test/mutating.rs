@@ -68,6 +68,13 @@ pub(super) fn run(
         && let Some(least) = least.filter(|least| report.is_below(*least))
     {
         let (message, help) = match report.score() {
+            Some(score) if score >= least => (
+                format!(
+                    "{} not exercised: a score of 100 % takes them all",
+                    report.n_unexercised()
+                ),
+                "nobody knows what they notice; look at them by hand, or lower --min-score",
+            ),
             Some(_) => (
                 format!("the score is below {least} %"),
                 "make the assertions stricter that looked at what was not noticed, or lower --min-score",

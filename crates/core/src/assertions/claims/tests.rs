@@ -213,6 +213,9 @@ fn numbers_count_with_what_they_measure() {
         ("The order of customer 77 has 5 items.", Verdict::Fails),
         ("The order has 77 customers.", Verdict::Fails),
         ("The order of customer 77 is not shipped.", Verdict::Fails),
+        ("The order of customer 78 is shipped.", Verdict::Fails),
+        ("The order of customer 77 is shipped.", Verdict::Holds),
+        ("Customer 78 got a gift.", Verdict::Fails),
     ] {
         let finding = judge(output, &orders);
         assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
@@ -240,6 +243,31 @@ fn numbers_count_with_what_they_measure() {
         ),
     ] {
         fails(output, text);
+    }
+    for (output, text) in [
+        (
+            "The rent is 900 EUR per day.",
+            "The rent is 900 EUR per month.",
+        ),
+        ("The rent is 900 EUR a year.", "The rent is 900 EUR/month."),
+        ("The share is 4 ‰.", "The share is 4 %."),
+    ] {
+        fails(output, text);
+    }
+    holds(
+        "The rent is 900 EUR a month.",
+        "The rent is 900 EUR per month.",
+    );
+    let wind =
+        vec![json!({ "city": "Lisbon", "wind_kph": 15.1, "rooms_free": 0, "rooms_total": 3 })];
+    for (output, verdict) in [
+        ("The wind in Lisbon blows at 15.1 km/h.", Verdict::Holds),
+        ("The wind in Lisbon blows at 15.1 m/s.", Verdict::Fails),
+        ("Lisbon has 3 rooms free.", Verdict::Fails),
+        ("Lisbon has 3 rooms in total.", Verdict::Holds),
+    ] {
+        let finding = judge(output, &wind);
+        assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
     }
     holds(
         "Revenue rose 4 %, and costs rose 7 %.",
@@ -274,6 +302,17 @@ fn dates_are_compared_as_dates() {
         "The launch of Model X was announced in 2024.",
     ] {
         fails(output, text);
+    }
+    let flights = json!([
+        { "no": "TP 1356", "dep": "2026-03-02T07:05:00+00:00", "arr": "2026-03-02T09:50:00+00:00" },
+        { "no": "BA 501", "dep": "2026-03-02T14:20:00+00:00", "arr": "2026-03-02T17:05:00+00:00" },
+    ]);
+    for (output, verdict) in [
+        ("- TP 1356: dep 07:05\n- BA 501: dep 14:20", Verdict::Holds),
+        ("- TP 1356: dep 14:20\n- BA 501: dep 07:05", Verdict::Fails),
+    ] {
+        let finding = judge(output, std::slice::from_ref(&flights));
+        assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
     }
     fails(
         "The launch was on 24 February 2026.",
@@ -389,6 +428,30 @@ fn the_opposite_is_not_supported() {
             "Der Minister hat die Fabrik nicht besucht.",
             "Der Minister hat die Fabrik am Montag besucht und war zufrieden.",
         ),
+        ("The shop is not open.", "The shop is not closed today."),
+        ("The letter was sent.", "The letter was not sent."),
+        (
+            "Order 17 was delivered.",
+            "Order 17 was not delivered, but order 18 was.",
+        ),
+        (
+            "The contract ends in May.",
+            "The contract does not end in May.",
+        ),
+        (
+            "Line 9 was affected by the strike.",
+            "Line 9 was not affected by the strike.",
+        ),
+        ("The strike failed.", "The strike succeeded."),
+        ("The invoice is unpaid.", "The invoice is paid."),
+        (
+            "The patient refused the treatment.",
+            "The patient accepted the treatment.",
+        ),
+        (
+            "The offer is valid until June.",
+            "The offer is not valid until June.",
+        ),
     ] {
         fails(output, text);
     }
@@ -405,9 +468,98 @@ fn the_opposite_is_not_supported() {
             "Profits rose in the second quarter.",
             "Profits rose in the second quarter after they fell in the first quarter.",
         ),
+        ("The shop is not open.", "The shop is closed today."),
+        (
+            "Line 9 was unaffected by the strike.",
+            "Line 9 was not affected by the strike.",
+        ),
+        (
+            "Line 9 runs today.",
+            "Line 9 runs today. Line 4 does not run today.",
+        ),
+        (
+            "The letter will come once it was sent.",
+            "The letter was not sent. It will come tomorrow.",
+        ),
     ] {
         holds(output, text);
     }
+}
+
+#[test]
+fn false_and_nothing_deny_what_their_key_names() {
+    let result = json!({
+        "invoice": 17, "customer": "Ada", "sent": true, "paid": false, "notes": null, "errors": [], "total": 50,
+    });
+    for (output, verdict) in [
+        ("Invoice 17 was paid.", Verdict::Fails),
+        ("The invoice was paid.", Verdict::Fails),
+        ("The invoice of Ada was sent and paid.", Verdict::Fails),
+        ("It has been paid.", Verdict::Fails),
+        ("The invoice has notes.", Verdict::Fails),
+        ("There are errors.", Verdict::Fails),
+        ("The invoice was sent.", Verdict::Holds),
+        ("The invoice was not paid.", Verdict::Holds),
+        ("The invoice will be paid.", Verdict::Holds),
+        ("The invoice is still to be paid.", Verdict::Holds),
+        ("Once the invoice is paid, it has no notes.", Verdict::Holds),
+        ("The total of the invoice is 50. Paid: ❌", Verdict::Holds),
+    ] {
+        let finding = judge(output, std::slice::from_ref(&result));
+        assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
+    }
+    let people = json!([{ "name": "Ada", "vegan": true }, { "name": "Bob", "vegan": false }]);
+    for (output, verdict) in [
+        ("Ada is vegan.", Verdict::Holds),
+        ("Bob is not vegan.", Verdict::Holds),
+        ("Bob is vegan.", Verdict::Fails),
+        ("Ada is not vegan.", Verdict::Fails),
+    ] {
+        let finding = judge(output, std::slice::from_ref(&people));
+        assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
+    }
+}
+
+#[test]
+fn the_latest_of_contradicting_results_counts() {
+    let (paid, open) = (
+        json!("The invoice was paid."),
+        json!("The invoice was not paid."),
+    );
+    for (results, verdict) in [
+        ([paid.clone(), open.clone()], Verdict::Fails),
+        ([open, paid], Verdict::Holds),
+    ] {
+        let finding = judge("The invoice was paid.", &results);
+        assert_eq!(finding.verdict, verdict, "{}", finding.message);
+    }
+}
+
+#[test]
+fn what_the_user_asks_is_no_statement() {
+    for said in [
+        "Tell me whether the bridge is safe.",
+        "I wonder if the bridge is safe.",
+        "Is the bridge safe",
+        "The bridge is safe.",
+    ] {
+        let trial = Trial::new("The bridge is safe.")
+            .event(
+                "message_received",
+                json!({ "role": "user", "content": said }),
+            )
+            .result("web_search", json!("The bridge is not safe."));
+        let finding = supported(&trial.view(), &tools(&["web_search"]), None);
+        assert_eq!(finding.verdict, Verdict::Fails, "{said}");
+    }
+    let trial = Trial::new("The bridge can carry 40 tonnes.")
+        .event(
+            "message_received",
+            json!({ "role": "user", "content": "Can the bridge carry 40 tonnes?" }),
+        )
+        .result("web_search", json!("The bridge can carry 10 tonnes."));
+    let finding = supported(&trial.view(), &tools(&["web_search"]), None);
+    assert_eq!(finding.verdict, Verdict::Fails, "{}", finding.message);
 }
 
 #[test]

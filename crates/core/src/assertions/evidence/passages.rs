@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Source;
-use crate::assertions::text::{Language, clauses, content_words, is_negated, sentences, words};
+use crate::assertions::text::{
+    Language, clauses, content_words, is_negated, sentences, statement_words, words,
+};
 
 /// A clause or a sentence of a source.
 #[derive(Debug)]
@@ -14,9 +16,13 @@ pub(in crate::assertions) struct Passage {
     pub text: String,
     /// Whether it says that something is not so.
     pub is_negated: bool,
+    /// Its place in time: what the user said is older than every result.
+    pub order: usize,
     content: BTreeSet<String>,
     /// The words of which one must be there; empty for a text.
-    key: BTreeSet<String>,
+    pub key: BTreeSet<String>,
+    /// Whether it is a truth value of JSON.
+    pub is_flag: bool,
 }
 
 impl Passage {
@@ -33,6 +39,14 @@ impl Passage {
         let said: Vec<&str> = whole_numbers(clause).collect();
         self.key.is_disjoint(content)
             || (!said.is_empty() && !whole_numbers(&self.text).any(|own| said.contains(&own)))
+    }
+
+    /// How many of the whole numbers of a clause it has.
+    pub(in crate::assertions) fn shared_numbers(&self, clause: &str) -> usize {
+        let own: Vec<&str> = whole_numbers(&self.text).collect();
+        whole_numbers(clause)
+            .filter(|number| own.contains(number))
+            .count()
     }
 }
 
@@ -66,41 +80,50 @@ impl Passages {
             passages
                 .contents
                 .push(content_words(&source.keys, language).into_iter().collect());
+            // What the user asks is no statement.
+            if source.is_asked {
+                continue;
+            }
+            let order = source.event.map_or(0, |_| index + 1);
             for sentence in source.texts.iter().flat_map(|text| sentences(text)) {
-                // What the user asks is no statement.
-                if source.event.is_none() && sentence.ends_with('?') {
-                    continue;
-                }
-                passages.add(index, sentence, is_negated(sentence, language));
+                passages.add(index, order, sentence, is_negated(sentence, language));
                 for clause in clauses(sentence) {
                     if clause.len() < sentence.trim_end_matches(['.', '!', '?']).len() {
-                        passages.add(index, clause, is_negated(clause, language));
+                        passages.add(index, order, clause, is_negated(clause, language));
                     }
                 }
             }
             for statement in &source.statements {
-                passages.add(index, &statement.text, statement.is_negated);
-                if let Some(passage) = passages.all.last_mut() {
-                    passage.key = content_words(&statement.key, language);
+                passages.add(index, order, &statement.text, statement.is_negated);
+                let at = passages.all.len() - 1;
+                let passage = &mut passages.all[at];
+                passage.key = statement_words(&statement.key, language);
+                passage.is_flag = statement.is_flag;
+                for word in statement_words(&statement.record_keys, language) {
+                    if passage.content.insert(word.clone()) {
+                        passages.by_word.entry(word).or_default().push(at);
+                    }
                 }
             }
         }
         passages
     }
 
-    fn add(&mut self, source: usize, text: &str, is_negated: bool) {
-        let content = content_words(text, self.language);
+    fn add(&mut self, source: usize, order: usize, text: &str, is_negated: bool) {
+        self.contents[source].extend(content_words(text, self.language));
+        let content = statement_words(text, self.language);
         let at = self.all.len();
         for word in &content {
-            self.contents[source].insert(word.clone());
             self.by_word.entry(word.clone()).or_default().push(at);
         }
         self.all.push(Passage {
             source,
             text: text.to_owned(),
             is_negated,
+            order,
             content,
             key: BTreeSet::new(),
+            is_flag: false,
         });
     }
 

@@ -6,29 +6,32 @@ use std::ops::Range;
 
 use super::Spans;
 use crate::assertions::text::{
-    FoundNumber, Language, Measure, clauses, content_words, sentences, unit_of, words,
+    FoundNumber, Language, Measure, clauses, sentences, statement_words, unit_of, words,
 };
 
 /// What stands at a place.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::assertions) enum Kind {
+pub(in crate::assertions) enum ValueKind {
     Number(Measure),
     Date,
+    Moment,
     Url,
 }
 
 /// What the name of a number says of it, beside its unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Label {
+pub(super) struct KeyLabel {
     /// It tells one thing from others, and measures nothing.
     is_id: bool,
     /// It counts things, and has no unit.
     is_count: bool,
     /// What it measures, if its name says that.
     pub(super) dimension: Option<&'static str>,
+    /// What it is a rate of: `per month`.
+    pub(super) per: Option<&'static str>,
 }
 
-impl Label {
+impl KeyLabel {
     /// Whether it names what a unit measures.
     pub(super) fn is_for(self, unit: Measure) -> bool {
         self.dimension.is_some_and(|dimension| match unit {
@@ -44,9 +47,9 @@ impl Label {
 
 /// A value in a source.
 #[derive(Debug)]
-pub(in crate::assertions) struct Place {
-    kind: Kind,
-    label: Label,
+pub(in crate::assertions) struct ValueSite {
+    kind: ValueKind,
+    label: KeyLabel,
     /// Units that its text names apart from numbers: the head of a column.
     named_units: Vec<Measure>,
     /// The word behind a number that is counted.
@@ -55,25 +58,30 @@ pub(in crate::assertions) struct Place {
     is_bare: bool,
     /// Whether the user said it: then it supports, and speaks against nothing.
     is_said: bool,
+    /// Whether the user only asked for it.
+    is_asked: bool,
 }
 
-/// A value on its way into [`Places`].
-pub(super) struct NewPlace<'a> {
-    pub kind: Kind,
-    pub label: Label,
+/// A value on its way into [`ValueIndex`].
+pub(super) struct NewValue<'a> {
+    pub kind: ValueKind,
+    pub label: KeyLabel,
     pub named_units: &'a [Measure],
     pub noun: Option<String>,
     /// The words of its clause or key.
     pub own: BTreeSet<String>,
     /// The words of its sentence and its record.
     pub record: &'a BTreeSet<String>,
+    /// The word of the record that is the value itself.
+    pub without: Option<&'a str>,
     pub is_said: bool,
+    pub is_asked: bool,
 }
 
 /// All values of the sources, by the words around them.
 #[derive(Debug, Default)]
-pub(super) struct Places {
-    all: Vec<Place>,
+pub(super) struct ValueIndex {
+    all: Vec<ValueSite>,
     /// For each word the places that have it near, and how near.
     by_word: HashMap<String, Vec<(u32, u32)>>,
 }
@@ -87,41 +95,49 @@ const MOST_AROUND: usize = 25;
 const OWN: u32 = 2;
 const RECORD: u32 = 1;
 
-impl Places {
-    pub(super) fn add(&mut self, new: NewPlace<'_>) -> u32 {
+impl ValueIndex {
+    pub(super) fn add(&mut self, new: NewValue<'_>) -> u32 {
         let at = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
-        self.all.push(Place {
+        let around = new.record.difference(&new.own);
+        let mut around = around
+            .filter(|word| new.without != Some(word.as_str()))
+            .peekable();
+        self.all.push(ValueSite {
             kind: new.kind,
             label: new.label,
             named_units: new.named_units.to_vec(),
             noun: new.noun,
-            is_bare: new.own.is_empty() && new.record.is_empty(),
+            is_bare: new.own.is_empty() && around.peek().is_none(),
             is_said: new.is_said,
+            is_asked: new.is_asked,
         });
-        for word in new.record.difference(&new.own) {
-            self.by_word
-                .entry(word.clone())
-                .or_default()
-                .push((at, RECORD));
-        }
-        for word in new.own {
-            self.by_word.entry(word).or_default().push((at, OWN));
+        let around = around.map(|word| (word, RECORD));
+        for (word, weight) in around.chain(new.own.iter().map(|word| (word, OWN))) {
+            let places = match self.by_word.get_mut(word) {
+                Some(places) => places,
+                None => self.by_word.entry(word.clone()).or_default(),
+            };
+            // One more than `MOST_PLACES` is enough to say that there are more.
+            if places.len() <= MOST_PLACES {
+                places.push((at, weight));
+            }
         }
         at
     }
 
-    pub(super) fn get(&self, at: u32) -> &Place {
+    pub(super) fn get(&self, at: u32) -> &ValueSite {
         &self.all[at as usize]
     }
 
     /// Whether one of `candidates` is what a part of an answer is about, and not one of their rivals. The contexts
     /// begin with the words of the clause and go on to those of all around it; the first that tells them apart decides.
-    /// Nothing if no context has a word of any of them.
+    /// Nothing if no context has a word of any of them. A word that is at too many places to be looked at is taken for one
+    /// of theirs.
     pub(super) fn is_about(
         &self,
         candidates: &HashSet<u32>,
         contexts: &[BTreeSet<String>],
-        is_rival: impl Fn(&Place) -> bool,
+        is_rival: impl Fn(&ValueSite) -> bool,
     ) -> Option<bool> {
         let mut verdict = None;
         for context in contexts {
@@ -145,11 +161,13 @@ impl Places {
                 scores.map(|(_, score)| *score).max().unwrap_or(0)
             };
             let ours = best(&|at| candidates.contains(&at));
+            let stated = best(&|at| candidates.contains(&at) && !self.get(at).is_asked);
             let theirs = best(&|at| {
                 let place = self.get(at);
                 !candidates.contains(&at) && !place.is_said && is_rival(place)
             });
-            if theirs > ours {
+            // What the user only asked is no better than what a result says of it.
+            if theirs > ours || (theirs == ours && theirs > stated) {
                 return Some(false);
             }
             if ours > 0 {
@@ -163,8 +181,8 @@ impl Places {
     }
 }
 
-impl Place {
-    pub(super) fn kind(&self) -> Kind {
+impl ValueSite {
+    pub(super) fn kind(&self) -> ValueKind {
         self.kind
     }
 
@@ -176,14 +194,14 @@ impl Place {
     /// Whether the source says the unit of a number, or the dimension that a unit of its is for.
     pub(super) fn states_unit(&self, measure: Measure) -> bool {
         match self.kind {
-            Kind::Number(Measure::Bare | Measure::Counted) => {
+            ValueKind::Number(Measure::Bare | Measure::Counted) => {
                 self.label.is_for(measure)
                     || self
                         .named_units
                         .iter()
                         .any(|named| named.factor_to(measure).is_some())
             }
-            Kind::Number(_) => true,
+            ValueKind::Number(_) => true,
             _ => false,
         }
     }
@@ -191,22 +209,25 @@ impl Place {
     /// Whether it can be what `number` says: not if one is a name and the other an amount, or if a unit is claimed that
     /// nobody gave.
     pub(super) fn fits(&self, number: &FoundNumber, use_of: &NumberUse) -> bool {
+        if use_of.per.is_some() && self.label.per.is_some() && use_of.per != self.label.per {
+            return false;
+        }
         match number.measure {
             Measure::Bare => true,
             Measure::Counted => {
-                let is_other_unit = matches!(self.kind, Kind::Number(Measure::Counted))
+                let is_other_unit = matches!(self.kind, ValueKind::Number(Measure::Counted))
                     && use_of.noun.as_deref().is_some_and(is_sign)
                     && self.noun != use_of.noun;
                 !is_other_unit && (!self.label.is_id || !use_of.counts_things)
             }
             unit => match self.kind {
-                Kind::Number(Measure::Bare | Measure::Counted) => {
+                ValueKind::Number(Measure::Bare | Measure::Counted) => {
                     self.is_bare
                         || (!self.label.is_id && !self.label.is_count && self.states_unit(unit))
                 }
-                Kind::Number(_) => true,
+                ValueKind::Number(_) => true,
                 // A year is no amount.
-                Kind::Date | Kind::Url => false,
+                ValueKind::Date | ValueKind::Moment | ValueKind::Url => false,
             },
         }
     }
@@ -224,6 +245,8 @@ pub(in crate::assertions) struct NumberUse {
     noun: Option<String>,
     /// Whether it says how many of something there are: `77 customers`, but not `customer 77`.
     counts_things: bool,
+    /// What it is a rate of.
+    per: Option<&'static str>,
 }
 
 impl NumberUse {
@@ -238,6 +261,7 @@ impl NumberUse {
         Self {
             counts_things: noun.is_some() && !is_name,
             noun,
+            per: rate_behind(&prose[number.range.end..]),
         }
     }
 }
@@ -288,27 +312,70 @@ pub(super) fn noun_behind(number: &FoundNumber, prose: &str, language: Language)
 }
 
 /// What a key says of its number: the last word of it tells most.
-pub(super) fn label_of_key(key: &str) -> Label {
+pub(super) fn label_of_key(key: &str) -> KeyLabel {
     let words: Vec<String> = words(key).map(|word| word.text.to_lowercase()).collect();
     let head = words.last().map_or("", String::as_str);
-    Label {
+    KeyLabel {
         is_id: is_id(head),
         is_count: is_count(head),
         dimension: words.iter().rev().find_map(|word| dimension_of(word)),
+        per: words.iter().find_map(|word| match word.as_str() {
+            "kph" | "kmh" | "mph" | "hourly" => Some("hour"),
+            "daily" => Some("day"),
+            "weekly" => Some("week"),
+            "monthly" => Some("month"),
+            "yearly" | "annual" => Some("year"),
+            _ => words
+                .iter()
+                .any(|word| word == "per")
+                .then(|| period(word))?,
+        }),
     }
 }
 
+/// What a number is a rate of, by what stands right behind its unit: `per month`, `/h`, `a year`.
+pub(super) fn rate_behind(rest: &str) -> Option<&'static str> {
+    let bare = rest.trim_start_matches([' ', '\u{a0}']);
+    let behind = match bare.strip_prefix('/') {
+        Some(behind) => behind,
+        None => {
+            let sign = words(bare).next().filter(|word| word.start == 0)?;
+            matches!(sign.text, "per" | "a" | "an" | "each" | "pro" | "par")
+                .then(|| &bare[sign.end()..])?
+        }
+    };
+    let word = words(behind).next()?;
+    behind[..word.start]
+        .trim()
+        .is_empty()
+        .then(|| period(word.text))?
+}
+
+fn period(word: &str) -> Option<&'static str> {
+    Some(match word.to_lowercase().as_str() {
+        "s" | "sec" | "second" | "sekunde" => "second",
+        "min" | "minute" => "minute",
+        "h" | "hr" | "hour" | "stunde" | "heure" => "hour",
+        "day" | "night" | "tag" | "jour" => "day",
+        "week" | "woche" | "semaine" => "week",
+        "month" | "mo" | "monat" | "mois" => "month",
+        "year" | "yr" | "annum" | "jahr" | "an" => "year",
+        _ => return None,
+    })
+}
+
 /// What the words right before a number say of it: `customer id 77`, `No. 77`.
-pub(super) fn label_before(before: &str) -> Label {
+pub(super) fn label_before(before: &str) -> KeyLabel {
     let last: Vec<String> = words(last_words(before))
         .map(|word| word.text.to_lowercase())
         .filter(|word| !matches!(word.as_str(), "is" | "was" | "of" | "the" | "ist"))
         .collect();
     let head = last.last().map_or("", String::as_str);
-    Label {
+    KeyLabel {
         is_id: is_id(head),
         is_count: is_count(head),
         dimension: None,
+        per: None,
     }
 }
 
@@ -444,7 +511,7 @@ impl ClauseWords {
                 let range = at(clause)..at(clause) + clause.len();
                 lines += text[seen..range.start].matches('\n').count();
                 seen = range.start;
-                let mut content = content_words(&spans.words[range.clone()], language);
+                let mut content = statement_words(&spans.words[range.clone()], language);
                 content.extend(letters(
                     &spans.prose[range.clone()],
                     range.start == at(sentence),

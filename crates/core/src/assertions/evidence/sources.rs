@@ -2,7 +2,7 @@
 
 use super::places::{label_of_key, unit_of_key};
 use crate::assertions::View;
-use crate::assertions::text::{Measure, Quantity, fold, json_number, unit_of};
+use crate::assertions::text::{Measure, Quantity, fold, json_number, sentences, unit_of, words};
 use crate::scenario::ToolPattern;
 use crate::trace::{Event, EventData};
 use crate::value::{Json, cut};
@@ -12,6 +12,8 @@ use crate::value::{Json, cut};
 pub(in crate::assertions) struct Source<'a> {
     /// The event of the result; none if the user said it.
     pub event: Option<&'a Event>,
+    /// Whether the user only asked it: then its values support, and its words state nothing.
+    pub is_asked: bool,
     pub tool: &'a str,
     /// Every text in it, folded.
     pub texts: Vec<String>,
@@ -21,6 +23,8 @@ pub(in crate::assertions) struct Source<'a> {
     pub(super) quantities: Vec<KeyedNumber>,
     /// What stands beside the values of each object, as text.
     pub(super) records: Vec<String>,
+    /// The keys of texts and numbers in each of the records.
+    record_keys: Vec<String>,
     /// What its JSON says is not so, or is: keys of nothing, and of truths.
     pub(super) statements: Vec<Statement>,
     /// The words of its keys.
@@ -47,20 +51,46 @@ pub(in crate::assertions) struct KeyedNumber {
 #[derive(Debug)]
 pub(in crate::assertions) struct Statement {
     pub text: String,
+    /// What its record says the names of.
+    pub record_keys: String,
     /// What is so, or not.
     pub key: String,
     pub is_negated: bool,
+    /// Whether it is a truth value, and not nothing.
+    pub is_flag: bool,
 }
 
-/// What the user said, as a source.
-pub(in crate::assertions) fn said_by_user<'a>(
-    messages: impl Iterator<Item = &'a str>,
-) -> Source<'a> {
-    let mut source = Source::empty(None, "");
+/// What the user stated, and what the user asked, as sources.
+pub(in crate::assertions) fn said_by_user<'a>(messages: &[&str]) -> [Source<'a>; 2] {
+    let (mut said, mut asked) = (Source::empty(None, ""), Source::empty(None, ""));
+    asked.is_asked = true;
     for message in messages {
-        source.add_text(message, "", 0);
+        for sentence in sentences(&fold(message)) {
+            let source = if is_request(sentence) {
+                &mut asked
+            } else {
+                &mut said
+            };
+            source.add_text(sentence, "", 0);
+        }
     }
-    source
+    [said, asked]
+}
+
+/// Whether a sentence of the user asks for something, with or without a question mark.
+fn is_request(sentence: &str) -> bool {
+    const FIRST: &str = "is are was were am do does did has have had can could will would should shall may what when \
+        where who whom whose why how which check find tell ask see look verify confirm show say get give list search \
+        please";
+    const ANYWHERE: &[&str] = &["whether", "if", "wonder", "ob"];
+    let words: Vec<String> = words(sentence)
+        .map(|word| word.text.to_lowercase())
+        .collect();
+    sentence.trim_end().ends_with('?')
+        || words
+            .first()
+            .is_some_and(|first| FIRST.split_whitespace().any(|word| word == first))
+        || words.iter().any(|word| ANYWHERE.contains(&word.as_str()))
 }
 
 /// The successful results of the tools that count; of every tool if none is named.
@@ -115,11 +145,13 @@ impl<'a> Source<'a> {
     fn empty(event: Option<&'a Event>, tool: &'a str) -> Self {
         Self {
             event,
+            is_asked: false,
             tool,
             texts: Vec::new(),
             text_places: Vec::new(),
             quantities: Vec::new(),
             records: vec![String::new()],
+            record_keys: vec![String::new()],
             statements: Vec::new(),
             keys: String::new(),
             lengths: Vec::new(),
@@ -132,7 +164,7 @@ impl<'a> Source<'a> {
     }
 
     /// Says of the thing in `record` that it has what `key` names, or has not.
-    fn state(&mut self, key: &str, record: usize, is_negated: bool) {
+    fn state(&mut self, key: &str, record: usize, is_negated: bool, is_flag: bool) {
         /// So much of a record tells which thing it is.
         const LONGEST: usize = 120;
         let names = self.records.get(record).map_or("", String::as_str);
@@ -141,8 +173,10 @@ impl<'a> Source<'a> {
         let not = if is_negated { "not " } else { "" };
         self.statements.push(Statement {
             text: format!("{names}: {not}{key}"),
+            record_keys: self.record_keys.get(record).cloned().unwrap_or_default(),
             key,
             is_negated,
+            is_flag,
         });
     }
 
@@ -151,15 +185,17 @@ impl<'a> Source<'a> {
         let mut rest = vec![("", result, 0)];
         while let Some((key, value, record)) = rest.pop() {
             match value {
-                Json::Null => self.state(key, record, true),
-                Json::Bool(flag) => self.state(key, record, !flag),
-                Json::String(text) if text.trim().is_empty() => self.state(key, record, true),
+                Json::Null => self.state(key, record, true, false),
+                Json::Bool(flag) => self.state(key, record, !flag, true),
+                Json::String(text) if text.trim().is_empty() => {
+                    self.state(key, record, true, false)
+                }
                 Json::String(text) => self.add_text(text, key, record),
                 Json::Number(number) => self.add_number(number, key, record, None),
                 Json::Array(items) => {
                     self.lengths.push(items.len());
                     if items.is_empty() {
-                        self.state(key, record, true);
+                        self.state(key, record, true, false);
                     }
                     rest.extend(items.iter().rev().map(|item| (key, item, record)));
                 }
@@ -236,6 +272,16 @@ impl<'a> Source<'a> {
                 _ => {}
             }
         }
+        let mut keys = self.record_keys[outer].clone();
+        keys.push_str(&spaced(key));
+        for (key, value) in fields {
+            let is_name = matches!(value, Json::String(_) | Json::Number(_));
+            if is_name && keys.len() + key.len() < LONGEST_RECORD {
+                keys.push('\n');
+                keys.push_str(&spaced(key));
+            }
+        }
+        self.record_keys.push(keys);
         self.records.push(record);
         self.records.len() - 1
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::assertions::evidence::Spans;
 use crate::assertions::text::{
     self, Language, NumberStyle, clauses, content_words, detect, excerpt, fold, is_negated,
-    opposite, plain,
+    opposite, plain, sentences,
 };
 
 /// The part of a fact's content words that a text must have to hold it.
@@ -85,9 +85,19 @@ impl Fact {
             let is_there = contains_words(&plain(folded), &plain(&self.text));
             return (!is_there).then(|| format!("`{}`", excerpt(&self.text)));
         }
+        // What is asked is not said.
+        let stated: Vec<&str> = sentences(folded)
+            .into_iter()
+            .filter(|sentence| !is_asked(sentence))
+            .collect();
+        let stated = stated.join("\n");
+        let folded = stated.as_str();
         let hard = hard(folded, self.language);
         if let Some(missing) = self.hard.iter().find(|span| !hard.contains(*span)) {
             return Some(format!("`{missing}` is missing"));
+        }
+        if let Some(denied) = self.denied_value(folded) {
+            return Some(format!("`{denied}` is denied"));
         }
         let known = content_words(folded, self.language);
         let missing: Vec<&String> = self.content.difference(&known).collect();
@@ -109,9 +119,52 @@ impl Fact {
             .map(|clause| format!("“{}” says the opposite", excerpt(&clause)))
     }
 
+    /// A word of it that a text doesn't have, even if it has enough of the others.
+    pub(super) fn unsaid_in(&self, folded: &str) -> Option<String> {
+        let known = content_words(folded, self.language);
+        let word = self.content.difference(&known).next()?;
+        let written = text::words(&self.text)
+            .find(|written| text::keyed(written.text, self.language) == *word);
+        Some(written.map_or_else(|| word.clone(), |written| written.text.to_owned()))
+    }
+
+    /// A number or a date that stands in denials only: `at 10, not at 9`.
+    fn denied_value(&self, folded: &str) -> Option<&String> {
+        if is_negated(&self.text, self.language) {
+            return None;
+        }
+        let stated: BTreeSet<String> = clauses(folded)
+            .into_iter()
+            .filter(|clause| !is_negated(clause, self.language))
+            .flat_map(|clause| hard(clause, self.language))
+            .collect();
+        let is_split = |value: &&String| {
+            let of_clauses = clauses(folded).into_iter();
+            of_clauses
+                .filter(|clause| is_negated(clause, self.language))
+                .any(|clause| hard(clause, self.language).contains(*value))
+        };
+        self.hard
+            .iter()
+            .filter(|value| !stated.contains(*value))
+            .find(is_split)
+    }
+
     /// A clause that is about the same and says the opposite, if none says the same.
     pub(super) fn denied_in(&self, folded: &str) -> Option<String> {
         let is_negated_here = is_negated(&self.text, self.language);
+        let ends = ["no longer", "not anymore", "not any more", "nicht mehr"];
+        let ended = sentences(folded).into_iter().find(|sentence| {
+            let known = content_words(sentence, self.language);
+            let shared = self.content.intersection(&known).count();
+            let lower = sentence.to_lowercase();
+            (shared as f64) >= HOLDS * self.content.len() as f64
+                && self.hard.is_empty()
+                && ends.iter().any(|end| lower.contains(end))
+        });
+        if let Some(sentence) = ended.filter(|_| !is_negated_here) {
+            return Some(sentence.to_owned());
+        }
         let mut denied = None;
         for clause in clauses(folded).into_iter().chain([folded]) {
             let known = content_words(clause, self.language);
@@ -128,6 +181,12 @@ impl Fact {
         }
         denied
     }
+}
+
+/// Whether a sentence asks, or says that somebody asks.
+fn is_asked(sentence: &str) -> bool {
+    sentence.trim_end().ends_with('?')
+        || text::words(sentence).any(|word| word.text.eq_ignore_ascii_case("whether"))
 }
 
 /// What must be the same to the letter.

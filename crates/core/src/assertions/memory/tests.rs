@@ -109,6 +109,36 @@ fn other_facts_are_found_by_their_words() {
             Verdict::Undecided,
         ),
         ("respond in German", "42", Verdict::Undecided),
+        (
+            "Ada is allergic to peanuts.",
+            "As Ada is allergic to peanuts, no satay.",
+            Verdict::Holds,
+        ),
+        (
+            "Ada is allergic to peanuts.",
+            "Take the peanut satay for Ada, she loves peanuts.",
+            Verdict::Undecided,
+        ),
+        (
+            "Ada is allergic to peanuts.",
+            "I forgot whether Ada is allergic to peanuts.",
+            Verdict::Fails,
+        ),
+        (
+            "Ada is allergic to peanuts.",
+            "Is Ada allergic to peanuts?",
+            Verdict::Fails,
+        ),
+        (
+            "Ada is allergic to peanuts.",
+            "Ada was allergic to peanuts, but no longer is.",
+            Verdict::Fails,
+        ),
+        (
+            "The group meets at 9.",
+            "The group meets at 10, not at 9.",
+            Verdict::Fails,
+        ),
     ] {
         let finding = recall(output, fact);
         assert_eq!(
@@ -220,6 +250,8 @@ fn corrections_are_written_down() {
         ("Stored a preference", "Noted."),
         ("Meeting is at 6 pm", "See you, the meeting is at 5 pm."),
         ("Meeting is not at 6 pm", "Noted."),
+        ("Meeting is at 5 pm, not at 6 pm", "Noted."),
+        ("Ask whether the meeting is at 6 pm", "Noted."),
     ] {
         let finding = correction(content, output);
         assert_eq!(
@@ -229,6 +261,17 @@ fn corrections_are_written_down() {
             finding.message
         );
     }
+    let write = |content: &str| json!({ "source": "m", "path": "groups/group-a/m.md", "group_id": "group-a", "content": content });
+    let undone = Trial::new("Noted.")
+        .event("memory_write", write("The meeting is at 6 pm"))
+        .event("memory_write", write("The meeting is at 5 pm"));
+    let finding = updated(
+        &undone.view(),
+        Some("group-a"),
+        "the meeting is at 6 pm",
+        Some("the meeting is at 5 pm"),
+    );
+    assert_eq!(finding.verdict, Verdict::Fails, "{}", finding.message);
     let early = Trial::new("Noted.")
         .event("memory_write", json!({ "source": "m", "path": "m", "group_id": "group-a", "content": "meeting at 6 pm" }))
         .event("message_received", json!({ "role": "user", "content": "The meeting is at 6 pm." }));

@@ -88,6 +88,8 @@ impl<'a> Maker<'a> {
             Mutation::OtherUnit => self.change_claims(claims::other_units, take),
             Mutation::NegateClaim => self.change_claims(claims::denials, take),
             Mutation::SwapValues => self.change_claims(claims::swaps, take),
+            Mutation::AlterValue => self.alter_values(take),
+            Mutation::ExceedLimit => self.exceed_limits(take),
             Mutation::LeakMemory => self.leak_memory(take),
             Mutation::DropMemory => self.drop_memory(take),
             Mutation::RepeatStale => self.repeat_stale(take),

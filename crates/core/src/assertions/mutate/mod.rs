@@ -1,20 +1,21 @@
 //! How good are the assertions of a test? Each change that an agent could have made is made to a passing trace,
 //! and some assertion should notice it.
 //!
-//! A change is made only where an assertion of the test looks: a test that says nothing of the output is not asked
-//! about invented numbers, and one that names a tool is not asked about the calls of others. So a mutant that no
+//! A change is made only where an assertion of the test looks: a test that says nothing of the output gets no
+//! invented numbers, and one that names a tool no changed calls of others. So a mutant that no
 //! assertion notices tells of a weak assertion, and not of a missing one.
 
 mod changes;
 mod claims;
 mod edits;
 mod forbidden;
+mod limits;
 mod watches;
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::{Outcome, OutcomeStatus};
-use crate::scenario::{Assertion, TestCase};
+use crate::scenario::{Assertion, AssertionCheck, TestCase};
 use crate::trace::Trace;
 
 /// At most so many mutants are made of one trace.
@@ -63,6 +64,10 @@ pub enum Mutation {
     NegateClaim,
     /// Two values in the output stand in each other's claims.
     SwapValues,
+    /// A value that a path means is another one, or missing.
+    AlterValue,
+    /// The run took one more than it may.
+    ExceedLimit,
     /// The output is missing.
     DropOutput,
 }
@@ -90,6 +95,8 @@ impl Mutation {
         Self::OtherUnit,
         Self::NegateClaim,
         Self::SwapValues,
+        Self::AlterValue,
+        Self::ExceedLimit,
         Self::DropOutput,
     ];
 
@@ -116,6 +123,8 @@ impl Mutation {
             Self::OtherUnit => "other_unit",
             Self::NegateClaim => "negate_claim",
             Self::SwapValues => "swap_values",
+            Self::AlterValue => "alter_value",
+            Self::ExceedLimit => "exceed_limit",
             Self::DropOutput => "drop_output",
         }
     }
@@ -167,6 +176,15 @@ pub struct Survivor {
     pub watched_by: Vec<Watcher>,
 }
 
+/// What no mutant concerned: nobody knows what it notices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unexercised {
+    /// The assertion.
+    pub assertion: Watcher,
+    /// One pattern of it that forbids a text, if the others were exercised: no text is known that it matches.
+    pub pattern: Option<String>,
+}
+
 /// What came of the mutants of one test, or of a suite.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Mutations {
@@ -178,8 +196,8 @@ pub struct Mutations {
     pub total: Tally,
     /// Those that nobody noticed.
     pub survivors: Vec<Survivor>,
-    /// The assertions that no mutant concerned, in the order of the test: nobody knows what they notice.
-    pub not_asked: Vec<Watcher>,
+    /// What no mutant concerned, in the order of the test.
+    pub unexercised: Vec<Unexercised>,
 }
 
 /// Counts of mutants.
@@ -225,7 +243,7 @@ impl Mutations {
         }
         self.total.add(other.total);
         self.survivors.extend(other.survivors);
-        self.not_asked.extend(other.not_asked);
+        self.unexercised.extend(other.unexercised);
     }
 }
 
@@ -239,7 +257,7 @@ pub fn mutate(
 ) -> Mutations {
     let mut mutations = Mutations::default();
     let unchanged = judge(trace);
-    let mut asked: HashSet<String> = HashSet::new();
+    let mut exercised: HashSet<String> = HashSet::new();
     changes::each(case, trace, MOST_MUTANTS, &mut |mutant| {
         let outcomes = judge(&mutant.trace);
         let noticed = is_noticed(case.assertions.len(), &unchanged, &outcomes);
@@ -257,7 +275,7 @@ pub fn mutate(
         of_kind.count(noticed);
         mutations.total.count(noticed);
         let ids = mutant.watched_by.iter().map(|watcher| &watcher.id);
-        asked.extend(ids.cloned());
+        exercised.extend(ids.cloned());
         if !noticed {
             mutations.survivors.push(Survivor {
                 mutation: mutant.mutation,
@@ -267,26 +285,36 @@ pub fn mutate(
             });
         }
     });
-    let not_asked = case
-        .assertions
-        .iter()
-        .filter(|assertion| !asked.contains(&assertion.id));
-    mutations.not_asked = not_asked.map(Watcher::of).collect();
+    for assertion in &case.assertions {
+        let unexercised = |pattern| Unexercised {
+            assertion: Watcher::of(assertion),
+            pattern,
+        };
+        if !exercised.contains(&assertion.id) {
+            mutations.unexercised.push(unexercised(None));
+        } else if let AssertionCheck::OutputOmits { patterns } = &assertion.check {
+            let unknown = patterns
+                .iter()
+                .filter(|pattern| !forbidden::is_literal(pattern));
+            let unknown = unknown.map(|pattern| unexercised(Some(pattern.text.clone())));
+            mutations.unexercised.extend(unknown);
+        }
+    }
     mutations
 }
 
-/// Whether one of the `asked` assertions comes out worse than before, or something is warned of that nobody was
+/// Whether one of the first `asserted` outcomes comes out worse than before, or something is warned of that nobody was
 /// warned of before.
-fn is_noticed(asked: usize, before: &[Outcome], after: &[Outcome]) -> bool {
+fn is_noticed(asserted: usize, before: &[Outcome], after: &[Outcome]) -> bool {
     let rank = |status| match status {
         OutcomeStatus::Pass | OutcomeStatus::Skip => 0,
         OutcomeStatus::Warn => 1,
         OutcomeStatus::Fail => 2,
     };
     after.iter().enumerate().any(|(idx, outcome)| {
-        let was = match idx < asked {
+        let was = match idx < asserted {
             true => before.get(idx).map_or(0, |was| rank(was.status)),
-            // What nobody asked for stands behind, and not always in the same place.
+            // What no assertion is about stands behind, and not always in the same place.
             false => before
                 .iter()
                 .filter(|was| was.kind == outcome.kind && was.observed == outcome.observed)

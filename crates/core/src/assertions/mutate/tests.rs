@@ -4,6 +4,7 @@ use super::super::samples::{self, Events, assertion, selects, tool};
 use super::*;
 use crate::scenario::AssertionCheck;
 use crate::trace::EventData;
+use crate::value::Json;
 
 fn case(checks: Vec<AssertionCheck>) -> TestCase {
     TestCase {
@@ -108,7 +109,7 @@ fn what_is_invented_is_said_in_the_form_of_the_output() {
 }
 
 #[test]
-fn what_is_forbidden_is_done_and_who_is_not_asked_is_told() {
+fn what_is_forbidden_is_done_and_what_is_not_exercised_is_told() {
     let checks = vec![
         AssertionCheck::MustNotCallTool {
             tool: tool("mcp__*__delete"),
@@ -118,10 +119,18 @@ fn what_is_forbidden_is_done_and_who_is_not_asked_is_told() {
             max_total: None,
         },
         AssertionCheck::OutputOmits {
-            patterns: vec![samples::pattern("as an ai")],
+            patterns: vec![samples::pattern("as an ai"), samples::pattern(r"^sk-\d+")],
         },
-        AssertionCheck::MaxErrors { limit: 0 },
-        AssertionCheck::MaxTokens { limit: 9 },
+        AssertionCheck::OutputOmits {
+            patterns: vec![samples::pattern("^secret$")],
+        },
+        AssertionCheck::SchedulerOutboundCount {
+            tool: tool("send"),
+            exact: Some(0),
+            min: None,
+            max: None,
+            dedupe_by: None,
+        },
     ];
     let mut case = case(checks);
     for (number, assertion) in case.assertions.iter_mut().enumerate() {
@@ -147,8 +156,58 @@ fn what_is_forbidden_is_done_and_who_is_not_asked_is_told() {
     // One call more is within the bound.
     let survived: Vec<_> = mutations.survivors.iter().map(|one| one.mutation).collect();
     assert_eq!(survived, [Mutation::DuplicateCall]);
-    let not_asked: Vec<&str> = mutations.not_asked.iter().map(|one| one.kind).collect();
-    assert_eq!(not_asked, ["max_tokens"]);
+    let unexercised: Vec<_> = mutations
+        .unexercised
+        .iter()
+        .map(|one| (one.assertion.id.as_str(), one.pattern.as_deref()))
+        .collect();
+    assert_eq!(
+        unexercised,
+        [("a2", Some(r"^sk-\d+")), ("a3", None), ("a4", None)]
+    );
+}
+
+#[test]
+fn limits_are_exceeded_and_values_changed() {
+    let path = |path: &str, equals: Option<Json>| AssertionCheck::JsonPath {
+        path: path.parse().expect("a path"),
+        equals,
+        exists: None,
+        count: None,
+    };
+    let checks = vec![
+        AssertionCheck::MaxErrors { limit: 2 },
+        AssertionCheck::MaxErrors { limit: 0 },
+        AssertionCheck::MaxTokens { limit: 9 },
+        AssertionCheck::MaxDurationMs { limit: 60_000.0 },
+        path("$.final_output.content", Some(json!("done"))),
+        path("$.events[?@.type == 'tool_call']", None),
+        path("$.events[*].data.args.n", Some(json!([0, 1]))),
+    ];
+    let mut case = case(checks);
+    for (number, assertion) in case.assertions.iter_mut().enumerate() {
+        assertion.id = format!("a{number}");
+    }
+    let mut passing = trace(&["a", "b"], "done");
+    let metrics = passing
+        .end
+        .as_mut()
+        .map(|end| &mut end.metrics)
+        .expect("an end");
+    metrics.timing_ms_total = 5.0;
+    metrics.token_usage = Some(1);
+    let unchanged = super::super::judge(&case, &passing);
+    assert!(
+        unchanged
+            .iter()
+            .all(|one| one.status == OutcomeStatus::Pass),
+        "{unchanged:?}"
+    );
+    let mutations = mutate(&case, &passing, |trace| super::super::judge(&case, trace));
+    assert_eq!(mutations.survivors, []);
+    assert_eq!(mutations.unexercised, []);
+    assert_eq!(mutations.by_mutation[&Mutation::ExceedLimit].made, 4);
+    assert_eq!(mutations.by_mutation[&Mutation::AlterValue].made, 3);
 }
 
 #[test]

@@ -25,7 +25,11 @@ pub(super) fn watches(check: &AssertionCheck, mutation: Mutation) -> bool {
         ),
         Check::MaxToolCalls { .. } => matches!(mutation, M::DuplicateCall | M::CallForbidden),
         Check::RetryPolicyRespected { .. } => mutation == M::DuplicateCall,
-        Check::MaxErrors { .. } => mutation == M::FlipStatus,
+        Check::MaxErrors { limit: 0 } => matches!(mutation, M::FlipStatus | M::ExceedLimit),
+        Check::MaxErrors { .. } | Check::MaxDurationMs { .. } | Check::MaxTokens { .. } => {
+            mutation == M::ExceedLimit
+        }
+        Check::JsonPath { .. } => mutation == M::AlterValue,
         Check::SchedulerOutboundCount { exact, max, .. } => {
             matches!(mutation, M::DropCall | M::FlipStatus)
                 || (mutation == M::DuplicateCall && (exact.is_some() || max.is_some()))

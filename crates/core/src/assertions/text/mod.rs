@@ -21,10 +21,10 @@ pub(super) use numbers::{
     FoundNumber, Identifier, Measure, NumberStyle, Quantity, count_word, identifiers, json_number,
     numbers, unit_of,
 };
-pub(super) use polarity::{is_negated, opposite};
+pub(super) use polarity::{is_negated, is_reversed, opposite};
 pub(super) use quotes::quotes;
 pub(super) use units::{Unit, UnitKind, clauses, is_bullet, sentences, units};
-pub(super) use words::{content_words, keyed, words};
+pub(super) use words::{content_words, keyed, statement_words, words};
 
 use std::ops::Range;
 
@@ -39,12 +39,7 @@ fn fold_character(character: char) -> Option<char> {
         char::from_digit(u32::from(character) - u32::from(zero), 10).or(Some(character))
     };
     match character {
-        // Zero-width signs and marks of direction.
-        '\u{ad}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{2064}'
-        | '\u{feff}' => None,
+        hidden if super::fold::is_invisible(hidden) => None,
         '\u{2018}' | '\u{2019}' | '\u{201b}' | '\u{2bc}' | '\u{ff07}' => Some('\''),
         '\u{2212}' | '\u{2010}' | '\u{2011}' | '\u{ff0d}' => Some('-'),
         '\u{ff05}' | '\u{66a}' => Some('%'),

@@ -364,7 +364,7 @@ fn suffix(rest: &str, style: NumberStyle, is_money: bool) -> Suffix {
         let length: usize = word
             .chars()
             .take(20)
-            .take_while(|character| character.is_alphabetic() || "%°$€£¥₹µ'".contains(*character))
+            .take_while(|character| character.is_alphabetic() || "%‰°$€£¥₹µ'".contains(*character))
             .map(char::len_utf8)
             .sum();
         let word = &word[..length];
@@ -469,6 +469,7 @@ fn unit(word: &str, is_attached: bool) -> Option<Measure> {
         _ => match word.to_lowercase().as_str() {
             "%" | "percent" | "pct" | "prozent" | "procent" | "procento" | "percento"
             | "процентов" | "процента" => Measure::Percent,
+            "‰" => Measure::Of("permille", 1.0),
             "ms" | "msec" | "millisecond" | "milliseconds" | "millisekunden" => {
                 Measure::Of("time", 1e-3)
             }
@@ -493,10 +494,9 @@ fn unit(word: &str, is_attached: bool) -> Option<Measure> {
             "mm" => Measure::Of("length", 1e-3),
             "cm" => Measure::Of("length", 1e-2),
             "m" | "meter" | "meters" | "metre" | "metres" | "metern" => Measure::Of("length", 1.0),
-            "km" | "kilometer" | "kilometers" | "kilometre" | "kilometres" | "kilometern" => {
-                Measure::Of("length", 1e3)
-            }
-            "mile" | "miles" | "mi" => Measure::Of("miles", 1.0),
+            "km" | "kilometer" | "kilometers" | "kilometre" | "kilometres" | "kilometern"
+            | "kph" | "kmh" => Measure::Of("length", 1e3),
+            "mile" | "miles" | "mi" | "mph" => Measure::Of("miles", 1.0),
             "g" | "gram" | "grams" | "gramm" => Measure::Of("mass", 1e-3),
             "kg" | "kilogram" | "kilograms" | "kilogramm" => Measure::Of("mass", 1.0),
             "t" | "ton" | "tons" | "tonne" | "tonnes" | "tonnen" => Measure::Of("mass", 1e3),

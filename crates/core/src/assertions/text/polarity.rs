@@ -196,6 +196,27 @@ const OPPOSITES: &[(&[&str], &[&str])] = &[
     (&["up"], &["down"]),
 ];
 
+/// Whether one text has a word that the other has with `un` before it: `paid` and `unpaid`.
+pub(in crate::assertions) fn is_reversed(claim: &str, source: &str) -> bool {
+    let set = |text: &str| -> std::collections::HashSet<String> {
+        words(text).map(|word| word.text.to_lowercase()).collect()
+    };
+    let (claim, source) = (set(claim), set(source));
+    let has_reverse = |one: &std::collections::HashSet<String>,
+                       other: &std::collections::HashSet<String>| {
+        one.iter().any(|word| {
+            let positive = word.strip_prefix("un");
+            positive.is_some_and(|positive| {
+                positive.len() > 3
+                    && other.contains(positive)
+                    && !other.contains(word)
+                    && !one.contains(positive)
+            })
+        })
+    };
+    has_reverse(&claim, &source) || has_reverse(&source, &claim)
+}
+
 /// A pair of words that say the opposite: one of `claim` and one of `source`, where neither has the other's.
 pub(in crate::assertions) fn opposite(
     claim: &str,

@@ -1,6 +1,7 @@
 //! Words, and those of them that carry meaning.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
 
 use super::Language;
 
@@ -59,11 +60,40 @@ const LONGEST_STEMMED: usize = 64;
 /// between words every two neighbouring characters make a word.
 pub(in crate::assertions) fn content_words(folded: &str, language: Language) -> BTreeSet<String> {
     let stop_words = language.stop_words();
+    stems(folded, language, |word| stop_words.contains(word))
+}
+
+/// The words of a folded text that make a statement, brought to their stems: those of [`content_words`], and what
+/// is as common and still says what happened, such as `sent` or `order`.
+pub(in crate::assertions) fn statement_words(folded: &str, language: Language) -> BTreeSet<String> {
+    match language {
+        Language::English => stems(folded, language, is_function_word),
+        _ => content_words(folded, language),
+    }
+}
+
+/// Words of English that only hold sentences together, or negate them.
+fn is_function_word(word: &str) -> bool {
+    const WORDS: &str = "a an the this that these those there here it its he him his she her hers they them their \
+        i me my mine we us our ours you your yours who whom whose which what is are was were be been being am has \
+        have had having do does did will would shall should can could may might must and or but nor so yet if then \
+        than as of at by for from in into on onto to with about between over under per via not no never without \
+        neither none nobody nothing cannot cant also just now already still very say says said \
+        see";
+    static SET: LazyLock<HashSet<&str>> = LazyLock::new(|| WORDS.split_whitespace().collect());
+    SET.contains(word) || word.ends_with("n't")
+}
+
+fn stems(
+    folded: &str,
+    language: Language,
+    is_left_out: impl Fn(&str) -> bool,
+) -> BTreeSet<String> {
     let stemmer = language.stemmer();
     let mut content = BTreeSet::new();
     for word in words(folded) {
         if word.text.chars().any(is_unspaced) {
-            add_pairs(word.text, stop_words, &mut content);
+            add_pairs(word.text, &is_left_out, &mut content);
             continue;
         }
         // Numbers and what has numbers in it are looked at for themselves.
@@ -72,7 +102,7 @@ pub(in crate::assertions) fn content_words(folded: &str, language: Language) -> 
         }
         let lower = word.text.to_lowercase();
         let lower = lower.strip_suffix("'s").unwrap_or(&lower);
-        if lower.chars().nth(1).is_none() || stop_words.contains(lower) {
+        if lower.chars().nth(1).is_none() || is_left_out(lower) {
             continue;
         }
         // French and Italian articles are written onto their nouns.
@@ -105,7 +135,7 @@ pub(in crate::assertions) fn keyed(word: &str, language: Language) -> String {
 
 fn add_pairs(
     run: &str,
-    stop_words: &std::collections::HashSet<&'static str>,
+    is_left_out: &impl Fn(&str) -> bool,
     content: &mut BTreeSet<String>,
 ) {
     let characters: Vec<char> = run
@@ -114,7 +144,7 @@ fn add_pairs(
         .collect();
     for pair in characters.windows(2) {
         let pair: String = pair.iter().collect();
-        if !stop_words.contains(pair.as_str()) {
+        if !is_left_out(&pair) {
             content.insert(pair);
         }
     }

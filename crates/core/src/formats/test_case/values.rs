@@ -230,10 +230,11 @@ fn compiled(text: &str, rules: Rules) -> Result<Regex, regex::Error> {
     if let Some(regex) = COMPILED.with_borrow(|compiled| compiled.get(&key).cloned()) {
         return Ok(regex);
     }
-    let escaped = (!rules.is_regex).then(|| regex::escape(text));
+    let escaped = (!rules.is_regex).then(|| spaced(text));
     let regex = RegexBuilder::new(escaped.as_deref().unwrap_or(text))
         .case_insensitive(!rules.case_sensitive)
         .multi_line(rules.by_line)
+        .crlf(true)
         .size_limit(MAX_PATTERN)
         .build()?;
     let (most, longest) = MOST_COMPILED;
@@ -246,6 +247,22 @@ fn compiled(text: &str, rules: Rules) -> Result<Regex, regex::Error> {
         });
     }
     Ok(regex)
+}
+
+/// A text as a pattern. Where it has spaces, lines may be broken.
+fn spaced(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    let mut was_space = false;
+    for character in text.chars() {
+        let is_space = character.is_whitespace();
+        match is_space {
+            true if was_space => {}
+            true => pattern.push_str(r"\s+"),
+            false => pattern.push_str(&regex::escape(character.encode_utf8(&mut [0; 4]))),
+        }
+        was_space = is_space;
+    }
+    pattern
 }
 
 /// The patterns of a field that is a list of them.
@@ -374,4 +391,25 @@ fn never_matches(reader: &mut Reader<'_>, object: Object<'_>, selector: &Selecto
     diagnostic.pointer = Some(object.child_pointer(key));
     diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
     diagnostic.help = Some("this selector never matches: correct it".to_owned());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_find_texts_across_lines_and_lines_of_any_system() {
+        let matches = |text: &str, is_regex: bool, whole: &str| {
+            let rules = Rules {
+                is_regex,
+                case_sensitive: false,
+                by_line: true,
+            };
+            compiled(text, rules).expect("a pattern").is_match(whole)
+        };
+        assert!(matches("as an AI", false, "As\nan  ai"));
+        assert!(matches("a.b (c)", false, "A.B (C)"));
+        assert!(!matches("a.b", false, "axb") && !matches("as an", false, "asan"));
+        assert!(matches("^secret$", true, "a\r\nsecret\r\nb"));
+    }
 }

@@ -97,7 +97,14 @@ impl<'a> Session<'a> {
             "user" => self.user(line, by),
             "assistant" => self.assistant(line, by),
             "system" => self.system(line, by),
-            _ if ABOUT_THE_PROGRAM.contains(&kind) => {}
+            _ if ABOUT_THE_PROGRAM.contains(&kind) => {
+                // What an agent of the program does is told nowhere else.
+                let data = line.get("data").unwrap_or(&Json::Null);
+                let message = data.get("message").and_then(|line| line.get("message"));
+                if message.is_some_and(|message| !items(message, "content").is_empty()) {
+                    self.left_out.add(&format!("{kind} with a message"));
+                }
+            }
             "" => self.left_out.add("a line without a type"),
             _ => self.left_out.add(kind),
         }

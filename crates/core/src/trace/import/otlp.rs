@@ -93,6 +93,29 @@ fn moments(spans: &[Span]) -> Vec<Moment<'_>> {
     moments.into_iter().map(|(_, moment)| moment).collect()
 }
 
+/// A call as a model told of it.
+struct ToldCall<'a> {
+    span: &'a Span,
+    id: String,
+    name: String,
+    args: Json,
+}
+
+/// So many calls before one are compared with it.
+const MOST_AT_ONCE: usize = 1000;
+
+/// The traces with an agent or a tool, if there is one with an agent.
+fn agent_traces(spans: &[Span]) -> HashSet<&str> {
+    let of = |operation| {
+        let spans = spans.iter().filter(move |span| span.operation == operation);
+        spans.map(|span| span.trace_id.as_str())
+    };
+    match of(Operation::Agent).next() {
+        Some(_) => of(Operation::Agent).chain(of(Operation::Tool)).collect(),
+        None => HashSet::new(),
+    }
+}
+
 struct Reader<'a> {
     run: Run,
     left_out: LeftOut,
@@ -102,10 +125,16 @@ struct Reader<'a> {
     /// Tools whose spans don't say which call they are.
     executed_names: HashSet<&'a str>,
     answered: HashSet<String>,
+    /// Calls that models told of, each with the span that did.
+    told: Vec<ToldCall<'a>>,
+    /// The calls that an agent's models gave an id, or none, in order.
+    given_ids: HashMap<(Option<String>, String), Vec<String>>,
+    /// Traces in which an agent was asked or a tool was run, if any of them has an agent.
+    agent_traces: HashSet<&'a str>,
     /// How often an agent was told the same.
     received: HashMap<(Option<String>, String), u64>,
-    /// Agents that said something.
-    spoke: HashSet<Option<String>>,
+    /// What each agent said last.
+    last_said: HashMap<Option<String>, String>,
     knows_messages: bool,
 }
 
@@ -126,8 +155,11 @@ impl<'a> Reader<'a> {
                 .map(Span::tool)
                 .collect(),
             answered: HashSet::new(),
+            told: Vec::new(),
+            given_ids: HashMap::new(),
+            agent_traces: agent_traces(spans),
             received: HashMap::new(),
-            spoke: HashSet::new(),
+            last_said: HashMap::new(),
             knows_messages: false,
         }
     }
@@ -174,10 +206,11 @@ impl<'a> Reader<'a> {
     }
 
     /// What a model or agent was given: each request repeats the whole conversation, so only what is new counts.
-    fn input(&mut self, span: &Span, by: &By) {
+    fn input(&mut self, span: &'a Span, by: &By) {
         let messages = messages::input(span);
         self.knows_messages |= !messages.is_empty();
         let mut told: HashMap<String, u64> = HashMap::new();
+        let mut responses: HashMap<String, usize> = HashMap::new();
         for message in messages {
             for part in message.parts {
                 match part {
@@ -192,12 +225,16 @@ impl<'a> Reader<'a> {
                         }
                     }
                     Part::Response { id, response } => {
-                        let is_known = self.executed_ids.contains(id.as_str())
-                            || !self.run.has_call(&id)
-                            || !self.answered.insert(id.clone());
-                        if !is_known {
+                        let nth = responses.entry(id.clone()).or_default();
+                        let of_id = self.given_ids.get(&(by.agent_id.clone(), id.clone()));
+                        let call_id = of_id.and_then(|ids| ids.get(*nth)).cloned();
+                        *nth += 1;
+                        if let Some(call_id) = call_id
+                            && !self.executed_ids.contains(id.as_str())
+                            && self.answered.insert(call_id.clone())
+                        {
                             let answer = messages::answer(&response, true);
-                            self.run.answered(by.clone(), &id, answer);
+                            self.run.answered(by.clone(), &call_id, answer);
                         }
                     }
                     _ => {}
@@ -206,7 +243,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn model_end(&mut self, span: &Span, by: &By) {
+    fn model_end(&mut self, span: &'a Span, by: &By) {
         if let Some(error) = &span.error {
             let kind = error.kind.as_deref().unwrap_or("error");
             let message = error.message.as_deref().unwrap_or_default();
@@ -219,38 +256,81 @@ impl<'a> Reader<'a> {
         self.output(span, by);
     }
 
-    fn agent_end(&mut self, span: &Span, by: &By) {
-        if by.agent_id.is_none() && span.error.is_some() {
-            self.run.is_failed = true;
+    fn agent_end(&mut self, span: &'a Span, by: &By) {
+        if let Some(error) = &span.error {
+            if by.agent_id.is_none() {
+                self.run.is_failed = true;
+            }
+            // Usually it failed because something in it did, which is told there.
+            let is_told = self.by_id.values().any(|inner| {
+                inner.error.is_some()
+                    && inner.is_ours()
+                    && self
+                        .line_up(inner)
+                        .skip(1)
+                        .any(|above| above.id == span.id)
+            });
+            if !is_told {
+                let kind = error.kind.as_deref().unwrap_or("error");
+                let message = error.message.as_deref().unwrap_or_default();
+                self.run.failed(by.clone(), "model", kind, message);
+            }
         }
-        // The answers of an agent are those of its model, unless nobody recorded these.
-        if !self.spoke.contains(&by.agent_id) {
-            self.output(span, by);
-        }
+        self.output(span, by);
     }
 
-    fn output(&mut self, span: &Span, by: &By) {
+    fn output(&mut self, span: &'a Span, by: &By) {
         let messages = messages::output(span);
         self.knows_messages |= !messages.is_empty();
         for part in messages.into_iter().flat_map(|message| message.parts) {
             match part {
+                // An agent repeats what its model said last. If another of its models spoke since, to name the
+                // conversation for instance, the agent's word is its answer.
+                Part::Text(text)
+                    if span.operation == Operation::Agent
+                        && self.last_said.get(&by.agent_id) == Some(&text) => {}
                 Part::Text(text) => {
-                    self.spoke.insert(by.agent_id.clone());
+                    self.last_said.insert(by.agent_id.clone(), text.clone());
                     self.run.said(by.clone(), text, Some(&span.id));
                 }
+                Part::Thought(_) if span.operation == Operation::Agent => {}
                 Part::Thought(text) => self.run.thought(by.clone(), text),
-                Part::Call { id, name, args } => {
-                    let is_known = self.executed_ids.contains(id.as_str())
-                        || self.executed_names.contains(name.as_str())
-                        || self.run.has_call(&id);
-                    if !is_known {
-                        self.run.called(by.clone(), &name, &id, args);
-                    }
-                }
+                Part::Call { id, name, args } => self.told_call(span, by, id, name, args),
                 Part::Response { .. } => {}
                 Part::Unknown(kind) => self.left_out.add(&format!("part: {kind}")),
             }
         }
+    }
+
+    /// A model asked for a call. Ids may be missing, or begin anew with each answer: then it is another call.
+    fn told_call(&mut self, span: &'a Span, by: &By, id: String, name: String, args: Json) {
+        let is_executed = self.executed_ids.contains(id.as_str())
+            || self.executed_names.contains(name.as_str());
+        let is_same = |told: &ToldCall<'_>| {
+            let is_same_call = told.id == id && told.name == name && told.args == args;
+            // The same answer in two choices, or seen by two instruments at once.
+            is_same_call
+                && match std::ptr::eq(told.span, span) {
+                    true => !id.is_empty(),
+                    false => span.start < told.span.end && told.span.start < span.end,
+                }
+        };
+        if is_executed || self.told.iter().rev().take(MOST_AT_ONCE).any(is_same) {
+            return;
+        }
+        let mut call_id = id.clone();
+        if id.is_empty() || self.run.has_call(&id) {
+            call_id = format!("{}-{}", span.id, self.told.len() + 1);
+        }
+        self.run.called(by.clone(), &name, &call_id, args.clone());
+        let key = (by.agent_id.clone(), id.clone());
+        self.given_ids.entry(key).or_default().push(call_id);
+        self.told.push(ToldCall {
+            span,
+            id,
+            name,
+            args,
+        });
     }
 
     /// The agent that did it, if it is one that another agent called.
@@ -258,7 +338,13 @@ impl<'a> Reader<'a> {
         let mut agents = self
             .line_up(span)
             .filter(|span| span.operation == Operation::Agent);
-        let nearest = agents.next()?;
+        let Some(nearest) = agents.next() else {
+            // Where agents are recorded, a model that is asked in a trace without any is nobody's turn.
+            let is_beside = span.operation == Operation::Model
+                && !self.agent_traces.is_empty()
+                && !self.agent_traces.contains(span.trace_id.as_str());
+            return is_beside.then(|| span.name.clone());
+        };
         agents.next()?;
         let name = nearest
             .text("gen_ai.agent.name")

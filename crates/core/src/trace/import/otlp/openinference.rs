@@ -12,13 +12,15 @@ pub(super) const KIND: &str = "openinference.span.kind";
 
 type Attributes = Map<String, Json>;
 
-/// Adds what the attributes of a span of OpenInference say, where nothing else says it. Chains, retrievers, embeddings
-/// and the like are nobody's turn: they stay as they are.
+/// Adds what the attributes of a span of OpenInference say, where nothing else says it. A retriever is a tool, and the
+/// documents are its result. Chains only hold others together, and embeddings and the like are nobody's turn: they stay
+/// as they are.
 pub(super) fn translate(attributes: &mut Attributes) {
     let kind = attributes.get(KIND).and_then(Json::as_str);
-    let operation = match kind.unwrap_or_default().to_ascii_uppercase().as_str() {
+    let kind = kind.unwrap_or_default().to_ascii_uppercase();
+    let operation = match kind.as_str() {
         "LLM" => "chat",
-        "TOOL" => "execute_tool",
+        "TOOL" | "RETRIEVER" => "execute_tool",
         "AGENT" => "invoke_agent",
         _ => return,
     };
@@ -34,9 +36,15 @@ pub(super) fn translate(attributes: &mut Attributes) {
             ("gen_ai.tool.call.id", of("tool_call.id").or(of("tool.id"))),
             (
                 "gen_ai.tool.call.arguments",
-                of("input.value").or(of("tool.parameters")),
+                match kind.as_str() {
+                    "RETRIEVER" => of("input.value").map(query),
+                    _ => of("input.value").or(of("tool.parameters")),
+                },
             ),
-            ("gen_ai.tool.call.result", of("output.value")),
+            (
+                "gen_ai.tool.call.result",
+                documents(attributes).or(of("output.value")),
+            ),
         ]),
         _ => added.extend([
             (
@@ -78,6 +86,34 @@ fn numbered(attributes: &Attributes, prefix: &str) -> Vec<Attributes> {
         }
     }
     groups.into_values().collect()
+}
+
+/// The arguments of a retriever: a text is what it looked for.
+fn query(value: Json) -> Json {
+    match in_text(&value) {
+        Json::String(query) => json!({"query": query}),
+        _ => value,
+    }
+}
+
+/// The documents that a retriever found; nothing if there are none.
+fn documents(attributes: &Attributes) -> Option<Json> {
+    let documents = numbered(attributes, "retrieval.documents");
+    let documents: Vec<Json> = documents
+        .into_iter()
+        .map(|document| {
+            let fields = document.into_iter().map(|(name, value)| {
+                let name = name.strip_prefix("document.").unwrap_or(&name).to_owned();
+                let value = match name.as_str() {
+                    "metadata" => in_text(&value),
+                    _ => value,
+                };
+                (name, value)
+            });
+            Json::Object(fields.collect())
+        })
+        .collect();
+    (!documents.is_empty()).then(|| documents.into())
 }
 
 /// The messages below `prefix`; nothing if there are none.

@@ -1,5 +1,7 @@
 //! Spans with their attributes as plain JSON.
 
+use std::collections::HashSet;
+
 use super::openinference;
 use crate::trace::import::lines::{LeftOut, items, json_in_text, text};
 use crate::value::Json;
@@ -16,7 +18,9 @@ pub(super) struct Span {
     pub end: u64,
     pub operation: Operation,
     pub error: Option<SpanError>,
-    name: String,
+    /// Whether it is about a model or a tool, in words that are not known.
+    pub is_unknown: bool,
+    pub name: String,
     attributes: serde_json::Map<String, Json>,
     resource: serde_json::Map<String, Json>,
     /// Events by name, with their attributes.
@@ -46,14 +50,27 @@ pub(super) struct SpanError {
 /// All spans of all documents.
 pub(super) fn spans(documents: &[Json], left_out: &mut LeftOut) -> Vec<Span> {
     let mut spans = Vec::new();
+    // What could not be delivered is sent again.
+    let mut seen = HashSet::new();
     for document in documents {
+        let names = document.as_object().into_iter().flatten();
+        for (name, _) in names.filter(|(name, _)| *name != "resourceSpans") {
+            left_out.add(name);
+        }
         for of_resource in items(document, "resourceSpans") {
             let resource = of_resource.get("resource").map(attributes);
             let resource = resource.unwrap_or_default();
             for scope in items(of_resource, "scopeSpans") {
                 for json in items(scope, "spans") {
                     match span(json, &resource) {
-                        Some(span) => spans.push(span),
+                        Some(span) => {
+                            if span.is_unknown {
+                                left_out.add("a span of a model or a tool in other conventions");
+                            }
+                            if seen.insert((span.trace_id.clone(), span.id.clone())) {
+                                spans.push(span);
+                            }
+                        }
                         None => left_out.add("a span without `spanId` or `startTimeUnixNano`"),
                     }
                 }
@@ -75,8 +92,15 @@ fn span(json: &Json, resource: &serde_json::Map<String, Json>) -> Option<Span> {
         _ => false,
     };
     let exceptions = items(json, "events").iter();
+    let is_exception = |event: &Json| text(event, "name") == Some("exception");
+    // A tool with an exception, and with neither a status nor a result, failed as well.
+    let has_failed = has_failed
+        || (operation == Operation::Tool
+            && status.get("code").is_none_or(|code| *code == 0)
+            && !own.contains_key("gen_ai.tool.call.result")
+            && exceptions.clone().any(is_exception));
     let exception = exceptions
-        .filter(|event| has_failed && text(event, "name") == Some("exception"))
+        .filter(|event| has_failed && is_exception(event))
         .map(attributes)
         .next_back()
         .unwrap_or_default();
@@ -87,6 +111,7 @@ fn span(json: &Json, resource: &serde_json::Map<String, Json>) -> Option<Span> {
         .filter(|message| !message.is_empty())
         .or_else(|| of_exception("exception.message"));
     Some(Span {
+        is_unknown: is_unknown(&own),
         id: text(json, "spanId")?.to_owned(),
         parent_id: text(json, "parentSpanId")
             .filter(|id| !id.is_empty())
@@ -124,8 +149,24 @@ fn operation(attributes: &serde_json::Map<String, Json>) -> Operation {
         Some("invoke_agent") => Operation::Agent,
         Some(_) => Operation::Other,
         None if own("mcp.method.name") == Some("tools/call") => Operation::Tool,
+        None if own("gen_ai.tool.name").is_some() => Operation::Tool,
         None => Operation::Other,
     }
+}
+
+/// Whether attributes tell of a model or a tool in words of conventions that are not read.
+fn is_unknown(attributes: &serde_json::Map<String, Json>) -> bool {
+    const OLDER: &[&str] = &["gen_ai.prompt.", "gen_ai.completion."];
+    const OTHERS: &[&str] = &["gen_ai.", "llm.", "traceloop."];
+    let has = |prefixes: &[&str]| {
+        attributes
+            .keys()
+            .any(|key| prefixes.iter().any(|prefix| key.starts_with(prefix)))
+    };
+    let is_named = ["gen_ai.operation.name", "mcp.method.name", openinference::KIND]
+        .iter()
+        .any(|name| attributes.contains_key(*name));
+    has(OLDER) || (operation(attributes) == Operation::Other && !is_named && has(OTHERS))
 }
 
 impl Span {

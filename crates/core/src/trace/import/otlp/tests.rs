@@ -458,3 +458,238 @@ fn spans_of_openinference_become_the_same_events() {
     let end = trace.end.expect("an end");
     assert_eq!(end.metrics.token_usage, Some(13));
 }
+
+fn chat(id: &str, start: u64, history: &Json, answer: Json) -> Json {
+    span(
+        id,
+        "",
+        start,
+        start + 1,
+        &[
+            operation("chat"),
+            ("gen_ai.input.messages", history.clone()),
+            ("gen_ai.output.messages", json!([assistant(answer)])),
+        ],
+    )
+}
+
+/// Three turns of a chat, of which two call something; `id` is what the model gives both calls.
+fn turns_with_one_id(id: Option<&str>) -> String {
+    let call = |name: &str| json!({"type": "tool_call", "id": id, "name": name, "arguments": {"of": name}});
+    let response = |text: &str| json!({"role": "tool", "parts": [{"type": "tool_call_response", "id": id, "response": text}]});
+    let first = [user("Clean up.")];
+    let second = [
+        &first[..],
+        &[assistant(json!([call("list")])), response("a")],
+    ]
+    .concat();
+    let third = [
+        &second[..],
+        &[assistant(json!([call("rm")])), response("gone")],
+    ]
+    .concat();
+    let spans = [
+        chat("s1", 0, &json!(first), json!([call("list")])),
+        chat("s2", 2, &json!(second), json!([call("rm")])),
+        chat(
+            "s3",
+            4,
+            &json!(third),
+            json!([{"type": "text", "content": "ok"}]),
+        ),
+    ];
+    request(&spans).to_string()
+}
+
+#[test]
+fn calls_without_ids_or_with_one_for_all_are_calls_of_their_own() {
+    for (id, first) in [(None, "s1-1"), (Some("call_0"), "call_0")] {
+        let imported = import(&source(&turns_with_one_id(id)));
+        let trace = imported.trace.expect("a trace");
+        assert_eq!(
+            outline(&trace),
+            [
+                "e1 message_received Clean up.".to_owned(),
+                format!("e2 tool_call {first} list {{\"of\":\"list\"}}"),
+                format!("e3 tool_result {first} list true \"a\" (e2)"),
+                "e4 tool_call s2-2 rm {\"of\":\"rm\"}".to_owned(),
+                "e5 tool_result s2-2 rm true \"gone\" (e4)".to_owned(),
+                "e6 final_output ok".to_owned(),
+            ]
+        );
+    }
+    // Two in one answer are two; the same answer seen twice at once is one.
+    let pay = |amount: u64| json!({"type": "tool_call", "name": "pay", "arguments": {"amount": amount}});
+    let answer = json!([pay(1), pay(2), pay(2)]);
+    let mut inner = chat("inner", 0, &json!([user("Pay.")]), answer.clone());
+    inner["parentSpanId"] = json!("outer");
+    let spans = [chat("outer", 0, &json!([user("Pay.")]), answer), inner];
+    let trace = import(&source(&request(&spans).to_string())).trace;
+    assert_eq!(
+        trace
+            .expect("a trace")
+            .end
+            .expect("an end")
+            .metrics
+            .tool_call_count,
+        3
+    );
+}
+
+#[test]
+fn the_answer_is_that_of_the_agent() {
+    let says = |text: &str| json!([{"type": "text", "content": text}]);
+    let agent = span(
+        "root",
+        "",
+        0,
+        10,
+        &[
+            operation("invoke_agent"),
+            (
+                "gen_ai.output.messages",
+                json!([assistant(says("I hate you."))]),
+            ),
+        ],
+    );
+    let mut answer = chat("answer", 1, &json!([user("Hello")]), says("I hate you."));
+    answer["parentSpanId"] = json!("root");
+    let mut title = chat("title", 3, &json!([user("Name this")]), says("A nice chat"));
+    title["parentSpanId"] = json!("root");
+    let mut title_elsewhere = chat("title", 12, &json!([user("Name this")]), says("A nice chat"));
+    title_elsewhere["traceId"] = json!("another");
+    for title in [title, title_elsewhere] {
+        let spans = [agent.clone(), answer.clone(), title];
+        let trace = import(&source(&request(&spans).to_string())).trace;
+        let end = trace.expect("a trace").end.expect("an end");
+        let output = end.final_output.expect("an answer");
+        assert_eq!(output.content, "I hate you.");
+        assert_eq!(end.status, RunStatus::Success);
+    }
+}
+
+#[test]
+fn an_agent_that_crashed_is_an_error() {
+    let mut agent = span(
+        "root",
+        "",
+        0,
+        10,
+        &[operation("invoke_agent"), ("error.type", json!("crash"))],
+    );
+    agent["status"] = json!({"code": 2, "message": "out of memory"});
+    let mut answer = chat(
+        "answer",
+        1,
+        &json!([user("Hello")]),
+        json!([{"type": "text", "content": "Hm."}]),
+    );
+    answer["parentSpanId"] = json!("root");
+    let trace = import(&source(
+        &request(&[agent.clone(), answer.clone()]).to_string(),
+    ));
+    let trace = trace.trace.expect("a trace");
+    assert_eq!(
+        outline(&trace).last().map(String::as_str),
+        Some("e3 error model crash out of memory")
+    );
+    assert_eq!(trace.end.expect("an end").status, RunStatus::Failed);
+    // What failed in it is told once.
+    answer["status"] = json!({"code": 2});
+    let trace = import(&source(&request(&[agent, answer]).to_string())).trace;
+    let errors = trace.expect("a trace").events.into_iter();
+    assert_eq!(
+        errors
+            .filter(|event| event.data.type_name() == "error")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn what_is_not_read_is_counted() {
+    let text = |text: &str| json!([{"type": "text", "content": text}]);
+    let known = request(&[chat("known", 0, &json!([user("Hello")]), text("Hi"))]);
+    let older = span("older", "", 2, 3, &[("gen_ai.completion.0.role", json!("assistant"))]);
+    let embedding = span("vectors", "", 2, 3, &[operation("embeddings")]);
+    let documents = [
+        known.clone(),
+        // Delivered twice.
+        known,
+        json!({"resource_spans": []}),
+        json!({"resourceLogs": [], "name": "rm"}),
+        request(&[older, embedding]),
+    ];
+    let documents: Vec<String> = documents.iter().map(Json::to_string).collect();
+    let imported = import(&source(&documents.join("\n")));
+    assert_eq!(
+        warnings(&imported),
+        [
+            "4 entries were left out: `a span of a model or a tool in other conventions` (1), `name` (1), `resourceLogs` (1), `resource_spans` (1)"
+        ]
+    );
+    assert_eq!(
+        outline(&imported.trace.expect("a trace")),
+        ["e1 message_received Hello", "e2 final_output Hi"]
+    );
+}
+
+#[test]
+fn a_tool_is_known_without_its_operation() {
+    let tool = span("t", "", 2, 3, &[("gen_ai.tool.name", json!("rm"))]);
+    let mut broken = span(
+        "b",
+        "",
+        4,
+        5,
+        &[operation("execute_tool"), ("gen_ai.tool.name", json!("ls"))],
+    );
+    broken["events"] = json!([{"name": "exception", "attributes": []}]);
+    let trace = import(&source(&request(&[tool, broken]).to_string())).trace;
+    assert_eq!(
+        outline(&trace.expect("a trace")),
+        [
+            "e1 tool_call t rm null",
+            "e2 tool_result t rm true null (e1)",
+            "e3 tool_call b ls null",
+            "e4 tool_result b ls false null (e3)",
+            "e5 error b tool_error  (e3)",
+        ]
+    );
+}
+
+#[test]
+fn a_retriever_of_openinference_is_a_tool() {
+    let mut retriever = span(
+        "r",
+        "",
+        0,
+        1,
+        &[
+            ("openinference.span.kind", json!("RETRIEVER")),
+            ("input.value", json!("bridges")),
+            (
+                "retrieval.documents.0.document.content",
+                json!("The bridge is safe."),
+            ),
+            ("retrieval.documents.0.document.id", json!("d1")),
+            (
+                "retrieval.documents.0.document.metadata",
+                json!("{\"page\": 3}"),
+            ),
+            (
+                "retrieval.documents.1.document.content",
+                json!("It is old."),
+            ),
+        ],
+    );
+    retriever["name"] = json!("VectorStore");
+    let trace = import(&source(&request(&[retriever]).to_string())).trace;
+    assert_eq!(
+        outline(&trace.expect("a trace")),
+        [
+            "e1 tool_call r VectorStore {\"query\":\"bridges\"}",
+            "e2 tool_result r VectorStore true [{\"content\":\"The bridge is safe.\",\"id\":\"d1\",\"metadata\":{\"page\":3}},{\"content\":\"It is old.\"}] (e1)",
+        ]
+    );
+}
