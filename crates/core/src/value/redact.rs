@@ -194,25 +194,54 @@ pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
     }
 }
 
-/// A secret as it is and as it would look inside JSON, a URL and a single-quoted shell word.
+/// A secret as it is and as it would look inside JSON, a URL and a single-quoted shell word. Writers of JSON differ in
+/// what they escape, and those of URLs in what they leave.
 fn spellings(secret: &str) -> Vec<String> {
     let json = Json::String(secret.to_owned()).to_string();
-    let url: String = secret
-        .bytes()
-        .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                char::from(byte).to_string()
+    let json = &json[1..json.len() - 1];
+    let ascii = |is_upper: bool| -> String {
+        let unit = |unit: u16| match is_upper {
+            true => format!("\\u{unit:04X}"),
+            false => format!("\\u{unit:04x}"),
+        };
+        let spelled = json.chars().map(|character| match character.is_ascii() {
+            true => character.to_string(),
+            false => character
+                .encode_utf16(&mut [0; 2])
+                .iter()
+                .copied()
+                .map(unit)
+                .collect(),
+        });
+        spelled.collect()
+    };
+    let url = |left: &str| -> String {
+        let byte = |byte: u8| {
+            let character = char::from(byte);
+            match character.is_ascii_alphanumeric()
+                || "-_.~".contains(character)
+                || left.contains(character)
+            {
+                true => character.to_string(),
+                false => format!("%{byte:02X}"),
             }
-            other => format!("%{other:02X}"),
-        })
-        .collect();
+        };
+        secret.bytes().map(byte).collect()
+    };
+    let urls = ["", "/", "!'()*"].map(url);
     let mut all = vec![
         secret.to_owned(),
-        json[1..json.len() - 1].to_owned(),
-        url.to_lowercase(),
-        url,
+        json.to_owned(),
+        json.replace('/', "\\/"),
+        ascii(true),
+        ascii(false),
         secret.replace('\'', r"'\''"),
     ];
+    for url in urls {
+        all.push(url.replace("%20", "+"));
+        all.push(url.to_lowercase());
+        all.push(url);
+    }
     all.sort();
     all.dedup();
     all
@@ -237,6 +266,26 @@ mod tests {
             value,
             json!({"a": ["x [redacted] y", "[redacted]", 1], "[redacted]": true, "u": "[redacted]"})
         );
+    }
+
+    #[test]
+    fn secrets_are_known_in_all_usual_spellings() {
+        let secret = "Grü\u{1F511} a/b\"c!";
+        let redactor = Redactor::new([secret.to_owned()]);
+        for spelled in [
+            secret,
+            // JSON of serde, of Python, and of PHP.
+            r#"Grü🔑 a/b\"c!"#,
+            r#"Gr\u00fc\ud83d\udd11 a/b\"c!"#,
+            r#"Gr\u00FC\uD83D\uDD11 a/b\"c!"#,
+            r#"Grü🔑 a\/b\"c!"#,
+            // `quote`, `quote_plus` and `encodeURIComponent`.
+            "Gr%C3%BC%F0%9F%94%91%20a/b%22c%21",
+            "Gr%C3%BC%F0%9F%94%91+a%2Fb%22c%21",
+            "Gr%C3%BC%F0%9F%94%91%20a%2Fb%22c!",
+        ] {
+            assert_eq!(redactor.text(spelled), REDACTED, "{spelled}");
+        }
     }
 
     #[test]
