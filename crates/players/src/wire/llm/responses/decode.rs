@@ -156,6 +156,9 @@ fn begin(answer: &mut Building, index: u64, item: &Json, at_ms: u64) {
     let kind = text_of(item, "type");
     if matches!(kind, "function_call" | "custom_tool_call") {
         answer.leave_out_others(item, CALL);
+        if text_of(item, "status") == "incomplete" {
+            answer.change("the `status` of a call is `incomplete`");
+        }
         let (id, name) = (text_of(item, "call_id"), text_of(item, "name"));
         let takes_text = kind == "custom_tool_call";
         answer.call((index, 0), id, name, takes_text, at_ms);
