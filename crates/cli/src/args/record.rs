@@ -20,7 +20,7 @@ pub(crate) struct RecordArgs {
 /// What can be recorded.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecordedSource {
-    /// Conversations with a language model, passed on to OpenAI's or Anthropic's API or one like them, as timelines
+    /// Conversations with a language model, passed on to the API of OpenAI, Anthropic or Google or one like them, as timelines
     #[command(after_long_help = format!("{RECORD_LLM_EXAMPLES}\n\n{}\n{}", exit_code::HELP, exit_code::HELP_ON_COMMAND))]
     Llm(Box<RecordLlmArgs>),
 }

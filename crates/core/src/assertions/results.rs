@@ -5,10 +5,10 @@ use serde_json_path::JsonPath;
 
 use super::Finding;
 use super::reach::{uncalled_help, unreachable_tool};
+use super::values::equals;
 use super::values::{Schema, holds_part, mismatch};
 use super::view::View;
 use super::words::{as_count, brief, count_of, evidence};
-use super::values::equals;
 use crate::scenario::{ToolPattern, ValueTest};
 use crate::trace::{Event, EventData, ToolResult};
 use crate::value::Json;
@@ -199,7 +199,9 @@ fn value_misfits(
 fn is_equal(value: &Json, nodes: &[&Json], wanted: &Json) -> bool {
     equals(value, wanted)
         || match (nodes, wanted) {
-            ([node], Json::Array(items)) => matches!(items.as_slice(), [item] if equals(node, item)),
+            ([node], Json::Array(items)) => {
+                matches!(items.as_slice(), [item] if equals(node, item))
+            }
             _ => false,
         }
 }

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::Finding;
 use super::reach::{uncalled_help, unknown_tool, unreachable_tool};
+use super::values::equals;
 use super::values::{Schema, holds_part, mismatch};
 use super::view::{Call, View, dotted};
 use super::words::{as_count, brief, count_of, evidence, quoted, times};
-use super::values::equals;
 use crate::scenario::{ArgsMatch, ToolPattern, Which};
 use crate::trace::{Event, EventData};
 use crate::value::Json;

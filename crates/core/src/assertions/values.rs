@@ -136,7 +136,11 @@ mod tests {
             (json!(351), json!("+351"), false),
             (json!(100), json!("1e2"), false),
             (json!(7), json!(" 7"), false),
-            (json!(1_234_567_890_123_456_789_u64), json!("01234567890123456789"), false),
+            (
+                json!(1_234_567_890_123_456_789_u64),
+                json!("01234567890123456789"),
+                false,
+            ),
             (json!(null), json!(""), false),
             (json!(true), json!("true"), false),
             (json!({"a": [7]}), json!({"a": ["7"]}), true),

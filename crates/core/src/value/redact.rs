@@ -236,23 +236,25 @@ fn spellings(secret: &str) -> Vec<String> {
     all
 }
 
+/// Writers of JSON differ in what they escape, and those of URLs in what they leave.
 fn spellings_of(secret: &str) -> Vec<String> {
     let json = in_json(secret);
-    let ascii: String = json.chars().map(as_ascii).collect();
-    let url = in_url(secret, "");
-    vec![
+    let ascii: String = json.chars().map(|one| as_ascii(one, false)).collect();
+    let mut all = vec![
         secret.to_owned(),
         in_json(&json),
         in_json(&ascii),
         json.replace('/', "\\/"),
+        json.chars().map(|one| as_ascii(one, true)).collect(),
         ascii,
         json,
-        url.to_lowercase(),
-        in_url(secret, "/"),
-        url.replace("%20", "+"),
-        url,
         secret.replace('\'', r"'\''"),
-    ]
+    ];
+    for kept in ["", "/", "!'()*"] {
+        let url = in_url(secret, kept);
+        all.extend([url.replace("%20", "+"), url.to_lowercase(), url]);
+    }
+    all
 }
 
 fn in_json(text: &str) -> String {
@@ -261,13 +263,17 @@ fn in_json(text: &str) -> String {
 }
 
 /// As serializers write that keep to ASCII.
-fn as_ascii(character: char) -> String {
+fn as_ascii(character: char, is_upper: bool) -> String {
     if character.is_ascii() {
         return character.to_string();
     }
     let mut units = [0; 2];
     let units = character.encode_utf16(&mut units).iter();
-    units.map(|unit| format!("\\u{unit:04x}")).collect()
+    let spelled = units.map(|unit| match is_upper {
+        true => format!("\\u{unit:04X}"),
+        false => format!("\\u{unit:04x}"),
+    });
+    spelled.collect()
 }
 
 /// Percent-encoded, but for the characters `kept`.
@@ -338,6 +344,26 @@ mod tests {
             value,
             json!({"a": ["x [redacted] y", "[redacted]", 1], "[redacted]": true, "u": "[redacted]"})
         );
+    }
+
+    #[test]
+    fn secrets_are_known_in_all_usual_spellings() {
+        let secret = "Grü\u{1F511} a/b\"c!";
+        let redactor = Redactor::new([secret.to_owned()]);
+        for spelled in [
+            secret,
+            // JSON of serde, of Python, and of PHP.
+            r#"Grü🔑 a/b\"c!"#,
+            r#"Gr\u00fc\ud83d\udd11 a/b\"c!"#,
+            r#"Gr\u00FC\uD83D\uDD11 a/b\"c!"#,
+            r#"Grü🔑 a\/b\"c!"#,
+            // `quote`, `quote_plus` and `encodeURIComponent`.
+            "Gr%C3%BC%F0%9F%94%91%20a/b%22c%21",
+            "Gr%C3%BC%F0%9F%94%91+a%2Fb%22c%21",
+            "Gr%C3%BC%F0%9F%94%91%20a%2Fb%22c!",
+        ] {
+            assert_eq!(redactor.text(spelled), REDACTED, "{spelled}");
+        }
     }
 
     #[test]

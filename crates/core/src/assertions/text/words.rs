@@ -84,11 +84,7 @@ fn is_function_word(word: &str) -> bool {
     SET.contains(word) || word.ends_with("n't")
 }
 
-fn stems(
-    folded: &str,
-    language: Language,
-    is_left_out: impl Fn(&str) -> bool,
-) -> BTreeSet<String> {
+fn stems(folded: &str, language: Language, is_left_out: impl Fn(&str) -> bool) -> BTreeSet<String> {
     let stemmer = language.stemmer();
     let mut content = BTreeSet::new();
     for word in words(folded) {
@@ -133,11 +129,7 @@ pub(in crate::assertions) fn keyed(word: &str, language: Language) -> String {
     }
 }
 
-fn add_pairs(
-    run: &str,
-    is_left_out: &impl Fn(&str) -> bool,
-    content: &mut BTreeSet<String>,
-) {
+fn add_pairs(run: &str, is_left_out: &impl Fn(&str) -> bool, content: &mut BTreeSet<String>) {
     let characters: Vec<char> = run
         .chars()
         .filter(|character| is_unspaced(*character))

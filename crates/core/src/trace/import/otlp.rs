@@ -265,10 +265,7 @@ impl<'a> Reader<'a> {
             let is_told = self.by_id.values().any(|inner| {
                 inner.error.is_some()
                     && inner.is_ours()
-                    && self
-                        .line_up(inner)
-                        .skip(1)
-                        .any(|above| above.id == span.id)
+                    && self.line_up(inner).skip(1).any(|above| above.id == span.id)
             });
             if !is_told {
                 let kind = error.kind.as_deref().unwrap_or("error");
@@ -304,8 +301,8 @@ impl<'a> Reader<'a> {
 
     /// A model asked for a call. Ids may be missing, or begin anew with each answer: then it is another call.
     fn told_call(&mut self, span: &'a Span, by: &By, id: String, name: String, args: Json) {
-        let is_executed = self.executed_ids.contains(id.as_str())
-            || self.executed_names.contains(name.as_str());
+        let is_executed =
+            self.executed_ids.contains(id.as_str()) || self.executed_names.contains(name.as_str());
         let is_same = |told: &ToldCall<'_>| {
             let is_same_call = told.id == id && told.name == name && told.args == args;
             // The same answer in two choices, or seen by two instruments at once.

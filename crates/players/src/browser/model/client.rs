@@ -335,6 +335,9 @@ fn reply(decoded: Decoded) -> Reply {
                 name: call.name,
                 arguments: match call.input {
                     CallInput::Arguments(arguments) => (*arguments).clone(),
+                    CallInput::Raw(text) if text.trim().is_empty() => {
+                        Json::Object(Default::default())
+                    }
                     CallInput::Text(text) | CallInput::Raw(text) => Json::String(text),
                 },
             }),

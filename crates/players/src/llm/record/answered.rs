@@ -10,9 +10,10 @@ use cuecard_core::script::timeline::{Endpoint, Piece as ScriptPiece, Request};
 use cuecard_core::value::{Json, cut};
 
 use crate::wire::llm::answer::{CallInput, Element, Piece};
-use crate::wire::llm::decode::Decoded;
+use crate::wire::llm::decode::{Decoded, own_error};
 use crate::wire::llm::errors::ApiError;
 use crate::wire::llm::shows_thinking;
+use crate::wire::llm::stop::StopReason;
 
 /// Headers of an error that clients act on, beside `retry-after` in seconds and what says how much is left of a limit.
 const ACTED_ON: &[&str] = &["retry-after-ms", "x-should-retry"];
@@ -21,14 +22,15 @@ const MAX_HEADERS: usize = 20;
 /// How much of a word of an error is told, in characters.
 const SHOWN: usize = 60;
 
-/// What is recorded of an answer.
-pub(super) fn recorded(endpoint: Endpoint, decoded: &Decoded) -> RecordedAnswer {
+/// What is recorded of an answer to this request.
+pub(super) fn recorded(request: &Request, decoded: &Decoded) -> RecordedAnswer {
+    let endpoint = request.endpoint;
     RecordedAnswer {
         id: decoded.id.clone(),
         elements: decoded.elements.iter().map(element).collect(),
         stop_reason: decoded
             .stop_beside_elements()
-            .map(|stop| stop.anthropic().to_owned()),
+            .map(|stop| stop_word(stop).to_owned()),
         usage: decoded.usage.map_or(Json::Null, |usage| {
             let mut scripted = usage.to_scripted();
             // Else a player counts what is thought.
@@ -41,8 +43,16 @@ pub(super) fn recorded(endpoint: Endpoint, decoded: &Decoded) -> RecordedAnswer 
             .failure
             .as_ref()
             .map(|(error, _)| self::error(endpoint, error, &HeaderMap::new())),
+        thinks_unasked: has_thinking(decoded) && !shows_thinking(request),
         is_abandoned: false,
     }
+}
+
+/// The first word of any dialect that means this reason and no other.
+fn stop_word(stop: StopReason) -> &'static str {
+    let words = [stop.anthropic(), stop.chat(), stop.gemini()];
+    let means_it = |word: &&&str| StopReason::from_word(word) == Some(stop);
+    words.iter().find(means_it).copied().unwrap_or(words[0])
 }
 
 fn element(element: &Element) -> RecordedElement {
@@ -55,18 +65,22 @@ fn element(element: &Element) -> RecordedElement {
     };
     match element {
         Element::Thinking(thought) => RecordedElement::Thinking(pieces(thought)),
-        Element::Text(said) | Element::Refusal(said) => RecordedElement::Text(pieces(said)),
-        Element::Call(call) => RecordedElement::Call(RecordedCall {
-            id: call.id.clone(),
-            name: call.name.clone(),
-            args: match &call.input {
-                CallInput::Arguments(args) => args.clone(),
-                CallInput::Text(text) | CallInput::Raw(text) => {
-                    Arc::new(Json::String(text.clone()))
-                }
-            },
-            at_ms: call.at_ms,
-        }),
+        Element::Text(said) => RecordedElement::Text(pieces(said)),
+        Element::Refusal(said) => RecordedElement::Refusal(pieces(said)),
+        Element::Call(call) => {
+            let (args, raw) = match &call.input {
+                CallInput::Arguments(args) => (args.clone(), None),
+                CallInput::Text(text) => (Arc::new(Json::String(text.clone())), None),
+                CallInput::Raw(text) => (Arc::new(serde_json::json!({})), Some(text.clone())),
+            };
+            RecordedElement::Call(RecordedCall {
+                id: call.id.clone(),
+                name: call.name.clone(),
+                args,
+                raw,
+                at_ms: call.at_ms,
+            })
+        }
     }
 }
 
@@ -95,36 +109,55 @@ pub(super) fn error(endpoint: Endpoint, error: &ApiError, headers: &HeaderMap) -
 }
 
 /// What of an answer is not recorded as it was, or not played as it is recorded, one sentence each.
-pub(super) fn notes(endpoint: Endpoint, decoded: &Decoded, request: &Request) -> Vec<String> {
+pub(super) fn notes(decoded: &Decoded, request: &Request) -> Vec<String> {
+    let endpoint = request.endpoint;
     let left_out = decoded.left_out.iter();
     let mut notes: Vec<String> = left_out
         .map(|name| format!("`{name}` is left out of the model's answer"))
         .collect();
     let changed = decoded.changed.iter();
     notes.extend(changed.map(|what| format!("of the model's answer, {what}")));
-    if has_thinking(decoded) && !shows_thinking(request) {
-        let names = match endpoint {
-            Endpoint::Chat => "`reasoning_content`, `reasoning`",
-            Endpoint::Messages | Endpoint::Gemini => "`thinking`",
-            Endpoint::Responses => "`reasoning`",
-        };
-        notes.push(format!(
-            "what the model thinks ({names}) is recorded, and no player says it to such a request"
-        ));
-    }
     let plays_usage =
         endpoint != Endpoint::Chat || !request.wants_stream || request.wants_stream_usage;
+    let name = match endpoint {
+        Endpoint::Gemini => "usageMetadata",
+        _ => "usage",
+    };
     match decoded.usage {
         _ if decoded.failure.is_some() => {}
         None if plays_usage => {
-            notes.push("the answer has no `usage`: a player counts".to_owned());
+            notes.push(format!(
+                "the answer has no `{name}`: it is estimated on replay"
+            ));
         }
         Some(_) if !plays_usage => {
             notes.push(
-                "the answer has a `usage` that was not asked for: no player says it".to_owned(),
+                "the answer has a `usage` that was not asked for: it is not replayed".to_owned(),
             );
         }
         _ => {}
+    }
+    for element in &decoded.elements {
+        if let Element::Call(call) = element
+            && let Some(namespace) = &call.namespace
+            && !request
+                .tools
+                .iter()
+                .any(|tool| tool.name == call.name && tool.namespace.as_ref() == Some(namespace))
+        {
+            let name = cut(&call.name, SHOWN);
+            notes.push(format!(
+                "the `namespace` of the call of `{name}` is left out"
+            ));
+        }
+    }
+    if let Some((failure, _)) = &decoded.failure
+        && (decoded.elements.is_empty() || !request.wants_stream)
+    {
+        notes.push(format!(
+            "the error came in an answer with status 200: it is replayed with status {}",
+            failure.status
+        ));
     }
     if let Some((failure, _)) = &decoded.failure {
         let scripted =
@@ -147,9 +180,10 @@ pub(super) fn notes_on_error(
     error: &RecordedError,
 ) -> Vec<String> {
     let is = serde_json::from_slice::<Json>(body).unwrap_or_default();
-    let Some(members) = is["error"].as_object() else {
+    let Some(members) = own_error(&is).and_then(Json::as_object) else {
         return vec![
-            "the error is not in the words of its API: a player says its text in these".to_owned(),
+            "the error body has another shape than this API's: only its message is replayed"
+                .to_owned(),
         ];
     };
     let played = ApiError::scripted(&error.to_scripted()).body(endpoint);
@@ -157,7 +191,11 @@ pub(super) fn notes_on_error(
     let lost = members
         .iter()
         .filter(|(name, value)| !value.is_null() && played["error"][*name] != **value);
-    lost.map(|(name, value)| not_played(name, value)).collect()
+    let mut notes: Vec<String> = lost.map(|(name, value)| not_played(name, value)).collect();
+    if is.is_array() {
+        notes.push("the error is in a list: it is replayed without".to_owned());
+    }
+    notes
 }
 
 fn not_played(name: &str, value: &Json) -> String {

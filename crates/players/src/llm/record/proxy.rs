@@ -27,6 +27,7 @@ use crate::runtime::patience::{Answering, Busy};
 use crate::runtime::provider::reason;
 use crate::wire::llm::decode::{Decoded, MAX_ANSWER, StreamDecoder, read_body, read_error};
 use crate::wire::llm::errors::ApiError;
+use crate::wire::llm::events::Framing;
 use crate::wire::llm::read_request;
 use crate::wire::llm::route::{Route, Target};
 
@@ -144,7 +145,7 @@ async fn pass_on(
         arrived.named(),
     );
     let target = match route {
-        Ok(Route::Generate(target)) if target.endpoint != Endpoint::Gemini => Some(target),
+        Ok(Route::Generate(target)) => Some(target),
         _ => None,
     };
     let endpoint = target.map_or_else(|| arrived.endpoint_like(), |target| target.endpoint);
@@ -202,11 +203,12 @@ async fn pass_on(
             with_body(answer, Tee::only(proxy, response, answering).body())
         }
         (Some(target), Some(Ok(()))) => {
-            if response.status().is_success() && is_event_stream(response.headers()) {
+            let is_list = target.wants_stream && target.framing == Framing::JsonArray;
+            let is_stream = is_list || is_event_stream(response.headers());
+            if response.status().is_success() && is_stream {
                 passed.is_stream = true;
                 let answer = answer_of(&response);
-                // Only Gemini's streams are not read, and these are passed on above.
-                let decoder = StreamDecoder::new(target.endpoint).ok();
+                let decoder = StreamDecoder::new(target.endpoint, target.framing);
                 let tee = Tee::new(proxy, response, answering, passed, decoder);
                 return with_body(answer, tee.body());
             }

@@ -36,10 +36,10 @@ impl Tee {
         response: reqwest::Response,
         answering: Answering,
         passed: Box<Passed>,
-        decoder: Option<StreamDecoder>,
+        decoder: StreamDecoder,
     ) -> Self {
         let mut tee = Self::only(proxy, response, answering);
-        tee.reading = decoder.map(|decoder| Reading { passed, decoder });
+        tee.reading = Some(Reading { passed, decoder });
         tee
     }
 

@@ -324,7 +324,7 @@ impl Writer {
                 decoded,
                 is_abandoned,
             } => {
-                let mut answer = answered::recorded(passed.endpoint, decoded);
+                let mut answer = answered::recorded(&received.request, decoded);
                 answer.is_abandoned = *is_abandoned;
                 answer
             }
@@ -350,9 +350,7 @@ impl Writer {
         );
         if is_kept {
             let mut notes = match &passed.answered {
-                Answered::Model { decoded, .. } => {
-                    answered::notes(passed.endpoint, decoded, &received.request)
-                }
+                Answered::Model { decoded, .. } => answered::notes(decoded, &received.request),
                 Answered::Error { notes, .. } => notes.clone(),
                 Answered::LeftOut(_) | Answered::Other => Vec::new(),
             };

@@ -10,9 +10,10 @@ use cuecard_core::value::{Json, cut};
 
 use super::answer::{Call, CallInput, Element, Piece};
 use super::errors::ApiError;
+use super::events::Framing;
 use super::stop::StopReason;
 use super::usage::Usage;
-use super::{chat, messages, responses};
+use super::{chat, gemini, messages, responses};
 use crate::wire::sse::SseReader;
 
 /// A longer answer is not read, in bytes.
@@ -82,7 +83,7 @@ impl std::error::Error for DecodeError {}
 /// Reads the body of an answer that is no stream and no error, all of which was there at `at_ms`.
 ///
 /// # Errors
-/// It isn't what this API answers; answers of Gemini are not read.
+/// It isn't what this API answers.
 pub fn read_body(endpoint: Endpoint, body: &[u8], at_ms: u64) -> Result<Decoded, DecodeError> {
     let json: Json = serde_json::from_slice(body).map_err(|error| {
         let shown = String::from_utf8_lossy(body);
@@ -93,14 +94,23 @@ pub fn read_body(endpoint: Endpoint, body: &[u8], at_ms: u64) -> Result<Decoded,
         Endpoint::Messages => messages::read_body(&json, at_ms),
         Endpoint::Chat => chat::read_body(&json, at_ms),
         Endpoint::Responses => responses::read_body(&json, at_ms),
-        Endpoint::Gemini => Err(unread()),
+        Endpoint::Gemini => gemini::read_body(&json, at_ms),
     }
 }
 
 /// Reads the body of an error with this status. `None` if it isn't one of the API's own, but of what stands before it.
 pub fn read_error(status: u16, body: &[u8]) -> Option<ApiError> {
     let json: Json = serde_json::from_slice(body).ok()?;
-    self::error(status, json.get("error")?)
+    self::error(status, own_error(&json)?)
+}
+
+/// The error in a body. In the middle of a list, as Gemini streams them, it is the only item.
+pub fn own_error(body: &Json) -> Option<&Json> {
+    let body = match body.as_array() {
+        Some(items) => items.first()?,
+        None => body,
+    };
+    body.get("error")
 }
 
 /// The error of an API that `error` describes.
@@ -118,14 +128,13 @@ pub(super) fn error(status: u16, error: &Json) -> Option<ApiError> {
     Some(found)
 }
 
-fn unread() -> DecodeError {
-    DecodeError::new("answers of this API are not read")
-}
-
 /// Reads the events of a dialect.
 pub(super) trait EventDecoder: fmt::Debug + Send {
     /// Reads the next event, which is JSON.
     fn event(&mut self, answer: &mut Building, data: &Json, at_ms: u64);
+
+    /// Notes what the stream has not said, at its end.
+    fn end(&mut self, _answer: &mut Building) {}
 
     /// Whether a stream that ends here has said all that matters.
     fn may_end(&self) -> bool {
@@ -133,7 +142,7 @@ pub(super) trait EventDecoder: fmt::Debug + Send {
     }
 }
 
-/// Reads a stream of server-sent events.
+/// Reads a stream: of server-sent events, or Gemini's list of chunks, which is read at its end.
 #[derive(Debug)]
 pub struct StreamDecoder {
     reader: SseReader,
@@ -141,29 +150,30 @@ pub struct StreamDecoder {
     answer: Building,
     n_bytes: usize,
     n_events: usize,
+    /// What there is of a list so far, and when the last of it came.
+    list: Option<(Vec<u8>, u64)>,
     error: Option<DecodeError>,
 }
 
 impl StreamDecoder {
-    /// A reader of an API's streams.
-    ///
-    /// # Errors
-    /// Answers of this API are not read: Gemini's.
-    pub fn new(endpoint: Endpoint) -> Result<Self, DecodeError> {
+    /// A reader of an API's streams in this framing.
+    pub fn new(endpoint: Endpoint, framing: Framing) -> Self {
+        let is_list = endpoint == Endpoint::Gemini && framing == Framing::JsonArray;
         let events: Box<dyn EventDecoder> = match endpoint {
             Endpoint::Messages => Box::new(messages::MessagesEvents),
             Endpoint::Chat => Box::new(chat::ChatEvents::default()),
             Endpoint::Responses => Box::new(responses::ResponsesEvents),
-            Endpoint::Gemini => return Err(unread()),
+            Endpoint::Gemini => Box::new(gemini::GeminiEvents::default()),
         };
-        Ok(Self {
+        Self {
             reader: SseReader::new(MAX_ANSWER),
             events,
             answer: Building::default(),
             n_bytes: 0,
             n_events: 0,
+            list: is_list.then(Default::default),
             error: None,
-        })
+        }
     }
 
     /// Reads on; these bytes came at `at_ms`, counted from the request. What can't be read is told at the end.
@@ -176,6 +186,11 @@ impl StreamDecoder {
             self.error = Some(DecodeError::new(format!(
                 "the answer is longer than {MAX_ANSWER} bytes"
             )));
+            return;
+        }
+        if let Some((list, came_at)) = &mut self.list {
+            list.extend_from_slice(bytes);
+            *came_at = at_ms;
             return;
         }
         let Self {
@@ -224,6 +239,10 @@ impl StreamDecoder {
         if let Some(error) = self.error {
             return Err(error);
         }
+        if let Some((list, at_ms)) = self.list {
+            return read_body(Endpoint::Gemini, &list, at_ms);
+        }
+        self.events.end(&mut self.answer);
         self.answer.is_complete |= self.events.may_end() || self.answer.failure.is_some();
         Ok(self.answer.finish())
     }
@@ -250,7 +269,7 @@ pub(super) type PartKey = (u64, u64);
 struct Part {
     key: PartKey,
     kind: PartKind,
-    /// Of thinking and text.
+    /// Of thinking, text and a refusal.
     pieces: Vec<Piece>,
     /// Of a call.
     call: CallPart,
@@ -260,6 +279,7 @@ struct Part {
 enum PartKind {
     Thinking,
     Text,
+    Refusal,
     Call,
 }
 
@@ -283,6 +303,11 @@ impl Building {
     /// More of the thinking of a part.
     pub(super) fn thinking(&mut self, key: PartKey, delta: &str, at_ms: u64) {
         self.say(key, PartKind::Thinking, delta, at_ms);
+    }
+
+    /// More of what a part refuses with.
+    pub(super) fn refusal(&mut self, key: PartKey, delta: &str, at_ms: u64) {
+        self.say(key, PartKind::Refusal, delta, at_ms);
     }
 
     /// A text begins, of which nothing may follow.
@@ -363,14 +388,6 @@ impl Building {
         call.input.push_str(delta);
     }
 
-    /// A refusal, which is read as text.
-    pub(super) fn refusal(&mut self, key: PartKey, delta: &str, text_name: &str, at_ms: u64) {
-        if !delta.is_empty() {
-            self.text(key, delta, at_ms);
-            self.change(&format!("its `refusal` is a text (`{text_name}`)"));
-        }
-    }
-
     /// The whole input of a call.
     pub(super) fn call_whole(&mut self, key: PartKey, input: String, at_ms: u64) {
         let call = self.call_at(key, at_ms);
@@ -378,9 +395,13 @@ impl Building {
         call.is_whole = true;
     }
 
-    /// The input of a call is complete.
+    /// The input of a call is complete; one that is nothing is an empty object.
     pub(super) fn call_done(&mut self, key: PartKey, at_ms: u64) {
-        self.call_at(key, at_ms).is_whole = true;
+        let call = self.call_at(key, at_ms);
+        call.is_whole = true;
+        if call.input.is_empty() && !call.takes_text {
+            "{}".clone_into(&mut call.input);
+        }
     }
 
     fn call_at(&mut self, key: PartKey, at_ms: u64) -> &mut CallPart {
@@ -421,9 +442,7 @@ impl Building {
         // Words of other dialects are understood, and said in this one's.
         if reason.and_then(own) != Some(word) {
             let word = cut(word, SHOWN);
-            self.change(&format!(
-                "its `{name}` is `{word}`, which is no word for it"
-            ));
+            self.change(&format!("unknown `{name}` `{word}`"));
         }
     }
 
@@ -439,10 +458,19 @@ impl Building {
                 false => vec![(name.clone(), member)],
             };
             for (path, value) in all {
-                if !is_known(&path.as_str()) && says_something(value) {
-                    self.leave_out(&format!("usage.{path}"));
+                // How it was made says nothing of what it cost.
+                let is_told = path != "service_tier" && says_something(value);
+                if !is_known(&path.as_str()) && is_told {
+                    self.leave_out(&format!("{}.{path}", self.usage_name()));
                 }
             }
+        }
+    }
+
+    fn usage_name(&self) -> &'static str {
+        match self.usage["candidatesTokenCount"].is_null() {
+            true => "usage",
+            false => "usageMetadata",
         }
     }
 
@@ -450,13 +478,19 @@ impl Building {
         let is_complete = self.is_complete;
         let mut elements = Vec::new();
         let mut empty = Vec::new();
-        for part in std::mem::take(&mut self.parts) {
+        let mut parts = std::mem::take(&mut self.parts);
+        // Where the parts are members of one message, they come in any order.
+        parts.sort_by_key(|part| part.key);
+        for part in parts {
             match part.kind {
-                PartKind::Thinking | PartKind::Text if part.pieces.is_empty() => {
+                PartKind::Thinking | PartKind::Text | PartKind::Refusal
+                    if part.pieces.is_empty() =>
+                {
                     empty.push(part.kind);
                 }
                 PartKind::Thinking => elements.push(Element::Thinking(part.pieces)),
                 PartKind::Text => elements.push(Element::Text(part.pieces)),
+                PartKind::Refusal => elements.push(Element::Refusal(part.pieces)),
                 // Of an answer that was cut off, a part of a call is no call.
                 PartKind::Call if is_complete || part.call.is_whole => {
                     elements.push(Element::Call(part.call.done()));
@@ -480,15 +514,18 @@ impl Building {
             .as_object()
             .is_some_and(|usage| !usage.is_empty())
             .then(|| Usage::of(&self.usage, 0, &[]));
-        let counts = |names: [&str; 2]| names.iter().any(|name| self.usage[*name].is_u64());
-        let is_counted = counts(["input_tokens", "prompt_tokens"])
-            && counts(["output_tokens", "completion_tokens"]);
+        let counts = |names: [&str; 3]| names.iter().any(|name| self.usage[*name].is_u64());
+        let is_counted = counts(["input_tokens", "prompt_tokens", "promptTokenCount"])
+            && counts(["output_tokens", "completion_tokens", "candidatesTokenCount"]);
         if usage.is_some() && !is_counted {
-            self.change("its `usage` does not count all tokens");
+            let name = self.usage_name();
+            self.change(&format!("its `{name}` does not count all tokens"));
         }
-        let total = self.usage["total_tokens"].as_u64();
-        if total.is_some_and(|total| usage.is_some_and(|usage| usage.total() != total)) {
-            self.leave_out("usage.total_tokens");
+        for name in ["total_tokens", "totalTokenCount"] {
+            let total = self.usage[name].as_u64();
+            if total.is_some_and(|total| usage.is_some_and(|usage| usage.total() != total)) {
+                self.leave_out(&format!("{}.{name}", self.usage_name()));
+            }
         }
         Decoded {
             id: self.id,
@@ -507,8 +544,9 @@ impl Building {
 const MAX_NOTES: usize = 50;
 
 fn note(notes: &mut Vec<String>, text: &str) {
-    if notes.len() < MAX_NOTES && !notes.iter().any(|known| known == text) {
-        notes.push(cut(text, SHOWN).into_owned());
+    let text = cut(text, SHOWN);
+    if notes.len() < MAX_NOTES && !notes.iter().any(|known| *known == text) {
+        notes.push(text.into_owned());
     }
 }
 
@@ -540,14 +578,11 @@ impl CallPart {
     }
 }
 
-/// The arguments that a text holds: an object, no text at all, or the text itself if it is neither.
+/// The arguments that a text holds: an object, or the text itself if it is none.
 fn arguments(text: String) -> CallInput {
-    if text.trim().is_empty() {
-        return CallInput::Arguments(Arc::new(Json::Object(Default::default())));
-    }
     match serde_json::from_str::<Json>(&text) {
         Ok(json) if json.is_object() => CallInput::Arguments(Arc::new(json)),
-        _ => CallInput::Text(text),
+        _ => CallInput::Raw(text),
     }
 }
 

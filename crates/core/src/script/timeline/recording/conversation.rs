@@ -21,7 +21,7 @@ use super::document;
 use super::exchange::{RecordedAnswer, RecordedCall, RecordedElement, RecordedError};
 use crate::diagnostic::Severity;
 use crate::formats::timeline::{ReadOptions, Symbols, read};
-use crate::profiles::{AdvertisedTool, Profiles, ToolInput};
+use crate::profiles::{AdvertisedTool, Profiles};
 use crate::source::SourceFile;
 use crate::value::{Json, Redactor};
 
@@ -40,6 +40,10 @@ pub(super) struct Conversation {
     /// The APIs it came by.
     pub endpoints: Vec<Endpoint>,
     pub models: Vec<String>,
+    /// Whether an answer has shown what the model thinks to a request that did not ask for it.
+    pub always_thinks: bool,
+    /// The same of Chat, which has no way to ask for it.
+    pub sends_reasoning: bool,
     pub side_calls: Vec<SideCall>,
     /// The calls with an id of the provider's, in their order.
     ids: HashMap<String, Vec<usize>>,
@@ -69,6 +73,7 @@ pub(super) struct Turn {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Attempt {
     pub texts: Vec<Spoken>,
+    pub refusal: Option<String>,
     /// The calls, by their place in the conversation's list.
     pub calls: Vec<usize>,
     pub error: Option<RecordedError>,
@@ -139,6 +144,8 @@ impl Conversation {
             calls: Vec::new(),
             endpoints: Vec::new(),
             models: Vec::new(),
+            always_thinks: false,
+            sends_reasoning: false,
             side_calls: Vec::new(),
             ids: HashMap::new(),
             answered: HashSet::new(),
@@ -146,6 +153,12 @@ impl Conversation {
             session: Session::new(),
             text: String::new(),
         }
+    }
+
+    /// What the user says first, for comparing.
+    pub(super) fn prompt(&self) -> String {
+        let first = self.history.iter().chain(&self.turns).next();
+        first.map_or_else(String::new, |turn| normalise(&turn.said.join("\n")))
     }
 
     /// The request with the ids of this scenario in place of the provider's, and without the secrets that the model
@@ -158,7 +171,7 @@ impl Conversation {
     ) -> Request {
         let mut request = request.clone();
         request.previous = previous;
-        let mut seen: HashMap<String, usize> = HashMap::new();
+        let mut seen = HashMap::new();
         for message in &mut request.history {
             let is_model = message.role == Role::Assistant;
             for part in &mut message.parts {
@@ -175,19 +188,20 @@ impl Conversation {
         request
     }
 
-    /// Puts the scenario's id in place of the provider's. `seen` counts the calls with each id.
-    fn translate(&self, id: &mut String, is_call: bool, seen: &mut HashMap<String, usize>) {
+    /// Puts the scenario's id in place of the provider's. `seen` counts the calls and the results with each id.
+    fn translate(&self, id: &mut String, is_call: bool, seen: &mut HashMap<(String, bool), usize>) {
         let Some(calls) = self.ids.get(id.as_str()) else {
             return;
         };
-        let n_seen = seen.entry(id.clone()).or_default();
-        // An id that is used again means the next call each time it is called.
-        let at = match is_call {
-            true => *n_seen,
-            false if *n_seen == 0 => calls.len() - 1,
-            false => *n_seen - 1,
+        let n_seen = |is_call| seen.get(&(id.clone(), is_call)).copied().unwrap_or(0);
+        let at = match is_call || id.is_empty() {
+            // An id that is used again means the next call each time it is called. Where the wire has no ids, results
+            // come in the order of their calls.
+            true => n_seen(is_call),
+            false if n_seen(true) == 0 => calls.len() - 1,
+            false => n_seen(true) - 1,
         };
-        *n_seen += usize::from(is_call);
+        *seen.entry((id.clone(), is_call)).or_default() += 1;
         let call_idx = calls[at.min(calls.len() - 1)];
         id.clone_from(&self.calls[call_idx].id);
     }
@@ -266,6 +280,7 @@ impl Conversation {
                     id: call.id.clone(),
                     name: call.name.clone(),
                     args: Arc::new(call.args.clone()),
+                    raw: None,
                     at_ms: 0,
                 };
                 let call_idx = self.add_call(&call, request, profiles, true);
@@ -304,22 +319,11 @@ impl Conversation {
                 .last()
                 .is_some_and(|turn| turn.attempts.iter().all(|attempt| attempt.error.is_some()));
         let attempt = self.attempt(request, answer, profiles, &mut notes);
-        if let Some(reason) = &answer.stop_reason
-            && !document::is_stop_reason(reason)
-        {
-            let name = match request.endpoint {
-                Endpoint::Messages => "stop_reason",
-                Endpoint::Chat => "finish_reason",
-                Endpoint::Responses => "incomplete_details",
-                Endpoint::Gemini => "finishReason",
-            };
-            notes.push(format!(
-                "its `{name}` means `{reason}`, for which timelines have no word: it is left out"
-            ));
-        }
         // An empty answer can't stand behind an error: it is a response of its own.
-        let is_empty =
-            attempt.texts.is_empty() && attempt.calls.is_empty() && attempt.error.is_none();
+        let is_empty = attempt.texts.is_empty()
+            && attempt.refusal.is_none()
+            && attempt.calls.is_empty()
+            && attempt.error.is_none();
         if !goes_on || is_empty {
             self.turns.push(Turn {
                 said,
@@ -334,6 +338,10 @@ impl Conversation {
         }
         if answer.error.is_none() && !answer.is_abandoned {
             self.answered.insert(request.key);
+        }
+        match request.endpoint {
+            Endpoint::Chat => self.sends_reasoning |= answer.thinks_unasked,
+            _ => self.always_thinks |= answer.thinks_unasked,
         }
         if !self.endpoints.contains(&request.endpoint) {
             self.endpoints.push(request.endpoint);
@@ -362,20 +370,28 @@ impl Conversation {
             let (is_thinking, pieces) = match element {
                 RecordedElement::Thinking(pieces) => (true, pieces),
                 RecordedElement::Text(pieces) => (false, pieces),
+                RecordedElement::Refusal(pieces) => {
+                    let said: String = pieces.iter().map(|piece| &*piece.text).collect();
+                    match &mut attempt.refusal {
+                        _ if said.is_empty() => {}
+                        _ if answer.error.is_some() => {
+                            notes.push("the `refusal` before the error is left out".to_owned());
+                        }
+                        None if said.trim().is_empty() => {
+                            notes.push("whitespace-only text is left out".to_owned());
+                        }
+                        None => attempt.refusal = Some(said),
+                        Some(refusal) => {
+                            refusal.push_str(&said);
+                            notes.push("its refusals (`refusal`) are played as one".to_owned());
+                        }
+                    }
+                    continue;
+                }
                 RecordedElement::Call(call) if has_calls => {
                     is_behind_call = true;
                     let call_idx = self.add_call(call, request, profiles, false);
-                    let is_text = call.args.is_string();
-                    let takes_text = |tool: &AdvertisedTool| {
-                        tool.name == call.name && tool.input == ToolInput::Text
-                    };
-                    if is_text && !request.tools.iter().any(takes_text) {
-                        notes.push(format!(
-                            "the call of `{}` has no object of JSON as its `arguments` or `input`: they are kept as a \
-                             text in one",
-                            call.name
-                        ));
-                    } else if !self.calls[call_idx].written.is_exact {
+                    if !self.calls[call_idx].written.is_exact {
                         notes.push(format!(
                             "the call of `{}` can't be made again by the tools that the request advertises",
                             call.name
@@ -395,12 +411,31 @@ impl Conversation {
             let entries = super::pieces::coalesce(pieces);
             if entries.is_empty() {
                 if pieces.iter().any(|piece| !piece.text.is_empty()) {
-                    notes.push("a text of white space is left out".to_owned());
+                    notes.push("whitespace-only text is left out".to_owned());
                 }
                 continue;
             }
             if is_behind_call {
                 notes.push("what the model said behind a call is played before it".to_owned());
+            }
+            // A refusal is played behind all texts.
+            if !is_thinking && let Some(refusal) = attempt.refusal.take() {
+                notes.push(
+                    "its `refusal` before a text is played as a text (`output_text`)".to_owned(),
+                );
+                let at_ms = entries.first().map_or(0, |first| first.at_ms);
+                attempt.texts.push(Spoken {
+                    is_thinking: false,
+                    entries: vec![Piece {
+                        at_ms,
+                        text: refusal.into(),
+                    }],
+                });
+            }
+            if attempt.refusal.is_some() {
+                notes.push(
+                    "what the model thinks behind a `refusal` is played before it".to_owned(),
+                );
             }
             attempt.texts.push(Spoken {
                 is_thinking,

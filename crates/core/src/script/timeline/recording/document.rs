@@ -6,8 +6,7 @@ use super::super::request::Endpoint;
 use super::calls::event;
 use super::conversation::{Call, Conversation, Turn};
 use super::exchange::RecordedError;
-use crate::formats::timeline::{ReadOptions, Symbols, read};
-use crate::source::{SourceFile, yaml};
+use crate::source::yaml;
 use crate::value::{Json, REDACTED, Redactor, cut};
 
 /// What stands above a recorded scenario.
@@ -65,6 +64,14 @@ fn server(conversation: &Conversation, redactor: &Redactor) -> Map<String, Json>
         server.insert("llmApiStyle".to_owned(), "anthropic".into());
     } else if is_of(&[Endpoint::Chat, Endpoint::Responses]) {
         server.insert("llmApiStyle".to_owned(), "openai".into());
+    } else if is_of(&[Endpoint::Gemini]) {
+        server.insert("llmApiStyle".to_owned(), "gemini".into());
+    }
+    if conversation.always_thinks {
+        server.insert("thinking".to_owned(), "always".into());
+    }
+    if conversation.sends_reasoning {
+        server.insert("reasoningContent".to_owned(), true.into());
     }
     if !conversation.models.is_empty() {
         server.insert("models".to_owned(), json!(conversation.models));
@@ -132,6 +139,13 @@ impl Events<'_> {
         }
         let mut response = Map::new();
         response.insert("llmResponse".to_owned(), Json::Array(elements));
+        let refusals = turn.attempts.iter();
+        if let Some(refusal) = refusals
+            .filter_map(|attempt| attempt.refusal.as_ref())
+            .next_back()
+        {
+            response.insert("refusal".to_owned(), refusal.as_str().into());
+        }
         if turn
             .usage
             .as_object()
@@ -139,9 +153,7 @@ impl Events<'_> {
         {
             response.insert("usage".to_owned(), turn.usage.clone());
         }
-        if let Some(reason) = &turn.stop_reason
-            && is_stop_reason(reason)
-        {
+        if let Some(reason) = &turn.stop_reason {
             response.insert("stopReason".to_owned(), reason.as_str().into());
         }
         self.push(Json::Object(response));
@@ -198,18 +210,8 @@ impl Events<'_> {
             None if !is_last_turn => beside.push(("status", "pending".into())),
             None => {}
         }
-        self.push(event(&call.written.tool, &call.written.args, beside));
+        self.push(event(&call.written, beside));
     }
-}
-
-/// Whether timelines have this word for a reason to stop.
-pub(super) fn is_stop_reason(word: &str) -> bool {
-    let response = json!({"llmResponse": [], "stopReason": word});
-    let document = json!({"name": "x", "timeline": [{"userInputs": [[0, "x"]]}, response]});
-    let source = SourceFile::new("reason.yaml", yaml::write(&document));
-    read(&source, &Symbols::new(), &ReadOptions::default())
-        .diagnostics
-        .is_empty()
 }
 
 /// A result as it is compared; none if nothing of it may be written.

@@ -6,7 +6,7 @@ use super::super::request::Request;
 use super::super::sessions::Address;
 use super::super::turns::Piece;
 use crate::scenario::timeline::ResponseError;
-use crate::value::Json;
+use crate::value::{Json, Redactor};
 
 /// A request and its answer.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +34,8 @@ pub struct RecordedAnswer {
     pub usage: Json,
     /// The error in its place, or after its elements.
     pub error: Option<RecordedError>,
+    /// Whether it shows what the model thinks to a request that doesn't ask for it.
+    pub thinks_unasked: bool,
     /// Whether the client went away before the end.
     pub is_abandoned: bool,
 }
@@ -45,8 +47,26 @@ pub enum RecordedElement {
     Thinking(Vec<Piece>),
     /// What it says, in pieces as they came.
     Text(Vec<Piece>),
+    /// What it refuses with, where the API has a field for that, in pieces as they came.
+    Refusal(Vec<Piece>),
     /// A call of a tool.
     Call(RecordedCall),
+}
+
+impl RecordedElement {
+    /// Whether a secret stands in it.
+    pub(super) fn finds(&self, redactor: &Redactor) -> bool {
+        match self {
+            Self::Thinking(pieces) | Self::Text(pieces) | Self::Refusal(pieces) => {
+                let text: String = pieces.iter().map(|piece| &*piece.text).collect();
+                redactor.finds(&text)
+            }
+            Self::Call(call) => {
+                redactor.finds(&call.args.to_string())
+                    || call.raw.as_ref().is_some_and(|raw| redactor.finds(raw))
+            }
+        }
+    }
 }
 
 /// A call of a tool.
@@ -58,6 +78,8 @@ pub struct RecordedCall {
     pub name: String,
     /// Its arguments: an object, or a text for a tool that takes one.
     pub args: Arc<Json>,
+    /// The text that came in place of arguments, if it is no object.
+    pub raw: Option<String>,
     /// When it was complete, in milliseconds since the request came.
     pub at_ms: u64,
 }

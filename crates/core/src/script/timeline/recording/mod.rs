@@ -26,7 +26,7 @@ use super::selection::DEFAULT_MAX_DISTANCE;
 use super::sessions::SessionKey;
 use super::side_lane::{SideLane, SideText};
 use crate::profiles::Profiles;
-use crate::value::{Json, Redactor, find_credentials, find_keys};
+use crate::value::{Json, REDACTED, Redactor, find_credentials, find_keys};
 use conversation::{Conversation, Place, SideCall};
 
 /// More conversations are not recorded.
@@ -159,10 +159,15 @@ impl Recorder {
             return side;
         }
         let mut notes = Vec::new();
-        if previous.is_some_and(|previous| previous.is_none()) {
-            notes.push(
+        match previous {
+            Some(None) => notes.push(
                 "it goes on from an answer that is not recorded; a player can't know it".to_owned(),
-            );
+            ),
+            Some(Some(_)) => notes.push(
+                "it goes back to an earlier answer (`previous_response_id`): a player only goes on from the last one"
+                    .to_owned(),
+            ),
+            None => {}
         }
         self.begin(exchange, key, notes, next_name)
     }
@@ -283,7 +288,10 @@ impl Recorder {
         let translated = conversation.translated(exchange.request, None, &self.redactor);
         let said = conversation::said(&translated);
         let is_new = before.script.is_none();
-        let recorded = self.append(idx, exchange, &translated, said, notes);
+        let mut recorded = self.append(idx, exchange, &translated, said, notes);
+        if !recorded.changed.is_empty() {
+            recorded.notes.extend(self.note_on_prompt(idx));
+        }
         if recorded.changed.is_empty() {
             match is_new {
                 true => {
@@ -293,6 +301,28 @@ impl Recorder {
             }
         }
         recorded
+    }
+
+    /// Why a player that has all conversations can't tell this one from the others by what its user says.
+    fn note_on_prompt(&self, idx: usize) -> Option<String> {
+        let prompt = self.conversations[idx].prompt();
+        let others = self.conversations.iter().enumerate();
+        let mut others =
+            others.filter(|(other, conversation)| *other != idx && conversation.key.is_some());
+        let name_only = "when both are played, only its name (`x-scenario-name`) chooses it";
+        match prompt.is_empty() {
+            true => others
+                .next()
+                .map(|_| format!("it begins without a text of the user's: {name_only}")),
+            false => others
+                .find(|(_, other)| other.prompt() == prompt)
+                .map(|(_, other)| {
+                    format!(
+                        "its user says the same first as in `{}`: {name_only}",
+                        other.name
+                    )
+                }),
+        }
     }
 
     /// Adds an answer at the end of a conversation, and asks the scenario for it.
@@ -308,6 +338,21 @@ impl Recorder {
         if n_others > 0 {
             notes.push(format!(
                 "{n_others} of the user's blocks hold no text, and are left out"
+            ));
+        }
+        if exchange.answer.is_abandoned {
+            notes.push(
+                "the client broke off this answer: what had come is played as all of it".to_owned(),
+            );
+        }
+        if exchange
+            .answer
+            .elements
+            .iter()
+            .any(|element| element.finds(&self.redactor))
+        {
+            notes.push(format!(
+                "a secret in the model's answer is played as `{REDACTED}`"
             ));
         }
         let mut next = self.conversations[idx].clone();
@@ -477,12 +522,15 @@ impl Recorder {
         }
         for element in &exchange.answer.elements {
             match element {
-                RecordedElement::Thinking(pieces) | RecordedElement::Text(pieces) => {
+                RecordedElement::Thinking(pieces)
+                | RecordedElement::Text(pieces)
+                | RecordedElement::Refusal(pieces) => {
                     let text: String = pieces.iter().map(|piece| &*piece.text).collect();
                     find_keys(&text, &mut found);
                 }
                 RecordedElement::Call(call) => {
                     find_keys(&call.args.to_string(), &mut found);
+                    find_keys(call.raw.as_deref().unwrap_or_default(), &mut found);
                     find_credentials(&call.args, &mut credentials);
                 }
             }

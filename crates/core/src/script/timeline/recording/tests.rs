@@ -94,7 +94,7 @@ impl Recording {
     fn keep(&mut self, answer: &RecordedAnswer) {
         let parts = answer.elements.iter().filter_map(|element| match element {
             RecordedElement::Thinking(_) => None,
-            RecordedElement::Text(pieces) => Some(Part::Text(
+            RecordedElement::Text(pieces) | RecordedElement::Refusal(pieces) => Some(Part::Text(
                 pieces.iter().map(|piece| &*piece.text).collect(),
             )),
             RecordedElement::Call(call) => Some(Part::Call(RequestedCall {
@@ -157,6 +157,7 @@ fn call(id: &str, name: &str, args: Json, at_ms: u64) -> RecordedElement {
         id: id.into(),
         name: name.into(),
         args: Arc::new(args),
+        raw: None,
         at_ms,
     })
 }
@@ -243,7 +244,8 @@ fn errors_are_attempts_and_abandoned_answers_are_replaced() {
         is_abandoned: true,
         ..said("On")
     };
-    recording.gets(&broken);
+    let recorded = recording.gets(&broken);
+    assert!(recorded.notes[0].contains("broke off"), "{recorded:?}");
     assert!(recording.text(0).contains("userCancelSession"));
     recording.hears("Once upon a time.");
     let text = recording.text(0);
@@ -354,9 +356,12 @@ fn requests_beside_the_conversation_are_side_calls() {
 fn secrets_are_nowhere_and_what_is_left_still_matches() {
     let key = format!("sk-ant-{}", "a1".repeat(20));
     let mut recording = Recording::new();
-    recording
-        .says(&format!("Use hunter22 and the key {key} to log in"))
-        .hears("With hunter22?");
+    recording.says(&format!("Use hunter22 and the key {key} to log in"));
+    let recorded = recording.gets(&said("With hunter22?"));
+    assert_eq!(
+        recorded.notes,
+        ["a secret in the model's answer is played as `[redacted]`"]
+    );
     let answer = RecordedAnswer {
         elements: vec![call(
             "t1",
@@ -378,6 +383,88 @@ fn secrets_are_nowhere_and_what_is_left_still_matches() {
     assert!(text.contains("[[0, \"and the key\"]]"), "{text}");
     assert!(text.contains("With [redacted]?"), "{text}");
     assert!(text.contains("{ contains: \"logged in with\" }"), "{text}");
+}
+
+#[test]
+fn what_a_model_refuses_and_calls_wrongly_is_kept_as_it_came() {
+    let mut recording = Recording::new();
+    recording.tools[2] = AdvertisedTool::function(
+        "get_weather",
+        json!({"type": "object", "required": ["city"]}),
+    );
+    recording.says("Go");
+    let mut broken = call("t1", "get_weather", json!({}), 0);
+    if let RecordedElement::Call(call) = &mut broken {
+        call.raw = Some("{\"city\": \"Pa".into());
+    }
+    let answer = RecordedAnswer {
+        elements: vec![
+            RecordedElement::Thinking(pieces(&[(0, "Hm.")])),
+            RecordedElement::Refusal(pieces(&[(0, "I "), (0, "won't.")])),
+            broken,
+            call("t2", "get_weather", json!({"days": 2}), 0),
+        ],
+        thinks_unasked: true,
+        ..RecordedAnswer::default()
+    };
+    assert_eq!(recording.gets(&answer).notes, [] as [String; 0]);
+    recording
+        .returns("t1", "no")
+        .returns("t2", "no")
+        .hears("Done.");
+    assert_eq!(
+        recording.text(0),
+        r#"  - userInputs: [[0, "Go"]]
+  - llmResponse:
+      - think: [[0, "Hm."]]
+    refusal: "I won't."
+  - agentToolUse: { toolName: get_weather, args: {}, rawArguments: "{\"city\": \"Pa", result: "no" }
+  - agentToolUse: { toolName: get_weather, args: { days: 2 }, validate: false, result: "no" }
+  - llmResponse:
+      - assistant: [[40, "Done."]]
+"#
+    );
+    assert!(recording.recorder.text(0).contains("thinking: always"));
+}
+
+#[test]
+fn results_without_ids_belong_to_the_calls_in_their_order() {
+    let mut recording = Recording::new();
+    recording.says("Go");
+    let answer = RecordedAnswer {
+        elements: vec![
+            call("", "get_weather", json!({"city": "Rome"}), 0),
+            call("", "get_weather", json!({"city": "Oslo"}), 0),
+        ],
+        ..RecordedAnswer::default()
+    };
+    recording.gets(&answer);
+    recording
+        .returns("", "warm")
+        .returns("", "cold")
+        .hears("Done.");
+    let text = recording.text(0);
+    assert!(
+        text.contains("args: { city: Rome }, result: warm"),
+        "{text}"
+    );
+    assert!(
+        text.contains("args: { city: Oslo }, result: cold"),
+        "{text}"
+    );
+}
+
+#[test]
+fn conversations_that_begin_alike_are_told() {
+    let mut recording = Recording::new();
+    recording.says("List files").hears("None.");
+    recording.history.clear();
+    recording.system = "You are a pirate.".into();
+    let recorded = recording.says("list  FILES").gets(&said("Arr."));
+    assert!(
+        recorded.notes[0].contains("the same first as in `recorded-1`"),
+        "{recorded:?}"
+    );
 }
 
 #[test]
@@ -415,6 +502,8 @@ fn a_response_goes_on_from_its_answer() {
         (third.outcome, third.notes),
         (RecordedOutcome::Turn { turn: 3 }, vec![])
     );
+    let branch = ask("Who are you?", Some("resp_a"), "resp_d", "Bob");
+    assert!(branch.notes[0].contains("earlier answer"), "{branch:?}");
     let foreign = ask("And then?", Some("resp_x"), "resp_y", "Nothing");
     assert!(foreign.notes[0].contains("not recorded"), "{foreign:?}");
 }
@@ -453,7 +542,7 @@ proptest! {
             }
             let recorded = recording.gets(&RecordedAnswer { elements, ..RecordedAnswer::default() });
             let is_blank = !answer.is_empty() && answer.trim().is_empty();
-            let expected = is_blank.then_some("a text of white space is left out");
+            let expected = is_blank.then_some("whitespace-only text is left out");
             prop_assert_eq!(recorded.notes, Vec::from_iter(expected), "{}", recording.recorder.text(0));
         }
         prop_assert_eq!(recording.recorder.n_conversations(), 1);

@@ -163,9 +163,13 @@ fn is_unknown(attributes: &serde_json::Map<String, Json>) -> bool {
             .keys()
             .any(|key| prefixes.iter().any(|prefix| key.starts_with(prefix)))
     };
-    let is_named = ["gen_ai.operation.name", "mcp.method.name", openinference::KIND]
-        .iter()
-        .any(|name| attributes.contains_key(*name));
+    let is_named = [
+        "gen_ai.operation.name",
+        "mcp.method.name",
+        openinference::KIND,
+    ]
+    .iter()
+    .any(|name| attributes.contains_key(*name));
     has(OLDER) || (operation(attributes) == Operation::Other && !is_named && has(OTHERS))
 }
 

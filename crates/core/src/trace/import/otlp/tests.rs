@@ -519,7 +519,8 @@ fn calls_without_ids_or_with_one_for_all_are_calls_of_their_own() {
         );
     }
     // Two in one answer are two; the same answer seen twice at once is one.
-    let pay = |amount: u64| json!({"type": "tool_call", "name": "pay", "arguments": {"amount": amount}});
+    let pay =
+        |amount: u64| json!({"type": "tool_call", "name": "pay", "arguments": {"amount": amount}});
     let answer = json!([pay(1), pay(2), pay(2)]);
     let mut inner = chat("inner", 0, &json!([user("Pay.")]), answer.clone());
     inner["parentSpanId"] = json!("outer");
@@ -556,7 +557,12 @@ fn the_answer_is_that_of_the_agent() {
     answer["parentSpanId"] = json!("root");
     let mut title = chat("title", 3, &json!([user("Name this")]), says("A nice chat"));
     title["parentSpanId"] = json!("root");
-    let mut title_elsewhere = chat("title", 12, &json!([user("Name this")]), says("A nice chat"));
+    let mut title_elsewhere = chat(
+        "title",
+        12,
+        &json!([user("Name this")]),
+        says("A nice chat"),
+    );
     title_elsewhere["traceId"] = json!("another");
     for title in [title, title_elsewhere] {
         let spans = [agent.clone(), answer.clone(), title];
@@ -610,7 +616,13 @@ fn an_agent_that_crashed_is_an_error() {
 fn what_is_not_read_is_counted() {
     let text = |text: &str| json!([{"type": "text", "content": text}]);
     let known = request(&[chat("known", 0, &json!([user("Hello")]), text("Hi"))]);
-    let older = span("older", "", 2, 3, &[("gen_ai.completion.0.role", json!("assistant"))]);
+    let older = span(
+        "older",
+        "",
+        2,
+        3,
+        &[("gen_ai.completion.0.role", json!("assistant"))],
+    );
     let embedding = span("vectors", "", 2, 3, &[operation("embeddings")]);
     let documents = [
         known.clone(),

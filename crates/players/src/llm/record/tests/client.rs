@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::wire::llm::answer::{CallInput, Element, Piece};
 use crate::wire::llm::decode::{Decoded, StreamDecoder, read_body};
+use crate::wire::llm::events::Framing;
 use crate::wire::llm::usage::Usage;
 
 /// How a client asks.
@@ -128,7 +129,7 @@ impl Client {
                 )
                 .expect("an answer"),
                 true => {
-                    let mut decoder = StreamDecoder::new(self.manner.endpoint).expect("a dialect");
+                    let mut decoder = StreamDecoder::new(self.manner.endpoint, Framing::Sse);
                     while let Some(bytes) = response.chunk().await.expect("a chunk") {
                         decoder.read(&bytes, 0);
                     }

@@ -7,8 +7,6 @@ use super::super::decode::{
 };
 use super::super::errors::ApiError;
 
-/// Where servers put what the model thinks.
-const THINKING: [&str; 2] = ["reasoning_content", "reasoning"];
 /// What is known of an answer, beside what is about it: ids, times, and how it was made.
 const ANSWER: &[&str] = &[
     "choices",
@@ -39,10 +37,11 @@ const USAGE: &[&str] = &[
     "prompt_tokens_details.cached_tokens",
     "completion_tokens_details.reasoning_tokens",
 ];
-/// The parts of the one message: its thinking and its text; calls come after them.
+/// The parts of the one message: its thinking, its text, and what it refuses with; calls come after them.
 const THINKING_PART: u64 = 0;
 const TEXT_PART: u64 = 1;
-const CALLS: u64 = 2;
+const REFUSAL_PART: u64 = 2;
+const CALLS: u64 = 3;
 
 /// Reads a whole body.
 pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, DecodeError> {
@@ -72,12 +71,22 @@ pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, De
 fn add_choice(answer: &mut Building, choice: &Json, said: &Json, at_ms: u64) {
     answer.leave_out_others(choice, CHOICE);
     answer.leave_out_others(said, MESSAGE);
-    let [thought, other] = THINKING.map(|name| text_of(said, name));
-    let thought = if thought.is_empty() { other } else { thought };
+    // Servers that show what the model thinks have one member for it, the other, or both.
+    let thought = match (
+        text_of(said, "reasoning_content"),
+        text_of(said, "reasoning"),
+    ) {
+        (thought, "") => thought,
+        ("", thought) => {
+            answer.change("its `reasoning` is played as `reasoning_content`");
+            thought
+        }
+        (thought, _) => {
+            answer.leave_out("reasoning");
+            thought
+        }
+    };
     answer.thinking((THINKING_PART, 0), thought, at_ms);
-    if !other.is_empty() && other != thought {
-        answer.leave_out(THINKING[1]);
-    }
     answer.text((TEXT_PART, 0), text_of(said, "content"), at_ms);
     for part in items_of(said, "content") {
         answer.change("its `content` is a list of parts");
@@ -86,7 +95,7 @@ fn add_choice(answer: &mut Building, choice: &Json, said: &Json, at_ms: u64) {
             other => answer.leave_out(other),
         }
     }
-    answer.refusal((TEXT_PART, 0), text_of(said, "refusal"), "content", at_ms);
+    answer.refusal((REFUSAL_PART, 0), text_of(said, "refusal"), at_ms);
     for (position, call) in items_of(said, "tool_calls").iter().enumerate() {
         answer.leave_out_others(call, CALL);
         let index = call["index"].as_u64().unwrap_or(position as u64);
@@ -134,6 +143,12 @@ impl EventDecoder for ChatEvents {
             }
             add_choice(answer, choice, &choice["delta"], at_ms);
             self.is_finished |= choice["finish_reason"].is_string();
+        }
+    }
+
+    fn end(&mut self, answer: &mut Building) {
+        if answer.is_complete && answer.failure.is_none() && !self.is_finished {
+            answer.change("it has no `finish_reason`");
         }
     }
 

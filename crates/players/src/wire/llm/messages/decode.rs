@@ -42,6 +42,9 @@ pub(in super::super) fn read_body(json: &Json, at_ms: u64) -> Result<Decoded, De
     answer.add_usage(json.get("usage"), USAGE);
     for (index, block) in items_of(json, "content").iter().enumerate() {
         begin(&mut answer, index as u64, block, at_ms);
+        if answer.has_call((index as u64, 0)) {
+            answer.call_done((index as u64, 0), at_ms);
+        }
     }
     Ok(answer.finish())
 }

@@ -3,7 +3,7 @@
 use cuecard_core::value::Json;
 
 use super::super::decode::{
-    Building, DecodeError, Decoded, EventDecoder, PartKey, error, items_of, number_of, text_of,
+    Building, DecodeError, Decoded, EventDecoder, error, items_of, number_of, text_of,
 };
 use super::super::errors::ApiError;
 
@@ -112,7 +112,7 @@ fn whole(answer: &mut Building, index: u64, item: &Json, at_ms: u64) {
                     "refusal" => {
                         answer.leave_out_others(content, &["type", "refusal"]);
                         if is_new {
-                            refusal(answer, key, text_of(content, "refusal"), at_ms);
+                            answer.refusal(key, text_of(content, "refusal"), at_ms);
                         }
                     }
                     other => answer.leave_out(other),
@@ -123,7 +123,7 @@ fn whole(answer: &mut Building, index: u64, item: &Json, at_ms: u64) {
             answer.leave_out_others(item, REASONING);
             let parts = items_of(item, "summary");
             match parts.len() {
-                0 => answer.change("its `reasoning` without a summary is left out"),
+                0 => answer.change("`reasoning` without a summary is left out"),
                 1 => {}
                 _ => answer.change("the parts of its `reasoning` are items of their own"),
             }
@@ -151,15 +151,14 @@ fn whole(answer: &mut Building, index: u64, item: &Json, at_ms: u64) {
     }
 }
 
-fn refusal(answer: &mut Building, key: PartKey, said: &str, at_ms: u64) {
-    answer.refusal(key, said, "output_text", at_ms);
-}
-
 /// What is known of an item at its beginning.
 fn begin(answer: &mut Building, index: u64, item: &Json, at_ms: u64) {
     let kind = text_of(item, "type");
     if matches!(kind, "function_call" | "custom_tool_call") {
         answer.leave_out_others(item, CALL);
+        if text_of(item, "status") == "incomplete" {
+            answer.change("the `status` of a call is `incomplete`");
+        }
         let (id, name) = (text_of(item, "call_id"), text_of(item, "name"));
         let takes_text = kind == "custom_tool_call";
         answer.call((index, 0), id, name, takes_text, at_ms);
@@ -185,7 +184,7 @@ impl EventDecoder for ResponsesEvents {
             }
             "response.refusal.delta" => {
                 let key = (index, number_of(data, "content_index"));
-                refusal(answer, key, delta, at_ms);
+                answer.refusal(key, delta, at_ms);
             }
             "response.reasoning_summary_text.delta" => {
                 answer.thinking((index, number_of(data, "summary_index")), delta, at_ms);

@@ -9,8 +9,12 @@ use super::super::stop::StopReason;
 use super::super::{stream, write_body};
 use super::*;
 
-/// Gemini's answers are not read.
-const READ: [Endpoint; 3] = [Endpoint::Messages, Endpoint::Chat, Endpoint::Responses];
+const READ: [Endpoint; 4] = [
+    Endpoint::Messages,
+    Endpoint::Chat,
+    Endpoint::Responses,
+    Endpoint::Gemini,
+];
 
 /// An element without the cuts of its text, and when it was complete.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +50,7 @@ fn sayable(endpoint: Endpoint, answer: &Answer<'_>) -> Vec<Element> {
         match element {
             Element::Thinking(_) if !answer.shows_thinking || endpoint == Endpoint::Chat => {}
             Element::Text(pieces) if endpoint == Endpoint::Chat => texts.extend(pieces.clone()),
-            Element::Call(call) if endpoint == Endpoint::Messages => {
+            Element::Call(call) if matches!(endpoint, Endpoint::Messages | Endpoint::Gemini) => {
                 let input = match &call.input {
                     CallInput::Text(text) => CallInput::Arguments(Arc::new(json!({"input": text}))),
                     CallInput::Arguments(_) | CallInput::Raw(_) => call.input.clone(),
@@ -65,6 +69,19 @@ fn sayable(endpoint: Endpoint, answer: &Answer<'_>) -> Vec<Element> {
     sayable
 }
 
+/// Texts and thoughts together with those right before them.
+fn joined(said: Vec<Plain>) -> Vec<Plain> {
+    let mut all: Vec<Plain> = Vec::new();
+    for next in said {
+        match (all.last_mut(), next) {
+            (Some(Plain::Text(text)), Plain::Text(more)) => text.push_str(&more),
+            (Some(Plain::Thinking(text)), Plain::Thinking(more)) => text.push_str(&more),
+            (_, next) => all.push(next),
+        }
+    }
+    all
+}
+
 fn read_stream(
     endpoint: Endpoint,
     answer: &Answer<'_>,
@@ -72,14 +89,15 @@ fn read_stream(
     part: usize,
 ) -> Result<Decoded, String> {
     let events = stream(endpoint, answer, streaming(chunk));
-    let mut decoder = StreamDecoder::new(endpoint).expect("a dialect that is read");
+    let mut decoder = StreamDecoder::new(endpoint, Framing::Sse);
     for event in events.iter() {
         for bytes in event.bytes.chunks(part) {
             decoder.read(bytes, event.at_ms);
         }
     }
-    assert!(decoder.is_complete());
-    decoder.finish().map_err(|error| error.to_string())
+    let decoded = decoder.finish().map_err(|error| error.to_string())?;
+    assert!(decoded.is_complete);
+    Ok(decoded)
 }
 
 fn texts() -> impl Strategy<Value = Vec<Piece>> {
@@ -177,10 +195,15 @@ proptest! {
             };
             let wanted: Vec<Plain> = expected.iter().map(|(said, _)| said.clone()).collect();
             prop_assert_eq!(said(&whole), wanted.clone(), "{:?}", endpoint);
-            prop_assert_eq!(said(&streamed), wanted, "{:?}", endpoint);
+            // Gemini doesn't say where one text ends and the next one begins.
+            let (streamed_text, wanted) = match endpoint {
+                Endpoint::Gemini => (joined(said(&streamed)), joined(wanted)),
+                _ => (said(&streamed), wanted),
+            };
+            prop_assert_eq!(streamed_text, wanted, "{:?}", endpoint);
             // A piece without text is only a delay, and those at an end are not seen.
             let times: Vec<u64> = plain(&streamed.elements).into_iter().map(|(_, at_ms)| at_ms).collect();
-            for (at_ms, (_, wanted)) in times.iter().zip(&expected) {
+            for (at_ms, (_, wanted)) in times.iter().zip(&expected).filter(|_| endpoint != Endpoint::Gemini) {
                 prop_assert!(at_ms <= wanted, "{at_ms} {wanted} {endpoint:?}");
             }
             for decoded in [&whole, &streamed] {
@@ -199,7 +222,7 @@ proptest! {
     #[test]
     fn no_bytes_are_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "(data: |event: |[{}\":,a-z0-9\\[\\]]|\n){0,60}") {
         for endpoint in READ {
-            let mut decoder = StreamDecoder::new(endpoint).expect("a dialect");
+            let mut decoder = StreamDecoder::new(endpoint, Framing::Sse);
             decoder.read(text.as_bytes(), 1);
             decoder.read(&bytes, 2);
             let _ = decoder.finish();
@@ -220,7 +243,7 @@ proptest! {
             let at = index % odd.len();
             let odd = format!("{}{replacement}{}", odd[..at].join("\"text\""), odd[at..].join("\"text\""));
             for bytes in [odd.as_bytes(), &text.as_bytes()[..cut.min(text.len())]] {
-                let mut decoder = StreamDecoder::new(endpoint).expect("a dialect");
+                let mut decoder = StreamDecoder::new(endpoint, Framing::Sse);
                 decoder.read(bytes, 1);
                 let _ = decoder.finish();
             }
@@ -234,7 +257,7 @@ fn a_stream_that_is_cut_off_is_not_complete() {
     for endpoint in READ {
         let nothing = Json::Null;
         let bytes = stream(endpoint, &answer(&elements, &nothing), streaming(8)).into_bytes();
-        let mut decoder = StreamDecoder::new(endpoint).expect("a dialect");
+        let mut decoder = StreamDecoder::new(endpoint, Framing::Sse);
         decoder.read(&bytes[..bytes.len() / 2], 1);
         assert!(!decoder.is_complete());
         let decoded = decoder.finish().expect("what came is in order");
@@ -304,13 +327,19 @@ fn what_other_servers_of_chat_say_is_understood() {
     let decoded = read_body(Endpoint::Chat, body.to_string().as_bytes(), 3).expect("a body");
     let expected = [
         Element::Thinking(pieces(&[(3, "Hm.")])),
-        call("x", "f", json!({}), 3),
+        Element::Call(Call {
+            id: "x".into(),
+            name: "f".into(),
+            namespace: None,
+            input: CallInput::Raw(String::new()),
+            at_ms: 3,
+        }),
     ];
     assert_eq!(decoded.elements, expected);
     assert_eq!(decoded.usage, None);
 
     // No mark at the end, a comment, and a chunk without choices.
-    let mut decoder = StreamDecoder::new(Endpoint::Chat).expect("a dialect");
+    let mut decoder = StreamDecoder::new(Endpoint::Chat, Framing::Sse);
     decoder.read(
         b": wait\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"}}]}\n\n",
         1,
@@ -321,4 +350,65 @@ fn what_other_servers_of_chat_say_is_understood() {
     assert!(decoded.is_complete);
     assert_eq!(decoded.stop_beside_elements(), Some(StopReason::MaxTokens));
     assert_eq!(decoded.usage.expect("a usage").input, 3);
+}
+
+#[test]
+fn a_refusal_and_arguments_that_are_no_object_stay_what_they_are() {
+    let raw = |text: &str| {
+        Element::Call(Call {
+            id: "c".into(),
+            name: "f".into(),
+            namespace: None,
+            input: CallInput::Raw(text.into()),
+            at_ms: 9,
+        })
+    };
+    for text in ["{\"city\": \"Pa", "[1]", ""] {
+        let elements = [Element::Refusal(pieces(&[(5, "I won't.")])), raw(text)];
+        for endpoint in [Endpoint::Chat, Endpoint::Responses] {
+            let nothing = Json::Null;
+            let answer = answer(&elements, &nothing);
+            let mut body = Vec::new();
+            write_body(endpoint, &answer, &mut body);
+            let whole = read_body(endpoint, &body, 9).expect("a body");
+            let streamed = read_stream(endpoint, &answer, 3, 7).expect("a stream");
+            for decoded in [whole, streamed] {
+                let is_same = matches!(&decoded.elements[..], [Element::Refusal(_), Element::Call(call)]
+                    if call.input == CallInput::Raw(text.into()));
+                assert!(is_same, "{endpoint:?} {:?}", decoded.elements);
+                assert_eq!(decoded.changed, [] as [&str; 0]);
+            }
+        }
+    }
+}
+
+#[test]
+fn gemini_streams_a_list_of_chunks_too() {
+    let elements = everything();
+    let nothing = Json::Null;
+    let answer = answer(&elements, &nothing);
+    let mut streaming = streaming(8);
+    streaming.framing = Framing::JsonArray;
+    let events = stream(Endpoint::Gemini, &answer, streaming);
+    let mut decoder = StreamDecoder::new(Endpoint::Gemini, Framing::JsonArray);
+    for event in events.iter() {
+        decoder.read(&event.bytes, event.at_ms);
+    }
+    let decoded = decoder.finish().expect("a list");
+    let as_events = read_stream(Endpoint::Gemini, &answer, 8, 50).expect("a stream");
+    let said = |decoded: &Decoded| {
+        plain(&decoded.elements)
+            .into_iter()
+            .map(|(said, _)| said)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(said(&decoded), said(&as_events));
+    assert!(decoded.is_complete);
+    assert_eq!(decoded.changed, [] as [&str; 0]);
+
+    let mut broken_off = StreamDecoder::new(Endpoint::Gemini, Framing::JsonArray);
+    broken_off.read(b"[{\"candidates\": [", 1);
+    assert!(broken_off.finish().is_err());
+    let error = br#"[{"error": {"code": 429, "message": "busy", "status": "RESOURCE_EXHAUSTED"}}]"#;
+    assert_eq!(read_error(429, error).expect("an error").message, "busy");
 }

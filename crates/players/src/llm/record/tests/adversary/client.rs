@@ -16,16 +16,20 @@ const IN_PIECES: &[&str] = &[
 const ABOUT: &[&str] = &[
     "call_id",
     "completed_at",
+    "createTime",
     "created",
     "created_at",
     "encrypted_content",
     "id",
     "item_id",
     "model",
+    "modelVersion",
     "object",
+    "responseId",
     "service_tier",
     "signature",
     "system_fingerprint",
+    "thoughtSignature",
 ];
 /// What a Responses answer says of its own.
 const RESPONSE: &[&str] = &["error", "incomplete_details", "output", "status", "usage"];
@@ -51,7 +55,8 @@ impl Answer {
         let events = match endpoint {
             Endpoint::Chat => chat_events(body),
             Endpoint::Messages => messages_events(body),
-            _ => responses_events(body),
+            Endpoint::Responses => responses_events(body),
+            Endpoint::Gemini => gemini_events(body),
         };
         let named = |event: &Value| match event["type"].as_str() {
             Some(name) if endpoint != Endpoint::Chat => format!("event: {name}\ndata: {event}\n\n"),
@@ -263,17 +268,47 @@ fn responses_events(body: &Value) -> Vec<Value> {
     events
 }
 
+fn gemini_events(body: &Value) -> Vec<Value> {
+    let mut chunks = Vec::new();
+    let mut last = body.clone();
+    for (index, candidate) in last["candidates"]
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
+        let content = candidate["content"].take();
+        let mut add = |part: Value| {
+            let content = json!({"role": "model", "parts": [part]});
+            chunks.push(json!({"candidates": [{"index": index, "content": content}]}));
+        };
+        for part in content["parts"].as_array().into_iter().flatten() {
+            match part["text"].as_str() {
+                Some(text) => pieces(text).into_iter().for_each(|piece| {
+                    let mut more = part.clone();
+                    more["text"] = json!(piece);
+                    add(more);
+                }),
+                None => add(part.clone()),
+            }
+        }
+    }
+    chunks.push(last);
+    chunks
+}
+
 /// What a client sees of an answer: without what is about it, and without what says nothing.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Seen(pub(super) Value);
+pub(super) struct Observed(pub(super) Value);
 
 pub(super) struct Client {
     http: reqwest::Client,
     url: String,
     endpoint: Endpoint,
     streams: bool,
+    asks_for_thinking: bool,
     history: Vec<Value>,
-    seen: Vec<Seen>,
+    observed: Vec<Observed>,
 }
 
 impl Client {
@@ -282,14 +317,16 @@ impl Client {
         url: String,
         endpoint: Endpoint,
         streams: bool,
+        asks_for_thinking: bool,
     ) -> Self {
         Self {
             http,
             url,
             endpoint,
             streams,
+            asks_for_thinking,
             history: Vec::new(),
-            seen: Vec::new(),
+            observed: Vec::new(),
         }
     }
 
@@ -312,7 +349,17 @@ impl Client {
                 {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_old", "content": "Cold"}]},
                 {"role": "assistant", "content": [{"type": "text", "text": "It is cold."}]},
             ]),
-            _ => json!([
+            Endpoint::Gemini => json!([
+                {"role": "user", "parts": [{"text": "Is it warm in Oslo?"}]},
+                {"role": "model", "parts": [
+                    {"text": "I look."}, {"functionCall": {"name": "get_weather", "args": {"city": "Oslo"}}},
+                ]},
+                {"role": "user", "parts": [
+                    {"functionResponse": {"name": "get_weather", "response": {"output": "Cold"}}},
+                ]},
+                {"role": "model", "parts": [{"text": "It is cold."}]},
+            ]),
+            Endpoint::Responses => json!([
                 {"role": "user", "content": "Is it warm in Oslo?"},
                 {"type": "function_call", "call_id": "call_old", "name": call["name"], "arguments": call["arguments"]},
                 {"type": "function_call_output", "call_id": "call_old", "output": "Cold"},
@@ -324,19 +371,22 @@ impl Client {
     }
 
     /// Says two things, and returns what the calls want to know.
-    pub(super) async fn converse(mut self) -> Vec<Seen> {
+    pub(super) async fn converse(mut self) -> Vec<Observed> {
         for text in ["Begin with it", "Now something else"] {
-            self.history.push(json!({"role": "user", "content": text}));
+            self.history.push(match self.endpoint {
+                Endpoint::Gemini => json!({"role": "user", "parts": [{"text": text}]}),
+                _ => json!({"role": "user", "content": text}),
+            });
             loop {
                 let Some(answer) = self.ask().await else {
-                    return self.seen;
+                    return self.observed;
                 };
                 if !self.keep(&answer) {
                     break;
                 }
             }
         }
-        self.seen
+        self.observed
     }
 
     /// Asks, and asks again after an error.
@@ -351,7 +401,7 @@ impl Client {
                 true => together(self.endpoint, &text),
                 false => serde_json::from_str(&text).expect("JSON"),
             };
-            self.seen.push(Seen(
+            self.observed.push(Observed(
                 json!({"http": status, "answer": shown(self.endpoint, &answer)}),
             ));
             if status == 200 {
@@ -362,7 +412,9 @@ impl Client {
     }
 
     fn request(&self) -> (&'static str, Value) {
-        let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+        let schema = json!({
+            "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"],
+        });
         let (streams, history) = (self.streams, &self.history);
         match self.endpoint {
             Endpoint::Chat => (
@@ -379,14 +431,34 @@ impl Client {
                 "/v1/messages",
                 json!({
                     "model": "m", "max_tokens": 900, "messages": history, "stream": streams,
-                    "thinking": {"type": "enabled", "budget_tokens": 100},
+                    "thinking": match self.asks_for_thinking {
+                        true => json!({"type": "enabled", "budget_tokens": 100}),
+                        false => json!({"type": "disabled"}),
+                    },
                     "tools": [{"name": "get_weather", "input_schema": schema}],
                 }),
             ),
-            _ => (
+            Endpoint::Gemini => (
+                match streams {
+                    true => "/v1beta/models/m:streamGenerateContent?alt=sse",
+                    false => "/v1beta/models/m:generateContent",
+                },
+                json!({
+                    "contents": history,
+                    "generationConfig": {"thinkingConfig": {"includeThoughts": self.asks_for_thinking}},
+                    "tools": [{"functionDeclarations": [
+                        {"name": "get_weather", "parametersJsonSchema": schema},
+                    ]}],
+                }),
+            ),
+            Endpoint::Responses => (
                 "/v1/responses",
                 json!({
-                    "model": "m", "input": history, "stream": streams, "reasoning": {"summary": "auto"},
+                    "model": "m", "input": history, "stream": streams,
+                    "reasoning": match self.asks_for_thinking {
+                        true => json!({"summary": "auto"}),
+                        false => json!({}),
+                    },
                     "tools": [
                         {"type": "function", "name": "get_weather", "parameters": schema},
                         {"type": "custom", "name": "patch"},
@@ -401,7 +473,8 @@ impl Client {
         let (items, id): (Vec<Value>, _) = match self.endpoint {
             Endpoint::Chat => {
                 let message = &answer["choices"][0]["message"];
-                self.history.push(message.clone());
+                // What the API had before there were tools is no call here.
+                self.history.push(without(message, &["function_call"]));
                 (
                     message["tool_calls"]
                         .as_array()
@@ -418,7 +491,15 @@ impl Client {
                     "id",
                 )
             }
-            _ => {
+            Endpoint::Gemini => {
+                let mut content = answer["candidates"][0]["content"].clone();
+                content["role"] = json!("model");
+                let parts = content["parts"].as_array().cloned().unwrap_or_default();
+                self.history.push(content);
+                let calls = parts.iter().map(|part| part["functionCall"].clone());
+                (calls.filter(Value::is_object).collect(), "id")
+            }
+            Endpoint::Responses => {
                 let output = answer["output"].as_array().expect("output");
                 self.history.extend(output.iter().cloned());
                 (output.clone(), "call_id")
@@ -434,9 +515,8 @@ impl Client {
         let calls: Vec<&Value> = items
             .iter()
             .filter(|item| {
-                item["type"]
-                    .as_str()
-                    .is_some_and(|kind| calls.contains(&kind))
+                let is_call = |kind| calls.contains(&kind);
+                self.endpoint == Endpoint::Gemini || item["type"].as_str().is_some_and(is_call)
             })
             .collect();
         let results: Vec<Value> = calls
@@ -448,7 +528,10 @@ impl Client {
                 Endpoint::Messages => {
                     json!({"type": "tool_result", "tool_use_id": call[id], "content": "Sunny"})
                 }
-                _ => json!({
+                Endpoint::Gemini => json!({"functionResponse": {
+                    "id": call[id], "name": call["name"], "response": {"output": "Sunny"},
+                }}),
+                Endpoint::Responses => json!({
                     "type": format!("{}_output", call["type"].as_str().expect("a type")),
                     "call_id": call[id], "output": "Sunny",
                 }),
@@ -459,7 +542,11 @@ impl Client {
             Endpoint::Messages if has_calls => self
                 .history
                 .push(json!({"role": "user", "content": results})),
-            _ => self.history.extend(results),
+            Endpoint::Gemini if has_calls => {
+                self.history.push(json!({"role": "user", "parts": results}));
+            }
+            Endpoint::Messages | Endpoint::Gemini => {}
+            Endpoint::Chat | Endpoint::Responses => self.history.extend(results),
         }
         has_calls
     }
@@ -474,8 +561,11 @@ fn together(endpoint: Endpoint, text: &str) -> Value {
         match endpoint {
             Endpoint::Chat => fold(&mut answer, &event),
             Endpoint::Messages => fold_messages(&mut answer, &event),
-            _ if event["response"].is_object() => answer = event["response"].clone(),
-            _ => {}
+            Endpoint::Gemini => fold_gemini(&mut answer, &event),
+            Endpoint::Responses if event["response"].is_object() => {
+                answer = event["response"].clone()
+            }
+            Endpoint::Responses => {}
         }
     }
     for choice in answer["choices"].as_array_mut().into_iter().flatten() {
@@ -529,6 +619,38 @@ fn fold_messages(answer: &mut Value, event: &Value) {
     }
 }
 
+fn fold_gemini(answer: &mut Value, event: &Value) {
+    fold(answer, &without(event, &["candidates"]));
+    for candidate in event["candidates"].as_array().into_iter().flatten() {
+        let index = usize::try_from(candidate["index"].as_u64().unwrap_or(0)).expect("small");
+        if answer["candidates"].is_null() {
+            answer["candidates"] = json!([]);
+        }
+        let known = answer["candidates"].as_array_mut().expect("candidates");
+        while known.len() <= index {
+            known.push(json!({"content": {"parts": []}}));
+        }
+        let known = &mut known[index];
+        fold(known, &without(candidate, &["content"]));
+        let parts = known["content"]["parts"].as_array_mut().expect("parts");
+        for part in candidate["content"]["parts"]
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
+            match (parts.last_mut(), part["text"].as_str()) {
+                (Some(last), Some(more))
+                    if last["text"].is_string() && last["thought"] == part["thought"] =>
+                {
+                    let text = last["text"].as_str().unwrap_or_default();
+                    last["text"] = json!(format!("{text}{more}"));
+                }
+                _ => parts.push(part.clone()),
+            }
+        }
+    }
+}
+
 /// Adds what a chunk says to what was said before.
 fn fold(into: &mut Value, more: &Value) {
     let Some(members) = more.as_object() else {
@@ -554,6 +676,31 @@ fn fold(into: &mut Value, more: &Value) {
             }
             (known, member) => *known = member.clone(),
         }
+    }
+}
+
+/// Puts thoughts, texts and calls behind each other, and texts of one kind together.
+pub(super) fn regroup(answer: &mut Value) {
+    for candidate in answer["answer"]["candidates"]
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+    {
+        let Some(parts) = candidate["content"]["parts"].as_array_mut() else {
+            continue;
+        };
+        parts.sort_by_key(|part| (part["thought"] != true, !part["text"].is_string()));
+        parts.dedup_by(|next, last| {
+            let is_more = last["text"].is_string()
+                && next["text"].is_string()
+                && last["thought"] == next["thought"];
+            if let (true, Some(text), Some(more)) =
+                (is_more, last["text"].as_str(), next["text"].as_str())
+            {
+                last["text"] = json!(format!("{text}{more}"));
+            }
+            is_more
+        });
     }
 }
 
@@ -597,6 +744,8 @@ pub(super) fn clean(json: &mut Value) {
                 .unwrap_or_default();
             if ["text", "output_text", "message"].contains(&kind)
                 && members.keys().all(|name| name == "type" || name == "role")
+                || members.get("thought") == Some(&json!(true)) && members.len() == 1
+                || members.get("role") == Some(&json!("model")) && members.len() == 1
             {
                 members.clear();
             }

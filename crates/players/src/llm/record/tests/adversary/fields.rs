@@ -45,7 +45,14 @@ pub(super) fn plain(endpoint: Endpoint, text: &str) -> Value {
             "content": [{"type": "text", "text": text}], "stop_reason": "end_turn", "stop_sequence": null,
             "usage": {"input_tokens": 12, "output_tokens": 5},
         }),
-        _ => json!({
+        Endpoint::Gemini => json!({
+            "candidates": [{
+                "content": {"parts": [{"text": text}], "role": "model"}, "finishReason": "STOP", "index": 0,
+            }],
+            "usageMetadata": {"promptTokenCount": 12, "candidatesTokenCount": 5, "totalTokenCount": 17},
+            "modelVersion": "m-1", "responseId": "r-1",
+        }),
+        Endpoint::Responses => json!({
             "id": "resp_1", "object": "response", "created_at": 1, "model": "m-1", "status": "completed",
             "error": null, "incomplete_details": null,
             "output": [{
@@ -62,41 +69,52 @@ pub(super) fn of(endpoint: Endpoint) -> Vec<Field> {
     let mut fields = match endpoint {
         Endpoint::Chat => chat(),
         Endpoint::Messages => messages(),
-        _ => responses(),
+        Endpoint::Responses => responses(),
+        Endpoint::Gemini => gemini(),
     };
     fields.extend([
         error("error: busy", |endpoint| {
-            (
-                429,
-                an_error(endpoint, "rate_limit_error", "slow down", Value::Null),
-            )
+            an_error(endpoint, 429, "rate_limit_error", "slow down")
         }),
         error("error: a type of its own", |endpoint| {
-            (
-                500,
-                an_error(endpoint, "odd_error", "it is odd", Value::Null),
-            )
+            an_error(endpoint, 500, "odd_error", "it is odd")
         }),
         error("error: a code and a parameter", |endpoint| {
-            let code = json!("context_length_exceeded");
-            let mut body = an_error(endpoint, "invalid_request_error", "too long", code);
+            let (status, mut body) = an_error(endpoint, 400, "invalid_request_error", "too long");
+            if endpoint != Endpoint::Gemini {
+                body["error"]["code"] = json!("context_length_exceeded");
+            }
             body["error"]["param"] = json!("messages");
-            (400, body)
+            (status, body)
         }),
         error("error: more of it", |endpoint| {
-            let mut body = an_error(endpoint, "server_error", "down", Value::Null);
+            let (status, mut body) = an_error(endpoint, 503, "server_error", "down");
             body["error"]["innererror"] = json!({"code": "x"});
-            (503, body)
+            (status, body)
         }),
     ]);
     fields
 }
 
-fn an_error(endpoint: Endpoint, kind: &str, message: &str, code: Value) -> Value {
-    match endpoint {
+fn an_error(endpoint: Endpoint, status: u16, kind: &str, message: &str) -> (u16, Value) {
+    let body = match endpoint {
         Endpoint::Messages => json!({"type": "error", "error": {"type": kind, "message": message}}),
-        _ => json!({"error": {"message": message, "type": kind, "param": null, "code": code}}),
-    }
+        Endpoint::Gemini => {
+            let kind = match kind {
+                "rate_limit_error" => "RESOURCE_EXHAUSTED",
+                "invalid_request_error" => "INVALID_ARGUMENT",
+                "server_error" => "UNAVAILABLE",
+                other => other,
+            };
+            let details =
+                json!([{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "9s"}]);
+            json!({"error": {"code": status, "message": message, "status": kind, "details": details}})
+        }
+        Endpoint::Chat | Endpoint::Responses => {
+            json!({"error": {"message": message, "type": kind, "param": null, "code": null}})
+        }
+    };
+    (status, body)
 }
 
 fn push(list: &mut Value, item: Value) {
@@ -155,6 +173,21 @@ fn chat() -> Vec<Field> {
         field("refusal", |body| {
             message(body)["refusal"] = json!("I can't do that.");
         }),
+        field("refusal without content", |body| {
+            message(body)["content"] = Value::Null;
+            message(body)["refusal"] = json!("I can't do that.");
+        }),
+        field("call of an unknown tool", |body| {
+            let call = json!({"id": "call_u", "type": "function", "function": {"name": "rm", "arguments": "{\"a\": 1}"}});
+            push(&mut message(body)["tool_calls"], call);
+        }),
+        field("arguments in a list", |body| chat_call(body, "[1]")),
+        field("function_call", |body| {
+            message(body)["function_call"] = json!({"name": "get_weather", "arguments": "{}"});
+        }),
+        field("function_call as a reason", |body| {
+            choice(body)["finish_reason"] = json!("function_call");
+        }),
         field("reasoning_content", |body| {
             message(body)["reasoning_content"] = json!("Hm, well.");
         }),
@@ -204,6 +237,13 @@ fn chat() -> Vec<Field> {
         }),
         field("usage: reasoning", |body| {
             body["usage"]["completion_tokens_details"]["reasoning_tokens"] = json!(2);
+        }),
+        field("usage: prediction", |body| {
+            body["usage"]["completion_tokens_details"]["accepted_prediction_tokens"] = json!(1);
+        }),
+        field("content_filter_results", |body| {
+            choice(body)["content_filter_results"] =
+                json!({"hate": {"filtered": false, "severity": "safe"}});
         }),
         field("usage: cost", |body| body["usage"]["cost"] = json!(0.25)),
         field("usage: total", |body| {
@@ -289,6 +329,42 @@ fn messages() -> Vec<Field> {
                 json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{"type": "web_search_result", "url": "u"}]}),
             );
         }),
+        field("web_fetch_tool_result", |body| {
+            insert(
+                &mut body["content"],
+                json!({"type": "web_fetch_tool_result", "tool_use_id": "srvtoolu_2", "content": {"type": "web_fetch_result", "url": "u"}}),
+            );
+        }),
+        field("code_execution_tool_result", |body| {
+            insert(
+                &mut body["content"],
+                json!({"type": "code_execution_tool_result", "tool_use_id": "srvtoolu_3", "content": {"stdout": "1"}}),
+            );
+        }),
+        field("mcp_tool_use", |body| {
+            insert(
+                &mut body["content"],
+                json!({"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "f", "server_name": "s", "input": {}}),
+            );
+        }),
+        field("mcp_tool_result", |body| {
+            insert(
+                &mut body["content"],
+                json!({"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "content": [{"type": "text", "text": "x"}]}),
+            );
+        }),
+        field("container_upload", |body| {
+            insert(
+                &mut body["content"],
+                json!({"type": "container_upload", "file_id": "f"}),
+            );
+        }),
+        field("compaction", |body| {
+            insert(
+                &mut body["content"],
+                json!({"type": "compaction", "content": "So far."}),
+            );
+        }),
         field("max_tokens", |body| {
             body["stop_reason"] = json!("max_tokens");
         }),
@@ -334,6 +410,12 @@ fn messages() -> Vec<Field> {
         }),
         field("usage: tier", |body| {
             body["usage"]["tier"] = json!("standard");
+        }),
+        field("usage: service_tier", |body| {
+            body["usage"]["service_tier"] = json!("standard");
+        }),
+        field("usage: lifetimes of the cache", |body| {
+            body["usage"]["cache_creation"] = json!({"ephemeral_5m_input_tokens": 3});
         }),
         field("usage: server tools", |body| {
             body["usage"]["server_tool_use"] = json!({"web_search_requests": 1});
@@ -457,6 +539,48 @@ fn responses() -> Vec<Field> {
                 json!({"type": "mcp_call", "id": "mcp_1", "name": "f", "arguments": "{}", "output": "x"}),
             );
         }),
+        field("mcp_approval_request", |body| {
+            item(
+                body,
+                json!({"type": "mcp_approval_request", "id": "mcpr_1", "name": "f", "arguments": "{}", "server_label": "s"}),
+            );
+        }),
+        field("image_generation_call", |body| {
+            item(
+                body,
+                json!({"type": "image_generation_call", "id": "ig_1", "result": "AAAA"}),
+            );
+        }),
+        field("code_interpreter_call", |body| {
+            item(
+                body,
+                json!({"type": "code_interpreter_call", "id": "ci_1", "code": "1", "container_id": "c"}),
+            );
+        }),
+        field("compaction", |body| {
+            item(
+                body,
+                json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "AAAA"}),
+            );
+        }),
+        field("call of a group", |body| {
+            function_call(body, "{\"city\": \"Paris\"}");
+            let items = body["output"].as_array_mut().expect("output");
+            items.last_mut().expect("a call")["namespace"] = json!("weather");
+        }),
+        field("call of an unknown tool", |body| {
+            let call = json!({
+                "type": "function_call", "id": "fc_u", "call_id": "call_u", "name": "rm", "status": "completed",
+                "arguments": "{\"a\": 1}",
+            });
+            item(body, call);
+        }),
+        field("refusal beside text", |body| {
+            push(
+                part(body),
+                json!({"type": "refusal", "refusal": "No more."}),
+            );
+        }),
         field("max_output_tokens", |body| {
             incomplete(body, json!("max_output_tokens"));
         }),
@@ -476,5 +600,153 @@ fn responses() -> Vec<Field> {
             body["usage"]["output_tokens_details"] = json!({"reasoning_tokens": 2});
         }),
         field("usage: cost", |body| body["usage"]["cost"] = json!(0.25)),
+    ]
+}
+
+fn candidate(body: &mut Value) -> &mut Value {
+    &mut body["candidates"][0]
+}
+
+fn gemini_part(body: &mut Value, part: Value) {
+    if let Some(parts) = candidate(body)["content"]["parts"].as_array_mut() {
+        parts.push(part);
+    }
+}
+
+fn thought(body: &mut Value, text: &str) {
+    if let Some(parts) = candidate(body)["content"]["parts"].as_array_mut() {
+        parts.insert(0, json!({"text": text, "thought": true}));
+    }
+}
+
+fn gemini() -> Vec<Field> {
+    vec![
+        field("call", |body| {
+            gemini_part(
+                body,
+                json!({"functionCall": {"name": "get_weather", "args": {"city": "Paris"}}}),
+            );
+        }),
+        field("call with an id", |body| {
+            let call = json!({"id": "f1", "name": "get_weather", "args": {"city": "Rome"}});
+            gemini_part(
+                body,
+                json!({"functionCall": call, "thoughtSignature": "AAAA"}),
+            );
+        }),
+        field("call without arguments", |body| {
+            gemini_part(body, json!({"functionCall": {"name": "get_weather"}}));
+        }),
+        field("call of an unknown tool", |body| {
+            gemini_part(
+                body,
+                json!({"functionCall": {"name": "rm", "args": {"a": 1}}}),
+            );
+        }),
+        field("more in a call", |body| {
+            let call =
+                json!({"name": "get_weather", "args": {"city": "Bern"}, "willContinue": true});
+            gemini_part(body, json!({"functionCall": call}));
+        }),
+        field("thought", |body| thought(body, "Hm, well.")),
+        field("text behind a thought", |body| {
+            thought(body, "Or so.");
+            gemini_part(body, json!({"text": "And then."}));
+        }),
+        field("signature of its own", |body| {
+            gemini_part(body, json!({"text": "", "thoughtSignature": "AAAA"}));
+        }),
+        field("two texts", |body| {
+            gemini_part(body, json!({"text": "And there."}))
+        }),
+        field("white space", |body| {
+            candidate(body)["content"]["parts"] = json!([{"text": "\n\n"}]);
+        }),
+        field("no content", |body| {
+            candidate(body)["content"] = Value::Null
+        }),
+        field("inlineData", |body| {
+            gemini_part(
+                body,
+                json!({"inlineData": {"mimeType": "image/png", "data": "AAAA"}}),
+            );
+        }),
+        field("executableCode", |body| {
+            gemini_part(
+                body,
+                json!({"executableCode": {"language": "PYTHON", "code": "1"}}),
+            );
+        }),
+        field("codeExecutionResult", |body| {
+            gemini_part(
+                body,
+                json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}),
+            );
+        }),
+        field("MAX_TOKENS", |body| {
+            candidate(body)["finishReason"] = json!("MAX_TOKENS")
+        }),
+        field("SAFETY", |body| {
+            candidate(body)["finishReason"] = json!("SAFETY")
+        }),
+        field("RECITATION", |body| {
+            candidate(body)["finishReason"] = json!("RECITATION")
+        }),
+        field("MALFORMED_FUNCTION_CALL", |body| {
+            candidate(body)["finishReason"] = json!("MALFORMED_FUNCTION_CALL");
+            candidate(body)["finishMessage"] = json!("no such call");
+        }),
+        field("OTHER", |body| {
+            candidate(body)["finishReason"] = json!("OTHER")
+        }),
+        field("another reason", |body| {
+            candidate(body)["finishReason"] = json!("TOO_MANY_TOOL_CALLS")
+        }),
+        field("reason of another API", |body| {
+            candidate(body)["finishReason"] = json!("length")
+        }),
+        field("safetyRatings", |body| {
+            candidate(body)["safetyRatings"] = json!([{"category": "HARM", "probability": "LOW"}]);
+        }),
+        field("citationMetadata", |body| {
+            candidate(body)["citationMetadata"] = json!({"citationSources": [{"uri": "u"}]});
+        }),
+        field("groundingMetadata", |body| {
+            candidate(body)["groundingMetadata"] = json!({"webSearchQueries": ["q"]});
+        }),
+        field("logprobs", |body| {
+            candidate(body)["avgLogprobs"] = json!(-0.5);
+            candidate(body)["logprobsResult"] = json!({"chosenCandidates": [{"token": "a"}]});
+        }),
+        field("promptFeedback", |body| {
+            body["promptFeedback"] =
+                json!({"safetyRatings": [{"category": "HARM", "probability": "LOW"}]});
+        }),
+        field("blocked prompt", |body| {
+            body["candidates"] = Value::Null;
+            body["promptFeedback"] = json!({"blockReason": "SAFETY"});
+        }),
+        field("usage: none", |body| body["usageMetadata"] = Value::Null),
+        field("usage: cached", |body| {
+            body["usageMetadata"]["cachedContentTokenCount"] = json!(4);
+        }),
+        field("usage: thoughts", |body| {
+            body["usageMetadata"]["thoughtsTokenCount"] = json!(3);
+            body["usageMetadata"]["totalTokenCount"] = json!(20);
+        }),
+        field("usage: details", |body| {
+            body["usageMetadata"]["promptTokensDetails"] =
+                json!([{"modality": "TEXT", "tokenCount": 12}]);
+        }),
+        field("usage: tools", |body| {
+            body["usageMetadata"]["toolUsePromptTokenCount"] = json!(7);
+            body["usageMetadata"]["totalTokenCount"] = json!(24);
+        }),
+        field("another candidate", |body| {
+            let other = json!({"index": 1, "content": {"parts": [{"text": "Or this."}]}, "finishReason": "STOP"});
+            if let Some(candidates) = body["candidates"].as_array_mut() {
+                candidates.push(other);
+            }
+        }),
     ]
 }
