@@ -2,6 +2,7 @@
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::script::timeline::{LlmScript, Request, Served};
+use cuecard_core::value::cut;
 
 use super::answers;
 use super::stand_in::StandIn;
@@ -59,11 +60,22 @@ impl StandIn {
         let attempt = turn.attempts.last()?;
         let speed = self.options.speed;
         let prepared = answers::prepare(script, turn, attempt, request, speed, &self.calling);
-        let changed = answers::changed(&prepared.ok()?.elements, request);
+        let mut changed = match prepared {
+            Ok(prepared) => answers::changed(&prepared.elements, request),
+            Err(_) => Vec::new(),
+        };
+        if let Some(text) = &served.changed_text {
+            let (said, text) = (turn.text(), cut(text, 200));
+            changed.push(format!(
+                "the text was {:?}, and is {text:?}",
+                cut(&said, 200)
+            ));
+        }
         if changed.is_empty() {
             return None;
         }
-        let message = "the history of a request holds another call than the one that was made";
+        let message =
+            "the history of a request holds another answer with calls than the one that was given";
         let mut note = Diagnostic::note(codes::MODEL_UNALIGNED, message)
             .at(&script.timeline.source, first.call.span);
         for change in changed {

@@ -16,10 +16,8 @@ pub(super) fn refuse(received: &Received) -> Option<ApiError> {
         && ["conversation", "prompt", "thread"]
             .iter()
             .all(|key| body[*key].is_null());
-    let items = body["input"].as_array().into_iter().flatten();
-    let has_reference = items
-        .into_iter()
-        .any(|item| item["type"] == "item_reference");
+    let mut items = body["input"].as_array().into_iter().flatten();
+    let has_reference = items.any(|item| item["type"] == "item_reference");
     if !is_whole || has_reference {
         return None;
     }
@@ -30,9 +28,13 @@ pub(super) fn refuse(received: &Received) -> Option<ApiError> {
             Part::Call(call) => {
                 calls.insert(&call.id);
             }
-            // Gemini needs no ids.
-            Part::Result(result) if !result.call_id.is_empty() => {
-                if !calls.contains(result.call_id.as_str()) {
+            Part::Result(result) => {
+                let is_known = match request.endpoint {
+                    // Ids are no matter of course there.
+                    Endpoint::Gemini => !calls.is_empty(),
+                    _ => result.call_id.is_empty() || calls.contains(result.call_id.as_str()),
+                };
+                if !is_known {
                     return Some(refusal(request.endpoint, &result.call_id));
                 }
             }
@@ -56,9 +58,8 @@ fn refusal(endpoint: Endpoint, id: &str) -> ApiError {
         Endpoint::Responses => {
             format!("No tool call found for function call output with call_id {id}.")
         }
-        Endpoint::Gemini => {
-            format!("there is no function call with the id {id} before its response")
-        }
+        Endpoint::Gemini => "Please ensure that function response turn comes immediately after a function call turn."
+            .to_owned(),
     };
     ApiError::new(400, message)
 }

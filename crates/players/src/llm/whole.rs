@@ -78,6 +78,7 @@ mod tests {
             attempt_idx: 0,
             after: None,
             unaligned: None,
+            changed_text: None,
             is_first: false,
             differing_results: Vec::new(),
         };

@@ -44,13 +44,7 @@ pub(crate) fn with_site(
         let modules = working_directory.join("node_modules");
         std::os::unix::fs::symlink(tools.driver.parent().expect("a folder"), modules)
             .expect("a link can be made");
-        for file in [
-            "note.txt",
-            "passport.pdf",
-            "report.pdf",
-            "schematic.png",
-            "cv.pdf",
-        ] {
+        for file in ["note.txt", "passport.pdf", "report.pdf", "schematic.png", "cv.pdf"] {
             std::fs::write(working_directory.join(file), "A note.\n").expect("what is uploaded");
         }
         let policy = Policy::new(PolicyOptions {

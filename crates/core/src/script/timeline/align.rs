@@ -28,6 +28,8 @@ pub(super) struct Position<'r> {
     pub(super) after: Option<usize>,
     /// The results that came for the calls of the turn before: the scripted id, and what arrived.
     pub(super) results: Vec<(String, &'r RequestedResult)>,
+    /// The text that the history has beside the calls of the turn before, if it is another one.
+    pub(super) changed_text: Option<String>,
 }
 
 /// Why a request is at no turn.
@@ -181,6 +183,7 @@ pub(super) fn locate_next<'r>(
             turn_idx,
             after: None,
             results: Vec::new(),
+            changed_text: None,
         }),
         None => Err(Lost {
             expected: aligner.first_unspent(next),
@@ -454,6 +457,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
                     .into_iter()
                     .map(|(id, result)| (id.to_owned(), result))
                     .collect(),
+                changed_text: self.changed_text(place),
             }),
             _ => Err(Lost {
                 expected: self.first_unspent(place.next),
@@ -462,6 +466,17 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 rejected: Vec::new(),
             }),
         }
+    }
+
+    /// The text that the history has beside the calls of the turn before, if it is another one.
+    fn changed_text(&self, place: Place) -> Option<String> {
+        let turn = self.turns.get(place.after?)?;
+        let (_, said) = self
+            .rounds
+            .answered
+            .get(place.results_from.checked_sub(1)?)?;
+        let is_changed = !said.calls.is_empty() && !is_same_text(&turn.squeezed, &said.squeezed);
+        is_changed.then(|| said.text.clone())
     }
 
     /// Results must have come for exactly the calls of the turn before.

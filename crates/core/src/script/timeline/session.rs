@@ -54,6 +54,8 @@ pub struct Served {
     pub after: Option<usize>,
     /// Why its history could not be followed, if it couldn't (T-LLM-09).
     pub unaligned: Option<Vec<Rejection>>,
+    /// The text that the history has beside the calls of the turn before, if it is another one (T-LLM-09).
+    pub changed_text: Option<String>,
     /// Whether it is the first thing that is served of this turn in this session.
     pub is_first: bool,
     /// Results that are not what the script has (T-LLM-05).
@@ -158,6 +160,7 @@ impl Session {
             turn_idx,
             after,
             results,
+            changed_text,
         } = position;
         let attempt_idx = script
             .turn(turn_idx)
@@ -177,6 +180,7 @@ impl Session {
             attempt_idx,
             after,
             unaligned: rejected,
+            changed_text,
             is_first: (0..n_attempts).all(|idx| n_served(&self.servings, turn_idx, idx) == 0),
             differing_results: before
                 .map(|turn| compare_results(turn, &results, request.endpoint))

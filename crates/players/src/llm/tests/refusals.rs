@@ -123,10 +123,11 @@ async fn in_strict_runs_what_was_not_looked_at_fails() {
 
 #[tokio::test]
 async fn a_call_that_the_client_remembers_otherwise_is_told() {
-    for (name, arguments, codes) in [
-        ("lookup", "{ \"key\": \"a\" }", vec![]),
-        ("remove", "{\"key\": \"a\"}", vec!["T-LLM-09"]),
-        ("lookup", "{\"key\": \"b\"}", vec!["T-LLM-09"]),
+    for (name, arguments, text, codes) in [
+        ("lookup", "{ \"key\": \"a\" }", "", vec![]),
+        ("remove", "{\"key\": \"a\"}", "", vec!["T-LLM-09"]),
+        ("lookup", "{\"key\": \"b\"}", "", vec!["T-LLM-09"]),
+        ("lookup", "{\"key\": \"a\"}", "Changed", vec!["T-LLM-09"]),
     ] {
         let played = Played::timeline(CALL).await;
         let body = |messages: Value| json!({"model": "m", "messages": messages, "tools": lookup()});
@@ -134,11 +135,11 @@ async fn a_call_that_the_client_remembers_otherwise_is_told() {
         let mut call = first["choices"][0]["message"]["tool_calls"][0].clone();
         call["function"] = json!({"name": name, "arguments": arguments});
         let history = json!([
-            {"role": "user", "content": "Begin"}, {"role": "assistant", "tool_calls": [call]},
+            {"role": "user", "content": "Begin"}, {"role": "assistant", "content": text, "tool_calls": [call]},
             {"role": "tool", "tool_call_id": call["id"], "content": "one"},
         ]);
         assert_eq!(played.post(CHAT, &body(history)).await.content(), "Done");
-        assert_eq!(played.codes().await, codes, "{name} {arguments}");
+        assert_eq!(played.codes().await, codes, "{name} {arguments} {text}");
     }
 }
 

@@ -357,6 +357,12 @@ fn findings_about_events() {
             "many",
         ),
         (
+            "- assert: {fs: {contains: [{path: a, regex: \"\"}]}}",
+            "T-LOAD-08",
+            Error,
+            "\"\"",
+        ),
+        (
             "- llmResponse: [{error: {headers: {x left: 9}}}]",
             "T-LOAD-08",
             Error,
