@@ -88,6 +88,10 @@ const checks = {
     const answer = await openAI("text").responses.create({ model: "m", input: "Say hello" });
     return [answer.output_text, answer.status, answer.usage.total_tokens > 0];
   },
+  async responses_count() {
+    const count = await openAI("text").responses.inputTokens.count({ model: "m", input: "Say hello" });
+    return [count.object, count.input_tokens > 0];
+  },
   async responses_stream() {
     const stream = await openAI("text").responses.create({ model: "m", input: "Say hello", stream: true });
     const events = [];

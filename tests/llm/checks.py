@@ -143,6 +143,12 @@ def responses_text():
 
 
 @check
+def responses_count():
+    count = open_ai("text").responses.input_tokens.count(model="m", input="Say hello")
+    return [count.object, count.input_tokens > 0]
+
+
+@check
 def responses_stream():
     stream = open_ai("text").responses.create(model="m", input="Say hello", stream=True)
     events = list(stream)

@@ -5,6 +5,7 @@ mod unread;
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -572,6 +573,21 @@ fn a_command_has_the_limit_of_open_files_that_was_there_before() {
         .expect("a shell");
     assert_eq!(output.status.code(), Some(5));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "200\n");
+}
+
+#[test]
+fn a_command_may_end_with_the_code_that_is_expected() {
+    let scratch = with(&format!("{TWO}expect: {{exitCode: 5}}\n"));
+    // The turns that were not played fail the run, and the code doesn't.
+    for (line, ends) in [("exit 5", 1), ("exit 4", 4)] {
+        let args = ["serve", "llm", "scenario.yaml", "--", "sh", "-c", line];
+        let finished = program::run(&scratch, &args);
+        assert_eq!(finished.code(), Some(ends), "{}", program::told(&finished));
+    }
+    let run = relative(&scratch);
+    let exchanges = std::fs::metadata(scratch.work().join(format!("{run}/exchanges.jsonl")));
+    let mode = exchanges.expect("written").permissions().mode();
+    assert_eq!(mode & 0o077, 0, "nobody else reads it");
 }
 
 /// Else the connection with which the table of open files grows waits, and so do all others of its thread.

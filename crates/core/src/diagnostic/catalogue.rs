@@ -232,6 +232,7 @@ catalogue! {
     TIMELINE_DIFF = "T-BLOCK-04", "a diff that is not complete";
     TIMELINE_PRIORITY = "T-BLOCK-05", "a priority outside of 0 to 1";
     TIMELINE_PLAN = "T-BLOCK-06", "a plan that can't be shown";
+    EXPECTATION_FAILED = "T-EXP-01", "what is expected in the end did not come about";
     FAULT_NEVER = "T-FAULT-01", "a fault that never happened";
     MODEL_OTHER_API = "T-LLM-01", "requests come by another API than the scenario names";
     MODEL_MISS = "T-LLM-02", "a request that the script does not expect";

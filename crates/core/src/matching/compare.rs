@@ -21,6 +21,29 @@ impl fmt::Display for Incomparable {
 
 impl std::error::Error for Incomparable {}
 
+/// Whether `left` and `right` are the same JSON: `1` is `1.0`, and no text.
+pub fn is_same_json(left: &Json, right: &Json) -> bool {
+    match (left, right) {
+        (Json::Number(_), Json::Number(_)) => equal(left, right),
+        (Json::Array(left), Json::Array(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right)
+                    .all(|(left, right)| is_same_json(left, right))
+        }
+        (Json::Object(left), Json::Object(right)) => {
+            left.len() == right.len()
+                && left.iter().all(|(key, value)| {
+                    right
+                        .get(key)
+                        .is_some_and(|other| is_same_json(value, other))
+                })
+        }
+        _ => left == right,
+    }
+}
+
 /// Whether `left` and `right` are equal.
 pub fn equal(left: &Json, right: &Json) -> bool {
     match (left, right) {

@@ -1,5 +1,7 @@
 //! Values as the advertised schemas want them, and whether calls fit those schemas.
 
+use jsonschema::ValidationError;
+use jsonschema::error::ValidationErrorKind;
 use serde_json::json;
 
 use super::advertised::AdvertisedTool;
@@ -77,12 +79,25 @@ pub fn check_call(
         return problems;
     }
     let properties = schema["properties"].as_object();
-    for (argument, value) in args {
-        match properties.map(|known| known.get(argument)) {
-            None => {}
-            Some(None) => problems.push(format!("`{name}` has no argument `{argument}`")),
-            Some(Some(property)) => {
-                if let Ok(validator) = jsonschema::validator_for(property)
+    let others = &schema["additionalProperties"];
+    let are_others_known = others.is_object() || *others == true;
+    for argument in args.keys() {
+        let is_unknown = properties.is_some_and(|known| !known.contains_key(argument));
+        if is_unknown && !are_others_known {
+            problems.push(format!("`{name}` has no argument `{argument}`"));
+        }
+    }
+    let options = jsonschema::options().should_validate_formats(true);
+    match options.build(schema) {
+        Ok(validator) => {
+            let errors = validator.iter_errors(&call.args);
+            problems.extend(errors.filter_map(|error| misfit(name, &error)));
+        }
+        // What is no schema as a whole may be one in parts.
+        Err(_) => {
+            for (argument, value) in args {
+                if let Some(Ok(validator)) =
+                    properties.and_then(|known| Some(options.build(known.get(argument)?)))
                     && let Some(error) = validator.iter_errors(value).next()
                 {
                     problems.push(format!("`{argument}` of `{name}`: {error}"));
@@ -91,6 +106,21 @@ pub fn check_call(
         }
     }
     problems
+}
+
+/// An error of a call's arguments in words; `None` for names, which have words of their own.
+fn misfit(name: &str, error: &ValidationError<'_>) -> Option<String> {
+    let path = error.instance_path().as_str();
+    let is_of_schema = error.schema_path().as_str().matches('/').count() == 1;
+    let is_named = matches!(
+        error.kind(),
+        ValidationErrorKind::Required { .. } | ValidationErrorKind::AdditionalProperties { .. }
+    );
+    match path.split('/').nth(1) {
+        Some(argument) => Some(format!("`{argument}` of `{name}`: {error}")),
+        None if is_named && is_of_schema => None,
+        None => Some(format!("the arguments of `{name}`: {error}")),
+    }
 }
 
 #[cfg(test)]

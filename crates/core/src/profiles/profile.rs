@@ -190,7 +190,9 @@ impl Profile {
                 _ => None,
             });
         calls
-            .filter(|(_, call)| !is_mcp(&call.tool) && !self.has_tool(&call.tool))
+            .filter(|(_, call)| {
+                call.is_validated && !is_mcp(&call.tool) && !self.has_tool(&call.tool)
+            })
             .map(|(event, call)| {
                 let message = format!(
                     "the profile `{}` has no entry for the tool `{}`",

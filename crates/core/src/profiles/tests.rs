@@ -336,3 +336,46 @@ proptest! {
         prop_assert!(back.args.is_object());
     }
 }
+
+#[test]
+fn a_strict_call_fits_the_whole_schema() {
+    let advertised = |schema: Json| [AdvertisedTool::function("f", schema)];
+    let problems = |schema: Json, args: Json| {
+        let call = NativeCall {
+            name: "f".into(),
+            args: args.into(),
+        };
+        check_call(&call, &advertised(schema), true)
+    };
+    let text = json!({"type": "string"});
+    let by_reference = json!({
+        "type": "object", "properties": {"x": {"$ref": "#/$defs/X"}},
+        "$defs": {"X": {"type": "object", "properties": {"a": text}, "required": ["a"]}},
+    });
+    assert_eq!(
+        problems(by_reference.clone(), json!({"x": {"a": 1}})),
+        ["`x` of `f`: 1 is not of type \"string\""]
+    );
+    assert_eq!(problems(by_reference.clone(), json!({"x": {}})).len(), 1);
+    assert!(problems(by_reference, json!({"x": {"a": "b"}})).is_empty());
+    for schema in [
+        json!({"$ref": "#/$defs/X", "$defs": {"X": {"type": "object", "required": ["a"]}}}),
+        json!({"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["c"]}]}),
+        json!({"type": "object", "properties": {"a": text}, "additionalProperties": text}),
+        json!({"type": "object", "properties": {"b": {"type": "string", "format": "date"}}}),
+    ] {
+        assert_eq!(
+            problems(schema.clone(), json!({"b": 1})).len(),
+            1,
+            "{schema}"
+        );
+    }
+    let required = json!({"type": "object", "properties": {"a": text}, "required": ["a"], "additionalProperties": false});
+    assert_eq!(
+        problems(required, json!({"b": 1})),
+        [
+            "`f` needs `a`, which the call does not pass",
+            "`f` has no argument `b`"
+        ]
+    );
+}

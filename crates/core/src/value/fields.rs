@@ -43,6 +43,10 @@ pub(crate) const fn needed(
 
 pub(crate) const TEXT: &str = r#"{"type": "string"}"#;
 pub(crate) const OBJECT: &str = r#"{"type": "object"}"#;
+pub(crate) const FLAG: &str = r#"{"type": "boolean"}"#;
+pub(crate) const COUNT: &str = r#"{"type": "integer", "minimum": 0}"#;
+pub(crate) const TEXTS: &str = r#"{"type": "array", "items": {"type": "string"}}"#;
+pub(crate) const ANY: &str = "true";
 
 pub(crate) fn names(fields: &[Field]) -> Vec<&'static str> {
     fields.iter().map(|field| field.name).collect()

@@ -18,7 +18,8 @@ use std::sync::Arc;
 pub use key_shapes::find_keys;
 pub use printable::{printable, printable_lines, turns_direction};
 pub use redact::{
-    REDACTED, Redactor, SHORTEST_SECRET, find_credentials, is_credential, names_credential,
+    REDACTED, Redactor, SHORTEST_SECRET, find_credentials, is_credential, mask_credentials,
+    names_credential, without_credentials,
 };
 pub use text::{Piece, Text};
 

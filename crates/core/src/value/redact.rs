@@ -223,6 +223,48 @@ fn longest_beginning(secret: &str, text: &str) -> Option<usize> {
         .find(|&length| secret.is_char_boundary(length) && text.ends_with(&secret[..length]))
 }
 
+/// Puts [`REDACTED`] in the place of texts below keys that name credentials, of what follows `Bearer`, and of the password
+/// of a URL.
+pub fn mask_credentials(json: &mut Json) {
+    match json {
+        Json::Array(items) => items.iter_mut().for_each(mask_credentials),
+        Json::Object(members) => {
+            for (key, value) in members {
+                match value {
+                    Json::String(_) if is_credential(key, value) => *value = REDACTED.into(),
+                    value => mask_credentials(value),
+                }
+            }
+        }
+        Json::String(text) => {
+            if let Some(masked) = without_credentials(text) {
+                *text = masked;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A text that is a credential by its form without that.
+pub fn without_credentials(text: &str) -> Option<String> {
+    if let Some((scheme, _)) = text.split_once(' ')
+        && ["bearer", "basic"]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(scheme))
+        && text.split_whitespace().count() == 2
+    {
+        return Some(format!("{scheme} {REDACTED}"));
+    }
+    let (scheme, rest) = text.split_once("://")?;
+    let is_scheme = scheme
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (user, _) = authority.rsplit_once('@')?;
+    let has_password = is_scheme && user.contains(':') && !user.contains(char::is_whitespace);
+    has_password.then(|| format!("{scheme}://{REDACTED}{}", &rest[user.len()..]))
+}
+
 /// A secret as it is and as it would look inside JSON (also inside a text of JSON in JSON), a URL and a single-quoted
 /// shell word; with the white space around it and without.
 fn spellings(secret: &str) -> Vec<String> {

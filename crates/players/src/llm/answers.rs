@@ -4,13 +4,15 @@
 use std::sync::Arc;
 
 use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::matching::is_same_json;
 use cuecard_core::profiles::{
     AbstractCall, AgentName, Mapped, NativeCall, Profiles, check_call, native_call,
 };
 use cuecard_core::script::timeline::{
-    Attempt, LlmScript, Piece as ScriptPiece, Request, Speed, Turn, TurnCall, TurnElement,
+    Attempt, LlmScript, Part, Piece as ScriptPiece, Request, Speed, ToolChoice, Turn, TurnCall,
+    TurnElement,
 };
-use cuecard_core::value::Json;
+use cuecard_core::value::{Json, cut};
 
 use crate::wire::llm::answer::{Call, CallInput, Element, Piece};
 
@@ -86,6 +88,7 @@ pub(super) fn prepare(
         });
         timed.collect()
     };
+    let mut native_names = Vec::new();
     for element in &attempt.elements {
         match element {
             TurnElement::Refusal(piece) => {
@@ -120,6 +123,9 @@ pub(super) fn prepare(
                         .with_note(advertised(request)),
                     ),
                     Ok(mapped) => {
+                        if is_validated {
+                            native_names.push((call, mapped.call.name.clone()));
+                        }
                         let problems = match is_validated && !has_raw {
                             true => check_call(&mapped.call, &request.tools, calling.is_strict),
                             false => Vec::new(),
@@ -150,6 +156,29 @@ pub(super) fn prepare(
                 }
             }
         }
+    }
+    let choice = &request.tool_choice;
+    for (call, name) in &native_names {
+        let why = match choice {
+            ToolChoice::None => "no tool".to_owned(),
+            ToolChoice::Tool(only) if only != name => format!("`{}`", cut(only, 60)),
+            _ => continue,
+        };
+        let message = format!(
+            "the request allows a call of {why} (`tool_choice`), and the script calls `{name}`"
+        );
+        let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
+        failures.push(at(script, call, found));
+    }
+    if matches!(choice, ToolChoice::Any | ToolChoice::Tool(_))
+        && !has_calls
+        && attempt.error.is_none()
+    {
+        let message = "the request demands a call (`tool_choice`), and the script makes none";
+        let found = Diagnostic::warning(codes::MODEL_CALL_INVALID, message);
+        prepared
+            .warnings
+            .push(found.at(&script.timeline.source, turn.span));
     }
     if failures.is_empty() {
         Ok(prepared)
@@ -214,6 +243,39 @@ fn advertised(request: &Request) -> String {
         more => format!(" and {more} more"),
     };
     format!("the request advertises {}{more}", names.join(", "))
+}
+
+/// The calls of an answer that a request holds otherwise, one sentence each.
+pub(super) fn changed(elements: &[Element], request: &Request) -> Vec<String> {
+    let mut changed = Vec::new();
+    for element in elements {
+        let Element::Call(made) = element else {
+            continue;
+        };
+        let parts = request.history.iter().flat_map(|message| &message.parts);
+        let held = parts.filter_map(|part| match part {
+            Part::Call(call) if call.id == made.id => Some(call),
+            _ => None,
+        });
+        for held in held {
+            let (is_same, args) = match &made.input {
+                CallInput::Arguments(args) => (is_same_json(args, &held.args), args.to_string()),
+                CallInput::Text(text) => (held.args == Json::from(text.as_str()), text.clone()),
+                CallInput::Raw(_) => continue,
+            };
+            if held.name != made.name || !is_same {
+                changed.push(format!(
+                    "`{}` was `{}` {}, and is `{}` {}",
+                    made.id,
+                    made.name,
+                    cut(&args, 200),
+                    cut(&held.name, 60),
+                    cut(&held.args.to_string(), 200)
+                ));
+            }
+        }
+    }
+    changed
 }
 
 /// When the last element is complete, in milliseconds.

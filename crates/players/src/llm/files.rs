@@ -25,6 +25,8 @@ pub(super) struct Loaded {
     pub(super) diagnostics: Vec<Diagnostic>,
     /// Files that were left out.
     pub(super) left_out: Vec<PathBuf>,
+    /// Paths whose 404 does not fail the run.
+    pub(super) ignored: GlobSet,
 }
 
 /// Reads what `paths` name. The files that have errors are in `left_out`; whether that is in order is for the caller
@@ -68,48 +70,69 @@ pub(super) fn load(paths: &[PathBuf], options: &LlmOptions) -> Loaded {
         loaded.diagnostics.append(&mut diagnostics);
     }
     let unfitting = unfitting(options.faults.as_ref(), &fitting);
+    let (ignored, mut between) = ignored(&loaded.scripts);
+    loaded.ignored = ignored;
     let timelines = || loaded.scripts.iter().map(|script| &*script.timeline);
-    let mut between = check_names(timelines());
+    between.extend(check_names(timelines()));
     between.extend(Selector::without_prompt(timelines()));
-    between.extend(Selector::same_prompt(timelines()));
+    if options.scenario_name.is_none() {
+        between.extend(Selector::same_prompt(timelines()));
+    }
     between.extend(unfitting);
+    between.extend(without_turns(&loaded.scripts));
     loaded
         .diagnostics
         .extend(between.into_iter().map(|found| strictly(found, options)));
     loaded
 }
 
-/// The paths that clients of these scripts may ask for in vain.
-///
-/// # Errors
-/// Globs that are none.
-pub(super) fn ignored(scripts: &[Arc<LlmScript>]) -> Result<GlobSet, Vec<Diagnostic>> {
+/// That there is nothing that could be asked for.
+fn without_turns(scripts: &[Arc<LlmScript>]) -> Option<Diagnostic> {
+    let is_answer = |script: &Arc<LlmScript>| {
+        let mut turns = script.turns.turns.iter();
+        turns.any(|turn| !turn.is_history) || !script.timeline.server.side_calls.is_empty()
+    };
+    if scripts.iter().any(is_answer) {
+        return None;
+    }
+    let timeline = &scripts.first()?.timeline;
+    let message = "there is no answer of the model in any timeline";
+    let found = Diagnostic::error(codes::TIMELINE_NONE, message);
+    Some(
+        found
+            .at(&timeline.source, timeline.name_span)
+            .with_help("say one: `- llmResponse: [{assistant: [[0, \"Hello\"]]}]`"),
+    )
+}
+
+/// The paths whose 404 does not fail the run, and what can't be read of them.
+fn ignored(scripts: &[Arc<LlmScript>]) -> (GlobSet, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     let mut globs = GlobSetBuilder::new();
     for script in scripts {
         let timeline = &script.timeline;
-        for text in &timeline.server.ignored_paths {
+        for (text, span) in &timeline.server.ignored_paths {
             match Glob::new(text) {
                 Ok(glob) => {
                     globs.add(glob);
                 }
                 Err(error) => {
-                    let message =
-                        format!("`{text}` of `server.ignore` is no glob: {}", error.kind());
+                    let message = format!(
+                        "`{text}` in `server.ignore` is not a valid glob: {}",
+                        error.kind()
+                    );
                     let found = Diagnostic::error(codes::TIMELINE_SHAPE, message);
-                    problems.push(found.at(&timeline.source, timeline.name_span));
+                    problems.push(found.at(&timeline.source, *span));
                 }
             }
         }
     }
-    match globs.build() {
-        Ok(globs) if problems.is_empty() => Ok(globs),
-        Ok(_) => Err(problems),
-        Err(error) => {
-            let message = format!("the globs of `server.ignore` can't be used: {error}");
-            Err(vec![Diagnostic::error(codes::TIMELINE_SHAPE, message)])
-        }
-    }
+    let globs = globs.build().unwrap_or_else(|error| {
+        let message = format!("the globs of `server.ignore` can't be used: {error}");
+        problems.push(Diagnostic::error(codes::TIMELINE_SHAPE, message));
+        GlobSet::empty()
+    });
+    (globs, problems)
 }
 
 /// The faults that fit no event of any timeline.

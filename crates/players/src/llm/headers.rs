@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use axum::http::HeaderMap;
-use cuecard_core::value::{Json, names_credential};
+use cuecard_core::value::{Json, REDACTED, names_credential, without_credentials};
 
 /// More headers are not kept.
 const MAX_HEADERS: usize = 100;
@@ -60,8 +60,11 @@ pub(super) fn masked(headers: &HeaderMap) -> Json {
         let name = name.as_str();
         let is_secret = names_credential(name) || matches!(name, "cookie" | "authorization");
         let value = match is_secret {
-            true => "[redacted]".to_owned(),
-            false => String::from_utf8_lossy(value.as_bytes()).into_owned(),
+            true => REDACTED.to_owned(),
+            false => {
+                let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+                without_credentials(&value).unwrap_or(value)
+            }
         };
         (name.to_owned(), Json::String(value))
     });
@@ -129,6 +132,7 @@ mod tests {
         ] {
             headers.insert(name, "s3cret".parse().expect("a value"));
         }
+        headers.insert("helicone-auth", "Bearer s3cret".parse().expect("a value"));
         let masked = masked(&headers).to_string();
         assert_eq!(masked.matches("s3cret").count(), 1, "{masked}");
     }

@@ -191,12 +191,12 @@ impl Ledger {
         inner.exchanges.push(Arc::new(without));
     }
 
-    /// Puts what has become of an exchange in place of what was kept of it.
-    pub(super) fn replace(&self, exchange: &Arc<Exchange>) {
+    /// Notes that the end of the run has cut an exchange.
+    pub(super) fn mark_cut(&self, number: u64) {
         let mut inner = self.lock();
         let mut kept = inner.exchanges.iter_mut();
-        if let Some(kept) = kept.find(|kept| kept.number == exchange.number) {
-            *kept = exchange.clone();
+        if let Some(kept) = kept.find(|kept| kept.number == number) {
+            Arc::make_mut(kept).outcome = "cut";
         }
     }
 
@@ -298,6 +298,10 @@ mod tests {
         let kept = ledger.exchanges();
         assert_eq!(kept[0].request, "asked");
         assert!(kept[1].request["cut"].is_string());
+        ledger.mark_cut(2);
+        let cut = &ledger.exchanges()[1];
+        assert_eq!(cut.outcome, "cut");
+        assert!(cut.request["cut"].is_string(), "its request stays away");
         let without = Ledger::new(10, false);
         without.keep(&exchange(1), 1);
         assert_eq!(without.exchanges(), []);

@@ -56,7 +56,7 @@ pub(super) fn answer(
             let sent = stand_in.stored.of(id).ok_or_else(|| unknown(id))?;
             input_items(id, &sent, query)?
         }
-        _ => return Err(ApiError::new(404, "this is about no response")),
+        _ => return Err(ApiError::new(404, "not a route of responses")),
     };
     Ok(respond(StatusCode::OK, JSON, Body::from(body.to_string())))
 }
@@ -144,6 +144,8 @@ fn input_items(id: &str, sent: &Stored, query: Query<'_>) -> Result<Json, ApiErr
     let seed = IdSeed::of(&["input", id]);
     let mut items: Vec<Json> = match input {
         Json::Array(items) => items.clone(),
+        // It went on from another answer, and said nothing.
+        Json::Null => Vec::new(),
         text => vec![json!({
             "type": "message", "role": "user", "status": "completed",
             "content": [{"type": "input_text", "text": text}],

@@ -32,6 +32,7 @@ use crate::runtime::listener::{Guard, ListenerError};
 use crate::runtime::places::Places;
 use crate::runtime::text_file::io_reason;
 use crate::runtime::workers::Worker;
+use crate::workspace::probe;
 
 /// How long answers that are on their way may still take when the stand-in stops.
 pub(super) const GRACE: Duration = Duration::from_secs(2);
@@ -136,6 +137,7 @@ impl MockLlm {
             scripts,
             mut diagnostics,
             left_out,
+            ignored,
         } = loaded;
         let timelines = || scripts.iter().map(|script| &*script.timeline);
         let selector = Selector::new(timelines(), options.max_distance);
@@ -148,7 +150,6 @@ impl MockLlm {
                 return Err(StartError::Files(vec![unknown.diagnostic()]));
             }
         }
-        let ignored = files::ignored(&scripts).map_err(StartError::Files)?;
         let profiles = Profiles::with(options.profiles.clone());
         if let Some(agent) = &options.agent {
             match profiles.of_agent(agent) {
@@ -277,8 +278,19 @@ impl RunningLlm {
         self.stand_in.ledger.verdict(n_turns, unplayed)
     }
 
+    /// Whether a scenario expects that the program under test ends with this code.
+    pub fn expects_exit_code(&self, code: i64) -> bool {
+        let mut scripts = self.stand_in.scripts.iter();
+        scripts.any(|script| script.timeline.expectations.exit_code == Some(code))
+    }
+
     /// Stops: no new requests, a moment for answers on their way, the asserts after the last turns, the verdict.
     pub async fn stop(self) -> Verdict {
+        self.stop_after(None).await
+    }
+
+    /// The same after the program under test, if it ended with this code: what scenarios expect of it counts.
+    pub async fn stop_after(self, exit_code: Option<i64>) -> Verdict {
         let Self {
             stand_in,
             workers,
@@ -290,6 +302,7 @@ impl RunningLlm {
             worker.ended().await;
         }
         last_asserts(&stand_in).await;
+        judge_expectations(&stand_in, exit_code).await;
         let (n_turns, unplayed) = stand_in.turns();
         if stand_in.options.require_complete && !unplayed.is_empty() {
             stand_in.find(unplayed_turns(&stand_in, &unplayed)).await;
@@ -437,6 +450,52 @@ async fn last_asserts(stand_in: &StandIn) {
             };
             let (events, _) = stand_in.judge(script, &event.path, &assert.checks).await;
             stand_in.teller.events(stand_in.clock.now(), events).await;
+        }
+    }
+}
+
+/// What scenarios expect in the end, of those that were played at all.
+async fn judge_expectations(stand_in: &StandIn, exit_code: Option<i64>) {
+    let (_, unplayed) = stand_in.turns();
+    for script in &stand_in.scripts {
+        let timeline = &script.timeline;
+        let expected = &timeline.expectations;
+        let turns = script.turns.turns.iter().enumerate();
+        let is_played = turns
+            .filter(|(_, turn)| !turn.is_history)
+            .any(|(turn_idx, _)| {
+                let mut unplayed = unplayed.iter();
+                unplayed.all(|turn| turn.turn != turn_idx + 1 || turn.scenario != timeline.name)
+            });
+        if !is_played {
+            continue;
+        }
+        let mut failures = Vec::new();
+        match (expected.exit_code, exit_code) {
+            (Some(_), None) => {
+                let message = "`expect.exitCode` is not evaluated here: no command was run";
+                let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message);
+                let found = found.at(&timeline.source, expected.span.unwrap_or_default());
+                stand_in.find(stand_in.strictly_noted(found)).await;
+            }
+            (Some(code), Some(exit_code)) if code != exit_code => failures.push((
+                format!("the command ended with {exit_code}, and `expect.exitCode` is {code}"),
+                expected.span.unwrap_or_default(),
+            )),
+            _ => {}
+        }
+        for artifact in &expected.artifacts {
+            let seen = probe::exists(&stand_in.options.workspace, &artifact.pattern);
+            if !seen.holds {
+                failures.push((
+                    format!("an artifact is missing: {}", seen.evidence),
+                    artifact.span,
+                ));
+            }
+        }
+        for (message, span) in failures {
+            let found = Diagnostic::error(codes::EXPECTATION_FAILED, message);
+            stand_in.find(found.at(&timeline.source, span)).await;
         }
     }
 }

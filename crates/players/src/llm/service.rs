@@ -11,7 +11,7 @@ use axum::response::Response;
 use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::script::timeline::{Address, Endpoint};
 use cuecard_core::trace::{EventData, HttpExchange};
-use cuecard_core::value::{Json, cut};
+use cuecard_core::value::{Json, cut, mask_credentials};
 use futures::future::{BoxFuture, Either, FutureExt as _};
 use tower::{Layer as _, ServiceExt as _};
 use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
@@ -21,12 +21,13 @@ use super::ledger::Exchange;
 use super::replying::Replying;
 use super::responses;
 use super::stand_in::{StandIn, Told, place_of};
+use super::stray_results;
 use crate::runtime::connections;
 use crate::runtime::listener::RefusedByListener;
 use crate::runtime::patience::{Answering, Busy};
 use crate::wire::llm::errors::ApiError;
 use crate::wire::llm::route::{NoRoute, Route};
-use crate::wire::llm::{Received, catalogue, read_request, usage};
+use crate::wire::llm::{Received, catalogue, read_request, usage, values};
 
 pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 pub(super) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
@@ -260,6 +261,10 @@ fn answer<'a>(
         Ok(Route::Generate(target)) => match read_request(&target, arrived.path, body) {
             Err(error) => refused(target.endpoint, error),
             Ok(mut received) => {
+                let refusal = values::refusal(target.endpoint, &received.body);
+                if let Some(error) = refusal.or_else(|| stray_results::refuse(&received)) {
+                    return refused(target.endpoint, error);
+                }
                 if let Err(error) = stand_in.threads.continue_thread(&mut received) {
                     // The client sends its whole history then: this is no mistake.
                     let refusal = Refusal {
@@ -344,13 +349,13 @@ async fn refused(stand_in: &StandIn, arrived: &Arrived<'_>, refusal: Refusal) ->
 pub(super) fn unserved(arrived: &Arrived<'_>, error: &ApiError) -> Diagnostic {
     let (method, path) = (cut(arrived.method, 20), cut(arrived.path, 200));
     let message = format!(
-        "`{method} {path}` is answered with {}: it is not served so",
+        "`{method} {path}` got {}: the stand-in does not serve it",
         error.status
     );
     Diagnostic::error(codes::MODEL_UNSERVED, message)
         .with_note(cut(&error.message, 600))
         .with_help(
-            "correct the client or its base URL; what it may ask for in vain belongs into `server: {ignore: [PATH]}`",
+            "correct the client or its base URL; list expected failures in `server: {ignore: [PATH]}`",
         )
 }
 
@@ -440,10 +445,12 @@ pub(super) async fn note(
     exchange
 }
 
-/// A body of so many bytes as it is, or what is said in its place if it is too long.
+/// A body of so many bytes without its credentials, or what is said in its place if it is too long.
 pub(super) fn bounded(body: &Json, n_bytes: usize) -> Json {
+    let mut body = body.clone();
+    mask_credentials(&mut body);
     if n_bytes <= MAX_KEPT_BODY {
-        return body.clone();
+        return body;
     }
     let text = body.to_string();
     serde_json::json!({

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
+use cuecard_core::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_core::scenario::timeline::{EventKind, LocatedCheck};
 use cuecard_core::script::timeline::{
     Address, Answered, Decision, Endpoint, LlmScript, Outside, Request, Selection, SelectionReason,
@@ -54,7 +54,7 @@ pub(super) struct StandIn {
     pub(super) stored: StoredAnswers,
     /// Messages answers that threads go on from.
     pub(super) threads: Threads,
-    /// Paths that clients may ask for in vain.
+    /// Paths whose 404 does not fail the run.
     pub(super) ignored: GlobSet,
     pub(super) stop: CancellationToken,
 }
@@ -382,7 +382,8 @@ impl StandIn {
     fn serve(&self, asked: Asked<'_>, served: Served, mut told: Told) -> Decided {
         told.turn_idx = Some(served.turn_idx);
         if asked.is_new {
-            told.found.extend(self.doubts(asked.script, &served));
+            told.found
+                .extend(self.doubts(asked.script, &served, asked.request));
         }
         let turn = served.turn(asked.script);
         if asked.is_new && turn.is_some_and(|turn| !turn.checks.is_empty()) {
@@ -512,40 +513,6 @@ impl StandIn {
         }
     }
 
-    /// T-LLM-05 and T-LLM-09.
-    fn doubts(&self, script: &LlmScript, served: &Served) -> Vec<Diagnostic> {
-        let source = &script.timeline.source;
-        let mut found = Vec::new();
-        if served.is_unaligned
-            && let Some(turn) = served.turn(script)
-        {
-            let message =
-                "the history of a request can't be followed; the session goes on where it was";
-            let mut note = Diagnostic::note(codes::MODEL_UNALIGNED, message).at(source, turn.span);
-            for rejected in &served.rejected {
-                note = note.with_note(rejected.explain(script));
-            }
-            found.push(note);
-        }
-        for differing in &served.differing_results {
-            let message = format!(
-                "the result of `{}` is not the scripted one",
-                differing.call_id
-            );
-            let span = served
-                .after
-                .and_then(|turn_idx| script.turn(turn_idx))
-                .and_then(|turn| turn.calls().find(|call| call.id == differing.call_id))
-                .map_or_else(Default::default, |call| call.call.span);
-            let differs = Diagnostic::warning(codes::MODEL_RESULT_DIFFERS, message)
-                .at(source, span)
-                .with_note(format!("expected: {}", differing.expected))
-                .with_note(format!("arrived: {}", differing.arrived));
-            found.push(self.strictly(differs));
-        }
-        found
-    }
-
     /// The asserts between the turn before and this one.
     async fn run_asserts(
         &self,
@@ -592,7 +559,7 @@ impl StandIn {
                     let message = format!("`{}` is not evaluated here: {why}", check.key);
                     let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
                         .at(&script.timeline.source, check.span);
-                    self.find(found).await;
+                    self.find(self.strictly_noted(found)).await;
                 }
                 checks::Judged::Fails { evidence } => {
                     let message = format!("the assert `{}` failed: {evidence}", check.key);
@@ -624,6 +591,14 @@ impl StandIn {
             true => found.strictly(),
             false => found,
         }
+    }
+
+    /// The same of a note that says that something was not looked at: who is strict wants to know.
+    pub(super) fn strictly_noted(&self, mut found: Diagnostic) -> Diagnostic {
+        if self.options.is_strict {
+            found.severity = Severity::Error;
+        }
+        found
     }
 
     /// Keeps findings and tells them, as [`Self::find`].
@@ -691,7 +666,7 @@ fn reply_outside(outside: Outside, request: &Request) -> Reply {
             let message = "a request goes on from an answer that is none of this run's scenarios";
             let found = Diagnostic::error(codes::MODEL_UNSERVED, message)
                 .with_note(error.message.as_str())
-                .with_help("ids of answers hold for as long as their scenario stays as it is");
+                .with_help("response ids are valid only while their scenario is unchanged");
             let told = Told {
                 found: vec![found],
                 ..Told::default()

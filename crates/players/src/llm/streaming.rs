@@ -112,7 +112,7 @@ impl CutReport {
             outcome: "cut",
             ..Exchange::clone(&self.exchange)
         });
-        self.ledger.replace(&exchange);
+        self.ledger.mark_cut(exchange.number);
         self.teller.exchange_cut(exchange);
     }
 }

@@ -13,7 +13,7 @@ use crate::wire::llm::errors::ApiError;
 use crate::wire::llm::ids::ResponseId;
 
 /// An older thread begins anew: its client sends the whole history then.
-const MAX_THREADS: usize = 10_000;
+const MAX_THREADS: usize = 1_000;
 
 /// The answers that threads may go on from.
 #[derive(Debug, Default)]
@@ -78,9 +78,17 @@ impl Threads {
     /// Keeps that a request, which belongs to a thread, got the turn at `place` as the answer `id`.
     pub(super) fn keep(&self, id: String, place: ResponseId, request: &Request) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let setting = Arc::new(Setting {
-            system: request.system.clone(),
-            tools: request.tools.clone(),
+        // Along a thread it stays the same, and may be long.
+        let previous = request.previous.as_ref();
+        let previous = previous.and_then(|previous| inner.answers.get(&previous.id));
+        let same = previous
+            .map(|previous| &previous.setting)
+            .filter(|setting| setting.system == request.system && setting.tools == request.tools);
+        let setting = same.cloned().unwrap_or_else(|| {
+            Arc::new(Setting {
+                system: request.system.clone(),
+                tools: request.tools.clone(),
+            })
         });
         let answer = Answer { place, setting };
         if inner.answers.insert(id.clone(), answer).is_some() {
@@ -92,5 +100,42 @@ impl Threads {
         {
             inner.answers.remove(&oldest);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cuecard_core::script::timeline::Endpoint;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_keeps_its_setting_once() {
+        let threads = Threads::default();
+        let place = ResponseId {
+            scenario: 1,
+            turn: 0,
+            session: 1,
+        };
+        let mut request = Request {
+            system: "long".into(),
+            ..Request::new(Endpoint::Messages)
+        };
+        let previous = |id: &str| PreviousAnswer {
+            id: id.into(),
+            scenario: 1,
+            turn_idx: 0,
+            session: 1,
+        };
+        threads.keep("a".into(), place, &request);
+        request.previous = Some(previous("a"));
+        threads.keep("b".into(), place, &request);
+        request.previous = Some(previous("b"));
+        request.system = "other".into();
+        threads.keep("c".into(), place, &request);
+        let inner = threads.inner.lock().expect("not poisoned");
+        let setting = |id: &str| &inner.answers[id].setting;
+        assert!(Arc::ptr_eq(setting("a"), setting("b")));
+        assert_eq!(setting("c").system, "other");
     }
 }

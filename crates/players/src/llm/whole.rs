@@ -77,8 +77,8 @@ mod tests {
             turn_idx: 1,
             attempt_idx: 0,
             after: None,
-            is_unaligned: false,
-            rejected: Vec::new(),
+            unaligned: None,
+            changed_text: None,
             is_first: false,
             differing_results: Vec::new(),
         };

@@ -1,19 +1,27 @@
 //! How many connections there may be at once. When there is no place left, the one that waits longest for its client
-//! makes room: connections that are opened and then forgotten keep nobody else out.
+//! makes room: connections that are opened and then forgotten keep nobody else out. One that was just opened has a moment
+//! for its first request.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures::task::AtomicWaker;
 use tokio::sync::Notify;
 
+use super::clock::Stopwatch;
+
+/// So long a new connection may wait for its first request before it makes room.
+const FIRST_REQUEST: Duration = Duration::from_millis(500);
+
 /// What a connection's places, its reader and its answers know together. It is made beside others, which other threads
 /// serve: on a cache line of its own, it is not taken away by them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Connection {
+    opened: Stopwatch,
     n_begun: AtomicUsize,
     n_over: AtomicUsize,
     /// How many answers had begun when its place was last wanted.
@@ -62,11 +70,12 @@ impl Connection {
         }
     }
 
-    /// Whether it had nothing to do since this was last asked.
-    fn is_idle(&self) -> bool {
+    /// Whether it had nothing to do since this was last asked. A new one may be about to.
+    fn is_idle(&self, first_request: Duration) -> bool {
         let (n_begun, is_busy) = self.answers();
         let was_used = self.n_seen.swap(n_begun, Ordering::Relaxed) != n_begun;
-        !is_busy && !was_used
+        let is_new = n_begun == 0 && self.opened.elapsed() < first_request;
+        !is_busy && !was_used && !is_new
     }
 
     fn let_go(&self) {
@@ -92,6 +101,8 @@ pub struct Places(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     most: usize,
+    /// How long a new connection may wait for its first request.
+    first_request: Duration,
     taken: Mutex<Taken>,
     /// How many wait for one.
     n_waiting: AtomicUsize,
@@ -112,8 +123,13 @@ pub struct Place(Arc<Connection>);
 impl Places {
     /// So many places, one at least.
     pub fn new(most: usize) -> Self {
+        Self::with(most, FIRST_REQUEST)
+    }
+
+    fn with(most: usize, first_request: Duration) -> Self {
         Self(Arc::new(Inner {
             most: most.max(1),
+            first_request,
             taken: Mutex::default(),
             n_waiting: AtomicUsize::new(0),
             freed: Notify::new(),
@@ -133,8 +149,14 @@ impl Places {
         }
         taken.count += 1;
         let connection = Arc::new(Connection {
+            opened: Stopwatch::start(),
+            n_begun: AtomicUsize::new(0),
+            n_over: AtomicUsize::new(0),
+            n_seen: AtomicUsize::new(0),
+            is_let_go: AtomicBool::new(false),
+            is_reset: AtomicBool::new(false),
+            reader: AtomicWaker::new(),
             places: Some(self.0.clone()),
-            ..Connection::default()
         });
         taken.connections.push_back(connection.clone());
         Some(Place(connection))
@@ -154,9 +176,12 @@ impl Places {
                 break place;
             }
             self.0.make_room();
-            self.0.freed.notified().await;
+            // New connections become old without telling it.
+            let _ = tokio::time::timeout(FIRST_REQUEST, self.0.freed.notified()).await;
         };
         self.0.n_waiting.fetch_sub(1, Ordering::SeqCst);
+        // Of several that become free at once only one is told: others who wait look again.
+        self.0.look_again();
         place
     }
 }
@@ -176,7 +201,7 @@ impl Inner {
             let Some(connection) = taken.connections.pop_front() else {
                 return;
             };
-            if connection.is_idle() {
+            if connection.is_idle(self.first_request) {
                 connection.let_go();
                 return;
             }
@@ -222,14 +247,19 @@ mod tests {
 
     use super::*;
 
+    /// Places in which a new connection is like any other.
+    fn places(most: usize) -> Places {
+        Places::with(most, Duration::ZERO)
+    }
+
     fn is_let_go(place: &Place) -> bool {
         let context = Context::from_waker(Waker::noop());
         place.connection().poll_let_go(&context).is_ready()
     }
 
-    #[test]
-    fn the_one_that_waits_longest_makes_room() {
-        let places = Places::new(2);
+    #[tokio::test]
+    async fn the_one_that_waits_longest_makes_room() {
+        let places = places(2);
         let (first, second) = (places.try_take(), places.try_take());
         let (first, second) = (first.expect("a place"), second.expect("a place"));
         assert!(places.try_take().is_none());
@@ -246,9 +276,9 @@ mod tests {
         assert!(again.iter().all(Option::is_some), "no place is lost");
     }
 
-    #[test]
-    fn who_is_being_answered_stays() {
-        let places = Places::new(2);
+    #[tokio::test]
+    async fn who_is_being_answered_stays() {
+        let places = places(2);
         let (first, second) = (places.try_take(), places.try_take());
         let (first, second) = (first.expect("a place"), second.expect("a place"));
         first.connection().begin_answer();
@@ -263,9 +293,9 @@ mod tests {
         assert!(third.now_or_never().is_some());
     }
 
-    #[test]
-    fn who_was_asked_in_time_stays_and_another_one_goes() {
-        let places = Places::new(2);
+    #[tokio::test]
+    async fn who_was_asked_in_time_stays_and_another_one_goes() {
+        let places = places(2);
         let (first, second) = (places.try_take(), places.try_take());
         let (first, second) = (first.expect("a place"), second.expect("a place"));
         let mut third = Box::pin(places.take());
@@ -279,14 +309,28 @@ mod tests {
         assert!(third.now_or_never().is_some());
     }
 
-    #[test]
-    fn who_was_just_answered_goes_after_who_never_asked() {
-        let places = Places::new(2);
+    #[tokio::test]
+    async fn who_was_just_answered_goes_after_who_never_asked() {
+        let places = places(2);
         let (first, second) = (places.try_take(), places.try_take());
         let (first, second) = (first.expect("a place"), second.expect("a place"));
         first.connection().begin_answer();
         first.connection().end_answer();
         assert!(places.take().now_or_never().is_none());
+        assert_eq!((is_let_go(&first), is_let_go(&second)), (false, true));
+    }
+
+    #[tokio::test]
+    async fn a_new_connection_has_a_moment_for_its_first_request() {
+        let places = Places::with(2, Duration::from_secs(3600));
+        let (first, second) = (places.try_take(), places.try_take());
+        let (first, second) = (first.expect("a place"), second.expect("a place"));
+        let mut third = Box::pin(places.take());
+        assert!(third.as_mut().now_or_never().is_none());
+        assert!(!is_let_go(&first) && !is_let_go(&second));
+        second.connection().begin_answer();
+        second.connection().end_answer();
+        assert!(third.as_mut().now_or_never().is_none());
         assert_eq!((is_let_go(&first), is_let_go(&second)), (false, true));
     }
 }

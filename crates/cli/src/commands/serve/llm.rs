@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -117,7 +118,18 @@ async fn serve(
             }
         }
     };
-    let verdict = running.stop().await;
+    let ended_with = match code {
+        _ if args.command.is_empty() || stop.is_cancelled() => None,
+        ExitCode::Passed => Some(0),
+        ExitCode::OfCommand(code) => Some(i64::from(code)),
+        _ => None,
+    };
+    // What was expected is no failure.
+    let code = match ended_with.is_some_and(|code| running.expects_exit_code(code)) {
+        true => ExitCode::Passed,
+        false => code,
+    };
+    let verdict = running.stop_after(ended_with).await;
     telling::verdict(teller, &verdict);
     let code = match &verdict.trace_error {
         None => code,
@@ -203,7 +215,14 @@ impl RunFiles {
             Some(path) => path.to_owned(),
             None => run_dir.path().join("exchanges.jsonl"),
         };
-        let exchanges = File::create(&log).map_err(|error| unwritable(&log, &error))?;
+        // What clients say is nobody else's business.
+        let exchanges = File::options()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&log)
+            .map_err(|error| unwritable(&log, &error))?;
         Ok(Self {
             run_dir: Arc::new(run_dir),
             trace,

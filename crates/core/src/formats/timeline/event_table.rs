@@ -1,6 +1,6 @@
 //! The one table of events: what the loader knows, what the schema says.
 
-use super::fields;
+use super::{fields, model_fields};
 use crate::formats::fields::Field;
 
 /// An event of the format.
@@ -38,7 +38,7 @@ pub(super) const EVENTS: &[EventSpec] = &[
     event(
         "llmResponse",
         fields::RESPONSE,
-        fields::RESPONSE_SIBLINGS,
+        model_fields::RESPONSE_SIBLINGS,
         Some("{\"$ref\": \"#/$defs/response\"}"),
         "One answer of the model.",
     ),

@@ -2,10 +2,10 @@
 
 use super::convert_items::{self, InlineCall};
 use super::event_table::{EVENTS, EventSpec};
-use super::fields;
 use super::loader::{Alias, Loader, alias, child, key_path, member, merged};
 use super::response::{self, Draft};
 use super::{agent, asserts, control, convert, tool, user};
+use super::{fields, model_fields};
 use crate::diagnostic::{codes, did_you_mean};
 use crate::formats::fields::Field;
 use crate::formats::reader::{Object, either, first_character, found};
@@ -146,7 +146,7 @@ fn siblings(meaning: Meaning) -> &'static [Field] {
         Meaning::Event(spec) => spec.siblings,
         Meaning::Tool => fields::TOOL_USE,
         Meaning::Wrapper => fields::INPUTS_SIBLINGS,
-        Meaning::Element => fields::RESPONSE_SIBLINGS,
+        Meaning::Element => model_fields::RESPONSE_SIBLINGS,
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use serde_json::json;
 
 use super::event_table::EVENTS;
-use super::fields::{COUNT, FAULT};
+use super::fields::FAULT;
 use super::loader::Loader;
 use super::{events, parse};
 use crate::diagnostic::{Diagnostic, any_error};
-use crate::formats::fields::{Field, TEXT, field, needed, object, schema_document};
+use crate::formats::fields::{COUNT, Field, TEXT, field, needed, object, schema_document};
 use crate::formats::reader::Object;
 use crate::scenario::timeline::vocabulary::AbstractTool;
 use crate::scenario::timeline::{FaultMatch, FaultRule, FaultRules};

@@ -1,11 +1,7 @@
 //! The one table of keys: what the loader knows, what the schema says.
 
-use crate::formats::fields::{Field, OBJECT, TEXT, field, needed};
+use crate::formats::fields::{ANY, COUNT, FLAG, Field, OBJECT, TEXT, TEXTS, field, needed};
 
-pub(super) const FLAG: &str = r#"{"type": "boolean"}"#;
-pub(super) const ANY: &str = "true";
-pub(super) const COUNT: &str = r#"{"type": "integer", "minimum": 0}"#;
-pub(super) const TEXTS: &str = r#"{"type": "array", "items": {"type": "string"}}"#;
 const TIME: &str = "{\"$ref\": \"#/$defs/time\"}";
 const META: &str = "{\"$ref\": \"#/$defs/meta\"}";
 const BLOCKS: &str = "{\"$ref\": \"#/$defs/content\"}";
@@ -123,8 +119,6 @@ pub(super) const AH: &[Field] = &[
     field("flags", TEXTS, "Arguments, passed as they stand."),
     field("env", OBJECT, "Environment variables."),
 ];
-
-pub(super) use super::model_fields::*;
 
 pub(super) const ACP: &[Field] = &[
     field(

@@ -422,6 +422,25 @@ impl<'a> Loader<'a> {
             .collect()
     }
 
+    /// The same as [`Self::pairs`], of headers of an answer.
+    pub(super) fn headers(&mut self, object: Object<'_>, key: &str) -> Vec<(String, String)> {
+        let pairs = self.pairs(object, key);
+        let pointer = object.child_pointer(key);
+        for (name, value) in &pairs {
+            let Some(problem) = header_problem(name, value) else {
+                continue;
+            };
+            let member = object.get(key).and_then(|node| {
+                let mut members = node.members().iter();
+                members.find(|member| member.key == *name)
+            });
+            let span = member.map_or(object.node.span, |member| member.key_span);
+            let message = format!("the header `{}` {problem}", cut(name, 40));
+            self.invalid(span, &child(&pointer, name), &message);
+        }
+        pairs
+    }
+
     /// A mapping under an optional key, as JSON; null if absent.
     pub(super) fn object(&mut self, object: Object<'_>, key: &str) -> Json {
         match self.reader.get(object, key) {
@@ -513,6 +532,31 @@ fn leaves_folder(path: &Path) -> bool {
         }
     }
     false
+}
+
+/// Why an answer can't have this header.
+fn header_problem(name: &str, value: &str) -> Option<&'static str> {
+    const OF_THE_MESSAGE: [&str; 4] = [
+        "connection",
+        "content-length",
+        "content-type",
+        "transfer-encoding",
+    ];
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if name.is_empty() || !name.bytes().all(is_token) {
+        return Some("has a name that HTTP does not allow");
+    }
+    if OF_THE_MESSAGE
+        .iter()
+        .any(|own| own.eq_ignore_ascii_case(name))
+    {
+        return Some("follows from the answer and can't be set");
+    }
+    let is_bad = |letter: char| letter.is_control() && letter != '\t';
+    value
+        .chars()
+        .any(is_bad)
+        .then_some("has a value with control characters")
 }
 
 /// One step more of a pointer.

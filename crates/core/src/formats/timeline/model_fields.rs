@@ -1,7 +1,6 @@
 //! The keys of what stands in for the API of a model, and of what it answers.
 
-use super::fields::{ANY, COUNT, FLAG, TEXTS};
-use crate::formats::fields::{Field, OBJECT, TEXT, field, needed};
+use crate::formats::fields::{ANY, COUNT, FLAG, Field, OBJECT, TEXT, TEXTS, field, needed};
 
 pub(super) const SERVER: &[Field] = &[
     field(
@@ -32,6 +31,11 @@ pub(super) const SERVER: &[Field] = &[
         "Whether the first turn takes any prompt (default: false).",
     ),
     field(
+        "byName",
+        FLAG,
+        "Whether its name chooses it, or its session id, and never its prompt (default: false).",
+    ),
+    field(
         "onRepeat",
         r#"{"enum": ["same", "next"]}"#,
         "What an equal request gets: the same answer (default), or the next turn.",
@@ -50,7 +54,7 @@ pub(super) const SERVER: &[Field] = &[
     field(
         "ignore",
         TEXTS,
-        "Globs of paths that clients may ask for in vain.",
+        "Globs of paths whose 404 does not fail the run.",
     ),
     field("seed", OBJECT, "What the service answers on its lists."),
 ];

@@ -3,10 +3,11 @@
 use super::content::block;
 use super::entries::{ASSISTANT, THINK, entries, texts};
 use super::events::Flat;
-use super::fields;
 use super::loader::{Loader, child, merged};
 use super::{convert, tool};
+use super::{fields, model_fields};
 use crate::diagnostic::{codes, did_you_mean};
+use crate::formats::fields::Field;
 use crate::formats::reader::{Object, first_character};
 use crate::scenario::timeline::{
     Response, ResponseElement, ResponseError, ServingCount, StopReason, StopReasons, ToolUse,
@@ -108,28 +109,30 @@ fn usage(loader: &mut Loader<'_>, object: Object<'_>) -> Json {
         return Json::Null;
     };
     let at = object.child_pointer("usage");
-    let known = fields::USAGE;
+    let known = model_fields::USAGE;
     let Some(node) = loader.mapping(node, &at, "`usage`", known, &[]) else {
         return Json::Null;
     };
-    for member in node.members() {
-        let (key, value) = (member.key.as_str(), &member.value);
-        let at = child(&at, key);
-        match known.iter().find(|field| field.name == key) {
-            Some(_) if key.ends_with("_details") => {
-                let whose = format!("`{key}`");
-                loader.mapping(value, &at, &whose, fields::USAGE_DETAILS, &[]);
+    counts(loader, &node, &at, known);
+    node.to_value()
+}
+
+/// Each of the `known` members is a count, or has counts in it.
+fn counts(loader: &mut Loader<'_>, node: &Node, at: &str, known: &'static [Field]) {
+    let is_known = |member: &&Member| known.iter().any(|field| field.name == member.key);
+    for member in node.members().iter().filter(is_known) {
+        let (at, what) = (child(at, &member.key), format!("`{}`", member.key));
+        if member.key.ends_with("_details") {
+            let details = model_fields::USAGE_DETAILS;
+            if let Some(inner) = loader.mapping(&member.value, &at, &what, details, &[]) {
+                counts(loader, &inner, &at, details);
             }
-            Some(_) if value.as_u64().is_none() => {
-                let what = format!("`{key}`");
-                loader
-                    .reader
-                    .wrong_type(value, &at, &what, "a number of tokens");
-            }
-            _ => {}
+        } else if member.value.as_u64().is_none() {
+            loader
+                .reader
+                .wrong_type(&member.value, &at, &what, "a number of tokens");
         }
     }
-    node.to_value()
 }
 
 /// `stopReason`: a word of any dialect, or one for each.
@@ -142,7 +145,7 @@ fn stop_reasons(loader: &mut Loader<'_>, object: Object<'_>) -> StopReasons {
         let reason = stop_reason(loader, node, &at);
         return reason.map_or_else(StopReasons::default, StopReasons::all);
     }
-    let known = fields::STOP_REASONS;
+    let known = model_fields::STOP_REASONS;
     let Some(node) = loader.mapping(node, &at, "`stopReason`", known, &[]) else {
         return StopReasons::default();
     };
@@ -161,7 +164,7 @@ fn stop_reason(loader: &mut Loader<'_>, node: &Node, at: &str) -> Option<StopRea
     let text = loader.reader.text_of(node, at, "`stopReason`")?;
     let known = StopReason::from_word(text);
     if known.is_none() {
-        let message = format!("`{}` is no reason to stop", cut(text, 40));
+        let message = format!("`{}` is not a known stop reason", cut(text, 40));
         let near = did_you_mean(text, StopReason::all_words());
         let found = loader.error(codes::TIMELINE_ACP_STOP_REASON, node.span, at, message);
         found.label = near.map(|word| format!("did you mean `{word}`?"));
@@ -330,7 +333,7 @@ fn error(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<Response
     let status = status(loader, object);
     let message = loader.text(object, "message");
     let retry_after_seconds = loader.count(object, "retryAfterSeconds");
-    let headers = loader.pairs(object, "headers");
+    let headers = loader.headers(object, "headers");
     let repeat = repeat(loader, object);
     Some(ResponseError {
         message: message

@@ -4,7 +4,7 @@ use serde_json::{Map, json};
 
 use super::event_table::EVENTS;
 use super::events::WRAPPERS;
-use super::fields;
+use super::{fields, model_fields};
 use crate::formats::fields::{Field, object};
 use crate::scenario::timeline::vocabulary::{AbstractTool, TOOLS};
 use crate::value::Json;
@@ -50,8 +50,8 @@ fn definitions() -> Json {
         ("repo", fields::REPO),
         ("seed_file", fields::SEED_FILE),
         ("ah", fields::AH),
-        ("server", fields::SERVER),
-        ("side_call", fields::SIDE_CALL),
+        ("server", model_fields::SERVER),
+        ("side_call", model_fields::SIDE_CALL),
         ("acp", fields::ACP),
         ("capabilities", fields::CAPABILITIES),
         ("prompt_capabilities", fields::PROMPT_CAPABILITIES),
@@ -197,7 +197,10 @@ fn rules() -> Json {
 
 fn response() -> Json {
     let mut element = object(fields::RESPONSE);
-    for field in fields::RESPONSE_SIBLINGS.iter().chain(fields::EVERYWHERE) {
+    for field in model_fields::RESPONSE_SIBLINGS
+        .iter()
+        .chain(fields::EVERYWHERE)
+    {
         if field.name != "fault" {
             element["properties"][field.name] = json!({});
         }

@@ -3,8 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::fields;
 use super::loader::{Alias, Compat, Loader, alias};
+use super::{fields, model_fields};
 use crate::diagnostic::codes;
 use crate::formats::fields::Field;
 use crate::formats::reader::Object;
@@ -12,6 +12,7 @@ use crate::scenario::timeline::{
     ApiStyle, ArtifactPattern, IncludePurpose, Repository, RepositoryMode, SeedFile, ServerMode,
     ServerSettings, SideCall, TerminalChoice, TimelineExpectations,
 };
+use crate::source::Span;
 use crate::source::json::{Node, NodeKind};
 
 /// Reads the mapping under a key; `None` if it is absent or no mapping.
@@ -220,7 +221,7 @@ pub(super) fn server(loader: &mut Loader<'_>, root: Object<'_>) -> ServerSetting
         loader,
         root,
         "server",
-        fields::SERVER,
+        model_fields::SERVER,
         &[],
         |loader, object| {
             let modes = [
@@ -261,10 +262,11 @@ pub(super) fn server(loader: &mut Loader<'_>, root: Object<'_>) -> ServerSetting
             );
             ServerSettings {
                 any_prompt: loader.flag(object, "anyPrompt").unwrap_or(false),
-                ignored_paths: loader.texts(object, "ignore"),
+                is_by_name: loader.flag(object, "byName").unwrap_or(false),
+                ignored_paths: ignored_paths(loader, object),
                 always_thinks: thinking.unwrap_or(false),
                 sends_reasoning: loader.flag(object, "reasoningContent").unwrap_or(false),
-                headers: loader.pairs(object, "headers"),
+                headers: loader.headers(object, "headers"),
                 repeats_go_on: on_repeat.unwrap_or(false),
                 mode,
                 api_style: style.map(|style| (style, span)),
@@ -280,13 +282,24 @@ pub(super) fn server(loader: &mut Loader<'_>, root: Object<'_>) -> ServerSetting
     .unwrap_or_default()
 }
 
-pub(super) fn node_span(object: Object<'_>, key: &str) -> crate::source::Span {
+fn ignored_paths(loader: &mut Loader<'_>, object: Object<'_>) -> Vec<(String, Span)> {
+    let items = loader.list(object, "ignore");
+    let texts = items.into_iter().filter_map(|(item, pointer)| {
+        let text = loader
+            .reader
+            .text_of(item, &pointer, "an entry of `ignore`")?;
+        Some((text.to_owned(), item.span))
+    });
+    texts.collect()
+}
+
+pub(super) fn node_span(object: Object<'_>, key: &str) -> Span {
     object.get(key).map_or(object.node.span, |node| node.span)
 }
 
 fn side_call(loader: &mut Loader<'_>, item: &Node, pointer: &str) -> Option<SideCall> {
     let what = "an entry of `sideCalls`";
-    let node = loader.mapping(item, pointer, what, fields::SIDE_CALL, &[])?;
+    let node = loader.mapping(item, pointer, what, model_fields::SIDE_CALL, &[])?;
     let object = Object {
         node: &node,
         pointer,

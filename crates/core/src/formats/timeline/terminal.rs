@@ -4,12 +4,11 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
-use super::fields::COUNT;
 use super::loader::{Loader, child};
 use super::{parse, tool};
 use crate::diagnostic::{Diagnostic, any_error, codes};
 use crate::formats::document::{place_of, read_document};
-use crate::formats::fields::{Field, OBJECT, TEXT, field, needed, object, schema_document};
+use crate::formats::fields::{COUNT, Field, OBJECT, TEXT, field, needed, object, schema_document};
 use crate::formats::reader::{Format, Object};
 use crate::scenario::timeline::{Replacement, TerminalConfig, TerminalTheme};
 use crate::source::json::Node;

@@ -88,7 +88,16 @@ pub fn capture(capture: &Capture<'_>) -> Captured {
         }
         for (native, alike) in alike {
             used.push(&native.name);
-            let mut entry = format!("[[tools.{}]]\nname = {}\n", tool.name, text(&native.name));
+            let mut entry = match alike.is_certain() && tool.name == "runCmd" {
+                true => in_folder(native, &alike),
+                false => String::new(),
+            };
+            let _ = write!(
+                entry,
+                "[[tools.{}]]\nname = {}\n",
+                tool.name,
+                text(&native.name)
+            );
             if !alike.arguments.is_empty() {
                 let pairs: Vec<String> = alike
                     .arguments
@@ -97,18 +106,7 @@ pub fn capture(capture: &Capture<'_>) -> Captured {
                     .collect();
                 let _ = writeln!(entry, "args = {{ {} }}", pairs.join(", "));
             }
-            if !alike.fixed.is_empty() {
-                let pairs: Vec<String> = alike
-                    .fixed
-                    .iter()
-                    .map(|(native, fixed)| format!("{} = {}", key(native), value(fixed, 0)))
-                    .collect();
-                let _ = writeln!(entry, "fixed = {{ {} }}", pairs.join(", "));
-            }
-            if !alike.lists.is_empty() {
-                let names: Vec<&str> = alike.lists.iter().map(String::as_str).collect();
-                let _ = writeln!(entry, "lists = {}", list(&names));
-            }
+            entry.push_str(&always(&alike));
             if alike.is_certain() {
                 let _ = writeln!(certain, "{entry}");
                 continue;
@@ -156,6 +154,55 @@ pub fn capture(capture: &Capture<'_>) -> Captured {
         text: file,
         missing,
     }
+}
+
+/// What every call of a form has.
+fn always(alike: &Alike) -> String {
+    let mut lines = String::new();
+    if !alike.fixed.is_empty() {
+        let pairs: Vec<String> = alike
+            .fixed
+            .iter()
+            .map(|(native, fixed)| format!("{} = {}", key(native), value(fixed, 0)))
+            .collect();
+        let _ = writeln!(lines, "fixed = {{ {} }}", pairs.join(", "));
+    }
+    if !alike.lists.is_empty() {
+        let names: Vec<&str> = alike.lists.iter().map(String::as_str).collect();
+        let _ = writeln!(lines, "lists = {}", list(&names));
+    }
+    lines
+}
+
+/// The form for a command in another folder, where the agent's tool has no place for that: else the command would run
+/// where it was not meant to.
+fn in_folder(native: &AdvertisedTool, alike: &Alike) -> String {
+    let place_of = |name: &str| {
+        alike
+            .arguments
+            .iter()
+            .find(|(argument, _)| *argument == name)
+    };
+    let (Some((_, command)), None) = (place_of("cmd"), place_of("cwd")) else {
+        return String::new();
+    };
+    let others: Vec<String> = alike
+        .arguments
+        .iter()
+        .filter(|(argument, _)| *argument != "cmd")
+        .map(|(argument, native)| format!("{} = {}", key(argument), text(native)))
+        .collect();
+    let mut entry = format!(
+        "[[tools.runCmd]]\nwith = [\"cwd\"]\nname = {}\nshell = {{ {} = \"cd {{cwd:file}} && {{cmd:raw}}\" }}\n",
+        text(&native.name),
+        key(command)
+    );
+    if !others.is_empty() {
+        let _ = writeln!(entry, "args = {{ {} }}", others.join(", "));
+    }
+    entry.push_str(&always(alike));
+    entry.push('\n');
+    entry
 }
 
 /// A text that stays in its line.

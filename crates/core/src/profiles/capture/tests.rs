@@ -40,6 +40,10 @@ fn the_tools_of_every_agent_can_be_captured() {
             native_call(Some(&profile), &call, &tools),
             native_call(Some(own), &call, &tools)
         );
+        let call = AbstractCall::new("runCmd", json!({"cmd": "ls", "cwd": "sub"}));
+        let called = native_call(Some(&profile), &call, &tools).expect("mapped");
+        assert!(!called.dropped.iter().any(|it| it == "cwd"), "{text}");
+        assert!(called.call.args.to_string().contains("sub"), "{text}");
     }
 }
 

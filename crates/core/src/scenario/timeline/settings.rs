@@ -76,8 +76,10 @@ pub struct ServerSettings {
     pub side_calls: Vec<SideCall>,
     /// `anyPrompt`: whether the first segment takes any prompt.
     pub any_prompt: bool,
-    /// `ignore`: globs of paths that clients may ask for in vain.
-    pub ignored_paths: Vec<String>,
+    /// `byName`: whether its prompt does not choose it.
+    pub is_by_name: bool,
+    /// `ignore`: globs of paths whose 404 does not fail the run, and where they stand.
+    pub ignored_paths: Vec<(String, Span)>,
     /// `thinking: always`: whether thinking is sent though nobody asks for it.
     pub always_thinks: bool,
     /// `reasoningContent`: whether Chat answers have thinking in a field of their own.
@@ -99,6 +101,7 @@ impl Default for ServerSettings {
             models: Vec::new(),
             side_calls: Vec::new(),
             any_prompt: false,
+            is_by_name: false,
             ignored_paths: Vec::new(),
             always_thinks: false,
             sends_reasoning: false,

@@ -39,147 +39,44 @@ pub enum StopReason {
     Other,
 }
 
-/// The words of one reason: Anthropic's, Chat's, those of an incomplete Responses answer, Gemini's. Where a dialect has
-/// no word of its own, the nearest that it has.
-struct Words {
-    reason: StopReason,
-    anthropic: &'static str,
-    chat: &'static str,
-    responses: Option<&'static str>,
-    gemini: &'static str,
-}
-
 const FILTER: Option<&str> = Some("content_filter");
 const LENGTH: Option<&str> = Some("max_output_tokens");
 
-/// A word of several reasons means the first.
-const WORDS: &[Words] = {
-    use StopReason as Reason;
-    &[
-        words(Reason::EndTurn, "end_turn", "stop", None, "STOP"),
-        words(Reason::ToolUse, "tool_use", "tool_calls", None, "STOP"),
-        words(
-            Reason::FunctionCall,
-            "tool_use",
-            "function_call",
-            None,
-            "STOP",
-        ),
-        words(
-            Reason::MaxTokens,
-            "max_tokens",
-            "length",
-            LENGTH,
-            "MAX_TOKENS",
-        ),
-        words(
-            Reason::Refusal,
-            "refusal",
-            "content_filter",
-            FILTER,
-            "SAFETY",
-        ),
-        words(Reason::StopSequence, "stop_sequence", "stop", None, "STOP"),
-        words(Reason::PauseTurn, "pause_turn", "stop", None, "STOP"),
-        words(
-            Reason::ContextWindow,
-            "model_context_window_exceeded",
-            "length",
-            LENGTH,
-            "MAX_TOKENS",
-        ),
-        words(
-            Reason::Recitation,
-            "refusal",
-            "content_filter",
-            FILTER,
-            "RECITATION",
-        ),
-        words(
-            Reason::Language,
-            "refusal",
-            "content_filter",
-            FILTER,
-            "LANGUAGE",
-        ),
-        words(
-            Reason::Blocklist,
-            "refusal",
-            "content_filter",
-            FILTER,
-            "BLOCKLIST",
-        ),
-        words(
-            Reason::ProhibitedContent,
-            "refusal",
-            "content_filter",
-            FILTER,
-            "PROHIBITED_CONTENT",
-        ),
-        words(
-            Reason::PersonalData,
-            "refusal",
-            "content_filter",
-            FILTER,
-            "SPII",
-        ),
-        words(
-            Reason::MalformedCall,
-            "end_turn",
-            "stop",
-            None,
-            "MALFORMED_FUNCTION_CALL",
-        ),
-        words(
-            Reason::UnexpectedCall,
-            "end_turn",
-            "stop",
-            None,
-            "UNEXPECTED_TOOL_CALL",
-        ),
-        words(
-            Reason::ImageSafety,
-            "refusal",
-            "content_filter",
-            FILTER,
-            "IMAGE_SAFETY",
-        ),
-        words(Reason::Other, "end_turn", "stop", None, "OTHER"),
-    ]
-};
-
-const fn words(
-    reason: StopReason,
-    anthropic: &'static str,
-    chat: &'static str,
-    responses: Option<&'static str>,
-    gemini: &'static str,
-) -> Words {
-    Words {
-        reason,
-        anthropic,
-        chat,
-        responses,
-        gemini,
-    }
-}
-
 impl StopReason {
+    /// A word of several reasons means the first.
+    const ALL: [Self; 17] = [
+        Self::EndTurn,
+        Self::ToolUse,
+        Self::FunctionCall,
+        Self::MaxTokens,
+        Self::Refusal,
+        Self::StopSequence,
+        Self::PauseTurn,
+        Self::ContextWindow,
+        Self::Recitation,
+        Self::Language,
+        Self::Blocklist,
+        Self::ProhibitedContent,
+        Self::PersonalData,
+        Self::MalformedCall,
+        Self::UnexpectedCall,
+        Self::ImageSafety,
+        Self::Other,
+    ];
+
     /// The reason with this word in any dialect, or `None`. A word of several reasons means the first.
     pub fn from_word(word: &str) -> Option<Self> {
         if word == "completed" {
             return Some(Self::EndTurn);
         }
-        WORDS
-            .iter()
-            .find(|words| words.all().any(|known| known == word))
-            .map(|words| words.reason)
+        let mut all = Self::ALL.into_iter();
+        all.find(|reason| reason.each_word().any(|known| known == word))
     }
 
     /// All words, each once.
     pub fn all_words() -> Vec<&'static str> {
         let mut all = vec!["completed"];
-        for word in WORDS.iter().flat_map(Words::all) {
+        for word in Self::ALL.into_iter().flat_map(Self::each_word) {
             if !all.contains(&word) {
                 all.push(word);
             }
@@ -189,42 +86,65 @@ impl StopReason {
 
     /// `stop_reason` of Anthropic, which is our own word too.
     pub fn anthropic(self) -> &'static str {
-        self.words().anthropic
+        self.words().0
     }
 
     /// `finish_reason` of Chat.
     pub fn chat(self) -> &'static str {
-        self.words().chat
+        self.words().1
     }
 
     /// `incomplete_details.reason` of Responses; `None` if the answer is complete.
     pub fn responses(self) -> Option<&'static str> {
-        self.words().responses
+        self.words().2
     }
 
     /// `finishReason` of Gemini.
     pub fn gemini(self) -> &'static str {
-        self.words().gemini
+        self.words().3
     }
 
-    fn words(self) -> &'static Words {
-        WORDS
-            .iter()
-            .find(|words| words.reason == self)
-            .expect("each reason has its row")
+    fn each_word(self) -> impl Iterator<Item = &'static str> {
+        let (anthropic, chat, responses, gemini) = self.words();
+        [Some(anthropic), Some(chat), responses, Some(gemini)]
+            .into_iter()
+            .flatten()
     }
-}
 
-impl Words {
-    fn all(&self) -> impl Iterator<Item = &'static str> {
-        [
-            Some(self.anthropic),
-            Some(self.chat),
-            self.responses,
-            Some(self.gemini),
-        ]
-        .into_iter()
-        .flatten()
+    /// Anthropic's word, Chat's, that of an incomplete Responses answer, Gemini's. Where a dialect has none of its own,
+    /// the nearest that it has.
+    const fn words(
+        self,
+    ) -> (
+        &'static str,
+        &'static str,
+        Option<&'static str>,
+        &'static str,
+    ) {
+        match self {
+            Self::EndTurn => ("end_turn", "stop", None, "STOP"),
+            Self::ToolUse => ("tool_use", "tool_calls", None, "STOP"),
+            Self::FunctionCall => ("tool_use", "function_call", None, "STOP"),
+            Self::MaxTokens => ("max_tokens", "length", LENGTH, "MAX_TOKENS"),
+            Self::Refusal => ("refusal", "content_filter", FILTER, "SAFETY"),
+            Self::StopSequence => ("stop_sequence", "stop", None, "STOP"),
+            Self::PauseTurn => ("pause_turn", "stop", None, "STOP"),
+            Self::ContextWindow => (
+                "model_context_window_exceeded",
+                "length",
+                LENGTH,
+                "MAX_TOKENS",
+            ),
+            Self::Recitation => ("refusal", "content_filter", FILTER, "RECITATION"),
+            Self::Language => ("refusal", "content_filter", FILTER, "LANGUAGE"),
+            Self::Blocklist => ("refusal", "content_filter", FILTER, "BLOCKLIST"),
+            Self::ProhibitedContent => ("refusal", "content_filter", FILTER, "PROHIBITED_CONTENT"),
+            Self::PersonalData => ("refusal", "content_filter", FILTER, "SPII"),
+            Self::MalformedCall => ("end_turn", "stop", None, "MALFORMED_FUNCTION_CALL"),
+            Self::UnexpectedCall => ("end_turn", "stop", None, "UNEXPECTED_TOOL_CALL"),
+            Self::ImageSafety => ("refusal", "content_filter", FILTER, "IMAGE_SAFETY"),
+            Self::Other => ("end_turn", "stop", None, "OTHER"),
+        }
     }
 }
 
@@ -276,9 +196,6 @@ mod tests {
                 Some("completed"),
             ];
             assert!(said.contains(&Some(word)), "{word}");
-        }
-        for words in WORDS {
-            assert_eq!(words.reason.words().gemini, words.gemini);
         }
         assert_eq!(StopReason::from_word("length"), Some(StopReason::MaxTokens));
         assert_eq!(StopReason::from_word("STOP"), Some(StopReason::EndTurn));

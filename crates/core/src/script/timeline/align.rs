@@ -27,7 +27,9 @@ pub(super) struct Position<'r> {
     /// The turn before it in the history.
     pub(super) after: Option<usize>,
     /// The results that came for the calls of the turn before: the scripted id, and what arrived.
-    pub(super) results: Vec<(String, &'r str)>,
+    pub(super) results: Vec<(String, &'r RequestedResult)>,
+    /// The text that the history has beside the calls of the turn before, if it is another one.
+    pub(super) changed_text: Option<String>,
 }
 
 /// Why a request is at no turn.
@@ -37,8 +39,18 @@ pub(super) struct Lost {
     pub(super) expected: Option<usize>,
     /// The turn before it in the history.
     pub(super) after: Option<usize>,
-    pub(super) differences: Vec<FieldDifference>,
+    pub(super) differences: Vec<Difference>,
     pub(super) rejected: Vec<Rejection>,
+}
+
+/// What is not as the script expects it.
+#[derive(Debug, Clone)]
+pub(super) enum Difference {
+    /// As it is told.
+    Field(FieldDifference),
+    /// The user's text is not that of this turn. How far it is takes long to find out, and only who is told of it wants
+    /// to know.
+    Text(usize),
 }
 
 /// A field that is not what the script expects.
@@ -171,6 +183,7 @@ pub(super) fn locate_next<'r>(
             turn_idx,
             after: None,
             results: Vec::new(),
+            changed_text: None,
         }),
         None => Err(Lost {
             expected: aligner.first_unspent(next),
@@ -390,18 +403,25 @@ impl<'a, 'r> Aligner<'a, 'r> {
     /// Why an answer of the history is not that of a turn: it may be that of a later one.
     fn rejection(&self, turn_idx: usize, why: String, said: &Said<'_>) -> Rejection {
         // What stands before `sessionStart` a conversation may begin behind.
-        let may_be_left_out = self.turns[turn_idx].is_history;
-        let says_something = !said.calls.is_empty() || !said.squeezed.is_empty();
+        if self.turns[turn_idx].is_history {
+            return Rejection::new(turn_idx, why);
+        }
+        if said.calls.is_empty() && said.squeezed.is_empty() {
+            return Rejection {
+                turn_idx,
+                why: "the history holds an empty message in place of its answer".into(),
+                is_gap: true,
+            };
+        }
         let later = (turn_idx + 1..self.turns.len()).find(|&later| {
             let turn = &self.turns[later];
-            let is_it = match said.calls.is_empty() {
+            match said.calls.is_empty() {
                 true => turn.squeezed == said.squeezed && turn.calls().next().is_none(),
                 false => said
                     .calls
                     .iter()
                     .all(|call| self.script.turn_of_call(&call.id) == Some(later)),
-            };
-            says_something && is_it && !may_be_left_out
+            }
         });
         match later {
             Some(later) => Rejection {
@@ -418,9 +438,9 @@ impl<'a, 'r> Aligner<'a, 'r> {
 
     /// The turn that the last round asks for.
     fn arrive(&self, place: Place) -> Result<Position<'r>, Lost> {
-        let mut differences = Vec::new();
         let results = self.results_since(place);
-        differences.extend(self.compare_results(place, &results));
+        let found = self.compare_results(place, &results);
+        let mut differences: Vec<Difference> = found.map(Difference::Field).into_iter().collect();
         let turn_idx = self.next_asked(place, &mut differences);
         // Without an input of its own, the first turn takes the prompt that its scenario is chosen by.
         let is_prompt =
@@ -428,15 +448,16 @@ impl<'a, 'r> Aligner<'a, 'r> {
         let early = turn_idx
             .filter(|&turn_idx| !is_prompt(turn_idx))
             .and_then(|turn_idx| self.said_too_early(turn_idx));
-        differences.extend(early);
+        differences.extend(early.map(Difference::Field));
         match turn_idx {
             Some(turn_idx) if differences.is_empty() => Ok(Position {
                 turn_idx,
                 after: place.after,
                 results: results
                     .into_iter()
-                    .map(|(id, result)| (id.to_owned(), result.text.as_str()))
+                    .map(|(id, result)| (id.to_owned(), result))
                     .collect(),
+                changed_text: self.changed_text(place),
             }),
             _ => Err(Lost {
                 expected: self.first_unspent(place.next),
@@ -445,6 +466,17 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 rejected: Vec::new(),
             }),
         }
+    }
+
+    /// The text that the history has beside the calls of the turn before, if it is another one.
+    fn changed_text(&self, place: Place) -> Option<String> {
+        let turn = self.turns.get(place.after?)?;
+        let (_, said) = self
+            .rounds
+            .answered
+            .get(place.results_from.checked_sub(1)?)?;
+        let is_changed = !said.calls.is_empty() && !is_same_text(&turn.squeezed, &said.squeezed);
+        is_changed.then(|| said.text.clone())
     }
 
     /// Results must have come for exactly the calls of the turn before.
@@ -537,9 +569,11 @@ impl<'a, 'r> Aligner<'a, 'r> {
 
     /// The turn that the user's texts ask for: the next one, or one after turns that leave no trace. Each input
     /// that is passed over must have been said before the next one.
-    fn next_asked(&self, place: Place, differences: &mut Vec<FieldDifference>) -> Option<usize> {
+    fn next_asked(&self, place: Place, differences: &mut Vec<Difference>) -> Option<usize> {
         let mut found = None;
         let mut from = 0;
+        // An input that was passed over and not said: what comes next without one of its own is an answer to it.
+        let mut unsaid = None;
         let mut turn_idx = place.next;
         while let Some(turn) = self.turns.get(turn_idx) {
             let takes_any = place.takes_any_text && turn_idx == place.next;
@@ -549,8 +583,13 @@ impl<'a, 'r> Aligner<'a, 'r> {
             {
                 return Some(turn_idx);
             }
-            match self.input_fits(turn, from) {
+            let fits = match (&turn.input, unsaid) {
+                (None, Some(_)) => None,
+                _ => self.input_fits(turn, from),
+            };
+            match fits {
                 Some(used) => {
+                    unsaid = None;
                     // Without an input of its own, a later turn is no better than one that has been found.
                     if !is_spent && (found.is_none() || used > from) {
                         found = Some(turn_idx);
@@ -564,7 +603,10 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 }
                 None => {
                     if found.is_none() && !may_be_missing(turn) {
-                        differences.push(self.text_difference(turn));
+                        differences.push(Difference::Text(unsaid.unwrap_or(turn_idx)));
+                    }
+                    if turn.input.is_some() {
+                        unsaid = Some(turn_idx);
                     }
                 }
             }
@@ -616,19 +658,23 @@ impl<'a, 'r> Aligner<'a, 'r> {
                 .or(input.is_keys.then_some(from)),
         }
     }
+}
 
-    fn text_difference(&self, turn: &Turn) -> FieldDifference {
-        let input = turn.input.as_ref();
+impl Difference {
+    /// As it is told of a request with these rounds.
+    pub(super) fn describe(self, script: &LlmScript, rounds: &Rounds<'_>) -> FieldDifference {
+        let turn_idx = match self {
+            Self::Field(field) => return field,
+            Self::Text(turn_idx) => turn_idx,
+        };
+        let input = script.turn(turn_idx).and_then(|turn| turn.input.as_ref());
         let scripted = input.and_then(|input| Some((input, input.text.as_deref()?)));
         let expected = scripted.map(|(input, text)| {
-            format!(
-                "{} ({})",
-                quote(text),
-                place_of_span(self.script, input.span)
-            )
+            format!("{} ({})", quote(text), place_of_span(script, input.span))
         });
-        let arrived = self.rounds.last.texts.last().map(|text| {
-            let distance = scripted.and_then(|(input, _)| self.last_texts.distance(&input.normal));
+        let arrived = rounds.last.texts.last().map(|text| {
+            let distance =
+                scripted.and_then(|(input, _)| rounds.last.normal_texts().distance(&input.normal));
             match distance {
                 Some(distance) => format!("{}, distance {distance:.2}", quote(text)),
                 None => quote(text),

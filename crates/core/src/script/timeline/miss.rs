@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::align::{FieldDifference, Lost, Rejection};
+use super::align::{Difference, FieldDifference, Lost, Rejection};
 use super::distance::{Measured, distance};
 use super::llm_script::LlmScript;
 use super::request::Request;
@@ -31,15 +31,21 @@ pub struct Miss {
 impl Miss {
     pub(super) fn new(script: &LlmScript, request: &Request, lost: Lost) -> Self {
         let rounds = Rounds::of(request);
+        let told = |found: Difference| found.describe(script, &rounds);
         let expected = match lost.expected.and_then(|turn_idx| script.turn(turn_idx)) {
             None => "nothing: the script has ended".to_owned(),
-            Some(turn) => expectation(turn, lost.after.and_then(|idx| script.turn(idx))),
+            Some(turn) => {
+                // Without a place in the history, it is what the turn before calls for.
+                let before = lost.expected.and_then(|idx| idx.checked_sub(1));
+                let before = lost.after.or(before).and_then(|idx| script.turn(idx));
+                expectation(turn, before.filter(|it| it.is_history == turn.is_history))
+            }
         };
         Self {
             expected_turn: lost.expected,
             expected,
             arrived: rounds.last.describe(),
-            differences: lost.differences,
+            differences: lost.differences.into_iter().map(told).collect(),
             nearest_turn: nearest(script, &rounds).filter(|&idx| Some(idx) != lost.expected),
             rejected: lost.rejected,
         }

@@ -144,7 +144,7 @@ pub struct RequestedCall {
 }
 
 /// The result of a tool call in the history of a request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestedResult {
     /// The call's id; empty where the wire has none.
     pub call_id: String,

@@ -1,7 +1,9 @@
 //! Whether tools gave the results that the script has.
 
+use super::request::{Endpoint, RequestedResult};
 use super::turns::Turn;
-use crate::scenario::timeline::ExpectedResult;
+use crate::matching::is_same_json;
+use crate::scenario::timeline::{ExpectedResult, ToolStatus, ToolUse};
 use crate::value::{Json, as_text, cut};
 
 /// A result that is not what the script has.
@@ -15,22 +17,52 @@ pub struct ResultDifference {
     pub arrived: String,
 }
 
-/// The results, by the ids of their calls, that differ from those which `turn` scripts.
-pub(super) fn compare_results(turn: &Turn, results: &[(String, &str)]) -> Vec<ResultDifference> {
-    let scripted = turn.calls().filter_map(|call| {
-        let expected = call.scripted.as_ref()?.result.as_ref()?;
-        Some((call.id.as_str(), expected))
-    });
+/// The results, by the ids of their calls, that differ from those which `turn` scripts; of several for one call each
+/// must be it.
+pub(super) fn compare_results(
+    turn: &Turn,
+    results: &[(String, &RequestedResult)],
+    endpoint: Endpoint,
+) -> Vec<ResultDifference> {
+    let scripted = turn
+        .calls()
+        .filter_map(|call| Some((call.id.as_str(), call.scripted.as_deref()?)));
     scripted
-        .filter_map(|(call_id, expected)| {
-            let (_, arrived) = results.iter().rev().find(|(id, _)| id == call_id)?;
-            (!holds(expected, arrived)).then(|| ResultDifference {
-                call_id: call_id.to_owned(),
-                expected: describe(expected),
-                arrived: cut(arrived, MAX_SHOWN).into_owned(),
+        .filter_map(|(call_id, scripted)| {
+            let mut arrived = results.iter().filter(|(id, _)| id == call_id);
+            arrived.find_map(|(_, arrived)| {
+                let (expected, arrived) = difference(scripted, arrived, endpoint)?;
+                Some(ResultDifference {
+                    call_id: call_id.to_owned(),
+                    expected,
+                    arrived,
+                })
             })
         })
         .collect()
+}
+
+/// What was expected and what arrived, if that differs.
+fn difference(
+    scripted: &ToolUse,
+    arrived: &RequestedResult,
+    endpoint: Endpoint,
+) -> Option<(String, String)> {
+    let text = || cut(&arrived.text, MAX_SHOWN).into_owned();
+    let result = scripted.result.as_ref();
+    if let Some(expected) = result.filter(|expected| !holds(expected, &arrived.text)) {
+        return Some((describe(expected), text()));
+    }
+    match scripted.status {
+        // Only one of the APIs has a place for it.
+        ToolStatus::Error if endpoint == Endpoint::Messages && !arrived.is_error => {
+            Some(("an error".into(), format!("no error: {}", text())))
+        }
+        ToolStatus::Ok if result.is_some() && arrived.is_error => {
+            Some(("no error".into(), format!("an error: {}", text())))
+        }
+        _ => None,
+    }
 }
 
 const MAX_SHOWN: usize = 400;
@@ -42,8 +74,7 @@ fn holds(expected: &ExpectedResult, arrived: &str) -> bool {
             without_blanks(text).eq(without_blanks(arrived))
         }
         ExpectedResult::Value(json) | ExpectedResult::Json(json) => {
-            serde_json::from_str::<Json>(arrived)
-                .is_ok_and(|arrived| crate::matching::equal(&arrived, json))
+            serde_json::from_str::<Json>(arrived).is_ok_and(|arrived| is_same_json(&arrived, json))
         }
         ExpectedResult::Contains(part) => arrived.contains(part.as_str()),
         ExpectedResult::Regex(pattern) => pattern.is_match(arrived),

@@ -81,6 +81,11 @@ impl<'r> Rounds<'r> {
         }
     }
 
+    /// What the user said last; empty if nothing was said.
+    pub(super) fn last_text(&self) -> &'r str {
+        self.last.texts.last().copied().unwrap_or_default()
+    }
+
     /// What the user said first.
     pub(super) fn first(&self) -> &UserSide<'r> {
         self.answered.first().map_or(&self.last, |(side, _)| side)
@@ -122,7 +127,10 @@ impl UserSide<'_> {
             parts.push(format!("a block of type `{kind}`"));
         }
         match parts.is_empty() {
-            true => "nothing new".into(),
+            true => {
+                "nothing behind the model's last answer, and one that a client begins is not served"
+                    .into()
+            }
             false => parts.join(", and "),
         }
     }

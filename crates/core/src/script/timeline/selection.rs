@@ -1,7 +1,6 @@
 //! Which of several scenarios is meant: by name, by session id, or by how near its prompt is.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fmt;
 
 use super::distance::{Measured, distance, least_distance};
@@ -118,6 +117,13 @@ pub enum Unselected {
         /// The nearest.
         nearest: Vec<Ranked>,
     },
+    /// Several have the prompt (T-SEL-02).
+    Ambiguous {
+        /// What was asked for, cut.
+        wanted: String,
+        /// They, and the next ones.
+        nearest: Vec<Ranked>,
+    },
 }
 
 /// How near a scenario's prompt is, in the order in which scenarios are taken.
@@ -136,9 +142,7 @@ impl Selector {
         let entries = timelines.into_iter().map(|timeline| Candidate {
             name: timeline.name.clone(),
             session_id: timeline.session_id().map(str::to_owned),
-            prompt: timeline
-                .effective_prompt()
-                .map(|prompt| Measured::new(normalise(&prompt)))
+            prompt: Some(Measured::new(prompt_to_choose_by(timeline)))
                 .filter(|prompt| prompt.length > 0),
             shown: timeline.effective_prompt().map(|prompt| {
                 let (source, quoted) = (&timeline.source, super::rounds::quote(&prompt));
@@ -169,27 +173,38 @@ impl Selector {
     ) -> Vec<Diagnostic> {
         let timelines: Vec<&Timeline> = timelines.into_iter().collect();
         let is_set = timelines.len() > 1;
-        let silent = timelines
-            .into_iter()
-            .filter(|timeline| is_set && normal_prompt(timeline).is_empty());
-        silent.map(without_prompt).collect()
+        let silent = timelines.into_iter().filter(|timeline| {
+            is_set && !timeline.server.is_by_name && prompt_to_choose_by(timeline).is_empty()
+        });
+        let diagnostic = |timeline: &Timeline| {
+            let message = format!(
+                "`{}` has no user input and no `initialPrompt`, so that no prompt can choose it",
+                timeline.name
+            );
+            Diagnostic::warning(codes::SELECT_DOUBT, message)
+                .at(&timeline.source, timeline.name_span)
+                .with_help("add `initialPrompt`, or choose it by its name")
+        };
+        silent.map(diagnostic).collect()
     }
 
-    /// T-SEL-04 for each of `timelines` that has the prompt of one before it.
+    /// T-SEL-04 for each of `timelines` that has the prompt of one before it, unless each of the two has a session id of
+    /// its own. Those that only their name chooses have none.
     pub fn same_prompt<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Vec<Diagnostic> {
-        let mut by_prompt: HashMap<String, &Timeline> = HashMap::new();
+        let mut by_prompt: HashMap<String, Vec<&Timeline>> = HashMap::new();
         let mut found = Vec::new();
         for timeline in timelines {
-            let normal = normal_prompt(timeline);
+            let normal = prompt_to_choose_by(timeline);
             if normal.is_empty() {
                 continue;
             }
-            match by_prompt.entry(normal) {
-                Entry::Occupied(other) => found.push(same_prompt(timeline, other.get())),
-                Entry::Vacant(place) => {
-                    place.insert(timeline);
-                }
-            }
+            let others = by_prompt.entry(normal).or_default();
+            let id = timeline.session_id();
+            let clash = others
+                .iter()
+                .find(|other| id.is_none() || other.session_id().is_none_or(|it| Some(it) == id));
+            found.extend(clash.map(|other| same_prompt_diagnostic(timeline, other)));
+            others.push(timeline);
         }
         found
     }
@@ -299,7 +314,23 @@ impl Selector {
             })
             .collect::<Vec<_>>()
         };
+        let has_twin = |idx: usize| {
+            let prompt = &self.entries[idx].prompt;
+            let same = self.entries.iter().filter(|entry| entry.prompt == *prompt);
+            same.count() > 1
+        };
         match ranked.first() {
+            // Which of two with one prompt is meant, the prompt can't tell.
+            Some(&(scenario_idx, Some(near)))
+                if near.distance.is_exact
+                    && near.distance.value <= self.max_distance
+                    && has_twin(scenario_idx) =>
+            {
+                Err(Unselected::Ambiguous {
+                    wanted: super::rounds::quote(prompts.last().copied().unwrap_or_default()),
+                    nearest: others(0),
+                })
+            }
             Some(&(scenario_idx, Some(near)))
                 if near.distance.is_exact && near.distance.value <= self.max_distance =>
             {
@@ -360,24 +391,17 @@ const MAX_KNOWN: usize = 10;
 /// More scripts are not compared with a history.
 const MAX_TRIED: usize = 100;
 
-/// The effective prompt for comparing; empty if there is none.
-fn normal_prompt(timeline: &Timeline) -> String {
-    normalise(&timeline.effective_prompt().unwrap_or_default())
+/// The effective prompt for comparing; empty if there is none, or it chooses nothing.
+fn prompt_to_choose_by(timeline: &Timeline) -> String {
+    match timeline.server.is_by_name {
+        true => String::new(),
+        false => normalise(&timeline.effective_prompt().unwrap_or_default()),
+    }
 }
 
-fn without_prompt(timeline: &Timeline) -> Diagnostic {
+fn same_prompt_diagnostic(timeline: &Timeline, other: &Timeline) -> Diagnostic {
     let message = format!(
-        "`{}` has no user input and no `initialPrompt`, so that no prompt can choose it",
-        timeline.name
-    );
-    Diagnostic::warning(codes::SELECT_DOUBT, message)
-        .at(&timeline.source, timeline.name_span)
-        .with_help("add `initialPrompt`, or choose it by its name")
-}
-
-fn same_prompt(timeline: &Timeline, other: &Timeline) -> Diagnostic {
-    let message = format!(
-        "`{}` and `{}` have the same prompt: no request could choose the second one",
+        "`{}` and `{}` have the same prompt: it can choose neither of them",
         other.name, timeline.name
     );
     let span = timeline.effective_prompt_span();
@@ -390,7 +414,9 @@ fn same_prompt(timeline: &Timeline, other: &Timeline) -> Diagnostic {
             "the other one: {}:{line_of_other}",
             other.source.name()
         ))
-        .with_help("change one prompt, or play the files one at a time")
+        .with_help(
+            "change one prompt, or say `server: {byName: true}` in what only `x-scenario-name` is to choose",
+        )
 }
 
 impl Nearness {
@@ -446,6 +472,14 @@ impl Unselected {
                     "correct the prompt, name the scenario (`x-scenario-name`, `--scenario-name`), or take any prompt with `--any-prompt`",
                 )
             }
+            Self::Ambiguous { nearest, .. } => {
+                let mut diagnostic = Diagnostic::error(codes::SELECT_FAR, self.to_string());
+                for ranked in nearest {
+                    diagnostic = diagnostic.with_note(ranked.to_string());
+                }
+                diagnostic
+                    .with_help("name the scenario (`x-scenario-name`, `x-scenario-session-id`)")
+            }
         }
     }
 }
@@ -464,6 +498,9 @@ impl fmt::Display for Unselected {
                 formatter,
                 "no scenario's prompt is within {max_distance} of {wanted}"
             ),
+            Self::Ambiguous { wanted, .. } => {
+                write!(formatter, "several scenarios have the prompt {wanted}")
+            }
         }
     }
 }

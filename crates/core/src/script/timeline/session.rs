@@ -52,10 +52,10 @@ pub struct Served {
     pub attempt_idx: usize,
     /// The turn before it in this conversation, if there is one: asserts between the two are due now.
     pub after: Option<usize>,
-    /// Whether its history could not be followed (T-LLM-09).
-    pub is_unaligned: bool,
-    /// What of its history could not be followed.
-    pub rejected: Vec<Rejection>,
+    /// Why its history could not be followed, if it couldn't (T-LLM-09).
+    pub unaligned: Option<Vec<Rejection>>,
+    /// The text that the history has beside the calls of the turn before, if it is another one (T-LLM-09).
+    pub changed_text: Option<String>,
     /// Whether it is the first thing that is served of this turn in this session.
     pub is_first: bool,
     /// Results that are not what the script has (T-LLM-05).
@@ -160,6 +160,7 @@ impl Session {
             turn_idx,
             after,
             results,
+            changed_text,
         } = position;
         let attempt_idx = script
             .turn(turn_idx)
@@ -178,11 +179,11 @@ impl Session {
             turn_idx,
             attempt_idx,
             after,
-            is_unaligned: rejected.is_some(),
-            rejected: rejected.unwrap_or_default(),
+            unaligned: rejected,
+            changed_text,
             is_first: (0..n_attempts).all(|idx| n_served(&self.servings, turn_idx, idx) == 0),
             differing_results: before
-                .map(|turn| compare_results(turn, &results))
+                .map(|turn| compare_results(turn, &results, request.endpoint))
                 .unwrap_or_default(),
         };
         let n_served = self.servings.entry((turn_idx, attempt_idx)).or_default();

@@ -178,9 +178,8 @@ fn a_history_that_was_edited_says_what_differs() {
     let Decision::Turn(served) = play.sends() else {
         panic!("the session goes on")
     };
-    assert!(served.is_unaligned);
     assert_eq!(
-        served.rejected[0].explain(&script),
+        served.unaligned.as_ref().expect("unaligned")[0].explain(&script),
         "not turn 1 (test.yaml:2): the history holds another text: \"capital of France is Rome.\" in place of \
          \"capital of France is Paris.\""
     );
@@ -194,7 +193,7 @@ fn a_history_that_was_edited_says_what_differs() {
         panic!("the session goes on")
     };
     assert!(
-        served.rejected[0]
+        served.unaligned.as_ref().expect("unaligned")[0]
             .why
             .contains("\"another\" in place of \"one\"")
     );
@@ -436,6 +435,48 @@ fn take_ids_away(client: &mut Client, results: &[(&str, &str)]) {
 }
 
 #[test]
+fn each_result_for_a_call_must_be_the_scripted_one() {
+    let script = script(vec![
+        ask("a"),
+        result(bash("c1"), json!({"celsius": 3})),
+        answer("done"),
+    ]);
+    for (texts, is_error, differs) in [
+        (&["{\"celsius\": 3.0}"][..], false, false),
+        (&["{\"celsius\": \"3\"}"], false, true),
+        (&["{\"celsius\": 3}", "{\"celsius\": 4}"], false, true),
+        (&["{\"celsius\": 4}", "{\"celsius\": 3}"], false, true),
+        (&["{\"celsius\": 3}"], true, true),
+    ] {
+        let mut play = Play::new(&script);
+        play.client.says("a");
+        play.gets();
+        play.client.returns(&vec!["c1"; texts.len()]);
+        let parts = &mut play.client.history.last_mut().expect("results").parts;
+        for (part, text) in parts.iter_mut().zip(texts) {
+            if let Part::Result(result) = part {
+                (result.text, result.is_error) = ((*text).into(), is_error);
+            }
+        }
+        let Decision::Turn(served) = play.sends() else {
+            panic!("a turn")
+        };
+        assert_eq!(!served.differing_results.is_empty(), differs, "{texts:?}");
+    }
+}
+
+#[test]
+fn an_empty_message_stands_for_no_answer() {
+    let script = script(vec![ask("one"), answer("Paris."), ask("two"), answer("b")]);
+    let mut play = Play::new(&script);
+    play.client.says("one");
+    play.gets();
+    *play.client.history.last_mut().expect("an answer") = Message::assistant("");
+    play.client.says("two");
+    assert!(matches!(play.sends(), Decision::Miss(_)));
+}
+
+#[test]
 fn results_without_ids_go_by_their_names() {
     let script = script(vec![
         ask("a"),
@@ -546,7 +587,7 @@ fn a_history_that_was_summarised_goes_on_where_the_session_was() {
     play.client.says("Thanks, now the docs");
     match play.sends() {
         Decision::Turn(served) => {
-            assert_eq!((served.turn_idx, served.is_unaligned), (3, true));
+            assert_eq!((served.turn_idx, served.unaligned.is_some()), (3, true));
         }
         other => panic!("{other:?}"),
     }
@@ -573,7 +614,7 @@ fn a_summarised_history_with_results_is_found_by_their_ids() {
     play.session = session;
     match play.sends() {
         Decision::Turn(served) => {
-            assert_eq!((served.turn_idx, served.is_unaligned), (1, true));
+            assert_eq!((served.turn_idx, served.unaligned.is_some()), (1, true));
         }
         other => panic!("{other:?}"),
     }

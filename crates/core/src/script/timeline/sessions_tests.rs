@@ -58,7 +58,7 @@ fn the_nearest_prompt_is_chosen() {
         simple("a", "Fix the failing test"),
         simple("b", "Write the docs"),
         simple("c", "Write the docs for the parser"),
-        simple("d", "Write the docs"),
+        simple("d", "Write the test"),
     ]);
     let prompt = SelectionReason::Prompt;
     assert_eq!(
@@ -184,6 +184,39 @@ fn two_scenarios_with_the_same_prompt_are_an_error() {
         "{found:?}"
     );
     assert!(Selector::same_prompt(&timelines[..2]).is_empty());
+    let mut by_name = timelines;
+    by_name[2].server.is_by_name = true;
+    assert!(Selector::same_prompt(&by_name).is_empty());
+    let chosen = by_prompt(&selector(&by_name), &["Fix the test"]);
+    assert!(matches!(chosen, Ok((0, _))), "{chosen:?}");
+}
+
+#[test]
+fn the_prompt_of_two_scenarios_chooses_neither() {
+    let with_session = |name: &str, id: Option<&str>| {
+        let begun = EventKind::SessionStart(SessionStart {
+            session_id: id.map(str::to_owned),
+            ..SessionStart::default()
+        });
+        named(name, vec![begun, ask("Fix the test"), answer(name)])
+    };
+    let timelines = [with_session("a", Some("1")), with_session("b", Some("2"))];
+    assert!(Selector::same_prompt(&timelines).is_empty());
+    for id in [None, Some("1")] {
+        let timelines = [with_session("a", Some("1")), with_session("b", id)];
+        assert_eq!(Selector::same_prompt(&timelines).len(), 1, "{id:?}");
+    }
+    let selector = selector(&timelines);
+    let ambiguous = by_prompt(&selector, &["Fix the test"]).expect_err("either");
+    assert_eq!(
+        ambiguous.to_string(),
+        "several scenarios have the prompt \"Fix the test\""
+    );
+    let wanted = Wanted {
+        session_id: Some("2"),
+        ..Wanted::default()
+    };
+    assert_eq!(selector.select(wanted).map(|it| it.scenario_idx), Ok(1));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 
 use super::distance::{Measured, distance};
-use super::request::Request;
+use super::request::{Request, Role};
 use super::rounds::{Fit, Rounds, fit};
 use super::smallest::smallest_value;
 use super::text::normalise;
@@ -119,9 +119,14 @@ impl SideLane {
 
     /// The answer to `request`, if it is beside the conversation. `expected` is the text that the script waits for.
     pub fn reply(&self, request: &Request, expected: Option<&str>) -> Option<SideReply> {
-        let rounds = Rounds::of(request);
-        let said = rounds.last.texts.last().copied().unwrap_or_default();
-        if request.max_tokens == Some(1) && !self.is_prompt(said, expected, true) {
+        // Who asks for one token in a conversation, or with tools, asks for an answer.
+        let may_be_probe = request.max_tokens == Some(1)
+            && request.tools.is_empty()
+            && request
+                .history
+                .iter()
+                .all(|message| message.role == Role::User);
+        if may_be_probe && !self.is_prompt(Rounds::of(request).last_text(), expected, true) {
             return Some(reply(
                 request,
                 None,
@@ -137,6 +142,8 @@ impl SideLane {
         if !request.tools.is_empty() {
             return None;
         }
+        let rounds = Rounds::of(request);
+        let said = rounds.last_text();
         let places = [
             ("system text", SideText::System, request.system.as_str()),
             ("user text", SideText::User, said),
@@ -148,7 +155,8 @@ impl SideLane {
                     && (by == SideText::System || !self.belongs(text, expected, pattern))
             };
             // An application may have such a system text too. A title is asked for beside a conversation with tools.
-            let is_told_by_system = by == SideText::System && self.is_prompt(said, expected, false);
+            let is_told_by_system =
+                || by == SideText::System && self.is_prompt(said, expected, false);
             let scripted = self.calls.iter().find(|call| {
                 let is_model = call
                     .model
@@ -160,7 +168,7 @@ impl SideLane {
                 let why = format!("the {place} fits `{}` of `sideCalls`", call.pattern);
                 return Some(reply(request, Some(&call.reply), by, why));
             }
-            if !is_told_by_system && PATTERNS.iter().any(fits) {
+            if PATTERNS.iter().any(fits) && !is_told_by_system() {
                 let why = format!("the {place} asks for a title, topic or summary");
                 return Some(reply(request, None, by, why));
             }
@@ -334,6 +342,15 @@ mod tests {
             ..request("", "quota")
         };
         assert!(lane.reply(&probe, None).is_some());
+        let mut in_conversation = probe.clone();
+        in_conversation.history.push(Message::assistant("ok"));
+        in_conversation.history.push(Message::user("go on"));
+        assert!(lane.reply(&in_conversation, None).is_none());
+        let with_tools = Request {
+            tools: vec![AdvertisedTool::function("f", json!({}))],
+            ..probe
+        };
+        assert!(lane.reply(&with_tools, None).is_none());
         let schema = json!({"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}});
         let structured = Request {
             response_schema: Some(schema),

@@ -165,7 +165,7 @@ impl Turn {
     }
 
     /// The text of its answer, in one piece.
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let answer = self.attempts.iter().find(|attempt| attempt.error.is_none());
         let elements = answer.iter().flat_map(|attempt| &attempt.elements);
         let pieces = elements.flat_map(|element| match element {

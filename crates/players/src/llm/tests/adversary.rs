@@ -1,14 +1,14 @@
 //! Clients that depart from a script by one thing: whatever it is, the run must fail.
 //!
-//! Each example and each timeline of the tests is played right first, which must pass; then once for each departure. What
-//! is expected follows from how a case is made, not from the rules of the stand-in.
+//! Each example and each timeline of the tests is played as scripted over every API, which must pass; then once for each
+//! departure, over one of them. What is expected follows from how a case is made, not from the rules of the stand-in.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cuecard_core::diagnostic::{Severity, codes};
 use cuecard_core::scenario::timeline::{ExpectedResult, ServingCount};
-use cuecard_core::script::timeline::{Endpoint, LlmScript, Speed, Turn, normalise};
+use cuecard_core::script::timeline::{Endpoint, LlmScript, Speed, Turn, TurnCall, normalise};
 use cuecard_core::value::as_text;
 use serde_json::{Value, json};
 
@@ -18,9 +18,9 @@ use crate::wire::llm::answer::{CallInput, Element};
 use crate::wire::llm::decode::read_body;
 
 /// The only chance in here: the same cases each time.
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, n: usize) -> usize {
         // A linear congruential generator, by Knuth.
         self.0 = self
@@ -43,13 +43,20 @@ impl Dice {
 
 /// What a client has said and heard.
 #[derive(Debug, Clone)]
-enum Said {
+enum Message {
     User(Vec<String>),
-    Results(Vec<(String, String)>),
+    Results(Vec<ToolResult>),
     Model {
         text: String,
         calls: Vec<(String, String, Value)>,
     },
+}
+
+#[derive(Debug, Clone)]
+struct ToolResult {
+    id: String,
+    tool: String,
+    text: String,
 }
 
 /// One thing that a client does otherwise.
@@ -81,20 +88,26 @@ enum Departure {
     OtherBody(usize, Endpoint),
 }
 
-/// A timeline with how it is played right.
+/// A timeline with the API that it is played over.
 struct Case {
     path: PathBuf,
     script: Arc<LlmScript>,
     endpoint: Endpoint,
 }
 
-const APIS: [Endpoint; 3] = [Endpoint::Chat, Endpoint::Messages, Endpoint::Responses];
+const APIS: [Endpoint; 4] = [
+    Endpoint::Chat,
+    Endpoint::Messages,
+    Endpoint::Responses,
+    Endpoint::Gemini,
+];
 
 fn path_of(endpoint: Endpoint) -> &'static str {
     match endpoint {
         Endpoint::Messages => "/v1/messages",
         Endpoint::Responses => "/v1/responses",
-        Endpoint::Chat | Endpoint::Gemini => CHAT,
+        Endpoint::Chat => CHAT,
+        Endpoint::Gemini => "/v1beta/models/m:generateContent",
     }
 }
 
@@ -136,10 +149,12 @@ fn cases() -> Vec<Case> {
             && turns.iter().all(ends);
         is_playable.then_some((path, script))
     });
-    let cases = scripts.enumerate().map(|(number, (path, script))| Case {
-        path,
-        script,
-        endpoint: APIS[number % APIS.len()],
+    let cases = scripts.flat_map(|(path, script)| {
+        APIS.map(|endpoint| Case {
+            path: path.clone(),
+            script: script.clone(),
+            endpoint,
+        })
     });
     cases.collect()
 }
@@ -177,7 +192,7 @@ impl Case {
     }
 
     /// The calls before a turn whose results it waits for.
-    fn awaited(&self, turn_idx: usize) -> Vec<(String, String)> {
+    fn awaited(&self, turn_idx: usize) -> Vec<ToolResult> {
         if turn_idx == 0 || self.turn(turn_idx - 1).is_history != self.turn(turn_idx).is_history {
             return Vec::new();
         }
@@ -192,7 +207,11 @@ impl Case {
                     }
                     _ => "done".to_owned(),
                 };
-                (call.id.clone(), text)
+                ToolResult {
+                    id: call.id.clone(),
+                    tool: tool_of(call),
+                    text,
+                }
             })
             .collect()
     }
@@ -204,7 +223,7 @@ impl Case {
     }
 
     /// Departures that this timeline has room for, one of each kind.
-    fn departures(&self, dice: &mut Dice) -> Vec<Departure> {
+    fn departures(&self, random: &mut Random) -> Vec<Departure> {
         let live = self.live();
         let with_input: Vec<usize> = live
             .iter()
@@ -212,12 +231,12 @@ impl Case {
             .filter(|&turn_idx| self.input(turn_idx).is_some())
             .collect();
         let mut found = Vec::new();
-        if let Some(turn_idx) = dice.pick(&with_input) {
+        if let Some(turn_idx) = random.pick(&with_input) {
             let said = self.input(turn_idx).unwrap_or_default();
-            found.push(Departure::OtherPrompt(turn_idx, dice.word()));
+            found.push(Departure::OtherPrompt(turn_idx, random.word()));
             found.push(Departure::OtherPrompt(
                 turn_idx,
-                other_last_word(said, dice),
+                other_last_word(said, random),
             ));
             let shorter = normalise(said);
             let shorter: String = shorter.chars().take(shorter.chars().count() - 1).collect();
@@ -237,7 +256,7 @@ impl Case {
             .map(|pair| (pair[0], pair[1]))
             .filter(|&(one, other)| distinct(one, other))
             .collect();
-        if let Some((one, other)) = dice.pick(&next) {
+        if let Some((one, other)) = random.pick(&next) {
             found.push(Departure::WrongOrder(one, other));
             if self.is_remembered(one) {
                 found.push(Departure::TwoAtOnce(one, other));
@@ -248,32 +267,33 @@ impl Case {
             .copied()
             .filter(|&turn_idx| !self.awaited(turn_idx).is_empty())
             .collect();
-        if let Some(turn_idx) = dice.pick(&with_results) {
+        if let Some(turn_idx) = random.pick(&with_results) {
             found.push(Departure::MissingResult(turn_idx));
             found.push(Departure::UnknownResult(turn_idx));
-            found.push(Departure::ExtraResult(turn_idx, dice.word()));
+            found.push(Departure::ExtraResult(turn_idx, random.word()));
             let others = self.script.turns.turns.iter().enumerate();
             let others: Vec<String> = others
                 .filter(|&(other, _)| other + 1 != turn_idx)
                 .flat_map(|(_, turn)| turn.calls().map(|call| call.id.clone()))
                 .collect();
             found.extend(
-                dice.pick(&others)
+                random
+                    .pick(&others)
                     .map(|id| Departure::ExtraResult(turn_idx, id)),
             );
         }
-        let any = dice.pick(&live).unwrap_or_default();
+        let any = random.pick(&live).unwrap_or_default();
         let routes = [
             ("POST", "/v1/embeddings"),
             ("GET", "/"),
             ("POST", "/chat/completions"),
             ("GET", "/v1/files"),
         ];
-        let (method, path) = routes[dice.below(routes.len())];
+        let (method, path) = routes[random.below(routes.len())];
         found.push(Departure::UnknownRoute(any, method, path));
         found.push(Departure::WrongMethod(
             any,
-            ["GET", "PUT", "DELETE"][dice.below(3)],
+            ["GET", "PUT", "DELETE"][random.below(3)],
         ));
         found.push(Departure::Stops(any));
         let answered = live.windows(2).map(|pair| pair[0]);
@@ -288,7 +308,7 @@ impl Case {
                     && self.is_remembered(turn_idx + 1)
             })
             .collect();
-        found.extend(dice.pick(&answered).map(Departure::ForgottenAnswer));
+        found.extend(random.pick(&answered).map(Departure::ForgottenAnswer));
         // Errors leave no trace: without an answer, another request begins the conversation again.
         if live
             .iter()
@@ -300,16 +320,24 @@ impl Case {
             .into_iter()
             .filter(|&endpoint| endpoint != self.endpoint)
             .collect();
-        let other = dice.pick(&others).unwrap_or(Endpoint::Chat);
+        let other = random.pick(&others).unwrap_or(Endpoint::Chat);
         found.push(Departure::OtherBody(any, other));
         found
     }
 }
 
-fn other_last_word(text: &str, dice: &mut Dice) -> String {
+/// The name of a call's tool, as the timeline writes it.
+fn tool_of(call: &TurnCall) -> String {
+    match &call.call.written {
+        Some(written) => written.tool.clone(),
+        None => call.call.tool.clone(),
+    }
+}
+
+fn other_last_word(text: &str, random: &mut Random) -> String {
     match text.trim_end().rsplit_once(char::is_whitespace) {
-        Some((before, _)) => format!("{before} {}", dice.word()),
-        None => dice.word(),
+        Some((before, _)) => format!("{before} {}", random.word()),
+        None => random.word(),
     }
 }
 
@@ -317,7 +345,7 @@ fn other_last_word(text: &str, dice: &mut Dice) -> String {
 struct Client<'a> {
     case: &'a Case,
     played: &'a Played,
-    said: Vec<Said>,
+    said: Vec<Message>,
 }
 
 impl Client<'_> {
@@ -353,7 +381,7 @@ impl Client<'_> {
         }
         if departure == Some(&Departure::OneTooMany) {
             self.said
-                .push(Said::User(vec!["And one thing more".to_owned()]));
+                .push(Message::User(vec!["And one thing more".to_owned()]));
             let said = self.said.clone();
             let body = self.body(self.case.endpoint, &said);
             self.post(&body).await;
@@ -375,7 +403,7 @@ impl Client<'_> {
             .filter(|&&before| before < turn_idx && !self.case.turn(before).is_only_errors())
             .count();
         let answers = self.said.iter().enumerate();
-        let mut answers = answers.filter(|(_, said)| matches!(said, Said::Model { .. }));
+        let mut answers = answers.filter(|(_, said)| matches!(said, Message::Model { .. }));
         answers.nth(nth).expect("it was answered").0
     }
 
@@ -388,16 +416,20 @@ impl Client<'_> {
                 results.pop();
             }
             Some(Departure::UnknownResult(at)) if *at == turn_idx => {
-                results[0].0 = "call_that_nobody_made".to_owned();
+                results[0].id = "call_that_nobody_made".to_owned();
             }
             Some(Departure::ExtraResult(at, id)) if *at == turn_idx => {
-                results.push((id.clone(), "done".to_owned()));
+                results.push(ToolResult {
+                    id: id.clone(),
+                    tool: "tool".to_owned(),
+                    text: "done".to_owned(),
+                });
             }
             _ => {}
         }
         let has_results = !results.is_empty();
         if has_results {
-            self.said.push(Said::Results(results));
+            self.said.push(Message::Results(results));
         }
         let turn = case.turn(turn_idx);
         let input = turn
@@ -413,7 +445,7 @@ impl Client<'_> {
                 vec![text, case.input(*other).unwrap_or_default().to_owned()]
             }
             (_, Some(text)) => vec![text],
-            (_, None) if has_results || matches!(self.said.last(), Some(Said::User(_))) => {
+            (_, None) if has_results || matches!(self.said.last(), Some(Message::User(_))) => {
                 Vec::new()
             }
             (Some(Departure::MissingResult(at)), None) if *at == turn_idx => Vec::new(),
@@ -425,12 +457,12 @@ impl Client<'_> {
             }
         };
         if !texts.is_empty() {
-            self.said.push(Said::User(texts));
+            self.said.push(Message::User(texts));
         }
     }
 
     /// Asks until the turn is answered, past its scripted errors. `false` if it gets something else.
-    async fn gets(&mut self, turn_idx: usize, said: &[Said], body_of: Endpoint) -> bool {
+    async fn gets(&mut self, turn_idx: usize, said: &[Message], body_of: Endpoint) -> bool {
         let errors: usize = self
             .case
             .turn(turn_idx)
@@ -455,10 +487,22 @@ impl Client<'_> {
         if !answer.status.is_success() {
             return false;
         }
-        let decoded = read_body(self.case.endpoint, answer.text.as_bytes(), 0)
-            .unwrap_or_else(|error| panic!("{error}"));
         let mut text = String::new();
         let mut calls = Vec::new();
+        if self.case.endpoint == Endpoint::Gemini {
+            let content = &answer.json()["candidates"][0]["content"];
+            for part in content["parts"].as_array().into_iter().flatten() {
+                text.push_str(part["text"].as_str().unwrap_or_default());
+                let call = &part["functionCall"];
+                if let (Some(id), Some(name)) = (call["id"].as_str(), call["name"].as_str()) {
+                    calls.push((id.to_owned(), name.to_owned(), call["args"].clone()));
+                }
+            }
+            self.said.push(Message::Model { text, calls });
+            return true;
+        }
+        let decoded = read_body(self.case.endpoint, answer.text.as_bytes(), 0)
+            .unwrap_or_else(|error| panic!("{error}"));
         for element in decoded.elements {
             match element {
                 Element::Text(pieces) | Element::Refusal(pieces) => {
@@ -474,7 +518,7 @@ impl Client<'_> {
                 }
             }
         }
-        self.said.push(Said::Model { text, calls });
+        self.said.push(Message::Model { text, calls });
         true
     }
 
@@ -485,19 +529,13 @@ impl Client<'_> {
     /// The names of the tools that the timeline calls, as it writes them.
     fn tools(&self) -> Vec<String> {
         let turns = self.case.script.turns.turns.iter();
-        let mut names: Vec<String> = turns
-            .flat_map(Turn::calls)
-            .map(|call| match &call.call.written {
-                Some(written) => written.tool.clone(),
-                None => call.call.tool.clone(),
-            })
-            .collect();
+        let mut names: Vec<String> = turns.flat_map(Turn::calls).map(tool_of).collect();
         names.sort();
         names.dedup();
         names
     }
 
-    fn body(&self, endpoint: Endpoint, said: &[Said]) -> Value {
+    fn body(&self, endpoint: Endpoint, said: &[Message]) -> Value {
         let schema = json!({"type": "object"});
         let tools: Vec<Value> = self
             .tools()
@@ -507,8 +545,11 @@ impl Client<'_> {
                 Endpoint::Responses => {
                     json!({"type": "function", "name": name, "parameters": schema})
                 }
-                Endpoint::Chat | Endpoint::Gemini => {
+                Endpoint::Chat => {
                     json!({"type": "function", "function": {"name": name, "parameters": schema}})
+                }
+                Endpoint::Gemini => {
+                    json!({"functionDeclarations": [{"name": name, "parameters": schema}]})
                 }
             })
             .collect();
@@ -519,7 +560,8 @@ impl Client<'_> {
                 json!({"model": "m", "max_tokens": 1000, "system": "Be brief.", "messages": said})
             }
             Endpoint::Responses => json!({"model": "m", "input": said}),
-            Endpoint::Chat | Endpoint::Gemini => json!({"model": "m", "messages": said}),
+            Endpoint::Chat => json!({"model": "m", "messages": said}),
+            Endpoint::Gemini => json!({"contents": said}),
         };
         if !tools.is_empty() {
             body["tools"] = tools.into();
@@ -529,32 +571,51 @@ impl Client<'_> {
 }
 
 /// What was said in the words of an API.
-fn messages(endpoint: Endpoint, said: &Said) -> Vec<Value> {
+fn messages(endpoint: Endpoint, said: &Message) -> Vec<Value> {
     match (endpoint, said) {
-        (_, Said::User(texts)) => texts
+        (Endpoint::Gemini, Message::User(texts)) => {
+            let parts: Vec<_> = texts.iter().map(|text| json!({"text": text})).collect();
+            vec![json!({"role": "user", "parts": parts})]
+        }
+        (Endpoint::Gemini, Message::Results(results)) => {
+            let parts = results.iter().map(|result| {
+                json!({"functionResponse": {
+                    "id": result.id, "name": result.tool, "response": {"output": result.text},
+                }})
+            });
+            vec![json!({"role": "user", "parts": parts.collect::<Vec<_>>()})]
+        }
+        (Endpoint::Gemini, Message::Model { text, calls }) => {
+            let mut parts = vec![json!({"text": text})];
+            parts.extend(calls.iter().map(
+                |(id, name, args)| json!({"functionCall": {"id": id, "name": name, "args": args}}),
+            ));
+            vec![json!({"role": "model", "parts": parts})]
+        }
+        (_, Message::User(texts)) => texts
             .iter()
             .map(|text| json!({"role": "user", "content": text}))
             .collect(),
-        (Endpoint::Messages, Said::Results(results)) => {
-            let blocks = results.iter().map(
-                |(id, text)| json!({"type": "tool_result", "tool_use_id": id, "content": text}),
-            );
+        (Endpoint::Messages, Message::Results(results)) => {
+            let blocks = results.iter().map(|result| {
+                json!({"type": "tool_result", "tool_use_id": result.id, "content": result.text})
+            });
             vec![json!({"role": "user", "content": blocks.collect::<Vec<_>>()})]
         }
-        (Endpoint::Messages, Said::Model { text, calls }) => {
+        (Endpoint::Messages, Message::Model { text, calls }) => {
             let mut blocks = vec![json!({"type": "text", "text": text})];
             blocks.extend(calls.iter().map(|(id, name, args)| {
                 json!({"type": "tool_use", "id": id, "name": name, "input": args})
             }));
             vec![json!({"role": "assistant", "content": blocks})]
         }
-        (Endpoint::Responses, Said::Results(results)) => results
+        (Endpoint::Responses, Message::Results(results)) => results
             .iter()
-            .map(
-                |(id, text)| json!({"type": "function_call_output", "call_id": id, "output": text}),
-            )
+            .map(|result| {
+                json!({"type": "function_call_output", "call_id": result.id, "output": result.text})
+            })
             .collect(),
-        (Endpoint::Responses, Said::Model { text, calls }) => {
+        (Endpoint::Responses, Message::Model { text, calls }) => {
             let mut items = Vec::new();
             if !text.is_empty() || calls.is_empty() {
                 let content = json!([{"type": "output_text", "text": text}]);
@@ -566,11 +627,13 @@ fn messages(endpoint: Endpoint, said: &Said) -> Vec<Value> {
             }));
             items
         }
-        (_, Said::Results(results)) => results
+        (_, Message::Results(results)) => results
             .iter()
-            .map(|(id, text)| json!({"role": "tool", "tool_call_id": id, "content": text}))
+            .map(|result| {
+                json!({"role": "tool", "tool_call_id": result.id, "content": result.text})
+            })
             .collect(),
-        (_, Said::Model { text, calls }) => {
+        (_, Message::Model { text, calls }) => {
             let mut message = json!({"role": "assistant", "content": text});
             if !calls.is_empty() {
                 let calls = calls.iter().map(|(id, name, args)| {
@@ -615,8 +678,12 @@ async fn failures(
     };
     client.play(departure).await;
     let verdict = played.running.stop().await;
+    // That a turn was not played says nothing of why: only of who stops early no more can be said.
+    let may_be_incomplete = matches!(departure, None | Some(Departure::Stops(_)));
     let failed = verdict.findings.into_iter().filter(|found| {
-        found.severity == Severity::Error && found.code != codes::MODEL_ASSERT_FAILED
+        found.severity == Severity::Error
+            && ![codes::MODEL_ASSERT_FAILED, codes::EXPECTATION_FAILED].contains(&found.code)
+            && (may_be_incomplete || found.code != codes::MODEL_UNPLAYED)
     });
     failed.map(|found| found.message).collect()
 }
@@ -624,7 +691,7 @@ async fn failures(
 #[tokio::test]
 async fn each_departure_from_a_script_fails_the_run() {
     let client = client();
-    let mut dice = Dice(18);
+    let mut random = Random(18);
     let (mut kinds, mut wrong) = (std::collections::HashSet::new(), Vec::new());
     let cases = cases();
     for case in &cases {
@@ -633,11 +700,11 @@ async fn each_departure_from_a_script_fails_the_run() {
         if !right.is_empty() {
             let by = case.endpoint;
             wrong.push(format!(
-                "{name}: played right by {by:?}, it fails: {right:?}"
+                "{name}: played as scripted by {by:?}, it fails: {right:?}"
             ));
             continue;
         }
-        for departure in case.departures(&mut dice) {
+        for departure in case.departures(&mut random) {
             kinds.insert(std::mem::discriminant(&departure));
             if failures(case, &client, Some(&departure)).await.is_empty() {
                 wrong.push(format!(
@@ -658,7 +725,7 @@ async fn each_departure_from_a_script_fails_the_run() {
         .filter(|case| case.path.to_string_lossy().contains("examples"))
         .count();
     assert!(
-        cases.len() >= 25 && examples >= 5,
+        cases.len() >= 100 && examples >= 20,
         "{} timelines",
         cases.len()
     );

@@ -32,26 +32,17 @@ async fn a_stream_that_is_left_or_cut_ends_alone() {
     let timeline = "  - userInputs: [[0, \"Begin\"]]
   - llmResponse: [{assistant: [[0, \"Once \"], [3600000, \"upon\"]]}]
 ";
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("a.yaml");
-    std::fs::write(&path, format!("name: a\ntimeline:\n{timeline}")).expect("writable");
     let seen = Arc::new(Mutex::new(Vec::new()));
     let watcher = seen.clone();
-    let running = MockLlm::from_file(&path)
-        .watch(Box::new(move |notice| {
+    let played = Played::built(timeline, |mock| {
+        mock.watch(Box::new(move |notice| {
             if let Notice::Exchange(exchange) = notice {
                 let told = (exchange.session.clone(), exchange.outcome);
                 watcher.lock().expect("not poisoned").push(told);
             }
         }))
-        .start()
-        .await
-        .expect("it starts");
-    let played = Played {
-        folder,
-        running,
-        client: client(),
-    };
+    })
+    .await;
     let body = json!({"model": "m", "stream": true, "messages": said("Begin")});
     let send = |session: &'static str| {
         played
@@ -351,7 +342,7 @@ async fn connections_that_wait_make_room_and_answers_go_on() {
     let mut stream = stream.await.expect("a stream");
     assert!(stream.chunk().await.expect("a chunk").is_some());
     let mut halves = Vec::new();
-    for number in 0..40 {
+    for number in 0..12 {
         let half = ["", "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\n"][number % 2];
         halves.push(half_open(&played, half).await);
     }

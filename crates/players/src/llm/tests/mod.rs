@@ -7,6 +7,7 @@ mod asserts;
 mod dialects;
 mod faults;
 mod limits;
+mod refusals;
 mod rules;
 mod surfaces;
 
@@ -52,6 +53,19 @@ impl Played {
         Self {
             folder,
             running,
+            client: client(),
+        }
+    }
+
+    /// The same, with what `build` adds to the stand-in: a trace, a watcher.
+    async fn built(timeline: &str, build: impl FnOnce(MockLlm) -> MockLlm) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let text = format!("name: scenario\ntimeline:\n{timeline}");
+        std::fs::write(folder.path().join("a.yaml"), text).expect("writable");
+        let running = build(MockLlm::from_file(folder.path())).start().await;
+        Self {
+            folder,
+            running: running.unwrap_or_else(|error| panic!("{error}")),
             client: client(),
         }
     }

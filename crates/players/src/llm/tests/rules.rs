@@ -262,27 +262,13 @@ async fn unplayed_turns_fail_where_all_are_required() {
 
 #[tokio::test]
 async fn the_trace_tells_an_error_once_and_what_arrived_once() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("a.yaml");
     let timeline = "  - userInputs: [[0, \"Begin\"]]
   - llmResponse: [{error: {statusCode: 503, message: later}}]
   - llmResponse: [{assistant: [[0, \"Now\"]]}]
 ";
-    std::fs::write(&path, format!("name: scenario\ntimeline:\n{timeline}")).expect("writable");
-    let trace = folder.path().join("trace.jsonl");
-    let running = MockLlm::from_file(&path)
-        .trace(TraceOutput {
-            out: Box::new(std::fs::File::create(&trace).expect("writable")),
-            run_id: "run".into(),
-        })
-        .start()
-        .await
-        .expect("it starts");
-    let played = Played {
-        folder,
-        running,
-        client: client(),
-    };
+    let traces = tempfile::tempdir().expect("a folder");
+    let trace = traces.path().join("trace.jsonl");
+    let played = Played::built(timeline, |mock| mock.trace(trace_in(&trace))).await;
     assert_eq!(played.chat(said("Begin")).await.status, 503);
     assert_eq!(played.chat(said("Begin")).await.content(), "Now");
     let verdict = played.running.stop().await;
@@ -300,6 +286,13 @@ async fn the_trace_tells_an_error_once_and_what_arrived_once() {
     );
 }
 
+fn trace_in(path: &std::path::Path) -> TraceOutput {
+    TraceOutput {
+        out: Box::new(std::fs::File::create(path).expect("writable")),
+        run_id: "run".into(),
+    }
+}
+
 /// The types of the events of a trace.
 fn types_in(trace: &str) -> Vec<String> {
     trace
@@ -311,36 +304,29 @@ fn types_in(trace: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn the_trace_and_the_watcher_are_told_in_order() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("a.yaml");
-    std::fs::write(&path, format!("name: scenario\ntimeline:\n{COMMAND}")).expect("writable");
-    let trace = folder.path().join("trace.jsonl");
+    let traces = tempfile::tempdir().expect("a folder");
+    let trace = traces.path().join("trace.jsonl");
     let seen = Arc::new(Mutex::new(Vec::new()));
     let watcher = seen.clone();
-    let running = MockLlm::from_file(&path)
-        .trace(TraceOutput {
-            out: Box::new(std::fs::File::create(&trace).expect("writable")),
-            run_id: "run".into(),
-        })
-        .watch(Box::new(move |notice| {
+    let played = Played::built(COMMAND, |mock| {
+        let mock = mock.trace(trace_in(&trace));
+        mock.watch(Box::new(move |notice| {
             if let Notice::Exchange(exchange) = notice {
                 watcher.lock().expect("not poisoned").push(exchange.outcome);
             }
         }))
-        .start()
-        .await
-        .expect("it starts");
-    let played = Played {
-        folder,
-        running,
-        client: client(),
-    };
-    let body =
-        json!({"model": "m", "messages": said("Begin"), "tools": tools(&[("runCmd", json!({}))])});
+    })
+    .await;
+    let body = json!({
+        "model": "m", "messages": said("Begin"), "tools": tools(&[("runCmd", json!({}))]),
+        "metadata": {"api_key": "s3cret-key"}, "web": "https://me:s3cret-key@example.com/x",
+    });
     let headers = [("authorization", "Bearer s3cret-key")];
     assert_eq!(played.post_with(CHAT, &body, &headers).await.status, 200);
     let exchange = played.running.exchanges().remove(0);
     assert_eq!(exchange.headers["authorization"], "[redacted]");
+    assert!(!exchange.request.to_string().contains("s3cret-key"));
+    assert_eq!(exchange.request["web"], "https://[redacted]@example.com/x");
     assert!(played.running.stop().await.passed);
     assert_eq!(*seen.lock().expect("not poisoned"), ["turn"]);
     let text = std::fs::read_to_string(&trace).expect("written");

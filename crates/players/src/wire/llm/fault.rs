@@ -31,6 +31,8 @@ pub(super) enum FaultKind {
     Empty,
     /// It is below one.
     TooSmall,
+    /// It is below 0 or above this.
+    Outside { most: u32 },
     /// It names an answer that isn't ours.
     UnknownAnswer,
     /// It belongs to another API.
@@ -43,6 +45,7 @@ pub(super) enum Expected {
     Text,
     Flag,
     Count,
+    Number,
     List,
     Object,
     TextOrList,
@@ -120,6 +123,7 @@ impl Fault {
                         Expected::Text => "string",
                         Expected::Flag => "boolean",
                         Expected::Count => "integer",
+                        Expected::Number => "number",
                         Expected::List => "list",
                         Expected::Object => "dictionary",
                         Expected::TextOrList => "string or list",
@@ -131,6 +135,9 @@ impl Fault {
                 }
                 FaultKind::Empty => format!("{place}: at least one message is required"),
                 FaultKind::TooSmall => format!("{place}: must be greater than or equal to 1"),
+                FaultKind::Outside { most } => {
+                    format!("{place}: Input should be from 0 to {most}")
+                }
                 FaultKind::UnknownAnswer => format!("{place}: not found"),
                 FaultKind::Foreign => format!("{place}: Extra inputs are not permitted"),
             },
@@ -152,6 +159,7 @@ impl Fault {
                     Expected::Text => "a string",
                     Expected::Flag => "a boolean",
                     Expected::Count => "an integer",
+                    Expected::Number => "a number",
                     Expected::List => "an array of objects",
                     Expected::Object => "an object",
                     Expected::TextOrList => "one of a string or array of objects",
@@ -181,6 +189,13 @@ impl Fault {
                     self.found
                 );
                 (message, "integer_below_min_value")
+            }
+            FaultKind::Outside { most } => {
+                let message = format!(
+                    "Invalid '{place}': expected a value from 0 to {most}, but got {} instead.",
+                    self.found
+                );
+                (message, "invalid_value")
             }
             FaultKind::Foreign => (
                 format!("Unknown parameter: '{place}'."),
@@ -221,7 +236,10 @@ impl Fault {
                     "Invalid JSON payload received. Unknown name \"{place}\": Cannot find field."
                 )
             }
-            FaultKind::Mistyped(_) | FaultKind::TooSmall | FaultKind::UnknownAnswer => {
+            FaultKind::Mistyped(_)
+            | FaultKind::TooSmall
+            | FaultKind::Outside { .. }
+            | FaultKind::UnknownAnswer => {
                 let found = self.found.to_string();
                 format!("Invalid value at '{place}', {}", cut(&found, SHOWN))
             }

@@ -61,6 +61,7 @@ pub mod ids;
 pub mod route;
 pub mod stop;
 pub mod usage;
+pub mod values;
 
 mod chat;
 mod fault;

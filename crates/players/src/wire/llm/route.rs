@@ -7,7 +7,7 @@ use super::events::Framing;
 
 /// The routes that are answered, for those who ask for another one.
 const KNOWN: &str = "POST /v1/messages, POST /v1/messages/count_tokens, POST /v1/chat/completions, POST /v1/responses, \
-     GET and DELETE /v1/responses/{id}, POST /v1/responses/{id}/cancel, GET /v1/responses/{id}/input_items, POST /v1beta/models/{model}:generateContent, \
+     POST /v1/responses/input_tokens, GET and DELETE /v1/responses/{id}, POST /v1/responses/{id}/cancel, GET /v1/responses/{id}/input_items, POST /v1beta/models/{model}:generateContent, \
      POST /v1beta/models/{model}:streamGenerateContent, POST /v1beta/models/{model}:countTokens, GET /v1/models, \
      GET /v1/models/{id}, GET /v1beta/models, GET /v1beta/models/{id}, GET /health";
 
@@ -136,6 +136,13 @@ fn find<'a>(
         "/v1/responses" => (POST, Route::Generate(post(Endpoint::Responses))),
         "/v1/models" => (GET, Route::Models(named)),
         "/v1beta/models" => (GET, Route::Models(Endpoint::Gemini)),
+        "/v1/responses/input_tokens" => {
+            let target = Target {
+                counts: true,
+                ..post(Endpoint::Responses)
+            };
+            (POST, Route::CountTokens(target))
+        }
         _ => {
             if let Some(rest) = path.strip_prefix("/v1/responses/") {
                 return response(method, rest);
@@ -271,10 +278,11 @@ mod tests {
             Route::of("GET", "/v1/models/claude", None, Some(Endpoint::Messages)),
             Ok(Route::Model(Endpoint::Messages, "claude"))
         );
-        assert!(matches!(
-            route("POST", "/v1/messages/count_tokens", None),
-            Route::CountTokens(_)
-        ));
+        for path in ["/v1/messages/count_tokens", "/v1/responses/input_tokens"] {
+            assert!(
+                matches!(route("POST", path, None), Route::CountTokens(target) if target.counts)
+            );
+        }
     }
 
     #[test]

@@ -351,6 +351,24 @@ fn findings_about_events() {
             "cached",
         ),
         (
+            "- llmResponse: []\n  usage: {prompt_tokens_details: {cached_tokens: many}}",
+            "T-LOAD-08",
+            Error,
+            "many",
+        ),
+        (
+            "- assert: {fs: {contains: [{path: a, regex: \"\"}]}}",
+            "T-LOAD-08",
+            Error,
+            "\"\"",
+        ),
+        (
+            "- llmResponse: [{error: {headers: {x left: 9}}}]",
+            "T-LOAD-08",
+            Error,
+            "x left",
+        ),
+        (
             "- sessionStart: {sessionId: a, expectedPromptResponse: {sessionId: b}}",
             "T-ACP-11",
             Error,
@@ -486,6 +504,18 @@ fn findings_about_settings() {
             "T-LOAD-18",
             Error,
             "..",
+        ),
+        (
+            "name: a\ntimeline: []\nserver: {headers: {x-a: \"b\\nc\"}}",
+            "T-LOAD-08",
+            Error,
+            "x-a",
+        ),
+        (
+            "name: a\ntimeline: []\nserver: {headers: {Content-Length: 3}}",
+            "T-LOAD-08",
+            Error,
+            "Content-Length",
         ),
         (
             "name: a\ntimeline: []\nserver: {mode: mokc}",
