@@ -521,6 +521,28 @@ fn false_and_nothing_deny_what_their_key_names() {
 }
 
 #[test]
+fn a_value_is_judged_by_the_words_that_are_nearest() {
+    let orders = json!({ "orders": [
+        { "id": 1041, "status": "shipped", "total": { "amount": 12900, "currency": "EUR" }, "items": [{ "name": "Boots", "qty": 1 }] },
+        { "id": 1042, "status": "processing", "total": { "amount": 4550, "currency": "EUR" }, "items": [{ "name": "Socks", "qty": 5 }] },
+    ]});
+    for (output, verdict) in [
+        (
+            "Order 1041 was shipped; order 1042 is still processing.",
+            Verdict::Holds,
+        ),
+        (
+            "Order 1042 was shipped; order 1041 is still processing.",
+            Verdict::Fails,
+        ),
+        ("Order 1043 was shipped.", Verdict::Fails),
+    ] {
+        let finding = judge(output, std::slice::from_ref(&orders));
+        assert_eq!(finding.verdict, verdict, "{output}: {}", finding.message);
+    }
+}
+
+#[test]
 fn the_latest_of_contradicting_results_counts() {
     let (paid, open) = (
         json!("The invoice was paid."),

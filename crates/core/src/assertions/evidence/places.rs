@@ -140,6 +140,8 @@ impl ValueIndex {
         is_rival: impl Fn(&ValueSite) -> bool,
     ) -> Option<bool> {
         let mut verdict = None;
+        // Those that are as near as the candidates in the narrower contexts: what is farther there is no rival in wider ones.
+        let mut as_near: Option<HashSet<u32>> = None;
         for context in contexts {
             let mut scores: HashMap<u32, u32> = HashMap::new();
             for word in context {
@@ -162,10 +164,14 @@ impl ValueIndex {
             };
             let ours = best(&|at| candidates.contains(&at));
             let stated = best(&|at| candidates.contains(&at) && !self.get(at).is_asked);
-            let theirs = best(&|at| {
+            let is_rival_at = |at: u32| {
                 let place = self.get(at);
-                !candidates.contains(&at) && !place.is_said && is_rival(place)
-            });
+                !candidates.contains(&at)
+                    && !place.is_said
+                    && is_rival(place)
+                    && as_near.as_ref().is_none_or(|near| near.contains(&at))
+            };
+            let theirs = best(&is_rival_at);
             // What the user only asked is no better than what a result says of it.
             if theirs > ours || (theirs == ours && theirs > stated) {
                 return Some(false);
@@ -175,6 +181,9 @@ impl ValueIndex {
                 if ours > theirs {
                     break;
                 }
+                let near = scores.iter().filter(|(_, score)| **score == ours);
+                let near = near.map(|(at, _)| *at).filter(|at| is_rival_at(*at));
+                as_near = Some(near.collect());
             }
         }
         verdict
