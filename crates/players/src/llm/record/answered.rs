@@ -43,7 +43,7 @@ pub(super) fn recorded(request: &Request, decoded: &Decoded) -> RecordedAnswer {
             .failure
             .as_ref()
             .map(|(error, _)| self::error(endpoint, error, &HeaderMap::new())),
-        thinks_unasked: has_thinking(decoded) && !shows_thinking(request),
+        has_unrequested_thinking: has_thinking(decoded) && !shows_thinking(request),
         is_abandoned: false,
     }
 }

@@ -17,7 +17,7 @@ use cuecard_core::script::timeline::{Address, Endpoint};
 use cuecard_core::trace::{
     Adapter, End, EventData, Header, HttpExchange, Log, Metrics, RunStatus, SCHEMA_VERSION,
 };
-use cuecard_core::value::{Json, Redactor};
+use cuecard_core::value::{Json, Redactor, find_credentials};
 use tokio::sync::mpsc;
 
 use super::super::ledger::Exchange;
@@ -265,7 +265,13 @@ impl Writer {
             .iter()
             .filter(|key| key.len() >= SHORTEST_KEY)
             .cloned();
-        self.recorder.add_secrets(keys);
+        // A request may hold keys for servers that the provider asks by itself.
+        let mut in_body = Vec::new();
+        if let Some(received) = &passed.received {
+            find_credentials(&received.body, &mut in_body);
+            in_body.retain(|found| found.len() >= SHORTEST_KEY);
+        }
+        self.recorder.add_secrets(keys.chain(in_body));
         let recorded = self.record(&passed);
         self.learn();
         let mut outcome = match (&recorded, &passed.answered) {

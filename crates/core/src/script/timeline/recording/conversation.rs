@@ -340,8 +340,8 @@ impl Conversation {
             self.answered.insert(request.key);
         }
         match request.endpoint {
-            Endpoint::Chat => self.sends_reasoning |= answer.thinks_unasked,
-            _ => self.always_thinks |= answer.thinks_unasked,
+            Endpoint::Chat => self.sends_reasoning |= answer.has_unrequested_thinking,
+            _ => self.always_thinks |= answer.has_unrequested_thinking,
         }
         if !self.endpoints.contains(&request.endpoint) {
             self.endpoints.push(request.endpoint);

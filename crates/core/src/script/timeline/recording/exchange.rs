@@ -35,7 +35,7 @@ pub struct RecordedAnswer {
     /// The error in its place, or after its elements.
     pub error: Option<RecordedError>,
     /// Whether it shows what the model thinks to a request that doesn't ask for it.
-    pub thinks_unasked: bool,
+    pub has_unrequested_thinking: bool,
     /// Whether the client went away before the end.
     pub is_abandoned: bool,
 }

@@ -404,7 +404,7 @@ fn what_a_model_refuses_and_calls_wrongly_is_kept_as_it_came() {
             broken,
             call("t2", "get_weather", json!({"days": 2}), 0),
         ],
-        thinks_unasked: true,
+        has_unrequested_thinking: true,
         ..RecordedAnswer::default()
     };
     assert_eq!(recording.gets(&answer).notes, [] as [String; 0]);

@@ -269,6 +269,60 @@ async fn errors_of_the_provider_are_recorded_with_what_clients_act_on() {
 }
 
 #[tokio::test]
+async fn answers_that_a_player_ends_in_another_way_have_a_note() {
+    let failed = r#"{"object": "response", "id": "r", "status": "failed", "output": [],
+        "error": {"code": "server_error", "message": "down"}}"#;
+    let unended = r#"data: {"choices": [{"index": 0, "delta": {"content": "Hi"}}]}
+
+data: [DONE]
+
+"#;
+    let list = r#"[{"candidates": [{"content": {"role": "model", "parts": [{"text": "Hi"}]}}]}
+,{"candidates": [{"finishReason": "STOP"}], "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 1}}]"#;
+    let input = json!({"model": "m", "input": "Go"});
+    let messages =
+        json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "Go"}]});
+    let contents = json!({"contents": [{"role": "user", "parts": [{"text": "Go"}]}]});
+    for (path, request, answer, note) in [
+        (
+            "/v1/responses",
+            input,
+            whole("200 OK", failed),
+            Some("status 200"),
+        ),
+        (
+            "/v1/chat/completions",
+            messages,
+            stream(unended),
+            Some("no `finish_reason`"),
+        ),
+        (
+            "/v1beta/models/m:streamGenerateContent",
+            contents,
+            whole("200 OK", list),
+            None,
+        ),
+    ] {
+        let (url, _gone) = upstream(vec![Act::Send(answer)]).await;
+        let recorded = Recorded::of(&url).await;
+        let url = format!("{}{path}", recorded.url());
+        let request = client::http().post(url).json(&request);
+        let answer = request.send().await.expect("an answer");
+        assert_eq!(answer.status(), 200);
+        // The connection of a stream is not ended in order.
+        let _ = answer.text().await;
+        let ended = recorded.end().await;
+        let notes = ended.notes();
+        match note {
+            Some(note) => assert!(notes.iter().any(|known| known.contains(note)), "{notes:?}"),
+            None => assert_eq!(notes, [] as [&str; 0], "{}", ended.text("r.yaml")),
+        }
+        let is_recorded = matches!(ended.told.outcomes[..], ["turn" | "error"]);
+        assert!(is_recorded, "{path} {:?}", ended.told.outcomes);
+    }
+}
+
+#[tokio::test]
 async fn files_are_not_replaced_unless_that_is_asked_for() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("mine.yaml");

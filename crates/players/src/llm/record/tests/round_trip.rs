@@ -286,8 +286,10 @@ async fn keys_and_secrets_are_written_nowhere() {
         options.secrets.push("hunter22".to_owned());
     })
     .await;
-    let body =
-        json!({"model": "m", "messages": [{"role": "user", "content": "Log in with hunter22"}]});
+    let body = json!({
+        "model": "m", "messages": [{"role": "user", "content": "Log in with hunter22"}],
+        "metadata": {"api_key": "in-the-body-1"},
+    });
     let answer = client::http()
         .post(format!("{}/v1/chat/completions", recorded.url()))
         .bearer_auth("k-1234567890")
@@ -304,7 +306,7 @@ async fn keys_and_secrets_are_written_nowhere() {
     let exchanges = json!(ended.told.exchanges).to_string();
     for text in [&ended.text("r.yaml"), &ended.trace, &exchanges] {
         assert!(!text.is_empty());
-        for secret in ["hunter22", "k-1234567890"] {
+        for secret in ["hunter22", "k-1234567890", "in-the-body-1"] {
             assert!(!text.contains(secret), "{text}");
         }
     }

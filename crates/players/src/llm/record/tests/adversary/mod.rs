@@ -159,19 +159,15 @@ impl Case {
         if named.is_empty() {
             return self.recorded != self.played;
         }
-        let (recorded, played) = (
-            changed(&self.recorded, self.n_changed),
-            changed(&self.played, self.n_changed),
-        );
         named.into_iter().any(|word| {
-            let found = |answers: &[&Observed]| -> Vec<Value> {
+            let found = |observed: &[Observed]| {
                 let mut found = Vec::new();
-                for answer in answers {
-                    find(&answer.0, word, &mut found);
+                for (at, answer) in observed.iter().take(self.n_changed).enumerate() {
+                    find(&answer.0, word, &at.to_string(), &mut found);
                 }
                 found
             };
-            found(&recorded) != found(&played)
+            found(&self.recorded) != found(&self.played)
         })
     }
 
@@ -197,26 +193,27 @@ impl Case {
     }
 }
 
-fn changed(observed: &[Observed], n_changed: usize) -> Vec<&Observed> {
-    observed.iter().take(n_changed).collect()
-}
-
-/// What stands below a name, what is of that type, and each value that is the word itself.
-fn find(json: &Value, word: &str, found: &mut Vec<Value>) {
+/// What stands below a name, what is of that type, and each value that is the word itself, each with its place.
+fn find(json: &Value, word: &str, place: &str, found: &mut Vec<(String, Value)>) {
     match json {
         Value::Object(members) => {
             if members.get("type").is_some_and(|kind| kind == word) {
-                found.push(json.clone());
+                found.push((place.to_owned(), json.clone()));
             }
             for (name, member) in members {
+                let place = format!("{place}/{name}");
                 if word.strip_suffix("[1]").unwrap_or(word) == name {
-                    found.push(member.clone());
+                    found.push((place.clone(), member.clone()));
                 }
-                find(member, word, found);
+                find(member, word, &place, found);
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| find(item, word, found)),
-        leaf if leaf == word => found.push(leaf.clone()),
+        Value::Array(items) => {
+            for (idx, item) in items.iter().enumerate() {
+                find(item, word, &format!("{place}/{idx}"), found);
+            }
+        }
+        leaf if leaf == word => found.push((place.to_owned(), leaf.clone())),
         _ => {}
     }
 }
@@ -311,6 +308,48 @@ async fn check_all(endpoint: Endpoint) {
         problems.len(),
         problems.join("\n\n")
     );
+}
+
+/// Two answers to two requests, the first of which was changed.
+fn case(recorded: [Value; 2], played: [Value; 2], note: &str) -> Case {
+    Case {
+        recorded: recorded.map(Observed).to_vec(),
+        played: played.map(Observed).to_vec(),
+        notes: [note]
+            .into_iter()
+            .filter(|note| !note.is_empty())
+            .map(str::to_owned)
+            .collect(),
+        n_changed: 1,
+    }
+}
+
+#[test]
+fn only_what_is_named_may_differ_and_only_where_it_was_changed() {
+    let said = |text: &str| json!({"content": text});
+    let cited = json!({"content": "Hi", "citations": ["u"]});
+    let is_right = |recorded, played, note| case(recorded, played, note).problem().is_none();
+    let (hi, bye) = (said("Hi"), said("Bye"));
+    let same = || [hi.clone(), bye.clone()];
+    assert!(is_right(same(), same(), ""));
+    assert!(is_right(
+        [cited.clone(), bye.clone()],
+        same(),
+        "`citations` is left out"
+    ));
+    // Not named; named, and it does not differ; named, and more differs; named, and it differs elsewhere.
+    assert!(!is_right([cited.clone(), bye.clone()], same(), ""));
+    assert!(!is_right(same(), same(), "`citations` is left out"));
+    assert!(!is_right(
+        [cited.clone(), bye.clone()],
+        [said("Ho"), bye.clone()],
+        "`citations` is left out"
+    ));
+    assert!(!is_right(
+        same(),
+        [said("Ho"), said("")],
+        "its `content` is a list of parts"
+    ));
 }
 
 #[tokio::test]
