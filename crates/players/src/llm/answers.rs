@@ -260,7 +260,7 @@ pub(super) fn changed(elements: &[Element], request: &Request) -> Vec<String> {
         for held in held {
             let (is_same, args) = match &made.input {
                 CallInput::Arguments(args) => (is_same_json(args, &held.args), args.to_string()),
-                CallInput::Text(text) => (held.args == Json::from(text.as_str()), text.clone()),
+                CallInput::Text(text) => (held.args == text.as_str(), text.clone()),
                 CallInput::Raw(_) => continue,
             };
             if held.name != made.name || !is_same {

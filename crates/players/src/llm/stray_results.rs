@@ -1,14 +1,14 @@
-//! Results of tools without the calls that they belong to, which each API refuses.
+//! Results of tools without the calls that they belong to, or said by the model, which each API refuses.
 
 use std::collections::HashSet;
 
-use cuecard_core::script::timeline::{Endpoint, Part};
+use cuecard_core::script::timeline::{Endpoint, Part, Role};
 use cuecard_core::value::cut;
 
 use crate::wire::llm::Received;
 use crate::wire::llm::errors::ApiError;
 
-/// The refusal of the provider, if a result stands in the request without its call before it.
+/// The refusal of the provider, if a result stands in the request without its call before it, or is the model's.
 pub(super) fn refuse(received: &Received) -> Option<ApiError> {
     let Received { request, body } = received;
     // The calls may be in what the provider has kept.
@@ -22,8 +22,9 @@ pub(super) fn refuse(received: &Received) -> Option<ApiError> {
         return None;
     }
     let mut calls: HashSet<&str> = HashSet::new();
-    let parts = request.history.iter().flat_map(|message| &message.parts);
-    for part in parts {
+    let messages = request.history.iter();
+    let parts = messages.flat_map(|message| message.parts.iter().map(|part| (message.role, part)));
+    for (role, part) in parts {
         match part {
             Part::Call(call) => {
                 calls.insert(&call.id);
@@ -34,7 +35,8 @@ pub(super) fn refuse(received: &Received) -> Option<ApiError> {
                     Endpoint::Gemini => !calls.is_empty(),
                     _ => result.call_id.is_empty() || calls.contains(result.call_id.as_str()),
                 };
-                if !is_known {
+                // The model gives none.
+                if !is_known || role == Role::Assistant {
                     return Some(refusal(request.endpoint, &result.call_id));
                 }
             }

@@ -52,6 +52,21 @@ async fn a_result_without_its_call_is_refused_as_by_each_api() {
 }
 
 #[tokio::test]
+async fn a_result_that_the_model_says_is_refused() {
+    let played = Played::timeline(CALL).await;
+    let body = json!({"model": "m", "max_tokens": 9, "messages": [
+        {"role": "user", "content": "Begin"},
+        {"role": "assistant", "content": [
+            {"type": "tool_use", "id": "call_1", "name": "lookup", "input": {"key": "a"}},
+            {"type": "tool_result", "tool_use_id": "call_1", "content": "one"},
+        ]},
+        {"role": "user", "content": "Go on"},
+    ]});
+    assert_eq!(played.post("/v1/messages", &body).await.status, 400);
+    assert_eq!(played.codes().await, ["T-LLM-11"]);
+}
+
+#[tokio::test]
 async fn calls_are_those_that_the_request_allows() {
     let ask = async |timeline: &str, choice: Value| {
         let played = Played::timeline(timeline).await;
