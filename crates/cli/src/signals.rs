@@ -47,7 +47,7 @@ async fn hung_up(hangup: Option<&mut Signal>) {
     {
         return;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Whether we were started to outlive the terminal, with `nohup`.

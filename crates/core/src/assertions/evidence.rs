@@ -36,13 +36,16 @@ fn class(measure: Measure) -> Class {
 /// The numbers of one class with their measure and their places, sorted.
 type Values = (Option<Measure>, Vec<(f64, Quantity, u32)>);
 
+/// Minutes of the day, seconds, and whether the half of the day was said.
+type MomentKey = (u16, Option<u8>, bool);
+
 /// Everything in the sources that spans are compared with.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     numbers: HashMap<Class, Values>,
     dates: HashMap<CalendarDate, Vec<u32>>,
     /// Times of day, each with its places.
-    moments: HashMap<(u16, Option<u8>, bool), (Moment, Vec<u32>)>,
+    moments: HashMap<MomentKey, (Moment, Vec<u32>)>,
     urls: HashMap<String, Vec<u32>>,
     places: ValueIndex,
     hosts: HashSet<String>,

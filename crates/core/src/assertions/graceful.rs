@@ -290,8 +290,8 @@ fn claim_of_success(output: &str, phrases: &[String]) -> Option<String> {
                 let states = ["that ", "whether "]
                     .iter()
                     .any(|word| rest.starts_with(word));
-                !NOT_AN_ACHIEVEMENT.is_match(found.as_str())
-                    && !(states && FIRST_PERSON.is_match(found.as_str()))
+                let is_statement = states && FIRST_PERSON.is_match(found.as_str());
+                !is_statement && !NOT_AN_ACHIEVEMENT.is_match(found.as_str())
             })
             .chain(SHORT_CLAIMS.find_iter(&text).filter(|found| {
                 !bare_words(found.as_str())

@@ -259,7 +259,9 @@ fn keep(blobs: &mut Vec<Blob>, base64: &str, media_type: Option<&str>) -> usize 
 /// As [`whole_json`], but a bare number that would be spelled otherwise (a version `1.10`, a commit `12e3`) stays text.
 fn exact_json(text: &str) -> Option<Value> {
     let value = whole_json(text)?;
-    let is_exact = !value.is_number() || value.to_string() == text.trim();
+    let is_exact = value
+        .as_number()
+        .is_none_or(|number| number.to_string() == text.trim());
     is_exact.then_some(value)
 }
 

@@ -188,7 +188,7 @@ impl<'a> Source<'a> {
                 Json::Null => self.state(key, record, true, false),
                 Json::Bool(flag) => self.state(key, record, !flag, true),
                 Json::String(text) if text.trim().is_empty() => {
-                    self.state(key, record, true, false)
+                    self.state(key, record, true, false);
                 }
                 Json::String(text) => self.add_text(text, key, record),
                 Json::Number(number) => self.add_number(number, key, record, None),

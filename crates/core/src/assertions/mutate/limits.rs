@@ -67,7 +67,7 @@ impl Maker<'_> {
             let located = path.query_located(&changed);
             let mut pointers: Vec<String> = located
                 .locations()
-                .map(|location| location.to_json_pointer())
+                .map(serde_json_path::NormalizedPath::to_json_pointer)
                 .collect();
             // From the last to the first, so that places stay what they are.
             pointers.sort_by(|one, other| place_of(other).cmp(&place_of(one)));

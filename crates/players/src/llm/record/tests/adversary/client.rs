@@ -563,7 +563,7 @@ fn together(endpoint: Endpoint, text: &str) -> Value {
             Endpoint::Messages => fold_messages(&mut answer, &event),
             Endpoint::Gemini => fold_gemini(&mut answer, &event),
             Endpoint::Responses if event["response"].is_object() => {
-                answer = event["response"].clone()
+                answer = event["response"].clone();
             }
             Endpoint::Responses => {}
         }

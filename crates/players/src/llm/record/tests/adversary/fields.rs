@@ -657,13 +657,13 @@ fn gemini() -> Vec<Field> {
             gemini_part(body, json!({"text": "", "thoughtSignature": "AAAA"}));
         }),
         field("two texts", |body| {
-            gemini_part(body, json!({"text": "And there."}))
+            gemini_part(body, json!({"text": "And there."}));
         }),
         field("white space", |body| {
             candidate(body)["content"]["parts"] = json!([{"text": "\n\n"}]);
         }),
         field("no content", |body| {
-            candidate(body)["content"] = Value::Null
+            candidate(body)["content"] = Value::Null;
         }),
         field("inlineData", |body| {
             gemini_part(
@@ -684,26 +684,26 @@ fn gemini() -> Vec<Field> {
             );
         }),
         field("MAX_TOKENS", |body| {
-            candidate(body)["finishReason"] = json!("MAX_TOKENS")
+            candidate(body)["finishReason"] = json!("MAX_TOKENS");
         }),
         field("SAFETY", |body| {
-            candidate(body)["finishReason"] = json!("SAFETY")
+            candidate(body)["finishReason"] = json!("SAFETY");
         }),
         field("RECITATION", |body| {
-            candidate(body)["finishReason"] = json!("RECITATION")
+            candidate(body)["finishReason"] = json!("RECITATION");
         }),
         field("MALFORMED_FUNCTION_CALL", |body| {
             candidate(body)["finishReason"] = json!("MALFORMED_FUNCTION_CALL");
             candidate(body)["finishMessage"] = json!("no such call");
         }),
         field("OTHER", |body| {
-            candidate(body)["finishReason"] = json!("OTHER")
+            candidate(body)["finishReason"] = json!("OTHER");
         }),
         field("another reason", |body| {
-            candidate(body)["finishReason"] = json!("TOO_MANY_TOOL_CALLS")
+            candidate(body)["finishReason"] = json!("TOO_MANY_TOOL_CALLS");
         }),
         field("reason of another API", |body| {
-            candidate(body)["finishReason"] = json!("length")
+            candidate(body)["finishReason"] = json!("length");
         }),
         field("safetyRatings", |body| {
             candidate(body)["safetyRatings"] = json!([{"category": "HARM", "probability": "LOW"}]);
