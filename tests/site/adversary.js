@@ -1213,7 +1213,9 @@ function describe(target) {
   for (const element of around(target)) if (isItem(element, target)) items.add(element);
   const place = placeOf(target);
   const item = itemOf(target);
-  const mark = item && [...slotsOf(item)].find((slot) => !slot.attribute && /\p{L}/u.test(slot.text));
+  // What is read in an item beside the target, and on no other control: if it is no word, or comes later, the target's own name says which item it is.
+  const isOther = (node) => node !== target && node.nodeType === 1 && node.matches('a, button, select, input');
+  const mark = item && [...slotsOf(item, isOther)].find((slot) => !slot.attribute && /\p{L}/u.test(slot.text));
   const isMark = Boolean(mark) && target.contains(mark.node);
   const isTold = target.localName === 'input' ? target.type : null;
   return { role, names, tag: target.localName, type: isTold, shown: plain(words(target)), place, isMark, alike: bearers.length, here: bearers.filter((one) => isSamePlace(place, placeOf(one))).length };
@@ -1275,6 +1277,8 @@ function apply({ address, changes, seed, case: name }) {
     const c = new Case(find(address), seed);
     need(isVisible(c.target), 'it can\'t be seen');
     need(changes.every((change) => CHANGES[change]) && new Set(changes).size === changes.length, 'there are no such changes');
+    // In a language that nobody knows, only the place is left to say which of the two it is.
+    need(!(changes.includes('translate') && changes.includes('swap-labels')), 'nobody can read which name is whose');
     c.old = describe(c.target);
     need(c.old.here === 1 || changes.every((change) => QUIET.includes(change)), 'only what is around it tells it from another');
     for (const tree of trees()) if (tree.defaultView && !tree.defaultView.__adversary) watch(tree);

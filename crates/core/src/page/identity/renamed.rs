@@ -1,6 +1,6 @@
 //! What became of a name: elements that have another one by now, and others that have the old one.
 
-use super::fingerprint::LONGEST_TEXT;
+use super::fingerprint::{LONGEST_TEXT, scope_words};
 use super::place::is_in;
 use super::verdict::{Remembered, has_name, is_kind};
 use crate::page::containers::Place;
@@ -39,10 +39,11 @@ impl Finder<'_> {
         let has_ids = |id: NodeId, element: &DomElement| {
             self.has_test_id_of(id, remembered) || has_plain_id(element, remembered)
         };
-        let is_marked = self
-            .state
-            .element(id)
-            .is_some_and(|element| has_ids(id, element));
+        let element = self.state.element(id);
+        let is_marked = element.is_some_and(|element| has_ids(id, element));
+        // What is in a component by now may be a copy.
+        let is_in_other_scope =
+            element.is_some_and(|element| scope_words(element) != fingerprint.scope);
         let has_moved = self.has_moved(id, fingerprint);
         let was_alone = fingerprint.of == 1 || !fingerprint.within.is_empty();
         let is_rival = |other: NodeId, element: &DomElement| {
@@ -55,7 +56,9 @@ impl Finder<'_> {
             let is_renamed = is_new && (has_moved || shows_it || has_ids(other, element));
             match is_marked {
                 true => has_ids(other, element) && (is_called_so || !is_same),
-                false => is_called_so || is_renamed || (!is_same && has_ids(other, element)),
+                false => {
+                    is_called_so || is_renamed || (is_in_other_scope && has_ids(other, element))
+                }
             }
         };
         let in_its_place = self

@@ -264,10 +264,14 @@ fn words(end: &BrowserEnd<'_>) -> String {
             format!("{} of {steps} passed, the rest may fail", summary.passed)
         }
         Verdict::Passed => format!("All {steps} passed"),
-        Verdict::Failed => format!(
-            "Failed after {} of {steps}",
-            summary.passed + summary.tolerated
-        ),
+        Verdict::Failed => {
+            let ran = summary.passed + summary.tolerated + summary.failed + summary.unknown;
+            let failed = summary.failed + summary.unknown;
+            match summary.total.saturating_sub(ran + summary.skipped) {
+                0 => format!("{failed} of {steps} failed"),
+                left => format!("{failed} of {steps} failed, {left} did not run"),
+            }
+        }
         Verdict::Blocked => "The steps could not be played".to_owned(),
         Verdict::Interrupted => "The run was interrupted".to_owned(),
     }

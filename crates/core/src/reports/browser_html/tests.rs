@@ -117,7 +117,7 @@ fn nothing_on_a_page_becomes_markup_and_no_secret_is_shown() {
     assert_eq!(data(&html, "step-data")[1]["words"], hostile);
     assert_eq!(
         data(&html, "run-data")["words"],
-        "Failed after 2 of 4 steps"
+        "1 of 4 steps failed, 1 did not run"
     );
 }
 

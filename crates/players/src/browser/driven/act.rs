@@ -85,9 +85,15 @@ impl BrowserBridge {
     ) -> Result<(), BrowserError> {
         self.happenings().begin();
         if self.is_hidden_away(target).await {
-            self.press_at(target, 3, limit).await?;
-            let page = self.page()?;
-            self.guarded("insertText", PROMPT, page.keyboard().insert_text(text))
+            // By the keyboard alone: what is pressed by its place may move away.
+            if !self.is_as_captured(target).await {
+                return Err(BrowserError::replaced().at("fill", &target.selector()));
+            }
+            self.focus(target, "fill", limit).await?;
+            let keyboard = self.page()?.keyboard();
+            self.guarded("press", PROMPT, keyboard.press("ControlOrMeta+A", None))
+                .await?;
+            self.guarded("insertText", PROMPT, keyboard.insert_text(text))
                 .await?;
         } else {
             let locator = self.held(target).await?;
@@ -200,21 +206,8 @@ impl BrowserBridge {
         };
         let began = Stopwatch::start();
         let locator = self.held(target).await?;
-        // Playwright presses the key wherever the focus is: what is disabled doesn't take it.
-        while self.ask(target, "takesFocus", None).await == Value::Bool(false) {
-            if began.elapsed() >= limit {
-                let look = self.look(target).await;
-                let (kind, message) = match look["isEnabled"] == Value::Bool(false) {
-                    true => (BrowserErrorKind::ElementDisabled, "the element is disabled"),
-                    false => (
-                        BrowserErrorKind::NotEditable,
-                        "the element does not take the focus",
-                    ),
-                };
-                return Err(BrowserError::new(kind, message).at("press", &target.selector()));
-            }
-            tokio::time::sleep(BETWEEN).await;
-        }
+        // Playwright presses the key wherever the focus is.
+        self.focus(target, "press", limit).await?;
         let left = limit.saturating_sub(began.elapsed()).max(BETWEEN);
         let options = PressOptions::builder().timeout(milliseconds(left)).build();
         let pressed = self
@@ -393,6 +386,31 @@ impl BrowserBridge {
     async fn is_hidden_away(&mut self, target: &ElementAddress) -> bool {
         let has_shadow = target.scope.iter().any(|hop| hop.kind == HopKind::Shadow);
         has_shadow && self.ask(target, "isClosedAway", None).await == Value::Bool(true)
+    }
+
+    /// Gives an element the focus, as soon as it takes it: what is disabled doesn't.
+    async fn focus(
+        &mut self,
+        target: &ElementAddress,
+        call: &'static str,
+        limit: Duration,
+    ) -> Result<(), BrowserError> {
+        let began = Stopwatch::start();
+        while self.ask(target, "takesFocus", None).await == Value::Bool(false) {
+            if began.elapsed() >= limit {
+                let look = self.look(target).await;
+                let (kind, message) = match look["isEnabled"] == Value::Bool(false) {
+                    true => (BrowserErrorKind::ElementDisabled, "the element is disabled"),
+                    false => (
+                        BrowserErrorKind::NotEditable,
+                        "the element does not take the focus",
+                    ),
+                };
+                return Err(BrowserError::new(kind, message).at(call, &target.selector()));
+            }
+            tokio::time::sleep(BETWEEN).await;
+        }
+        Ok(())
     }
 
     /// Presses where an element is, as Playwright would: for one that its selectors can't reach.
