@@ -763,3 +763,18 @@ fn what_a_card_stood_in_is_not_taken_for_it() {
     assert_eq!(verdict(&state, &memory).word(), "same");
     assert_eq!(verdict(&page(&board("t")), &memory).word(), "gone");
 }
+
+#[test]
+fn a_test_id_that_counts_the_rows_follows_its_row() {
+    let row = |name: &str, n: usize| {
+        format!("  tr\n    td | {name}\n    td\n      button \"Delete\" data-testid=delete-{n}\n")
+    };
+    let before = ["table\n", &row("Tea", 1), &row("Milk", 2)].concat();
+    let after = ["table\n", &row("Salt", 1), &row("Tea", 2), &row("Milk", 3)].concat();
+    let (verdict, state) = between(&before, "Delete", 1, &after);
+    assert_eq!(verdict.word(), "healed", "{verdict:?}");
+    assert_eq!(verdict.target(), Some(id_of(&state, "Delete", 2)));
+    // Its row is gone: what has its id is another one's.
+    let gone = ["table\n", &row("Salt", 1), &row("Tea", 2)].concat();
+    assert_eq!(between(&before, "Delete", 1, &gone).0.word(), "gone");
+}

@@ -547,12 +547,24 @@ impl Finder<'_> {
         let score = full(NAME, has_name(element, fingerprint))
             + PATH * share(&self.path(id, &fingerprint.within), &fingerprint.path)
             + full(NEAR, self.is_near_what_it_was(id, fingerprint))
-            + full(
-                TEST_ID,
-                self.test_id(element) == fingerprint.test_id.as_deref(),
-            )
+            + full(TEST_ID, self.is_test_id_kept(element, fingerprint))
             + full(ORDINAL, ordinal == fingerprint.ordinal);
         score.clamp(0.0, 1.0)
+    }
+
+    /// Whether the test id speaks for an element. In an item that is known by its text, the number at the end of an id
+    /// counts the items, which come and go: `delete-2`.
+    fn is_test_id_kept(&self, element: &DomElement, fingerprint: &Fingerprint) -> bool {
+        let (now, then) = (self.test_id(element), fingerprint.test_id.as_deref());
+        let is_in_item = fingerprint
+            .within
+            .iter()
+            .any(|container| container.kind.is_item() && container.text.is_some());
+        let stem = |id: Option<&str>| {
+            let stem = id?.trim_end_matches(|sign: char| sign.is_ascii_digit());
+            (stem.len() > 1 && stem.len() < id?.len()).then(|| stem.to_owned())
+        };
+        now == then || (is_in_item && stem(now).is_some() && stem(now) == stem(then))
     }
 
     /// Why an element is taken although it is not the same.
