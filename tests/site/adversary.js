@@ -1216,7 +1216,7 @@ function describe(target) {
   // What is read in an item beside the target, and on no other control: if it is no word, or comes later, the target's own name says which item it is.
   const isOther = (node) => node !== target && node.nodeType === 1 && node.matches('a, button, select, input');
   const mark = item && [...slotsOf(item, isOther)].find((slot) => !slot.attribute && /\p{L}/u.test(slot.text));
-  const isMark = Boolean(mark) && target.contains(mark.node);
+  const isMark = Boolean(mark) && [target, ...labelsOf(target)].some((one) => one.contains(mark.node));
   const isTold = target.localName === 'input' ? target.type : null;
   return { role, names, tag: target.localName, type: isTold, shown: plain(words(target)), place, isMark, alike: bearers.length, here: bearers.filter((one) => isSamePlace(place, placeOf(one))).length };
 }

@@ -708,7 +708,7 @@ fn a_row_that_lost_what_is_acted_on_is_still_the_row() {
 #[test]
 fn a_copy_in_a_component_is_not_healed_into_while_the_element_went_to_another_part() {
     let before = "button \"Lend\"\ndialog \"Lend a book\"\n  p | Book\n  button \"Lend\"";
-    let after = "button \"Lend\"\ndialog \"Lend a book\"\n  p | Book\n  x-part\n    #shadow x\n      button \"Lend\"\n  section \"Quick access\"\n    button \"Lend\"";
+    let after = "button \"Lend\"\ndialog \"Lend a book\"\n  p | Book\n  x-part\n    #shadow\n      button \"Lend\"\n  section \"Quick access\"\n    button \"Lend\"";
     let (verdict, _) = between(before, "Lend", 1, after);
     assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
 }
@@ -716,7 +716,7 @@ fn a_copy_in_a_component_is_not_healed_into_while_the_element_went_to_another_pa
 #[test]
 fn of_two_elements_with_one_id_none_is_healed_into() {
     let before = "h1 \"Board\"\nbutton \"☆\" id=star\nbutton \"Invite\"";
-    let after = "h1 \"Board\"\nx-part\n  #shadow x\n    button \"☆\" id=star\nbutton \"Invite\" id=star\nbutton \"☆\"";
+    let after = "h1 \"Board\"\nx-part\n  #shadow\n    button \"☆\" id=star\nbutton \"Invite\" id=star\nbutton \"☆\"";
     let (verdict, _) = between(before, "☆", 0, after);
     assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
 }
@@ -724,7 +724,7 @@ fn of_two_elements_with_one_id_none_is_healed_into() {
 #[test]
 fn a_copy_is_not_healed_into_while_its_id_is_on_what_took_a_neighbours_name() {
     let before = "h1 \"Board\"\nbutton \"Star\" id=star\nbutton \"Invite\"";
-    let after = "h1 \"Board\"\nx-part\n  #shadow x\n    button \"Star\"\nbutton \"Invite\" id=star\nbutton \"Star\"";
+    let after = "h1 \"Board\"\nx-part\n  #shadow\n    button \"Star\"\nbutton \"Invite\" id=star\nbutton \"Star\"";
     let (verdict, _) = between(before, "Star", 0, after);
     assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
 }
@@ -777,4 +777,12 @@ fn a_test_id_that_counts_the_rows_follows_its_row() {
     // Its row is gone: what has its id is another one's.
     let gone = ["table\n", &row("Salt", 1), &row("Tea", 2)].concat();
     assert_eq!(between(&before, "Delete", 1, &gone).0.word(), "gone");
+}
+
+#[test]
+fn a_copy_in_a_component_is_not_healed_into_while_the_element_went_to_a_section() {
+    let before = "p | Welcome\nbutton \"Settings\"";
+    let after = "p | Welcome\nx-part\n  #shadow\n    button \"Settings\"\nsection \"Recent\"\n  p | Old\n  button \"Settings\"";
+    let (verdict, _) = between(before, "Settings", 0, after);
+    assert!(verdict.target().is_none(), "{verdict:?}");
 }
