@@ -781,8 +781,8 @@ fn a_test_id_that_counts_the_rows_follows_its_row() {
 
 #[test]
 fn a_copy_in_a_component_is_not_healed_into_while_the_element_went_to_a_section() {
-    let before = "p | Welcome\nbutton \"Settings\"";
-    let after = "p | Welcome\nx-part\n  #shadow\n    button \"Settings\"\nsection \"Recent\"\n  p | Old\n  button \"Settings\"";
+    let before = "section \"Account\"\n  p | Welcome\n  button \"Settings\"";
+    let after = "section \"Account\"\n  p | Welcome\n  x-part\n    #shadow\n      button \"Settings\"\nsection \"Recent\"\n  p | Old\n  button \"Settings\"";
     let (verdict, _) = between(before, "Settings", 0, after);
     assert!(verdict.target().is_none(), "{verdict:?}");
 }
