@@ -3,13 +3,13 @@
 use super::fold::{fold, plain};
 use super::view::dotted;
 use super::words::brief;
-use crate::matching::{MOST_MISFITS, equal};
+use crate::matching::{MOST_MISFITS, equal, equal_by};
 use crate::value::{Json, as_text, cut};
 
 /// Whether two values are equal. Nothing crosses types but a number, which equals the text it is written as: `"007"`,
 /// `"1.10"` and `"+351"` are codes, versions and phones, and no numbers.
 pub(super) fn equals(left: &Json, right: &Json) -> bool {
-    match (left, right) {
+    equal_by(left, right, |left, right| match (left, right) {
         (Json::Number(number), Json::String(text)) | (Json::String(text), Json::Number(number)) => {
             let whole = number
                 .as_f64()
@@ -18,21 +18,8 @@ pub(super) fn equals(left: &Json, right: &Json) -> bool {
             *text == number.to_string() || whole.is_some_and(|whole| *text == whole)
         }
         (Json::Number(_), Json::Number(_)) => equal(left, right),
-        (Json::Array(left), Json::Array(right)) => {
-            left.len() == right.len()
-                && left
-                    .iter()
-                    .zip(right)
-                    .all(|(left, right)| equals(left, right))
-        }
-        (Json::Object(left), Json::Object(right)) => {
-            left.len() == right.len()
-                && left
-                    .iter()
-                    .all(|(key, value)| right.get(key).is_some_and(|other| equals(value, other)))
-        }
         _ => left == right,
-    }
+    })
 }
 
 /// Whether the dotted keys of `wanted` have these values in `args`.

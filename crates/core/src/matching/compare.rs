@@ -21,32 +21,38 @@ impl fmt::Display for Incomparable {
 
 impl std::error::Error for Incomparable {}
 
-/// Whether `left` and `right` are the same JSON: `1` is `1.0`, and no text.
-pub fn is_same_json(left: &Json, right: &Json) -> bool {
+/// Whether `left` and `right` have the same members and elements, whose other values are equal by `is_equal`.
+pub fn equal_by(left: &Json, right: &Json, is_equal: fn(&Json, &Json) -> bool) -> bool {
     match (left, right) {
-        (Json::Number(_), Json::Number(_)) => equal(left, right),
         (Json::Array(left), Json::Array(right)) => {
             left.len() == right.len()
                 && left
                     .iter()
                     .zip(right)
-                    .all(|(left, right)| is_same_json(left, right))
+                    .all(|(left, right)| equal_by(left, right, is_equal))
         }
         (Json::Object(left), Json::Object(right)) => {
             left.len() == right.len()
                 && left.iter().all(|(key, value)| {
-                    right
-                        .get(key)
-                        .is_some_and(|other| is_same_json(value, other))
+                    let other = right.get(key);
+                    other.is_some_and(|other| equal_by(value, other, is_equal))
                 })
         }
-        _ => left == right,
+        _ => is_equal(left, right),
     }
+}
+
+/// Whether `left` and `right` are the same JSON: `1` is `1.0`, and no text.
+pub fn is_same_json(left: &Json, right: &Json) -> bool {
+    equal_by(left, right, |left, right| match (left, right) {
+        (Json::Number(_), Json::Number(_)) => equal(left, right),
+        _ => left == right,
+    })
 }
 
 /// Whether `left` and `right` are equal.
 pub fn equal(left: &Json, right: &Json) -> bool {
-    match (left, right) {
+    equal_by(left, right, |left, right| match (left, right) {
         (Json::Number(_), Json::Number(_))
         | (Json::Number(_), Json::String(_))
         | (Json::String(_), Json::Number(_)) => {
@@ -56,21 +62,8 @@ pub fn equal(left: &Json, right: &Json) -> bool {
             text == if *flag { "true" } else { "false" }
         }
         (Json::Null, Json::String(text)) | (Json::String(text), Json::Null) => text.is_empty(),
-        (Json::Array(left), Json::Array(right)) => {
-            left.len() == right.len()
-                && left
-                    .iter()
-                    .zip(right)
-                    .all(|(left, right)| equal(left, right))
-        }
-        (Json::Object(left), Json::Object(right)) => {
-            left.len() == right.len()
-                && left
-                    .iter()
-                    .all(|(key, value)| right.get(key).is_some_and(|other| equal(value, other)))
-        }
         _ => left == right,
-    }
+    })
 }
 
 /// Whether a bare value counts as true: not null, false, 0, empty or the text "false".

@@ -71,17 +71,11 @@ impl Finder<'_> {
             && within
                 .first()
                 .is_some_and(|container| container.text.is_some())
-            && matches!(self.place_within(&within), Ok(Some(place)) if self.is_all_of(id, &place));
+            && matches!(self.place_within(&within), Ok(Some(place)) if self.element_of(&place) == Some(id));
         match is_container {
             true => self.identify_container(id, within),
             false => self.identify_within(id, within, position),
         }
-    }
-
-    /// Whether a part of the page is this element.
-    pub(super) fn is_all_of(&self, id: NodeId, place: &Place) -> bool {
-        place.end == self.state.node(id).end
-            && (place.start == id.0 || self.element_of(place) == Some(id))
     }
 
     /// What a container is that was named by a text in it: whatever else stands in it may change.
@@ -114,11 +108,9 @@ impl Finder<'_> {
             .selectors
             .retain(|selector| !matches!(selector.pattern, Pattern::Text(_)));
         // A cell is known by its row and column, so that a claim that is not true any more is no missing element.
-        let fingerprint = &mut known.fingerprint;
-        let name = std::mem::take(&mut fingerprint.name);
-        let is_in_column = |found: Verdict| found == Verdict::Same(id);
-        if !is_in_column(self.in_column(fingerprint)) {
-            fingerprint.name = name;
+        let row = self.place_within(&known.fingerprint.within).ok().flatten();
+        if row.is_some_and(|row| self.cells_in_column(&row, &known.fingerprint) == [id]) {
+            known.fingerprint.name.clear();
         }
         let remembered = Remembered {
             selectors: &known.selectors,

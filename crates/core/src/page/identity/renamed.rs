@@ -129,6 +129,9 @@ impl Finder<'_> {
                     || self.has_badge(*id, fingerprint)
             })
             .collect();
+        if carriers.is_empty() {
+            return Vec::new();
+        }
         // A badge comes to one of several rows: the others keep their names.
         let are_badges = carriers
             .iter()

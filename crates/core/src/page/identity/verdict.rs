@@ -155,10 +155,14 @@ impl Finder<'_> {
         if let Some(place) = place.as_ref().filter(|_| fingerprint.is_container) {
             return self.container(place, fingerprint);
         }
-        if is_cell(&fingerprint.role) && fingerprint.name.is_empty() && place.is_some() {
-            match self.in_column(fingerprint) {
-                Verdict::Gone { .. } => {}
-                found => return found,
+        if let Some(place) = place.as_ref()
+            && is_cell(&fingerprint.role)
+            && fingerprint.name.is_empty()
+        {
+            match self.cells_in_column(place, fingerprint).as_slice() {
+                [] => {}
+                [one] => return Verdict::Same(*one),
+                several => return self.among(several.iter().copied(), fingerprint),
             }
         }
         let found = remembered
@@ -211,30 +215,18 @@ impl Finder<'_> {
         }
     }
 
-    /// The cell that stands in a column of a row, whatever it shows.
-    pub(super) fn in_column(&self, fingerprint: &Fingerprint) -> Verdict {
-        let gone = || Verdict::Gone {
-            nearest: self.nearest_to(fingerprint),
-        };
-        let Ok(Some(place)) = self.place_within(&fingerprint.within) else {
-            return gone();
-        };
+    /// The cells of a row that stand in a column, whatever they show.
+    pub(super) fn cells_in_column(&self, row: &Place, fingerprint: &Fingerprint) -> Vec<NodeId> {
         let column = fold_name(&fingerprint.near);
-        let cells: Vec<NodeId> = self
-            .state
+        self.state
             .elements()
-            .filter(|(id, element)| place.contains(&id.0) && is_kind(element, fingerprint))
+            .filter(|(id, element)| row.contains(&id.0) && is_kind(element, fingerprint))
             .filter(|(id, _)| {
                 let heading = self.column_heading(*id);
                 heading.is_some_and(|heading| fold_name(&heading) == column)
             })
             .map(|(id, _)| id)
-            .collect();
-        match cells.as_slice() {
-            [one] => Verdict::Same(*one),
-            [] => gone(),
-            _ => self.among(cells, fingerprint),
-        }
+            .collect()
     }
 
     /// The element that a container is: known by its text alone, if it is of the kind and in the place that it was.

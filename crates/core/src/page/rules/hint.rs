@@ -86,20 +86,22 @@ impl Finder<'_> {
             })
             .filter(|word| word != "was" && word != "were")
             .collect();
+        if wanted.len() < 2 {
+            return None;
+        }
         let texts = self.state.nodes.iter().filter_map(|node| match &node.kind {
             DomKind::Text(run) if run.is_visible => Some(single_spaces(&run.text)),
             _ => None,
         });
-        let scored = texts.filter(|text| text.chars().count() <= LONGEST && !text.contains('\''));
-        let scored = scored.map(|text| {
-            let words = plain_words(&text);
-            let n_common = wanted.iter().filter(|word| words.contains(word)).count();
-            (n_common, std::cmp::Reverse(words.len()), text)
-        });
-        let (n_common, _, text) = scored.max()?;
+        let texts = texts.filter(|text| text.chars().count() <= LONGEST && !text.contains('\''));
+        let (_, text) = texts
+            .map(|text| (plain_words(&text), text))
+            .filter(|(words, _)| wanted.iter().all(|word| words.contains(word)))
+            .map(|(words, text)| (std::cmp::Reverse(words.len()), text))
+            .max()?;
         let sentence = format!("verify '{text}' is visible");
         let is_understood = matches!(self.translate(&sentence), Translation::Step { .. });
-        (n_common >= 2 && n_common == wanted.len() && is_understood).then_some(sentence)
+        is_understood.then_some(sentence)
     }
 
     /// Every word that is seen on the page, and those that its author calls what is seen.

@@ -264,8 +264,7 @@ impl Finder<'_> {
                 })
             });
         for within in around {
-            let within = Within::from(within);
-            let containers = self.containers(&within, &element.scope);
+            let containers = self.containers(&within, None, &element.scope);
             let inside: Vec<_> = twins
                 .iter()
                 .filter(|&&twin| {
@@ -276,7 +275,7 @@ impl Finder<'_> {
                 .collect();
             if inside == [&id] {
                 return Some(Selector {
-                    within: Some(within),
+                    within: Some(within.into()),
                     ..Selector::of(pattern.clone())
                 });
             }

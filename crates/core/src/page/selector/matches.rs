@@ -1,7 +1,7 @@
 //! Which elements of a state a selector names.
 
 use super::css::Css;
-use super::{Pattern, Selector, Within};
+use super::{Pattern, Selector};
 use crate::page::containers::is_row;
 use crate::page::dom::{DomElement, DomKind, DomState, NodeId, ScopeHop};
 use crate::page::snapshot::single_spaces;
@@ -53,16 +53,11 @@ impl<'a> Finder<'a> {
         }
         let mut found = match &selector.has_text {
             None => self.fitting(&selector.pattern, &scope),
-            Some(_) => self.containers(
-                &Within {
-                    pattern: selector.pattern.clone(),
-                    has_text: selector.has_text.clone(),
-                },
-                &scope,
-            ),
+            Some(text) => self.containers(&selector.pattern, Some(text), &scope),
         };
         if let Some(within) = &selector.within {
-            let containers = self.containers(within, &scope);
+            let has_text = within.has_text.as_deref();
+            let containers = self.containers(&within.pattern, has_text, &scope);
             found.retain(|&id| {
                 self.state
                     .ancestors(id)
@@ -144,9 +139,14 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The elements that others may be inside of. The name of a row may come from one of its cells.
-    pub(super) fn containers(&self, within: &Within, scope: &[ScopeHop]) -> Vec<NodeId> {
-        let pattern = &within.pattern;
+    /// The elements that others may be inside of, with a text in them if one is given. The name of a row may come from
+    /// one of its cells.
+    pub(super) fn containers(
+        &self,
+        pattern: &Pattern,
+        has_text: Option<&str>,
+        scope: &[ScopeHop],
+    ) -> Vec<NodeId> {
         let mut found = self.fitting(pattern, scope);
         if let Pattern::Role {
             role,
@@ -167,7 +167,7 @@ impl<'a> Finder<'a> {
             found.sort_unstable();
             found.dedup();
         }
-        if let Some(text) = &within.has_text {
+        if let Some(text) = has_text {
             let folded = fold_name(text);
             found.retain(|&id| self.has_contained_text(id, &folded));
             // Of items inside each other the innermost.

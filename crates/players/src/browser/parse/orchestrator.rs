@@ -18,7 +18,7 @@ use cuecard_core::value::Json;
 use super::ask::{Answered, Asked};
 use super::audience::{Audience, Choice, Marked, ParseEvent, Proposal};
 use super::keep::{self, Done};
-use super::understand::{Meaning, Reading, meaning, reading};
+use super::understand::{Meaning, Reading, hinted, meaning, reading};
 use super::{ParseRequest, Parsed};
 use crate::browser::model::Interpreter;
 use crate::browser::stage::{
@@ -432,7 +432,14 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
                         candidates,
                         failure,
                     } => (read.ok(), failure, candidates, scene),
-                    Meaning::Absent(failure) => (read.ok(), failure, Vec::new(), scene),
+                    Meaning::Absent(failure) => {
+                        // Without a model that is asked next, it is what people read.
+                        let failure = match self.interpreter {
+                            None => hinted(failure, &action.text, self.finder(&scene)),
+                            Some(_) => failure,
+                        };
+                        (read.ok(), failure, Vec::new(), scene)
+                    }
                 }
             }
         };

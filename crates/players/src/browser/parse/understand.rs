@@ -89,8 +89,7 @@ pub(super) fn meaning(
         Ok(intent) => intent,
         Err(failure) => {
             let gist = by_gist(sentence, finder);
-            return gist
-                .unwrap_or_else(|| Meaning::Absent(hinted(failure.clone(), sentence, finder)));
+            return gist.unwrap_or_else(|| Meaning::Absent(failure.clone()));
         }
     };
     match finder.resolve(intent) {
@@ -118,7 +117,7 @@ pub(super) fn meaning(
                     step: Box::new(intent.step.clone()),
                     intent: Some(intent.clone()),
                 },
-                false => Meaning::Absent(hinted(absent(&found), sentence, finder)),
+                false => Meaning::Absent(absent(&found)),
             })
         }
         // It was read already.
@@ -149,7 +148,7 @@ fn by_gist(sentence: &str, finder: Finder<'_>) -> Option<Meaning> {
 }
 
 /// A failure that names the words which the page doesn't have, and what could be said.
-fn hinted(mut failure: Failure, sentence: &str, finder: Finder<'_>) -> Failure {
+pub(super) fn hinted(mut failure: Failure, sentence: &str, finder: Finder<'_>) -> Failure {
     let hint = finder.hint(sentence);
     if failure.code == codes::BROWSER_NOT_UNDERSTOOD.name() && !hint.missing.is_empty() {
         let missing = hint.missing.join("`, `");

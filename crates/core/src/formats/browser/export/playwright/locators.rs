@@ -68,7 +68,7 @@ impl Locators<'_> {
         }
         let own = match &selector.has_text {
             None => self.plain(&selector.pattern),
-            Some(text) => format!("{}{}", self.plain(&selector.pattern), self.with_text(text)),
+            Some(text) => self.having(&selector.pattern, text),
         };
         let mut expression = format!("{scope}.{own}");
         let _ = match selector.nth {
@@ -115,8 +115,13 @@ impl Locators<'_> {
                 format!("getByRole({}){}", quoted(role), self.with_text(name))
             }
             (pattern, None) => self.plain(pattern),
-            (pattern, Some(text)) => format!("{}{}", self.plain(pattern), self.with_text(text)),
+            (pattern, Some(text)) => self.having(pattern, text),
         }
+    }
+
+    /// A pattern with a text in what it fits.
+    fn having(&self, pattern: &Pattern, text: &str) -> String {
+        format!("{}{}", self.plain(pattern), self.with_text(text))
     }
 
     fn may_be_text(&self, name: &str) -> bool {
