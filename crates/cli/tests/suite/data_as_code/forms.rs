@@ -139,7 +139,8 @@ pub(super) const FORMS: &[Form] = forms! {
         "~bash -c 'bash -c \"$0\"' @@", "printf '%s\\n' @@ | ~bash", "printf '%s\\n' @@ | ~bash -s x",
         "printf '%s\\n' @@ | ~bash -o errexit", "printf '%s\\n' @@ | ~bash /dev/stdin", "printf '%s\\n' @@ | ~bash -c bash",
         "printf '%s\\n' @@ | ~bash -c 'read -r l; eval \"$l\"'", "printf '%s\\n' @@ | ~bash -c \"$(cat)\"",
-        "~bash <<< @@", "~bash < <(printf '%s\\n' @@)", "exec 5<<< @@; ~bash <&5", "exec <<< @@; ~bash",
+        "~bash <<< @@", "V=@@ ~bash <<< 'eval \"$V\"'", "V=@@ ~bash <<'E'\neval \"$V\"\nE", "V=@@ ~sh <<< 'bash -c \"$V\"'",
+        "V=@@ ~bash < <(echo 'eval \"$V\"')", "echo 'eval \"$V\"' | V=@@ ~bash", "printf '$V' > run; V=@@ ~bash run", "~bash < <(printf '%s\\n' @@)", "exec 5<<< @@; ~bash <&5", "exec <<< @@; ~bash",
         "printf '%s\\n' @@ > run; ~bash run", "printf '%s\\n' @@ > ./run; chmod +x run; ~./run",
         "V=@@ ~bash -c 'eval \"$V\"'", "V=@@ ~bash -c '$V'", "~bash <<E\n@@\nE", "{ ~bash; } <<< @@",
         "~bash --rcfile <(printf '%s\\n' @@) -ic true";

@@ -5,6 +5,7 @@
     reason = "what was tried is what a run by hand is for"
 )]
 
+mod files;
 mod forms;
 mod paths;
 

@@ -310,6 +310,12 @@ impl<'source> Lexer<'source> {
             .get_or_insert_with(|| Word::starting_at(use_number))
     }
 
+    /// The output of a command stands here.
+    fn substitute(&mut self) {
+        self.lexed.facts.has_substitution = true;
+        self.word().substitute();
+    }
+
     /// The next symbol; a character goes to the output.
     fn bump(&mut self) -> Option<Symbol> {
         let symbol = *self.symbols.get(self.at)?;

@@ -68,6 +68,17 @@ impl<'a> Opened<'a> {
         self.source.data.get(number?).copied()
     }
 
+    /// All data that may be in `word`; what a variable holds may be any of the command.
+    pub(super) fn pieces(&self, word: &Word) -> Vec<&'a Piece> {
+        match self.carriers.reach(word) {
+            true => self.source.data.clone(),
+            false => self.lexed.uses[word.uses.clone()]
+                .iter()
+                .map(|&number| self.source.data[number])
+                .collect(),
+        }
+    }
+
     /// The path that `target` will be, `piece` in it, which stands in `what`.
     pub(super) fn path(&self, target: &Word, piece: &Piece, what: &str) -> Result<Text, Refusal> {
         let refuse = |why: &str, help: &str| {

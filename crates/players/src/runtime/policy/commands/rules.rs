@@ -4,7 +4,9 @@ mod builtins;
 mod options;
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
+use super::super::orders::{decides_what_runs, decides_when_written};
 use super::super::paths::Places;
 use super::super::source::{Source, is_integer, reference};
 use super::super::{Refusal, RefusalKind};
@@ -34,7 +36,8 @@ pub(super) fn check(lexed: &Lexed, source: &Source<'_>, places: &Places) -> Resu
             "write that part of the command in a simpler way",
         ));
     }
-    let mut rules = Rules::new(lexed, source, 0);
+    let written = Rc::new(targets::written(lexed));
+    let mut rules = Rules::new(lexed, source, written, 0);
     for command in &lexed.commands {
         rules.command(command)?;
     }
@@ -54,36 +57,44 @@ struct Rules<'a> {
     evaluates: bool,
     /// What runs data that it reads: a program, or a file that the command writes.
     bare: Option<String>,
-    /// Files that it writes, as far as they are known.
-    written: HashSet<&'a str>,
+    /// Names of files that it may write, as far as its words say.
+    written: Rc<HashSet<String>>,
+    carriers: Carriers<'a>,
     /// It writes files.
     writes: bool,
     /// It changes to a directory that a variable names.
     enters: bool,
-    /// The data that names such a directory, or a file that the command writes.
+    /// The data that names such a directory.
     entered: Option<&'a Piece>,
+    /// The data that names a file which the command writes.
+    chosen: Option<&'a Piece>,
     /// The first program that takes orders from the directory it is started in.
     local: Option<&'a str>,
+    /// The first of them that may run any file there.
+    local_runner: Option<&'a str>,
+    /// Files that it certainly writes.
+    outputs: Vec<&'a str>,
+    /// The first of them that such a program takes orders from, and the program.
+    recipe: Option<(&'a str, &'a str)>,
     /// How many shells start one another before this one.
     depth: usize,
 }
 
 impl<'a> Rules<'a> {
-    fn new(lexed: &'a Lexed, source: &'a Source<'a>, depth: usize) -> Self {
-        let written: Vec<&Word> = redirections::all(lexed)
-            .filter(|redirection| redirection.operator == Operator::Write)
-            .map(|redirection| &redirection.target)
-            .chain(lexed.commands.iter().flat_map(targets::written))
-            .filter(|word| !word.is("/dev/null"))
-            .collect();
-        // Where data says which file is written, it may be any.
+    fn new(
+        lexed: &'a Lexed,
+        source: &'a Source<'a>,
+        written: Rc<HashSet<String>>,
+        depth: usize,
+    ) -> Self {
+        let outputs: Vec<&Word> = lexed.commands.iter().flat_map(targets::outputs).collect();
+        // Where data says which file is written, it may be any; so may what is unpacked of what comes by a pipe.
         let carriers = Carriers::of(lexed);
-        let chosen = written
+        let chosen = outputs
             .iter()
-            .copied()
-            .chain(lexed.commands.iter().flat_map(targets::unpacked))
             .find(|word| !word.uses.is_empty() || carriers.reach(word))
             .and_then(|word| word.uses.clone().next().or(Some(0)))
+            .or((lexed.facts.has_pipe && lexed.commands.iter().any(targets::unpacks)).then_some(0))
             .and_then(|number| lexed.uses.get(number))
             .map(|&piece| source.data[piece])
             .filter(|piece| !is_integer(&piece.text));
@@ -97,18 +108,16 @@ impl<'a> Rules<'a> {
                 || lexed.facts.has_hidden_command,
             evaluates: lexed.facts.evaluates_variables || lexed.facts.has_hidden_command,
             bare: None,
-            writes: !written.is_empty(),
+            writes: !outputs.is_empty(),
             enters: false,
-            entered: chosen,
+            entered: None,
+            chosen,
             local: None,
-            written: written
-                .into_iter()
-                .flat_map(|word| match word.is_literal() {
-                    true => vec![word.text.as_str()],
-                    false => carriers.values(word),
-                })
-                .map(plain_path)
-                .collect(),
+            local_runner: None,
+            outputs: outputs.iter().map(|word| word.text.as_str()).collect(),
+            recipe: None,
+            written,
+            carriers,
             depth,
         }
     }
@@ -130,18 +139,33 @@ impl<'a> Rules<'a> {
 
     /// A program with its arguments.
     fn simple(&mut self, words: &'a [Word], command: &'a SimpleCommand) -> Result<(), Refusal> {
-        self.refuse_any(
-            &words[0],
+        let (why, help) = (
             "stands in the name of the program",
             "write the name of the program out",
-        )?;
+        );
+        self.refuse_any(&words[0], why, help)?;
+        if self.carriers.reach(&words[0]) {
+            let harmful = (0..self.lexed.uses.len()).find_map(|number| self.harmful(number));
+            if let Some(piece) = harmful {
+                return Err(refusal(piece, "may get into the name of the program", help));
+            }
+        }
         self.runs_file(&words[0]);
         let arguments = &words[1..];
         if programs::takes_local_orders(&words[0], arguments) {
-            self.local.get_or_insert(&words[0].text);
+            let program = words[0].text.as_str();
+            let runs_code = programs::base_name(&words[0]).is_none_or(|name| {
+                programs::runner(name, arguments).is_some() || program.contains('/')
+            });
+            self.local.get_or_insert(program);
+            self.local_runner = self.local_runner.or(runs_code.then_some(program));
+            let recipe = self.outputs.iter().find(|path| is_recipe(path, runs_code));
+            self.recipe = self.recipe.or(recipe.map(|path| (*path, program)));
             programs::directories(arguments).for_each(|word| self.enters(word));
         }
-        let Some(name) = programs::base_name(&words[0]) else {
+        // `"$(cat name)/run"`
+        let is_known = !(words[0].has_substitution && self.depth == 0);
+        let Some(name) = programs::base_name(&words[0]).filter(|_| is_known) else {
             return self.unknown_program(arguments);
         };
         if programs::has_subcommands(name)
@@ -220,14 +244,25 @@ impl<'a> Rules<'a> {
             ));
         }
         let all = 0..self.lexed.uses.len();
-        let carried = if self.moves_data {
+        // `echo … > file; echo $(($(cat file)))`
+        let carried = if self.moves_data || (self.writes && self.lexed.facts.has_substitution) {
             all.collect()
         } else {
             self.carried.clone()
         };
         let carried = carried.into_iter().find_map(|number| self.harmful(number));
-        if let Some(name) = self.local
-            && let Some(piece) = self.entered.or(carried.filter(|_| self.enters))
+        if let Some((path, name)) = self.recipe {
+            return Err(refusal(
+                first,
+                &format!("may get into `{path}`, which the command writes and `{name}` may run"),
+                "write the file in a step of its own",
+            ));
+        }
+        let directory = self.entered.or(carried.filter(|_| self.enters));
+        if let Some((name, piece)) = self
+            .local
+            .zip(directory)
+            .or(self.local_runner.zip(self.chosen))
         {
             return Err(refusal(
                 piece,
@@ -279,7 +314,7 @@ impl<'a> Rules<'a> {
             .any(is_make);
         self.evaluates |= matches!(name, "let" | "alias") || is_make(name) || starts_make;
         self.expands(arguments);
-        arguments.iter().for_each(|word| self.runs_file(word));
+        self.runs_files(runner, arguments);
         if runner.runs_input(name, arguments) {
             self.runs_input(name, command)?;
         }
@@ -364,7 +399,8 @@ impl<'a> Rules<'a> {
             .flatten()
             .map(|source| {
                 let lexed = lexer::lex(&source, &[]);
-                let mut rules = Rules::new(&lexed, &source, self.depth + 1);
+                let written = Rc::clone(&self.written);
+                let mut rules = Rules::new(&lexed, &source, written, self.depth + 1);
                 // There is no data in it, but for what `find` and its like put into the braces.
                 let is_clear = lexed.doubt.is_none()
                     && !code.contains("{}")
@@ -386,6 +422,7 @@ impl<'a> Rules<'a> {
 
     /// `name` runs what it reads.
     fn runs_input(&mut self, name: &str, command: &'a SimpleCommand) -> Result<(), Refusal> {
+        let is_shell = programs::runner(name, &[]).is_some_and(Runner::runs_shell_code);
         let mut has_input = false;
         for redirection in &command.redirections {
             if redirection.operator == Operator::Write {
@@ -407,8 +444,19 @@ impl<'a> Rules<'a> {
             self.expands(std::slice::from_ref(target));
             self.evaluates |= matches!(redirection.operator, Operator::HereDocument { .. })
                 && self.lexed.facts.expands_here_document;
-            if redirection.operator == Operator::Read {
-                self.runs_file(target);
+            match redirection.operator {
+                Operator::Read => self.runs_file(target),
+                Operator::HereString if is_shell && target.is_literal() => {
+                    self.shell_code(&target.text);
+                }
+                Operator::HereDocument { .. } if is_shell => {
+                    let lexed = self.lexed;
+                    lexed
+                        .here_documents
+                        .iter()
+                        .for_each(|code| self.shell_code(code));
+                }
+                _ => {}
             }
         }
         if !has_input {
@@ -417,9 +465,38 @@ impl<'a> Rules<'a> {
         Ok(())
     }
 
+    /// The files among `arguments` that a program runs.
+    fn runs_files(&mut self, runner: Runner, arguments: &[Word]) {
+        let is_option = |word: &Word| word.text.starts_with('-') && word.text.len() > 1;
+        match (runner, arguments) {
+            // The others are what the program works on.
+            (Runner::Shell | Runner::Language, [first, ..])
+                if first.is_literal() && !is_option(first) =>
+            {
+                self.runs_file(first);
+            }
+            (Runner::Filter, _) => {
+                for (at, word) in arguments.iter().enumerate() {
+                    let before = at.checked_sub(1).map(|before| &arguments[before]);
+                    if is_option(word) || before.is_some_and(is_option) {
+                        self.runs_file(word);
+                    }
+                }
+            }
+            _ => arguments.iter().for_each(|word| self.runs_file(word)),
+        }
+    }
+
     /// The file that `word` names is run. It may hold what another part of the command wrote into it.
     fn runs_file(&mut self, word: &Word) {
-        if self.written.contains(plain_path(&word.text)) {
+        let value = word.text.split_once('=').map(|(_, value)| value);
+        let joined = word.text.get(2..).filter(|_| word.text.starts_with('-'));
+        let names = [Some(word.text.as_str()), value, joined]
+            .into_iter()
+            .flatten();
+        let mut names =
+            names.filter_map(|path| path.split('/').rfind(|name| !matches!(*name, "" | ".")));
+        if names.any(|name| self.written.contains(&name.to_lowercase())) {
             self.bare.get_or_insert_with(|| word.text.clone());
         }
     }
@@ -479,7 +556,16 @@ fn refusal(piece: &Piece, why: &str, help: &str) -> Refusal {
     )
 }
 
-/// A path without the `./` that it may begin with.
-fn plain_path(path: &str) -> &str {
-    path.strip_prefix("./").unwrap_or(path)
+/// Whether a program takes orders from the file `path` although its arguments don't name it; `runs_code` says whether it
+/// may run any file.
+fn is_recipe(path: &str, runs_code: bool) -> bool {
+    const CODE: &[&str] = &[
+        ".py", ".pyc", ".pth", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl", ".pm", ".lua", ".php",
+        ".so",
+    ];
+    let file = path.rsplit('/').next().unwrap_or_default();
+    let is_code = CODE
+        .iter()
+        .any(|ending| file.to_lowercase().ends_with(ending));
+    decides_what_runs(file) || (runs_code && (is_code || decides_when_written(file)))
 }

@@ -1,218 +1,361 @@
-//! Where programs write that copy, move and link: data in such a path is judged as in the target of a redirection.
+//! Paths in the arguments of programs. Data in one is judged like data in the target of a redirection, whatever the
+//! program: a few are known to take text, or to read only.
+
+use std::collections::HashSet;
 
 use super::super::Refusal;
 use super::super::paths::Places;
 use super::super::source::{Source, is_integer};
-use super::programs;
+use super::carriers::Carriers;
+use super::lexer;
+use super::programs::{self, Kind, Runner};
 use super::redirections::Opened;
-use super::words::{Lexed, SimpleCommand, Word};
+use super::words::{Lexed, Operator, SimpleCommand, Word};
 use cuecard_core::value::{Piece, Text};
 
-/// Which arguments of a program are what it writes.
-enum Operands {
-    None,
-    All,
-    /// All, but it puts nothing into them.
-    Touched,
-    /// The last one, unless an option says which. The others give their names to what is written there.
-    Last,
-    /// They give their names to what is written.
-    Names,
+/// How many shells are looked into that start one another in the arguments of a command.
+const MAX_DEPTH: usize = 8;
+/// No system opens a longer path, so what is longer is text.
+const MAX_PATH: usize = 4096;
+
+/// They take text or addresses, but for options that name a file.
+const TAKE_TEXT: &str = "curl wget http gh expr basename dirname seq sleep kill";
+
+/// They read what their arguments name, but for options that name an output.
+const READ: &str = "git find grep egrep fgrep rg cat tac head tail wc ls stat file diff cmp comm sort cut tr nl rev \
+                    fold paste join strings du md5sum sha1sum sha256sum sha512sum cksum base64 readlink realpath cd \
+                    pushd popd";
+
+/// They write, so that it must be known where.
+const WRITE: &str = "cp mv install ln tee sponge dd touch truncate mkdir rm rmdir unlink shred";
+
+/// They put nothing into the files that they change.
+const PUT_NOTHING: &str = "touch truncate mkdir rm rmdir unlink shred chmod chown chgrp";
+
+/// They unpack, split or build, into files that their words don't name.
+const UNPACK: &str =
+    "tar bsdtar unzip 7z cpio ar patch split csplit gcc cc g++ c++ clang clang++ rustc javac";
+
+/// Options whose value is text to these.
+const TEXT_OPTIONS: &str = "message author date grep trailer format pretty name iname path ipath wholename regex \
+                            iregex regexp color data data-raw data-binary data-urlencode json header request user \
+                            user-agent referer cookie form form-string url proxy title body label repo jq field \
+                            raw-field search";
+
+/// Parts of the names of options whose value is a file or folder.
+const PATH_OPTIONS: &str = "out file dir path tree log dump jar trace prefix target fprint fls";
+
+fn is_among(list: &str, name: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == name)
 }
 
-/// Programs that write, and the options whose value is what they write.
-const WRITERS: &[(&[&str], Operands, &[&str])] = &[
-    (&["cp", "mv", "install"], Operands::Last, INTO),
-    (&["ln"], Operands::All, INTO),
-    (&["tee", "sponge"], Operands::All, &[]),
-    (
-        &[
-            "touch", "truncate", "mkdir", "rm", "rmdir", "unlink", "shred",
-        ],
-        Operands::Touched,
-        &[],
-    ),
-    (&["sort"], Operands::None, &["-o", "--output"]),
-    (
-        &["curl"],
-        Operands::Names,
-        &["-o", "--output", "--output-dir"],
-    ),
-    (
-        &["wget"],
-        Operands::Names,
-        &["-O", "--output-document", "-P", "--directory-prefix"],
-    ),
-    (
-        &["tar", "patch"],
-        Operands::None,
-        &["-C", "-d", "--directory"],
-    ),
-    (&["unzip"], Operands::None, &["-d"]),
-];
-
-const INTO: &[&str] = &["-t", "--target-directory"];
-
-/// Files that a command writes, as far as its words say, for what is run after.
-pub(super) fn written(command: &SimpleCommand) -> Vec<&Word> {
-    let Some((first, arguments)) = command.words.split_first() else {
-        return Vec::new();
-    };
-    let name = programs::base_name(first).unwrap_or_default();
-    match WRITERS.iter().find(|(names, ..)| names.contains(&name)) {
-        Some((_, Operands::All | Operands::Last, _)) => arguments.iter().collect(),
-        Some((_, _, options)) => values(arguments, options),
-        None => values(arguments, &["-o"]),
-    }
-}
-
-fn values<'a>(arguments: &'a [Word], options: &[&'static str]) -> Vec<&'a Word> {
-    let values = split(arguments, options).0;
-    values.into_iter().map(|(word, _)| word).collect()
-}
-
-/// What a command unpacks or builds, into files that its words don't name.
-pub(super) fn unpacked(command: &SimpleCommand) -> &[Word] {
-    const PROGRAMS: &[&str] = &[
-        "tar", "bsdtar", "unzip", "7z", "cpio", "ar", "patch", "gcc", "cc", "g++", "c++", "clang",
-        "clang++", "rustc", "javac",
-    ];
-    match command.words.split_first() {
-        Some((first, arguments))
-            if programs::base_name(first).is_some_and(|name| PROGRAMS.contains(&name)) =>
-        {
-            arguments
-        }
-        _ => &[],
-    }
-}
-
-/// Data in the path of what a program writes makes it a path with data in it.
+/// Data in the path of what a program opens makes it a path with data in it.
 pub(super) fn check(lexed: &Lexed, source: &Source<'_>, places: &Places) -> Result<(), Refusal> {
     let opened = Opened::new(lexed, source);
-    // A plain integer is a name like any other.
-    let data = |word: &Word| opened.data(word).filter(|piece| !is_integer(&piece.text));
-    let write = |word: &Word, what: &str| match data(word) {
-        Some(piece) => places.write(&opened.path(word, piece, what)?).map(drop),
-        None => Ok(()),
-    };
     for command in &lexed.commands {
-        let Some(name) = command.words.first().and_then(programs::base_name) else {
+        let Some((program, arguments)) = command.words.split_first() else {
             continue;
         };
-        let arguments = &command.words[1..];
-        if name == "dd" {
-            for word in arguments.iter().filter(|word| is_target_of_dd(word)) {
-                write(&after(word, "of="), "the target of `dd`")?;
+        let name = programs::base_name(program).unwrap_or_default();
+        for at in (0..arguments.len()).filter(|_| !takes_only_text(name)) {
+            let is_data = |piece: &&Piece| !is_integer(&piece.text);
+            if !opened.pieces(&arguments[at]).iter().any(is_data) {
+                continue;
             }
-        }
-        let writer = WRITERS.iter().find(|(names, ..)| names.contains(&name));
-        let Some((_, operands, options)) = writer else {
-            continue;
-        };
-        let what = format!("the target of `{name}`");
-        let (values, mut rest) = split(arguments, options);
-        match operands {
-            Operands::None => rest.clear(),
-            Operands::Last if values.is_empty() => {
-                if let Some(target) = rest.pop() {
-                    write(target, &what)?;
-                }
-            }
-            Operands::All | Operands::Touched => {
-                for word in rest.drain(..) {
-                    write(word, &what)?;
-                }
-            }
-            Operands::Last | Operands::Names => {}
-        }
-        for (word, option) in &values {
-            write(&after(word, option), &what)?;
-        }
-        for word in rest.iter().filter(|word| !word.uses.is_empty()) {
-            // What can't be told is the contents of a variable, not data as it stands.
-            if word.expansions.is_none()
-                && let Some(name) = last_name(&opened.text(word))
-            {
-                places.write(&name)?;
+            for (access, path) in accesses(&opened, name, arguments, at)? {
+                match access {
+                    Access::Write => places.write(&path)?,
+                    Access::Read => places.read(&path)?,
+                };
             }
         }
     }
     Ok(())
 }
 
-fn is_target_of_dd(word: &Word) -> bool {
-    word.text.starts_with("of=") && word.data.iter().all(|&(_, at)| at >= 3)
+/// What a program does with the file that an argument names.
+#[derive(Clone, Copy)]
+enum Access {
+    Read,
+    Write,
 }
 
-/// The values of `options`, each with the beginning of its word that is no part of it, and the operands.
-fn split<'a>(
-    arguments: &'a [Word],
-    options: &[&'static str],
-) -> (Vec<(&'a Word, &'a str)>, Vec<&'a Word>) {
-    let (mut values, mut operands) = (Vec::new(), Vec::new());
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let before_data = word.data.first().map_or(word.text.len(), |&(_, at)| at);
-        let author = &word.text[..before_data];
-        if word.is("--") {
-            operands.extend(words.by_ref());
-        } else if !author.starts_with('-') {
-            operands.push(word);
-        } else if let Some(value) = options.iter().find_map(|option| value_at(author, option)) {
-            match word.is_literal() && value == author.len() {
-                true => values.extend(words.next().map(|word| (word, ""))),
-                false => values.push((word, &author[..value])),
-            }
+/// What the program `name` may open because of the argument at `at`, which has data in it.
+fn accesses(
+    opened: &Opened<'_>,
+    name: &str,
+    arguments: &[Word],
+    at: usize,
+) -> Result<Vec<(Access, Text)>, Refusal> {
+    let word = &arguments[at];
+    let option = option_of(arguments, at);
+    let is_text = option.is_some_and(|option| names_text(name, option));
+    let is_output = match is_among(TAKE_TEXT, name) {
+        true => option.is_some() && !is_text,
+        false => option.is_some_and(names_path) && !is_text,
+    };
+    if has_scheme(&word.text) {
+        // A fetched file has its name.
+        let name = last_name(&opened.text(word)).map(|name| (Access::Write, name));
+        return Ok(name.into_iter().collect());
+    }
+    let paths = paths(opened, name, word)?;
+    let all = |access: Access| paths.iter().map(|path| (access, path.clone())).collect();
+    if is_among(TAKE_TEXT, name) && !is_output {
+        // `-d @file`
+        let files = paths
+            .iter()
+            .filter_map(|path| without_first(path, &['@', '<']));
+        return Ok(files.map(|path| (Access::Read, path)).collect());
+    }
+    if is_output || !is_among(READ, name) {
+        return Ok(all(Access::Write));
+    }
+    Ok(match is_text || is_pattern(name, arguments, at) {
+        true => Vec::new(),
+        false => all(Access::Read),
+    })
+}
+
+/// The paths that `word` may be, or end with: `of=PATH`, `-oPATH`, `user@host:PATH`.
+fn paths(opened: &Opened<'_>, name: &str, word: &Word) -> Result<Vec<Text>, Refusal> {
+    let pieces = opened.pieces(word);
+    let can_be_told = word.expansions.is_none() && !word.is_pattern && !word.has_tilde;
+    let mut paths = Vec::new();
+    if let (true, Some(&piece)) = (is_among(WRITE, name), pieces.first()) {
+        let what = format!("the target of `{name}`");
+        for end in ends(word) {
+            paths.push(opened.path(&end, piece, &what)?);
+        }
+    } else if can_be_told {
+        paths.extend(ends(word).iter().map(|end| opened.text(end)));
+    } else {
+        // Where the author says where it begins, data is what is below.
+        let is_direct = pieces.len() == word.data.len();
+        let direct = word.data.first().map(|&(_, at)| at);
+        let start = direct
+            .filter(|_| is_direct)
+            .or(word.expansions.map(|(first, _)| first));
+        let cut = |end: &Word| word.text.len() - end.text.len();
+        let is_whole = !word.has_tilde && ends(word).iter().any(|end| Some(cut(end)) == start);
+        paths.extend(pieces.iter().map(|piece| match is_whole {
+            true => text_of(piece, &piece.text),
+            false => text_of(piece, piece.text.trim_start_matches('/')),
+        }));
+    }
+    paths.retain(|path| {
+        let length = path.pieces().iter().map(|piece| piece.text.len()).sum();
+        (1..MAX_PATH).contains(&length)
+    });
+    Ok(paths)
+}
+
+fn text_of(piece: &Piece, text: &str) -> Text {
+    Text::new(vec![Piece {
+        text: text.to_owned(),
+        ..piece.clone()
+    }])
+}
+
+/// The word, unless it is an option with its value, and what follows a separator before data in it.
+fn ends(word: &Word) -> Vec<Word> {
+    let is_option = word.text.starts_with('-');
+    let mut cuts: Vec<usize> = (!is_option).then_some(0).into_iter().collect();
+    let expanded = word.expansions.map(|(first, _)| first);
+    for at in word.data.iter().map(|&(_, at)| at).chain(expanded) {
+        let before = &word.text[..at];
+        if let Some(separator) = before.rfind(['=', ':', ',']) {
+            cuts.push(separator + 1);
+        } else if is_option && !before.starts_with("--") && before.is_char_boundary(2) {
+            // `-oPATH`, `-qOPATH`
+            cuts.extend([2, at]);
         }
     }
-    (values, operands)
+    cuts.sort_unstable();
+    cuts.dedup();
+    cuts.into_iter().map(|cut| word.from(cut)).collect()
 }
 
-/// Where in `text` the value of `option` begins: `--output=`, `-o`, or `-so` for several letters.
-fn value_at(text: &str, option: &str) -> Option<usize> {
-    if option.starts_with("--") {
-        let rest = text.strip_prefix(option)?;
-        return matches!(rest, "")
-            .then_some(text.len())
-            .or_else(|| rest.starts_with('=').then_some(option.len() + 1));
+/// The option whose value an argument is, or that it begins with.
+fn option_of(arguments: &[Word], at: usize) -> Option<&str> {
+    let word = &arguments[at];
+    let before_data = word.data.first().map_or(word.text.len(), |&(_, at)| at);
+    let joined = &word.text[..before_data];
+    if joined.starts_with('-') && (word.text.len() > 1 || !word.data.is_empty()) {
+        return Some(joined.split('=').next().unwrap_or_default());
     }
-    let letter = option.strip_prefix('-')?;
-    let at = text.strip_prefix('-')?.find(letter)?;
-    (!text.starts_with("--")).then_some(at + 1 + letter.len())
+    let before = arguments.get(at.checked_sub(1)?)?;
+    let is_option = before.is_literal()
+        && before.text.starts_with('-')
+        && !before.text.contains('=')
+        && !before.is("-")
+        && !before.is("--");
+    is_option.then_some(&before.text)
 }
 
-/// `word` without its `beginning`.
-fn after(word: &Word, beginning: &str) -> Word {
-    let rest = word.text.strip_prefix(beginning).unwrap_or(&word.text);
-    let cut = word.text.len() - rest.len();
-    let moved = |&(number, at): &(usize, usize)| (number, at.saturating_sub(cut));
-    Word {
-        text: rest.to_owned(),
-        data: word.data.iter().map(moved).collect(),
-        uses: word.uses.clone(),
-        expansions: word.expansions,
-        names: word.names.clone(),
-        is_pattern: word.is_pattern,
-        has_tilde: word.has_tilde,
-        ..Word::default()
+/// Whether the value of an option is a file or folder, to be safe one that is written.
+fn names_path(option: &str) -> bool {
+    let is_short = !option.starts_with("--") && option.len() <= 4;
+    let mut parts = PATH_OPTIONS.split_ascii_whitespace();
+    match is_short {
+        true => option.ends_with(['o', 'O', 'C', 'T']),
+        false => parts.any(|part| option.contains(part)),
     }
 }
 
-/// The last name of a path, which a copy has in its new folder.
-fn last_name(path: &Text) -> Option<Text> {
-    let whole = path.to_string();
+/// Whether the value of an option is text, of a program that takes text or reads.
+fn names_text(name: &str, option: &str) -> bool {
+    let letters: &[char] = match is_among(TAKE_TEXT, name) {
+        true => &[
+            'd', 'H', 'X', 'A', 'u', 'e', 'b', 'F', 't', 'l', 'R', 'q', 'f',
+        ],
+        false => &['m', 'S', 'G', 'e', 'n'],
+    };
+    let word = option.trim_start_matches('-');
+    let is_short = !option.starts_with("--") && word.len() <= 3;
+    is_among(TEXT_OPTIONS, word) || (is_short && word.ends_with(letters))
+}
+
+/// Whether an argument is what `grep` looks for.
+fn is_pattern(name: &str, arguments: &[Word], at: usize) -> bool {
+    let is_operand = |word: &Word| !word.text.starts_with('-');
+    let first = arguments.iter().position(is_operand);
+    is_among("grep egrep fgrep rg", name) && first == Some(at)
+}
+
+fn has_scheme(text: &str) -> bool {
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        !scheme.is_empty()
+            && !scheme.eq_ignore_ascii_case("file")
+            && scheme
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'+')
+    })
+}
+
+/// Whether a command of this name opens none of its arguments.
+fn takes_only_text(name: &str) -> bool {
+    !matches!(programs::kind(name), Kind::Plain | Kind::ChangesDirectory)
+}
+
+/// The rest of a path that begins with one of `characters`.
+fn without_first(path: &Text, characters: &[char]) -> Option<Text> {
+    let mut pieces = path.pieces().to_vec();
+    let first = pieces.iter_mut().find(|piece| !piece.text.is_empty())?;
+    let rest = first.text.strip_prefix(characters)?.to_owned();
+    first.text = rest;
+    Some(Text::new(pieces))
+}
+
+/// The last name of an address, which a fetched file has.
+fn last_name(address: &Text) -> Option<Text> {
+    let whole = address.to_string();
     let whole = whole.split(['?', '#']).next()?;
     let name = whole.trim_end_matches('/').rsplit('/').next()?;
     if matches!(name, "" | "." | "..") {
         return None;
     }
-    let data = path
+    let data = address
         .pieces()
         .iter()
         .find(|piece| !piece.origin.is_trusted())?;
-    Some(Text::new(vec![Piece {
-        text: name.to_owned(),
-        ..data.clone()
-    }]))
+    Some(text_of(data, name))
+}
+
+/// Words of a command that say which files it writes: if data is in one of them, it may be any file.
+pub(super) fn outputs(command: &SimpleCommand) -> impl Iterator<Item = &Word> {
+    let redirected = command
+        .redirections
+        .iter()
+        .filter(|redirection| redirection.operator == Operator::Write)
+        .map(|redirection| &redirection.target);
+    let (name, arguments) = started(&command.words);
+    let writes = (is_among(WRITE, name) && !is_among(PUT_NOTHING, name)) || is_among(UNPACK, name);
+    let is_output = move |at: usize| writes || option_of(arguments, at).is_some_and(names_path);
+    let written = (0..arguments.len()).filter(move |&at| is_output(at));
+    redirected
+        .chain(written.map(|at| &arguments[at]))
+        .filter(|word| !word.is("/dev/null"))
+}
+
+/// Whether a command unpacks or splits what it reads, into files that its words don't name.
+pub(super) fn unpacks(command: &SimpleCommand) -> bool {
+    is_among(UNPACK, started(&command.words).0)
+}
+
+/// Names of files that a command may write, as far as its words say.
+pub(super) fn written(lexed: &Lexed) -> HashSet<String> {
+    let mut names = HashSet::new();
+    add_written(lexed, 0, &mut names);
+    names
+}
+
+fn add_written(lexed: &Lexed, depth: usize, names: &mut HashSet<String>) {
+    let carriers = Carriers::of(lexed);
+    let mut add = |word: &Word| {
+        names.extend(file_names(&word.text));
+        for value in carriers.values(word) {
+            names.extend(file_names(value));
+        }
+    };
+    lexed.commands.iter().flat_map(outputs).for_each(&mut add);
+    let mut codes = Vec::new();
+    for command in &lexed.commands {
+        let (name, arguments) = started(&command.words);
+        let reads = is_among(READ, name) || is_among(PUT_NOTHING, name) || takes_only_text(name);
+        match programs::runner(name, arguments) {
+            Some(Runner::Language | Runner::Filter) => {
+                arguments
+                    .iter()
+                    .filter(|word| is_code(word))
+                    .for_each(&mut add);
+            }
+            Some(_) => codes.extend(arguments.iter().filter(|word| is_code(word))),
+            None if !reads => arguments.iter().for_each(&mut add),
+            None => {}
+        }
+    }
+    for code in codes.into_iter().filter(|_| depth < MAX_DEPTH) {
+        let text = code.text.as_str().into();
+        if let Some(source) = Source::new(&text) {
+            add_written(&lexer::lex(&source, &[]), depth + 1, names);
+        }
+    }
+}
+
+/// The program that a command starts in the end, and its arguments.
+fn started(words: &[Word]) -> (&str, &[Word]) {
+    let mut words = words;
+    loop {
+        if words.is_empty() {
+            return ("", words);
+        }
+        let Ok(resolved) = programs::resolve(words) else {
+            return ("", &words[1..]);
+        };
+        let arguments = &words[resolved.program + 1..];
+        let starts = |word: &Word| programs::starts_command(&word.text);
+        match arguments.iter().position(starts) {
+            Some(at) if resolved.name == "find" => words = &arguments[at + 1..],
+            _ => return (resolved.name, arguments),
+        }
+    }
+}
+
+fn is_code(word: &Word) -> bool {
+    word.text
+        .contains([' ', '\t', '\n', '(', ';', '>', '|', '&'])
+}
+
+/// What in `text` may be the name of a file, without its folders and in lower case.
+pub(super) fn file_names(text: &str) -> impl Iterator<Item = String> {
+    let is_of_name = |character: char| {
+        character.is_alphanumeric() || matches!(character, '.' | '_' | '-' | '+' | '~' | '%')
+    };
+    let joined = text.get(2..).filter(|_| text.starts_with('-'));
+    text.split(move |character| !is_of_name(character))
+        .chain(joined)
+        .filter(|name| !matches!(*name, "" | "." | ".."))
+        .map(str::to_lowercase)
 }

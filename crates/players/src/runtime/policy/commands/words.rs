@@ -19,6 +19,8 @@ pub(super) struct Lexed {
     pub(super) listed: Vec<Range<usize>>,
     /// The variables of all `for`, and those that stand in their lists.
     pub(super) loops: (Vec<String>, Vec<String>),
+    /// What stands in here-documents.
+    pub(super) here_documents: Vec<String>,
     /// The first data that stands where it can't be bound.
     pub(super) misplaced: Option<(usize, Place)>,
     /// Why the lexer may be wrong about what it found.
@@ -38,6 +40,10 @@ pub(super) struct Facts {
     pub(super) has_double_parenthesis: bool,
     /// A here-document in which something is expanded.
     pub(super) expands_here_document: bool,
+    /// A `|` or a here-string: what a program reads may be data.
+    pub(super) has_pipe: bool,
+    /// The output of a command stands somewhere.
+    pub(super) has_substitution: bool,
     /// A here-document with a command in it.
     pub(super) has_hidden_command: bool,
 }
@@ -49,6 +55,8 @@ impl Facts {
         self.defines_functions |= other.defines_functions;
         self.has_double_parenthesis |= other.has_double_parenthesis;
         self.expands_here_document |= other.expands_here_document;
+        self.has_pipe |= other.has_pipe;
+        self.has_substitution |= other.has_substitution;
         self.has_hidden_command |= other.has_hidden_command;
     }
 }
@@ -131,6 +139,22 @@ impl Word {
     pub(super) fn substitute(&mut self) {
         self.expand();
         self.has_substitution = true;
+    }
+
+    /// What follows its first `cut` literal bytes.
+    pub(super) fn from(&self, cut: usize) -> Self {
+        let moved = |&(number, at): &(usize, usize)| (number, at - cut);
+        let after = self.data.iter().filter(|&&(_, at)| at >= cut);
+        Self {
+            text: self.text[cut..].to_owned(),
+            data: after.map(moved).collect(),
+            uses: self.uses.clone(),
+            expansions: self.expansions,
+            names: self.names.clone(),
+            is_pattern: self.is_pattern,
+            has_tilde: self.has_tilde,
+            ..Self::default()
+        }
     }
 
     /// Whether nothing in it changes at run time.

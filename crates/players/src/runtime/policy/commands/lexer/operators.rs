@@ -41,6 +41,7 @@ impl Lexer<'_> {
             _ => {
                 // `&&`, `||`, `|&`, or a single one.
                 if !self.bump_if(character) && character == '|' {
+                    self.lexed.facts.has_pipe = true;
                     self.bump_if('&');
                 }
                 self.end_command();
@@ -147,7 +148,7 @@ impl Lexer<'_> {
     /// `<` or `>` was read.
     pub(super) fn angle(&mut self, character: char) {
         if self.bump_if('(') {
-            self.word().substitute();
+            self.substitute();
             return self.push_list(Opener::Parenthesis);
         }
         let is_descriptor = self.list().word.as_ref().is_some_and(|word| {
@@ -175,6 +176,7 @@ impl Lexer<'_> {
         let operator = match (character, self.peek()) {
             ('<', Some('<')) => {
                 self.bump();
+                self.lexed.facts.has_pipe = true;
                 if self.bump_if('<') {
                     Operator::HereString
                 } else {
@@ -231,6 +233,7 @@ impl Lexer<'_> {
 
     /// Reads the body of a here-document and the line that ends it.
     fn here_document(&mut self, here_document: &HereDocument) {
+        self.lexed.here_documents.push(String::new());
         let mut is_joined = false;
         loop {
             let mut line = String::new();
@@ -258,6 +261,10 @@ impl Lexer<'_> {
             }
             if is_last {
                 return self.doubt("a here-document isn't closed");
+            }
+            if let Some(content) = self.lexed.here_documents.last_mut() {
+                content.push_str(text);
+                content.push('\n');
             }
             if !here_document.is_quoted {
                 self.expansions_in_here_document(&line);

@@ -25,7 +25,7 @@ impl Lexer<'_> {
                             is_command: false,
                         });
                     } else {
-                        self.word().substitute();
+                        self.substitute();
                         self.push_list(Opener::Parenthesis);
                     }
                 }
@@ -111,7 +111,7 @@ impl Lexer<'_> {
 
     /// `` `…` `` ends at the next backtick without a backslash; what is in it is read anew.
     pub(super) fn backticks(&mut self, is_in_double: bool) {
-        self.word().substitute();
+        self.substitute();
         let mut content = Vec::new();
         loop {
             match self.bump() {

@@ -23,6 +23,7 @@ impl Rules<'_> {
         self.evaluates |= word.expansions.is_some_and(|(first, _)| is_before(first))
             || !is_integer(subscript.trim_end_matches(']'));
         if programs::is_special(name) {
+            self.takes_orders(word);
             self.expands(std::slice::from_ref(word));
             self.refuse_any(
                 word,
@@ -34,6 +35,15 @@ impl Rules<'_> {
         self.moves_data |= word.has_substitution;
         self.carried.extend(word.uses.clone());
         Ok(())
+    }
+
+    /// A variable that decides what runs gets a value: a file, or code.
+    fn takes_orders(&mut self, word: &Word) {
+        self.runs_file(word);
+        let value = word.text.split_once('=').map(|(_, value)| value);
+        if let Some(code) = value.filter(|value| value.contains(['$', '`'])) {
+            self.shell_code(code);
+        }
     }
 
     pub(super) fn declares(&mut self, arguments: &[Word]) -> Result<(), Refusal> {
@@ -61,6 +71,7 @@ impl Rules<'_> {
             if let Some(equals) = equals
                 && programs::is_special(&word.text[..equals])
             {
+                self.takes_orders(word);
                 self.expands(std::slice::from_ref(word));
                 self.refuse_any(
                     word,

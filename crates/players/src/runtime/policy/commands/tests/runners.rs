@@ -115,12 +115,9 @@ fn data_in_the_target_of_a_copy_is_a_path() {
             "{template}"
         );
     }
-    // The copy has its name.
+    // What is fetched has its name.
     let name = |template: &str, path: &str| command(template, &[("a.b", path)]).map(drop);
     for template in [
-        "cp {{a.b}} .",
-        "mv {{a.b}} g share/",
-        "cp -t share {{a.b}}",
         "curl -sO https://example.com{{a.b}}",
         "wget https://example.com{{a.b}}",
     ] {
@@ -212,5 +209,187 @@ fn data_does_not_reach_what_runs_its_input() {
         "touch ./{{a.b}}; set -- *; eval \"$1\"",
     ] {
         refused(template, "x");
+    }
+}
+
+/// Whatever the program is: where its arguments lead is known of a few only.
+#[test]
+fn data_in_an_argument_is_a_path_to_any_program() {
+    for (template, reads) in [
+        ("./tool {{a.b}}", false),
+        ("tool --x={{a.b}}", false),
+        ("tool -x{{a.b}}", false),
+        ("tool x:{{a.b}}", false),
+        ("tool -vo '{{a.b}}'", false),
+        ("x={{a.b}}; tool \"$x\"", false),
+        ("for x in {{a.b}}; do tool $x; done", false),
+        ("set -- {{a.b}}; tool \"$1\"", false),
+        ("tool \"$(printf %s {{a.b}})\"", false),
+        ("shuf -o {{a.b}} -e x", false),
+        ("tar cf {{a.b}} x", false),
+        ("zip -q {{a.b}} x", false),
+        ("openssl rand -out {{a.b}} 8", false),
+        ("curl -sD {{a.b}} https://example.com", false),
+        ("curl -c {{a.b}} https://example.com", false),
+        ("git diff --output={{a.b}}", false),
+        ("git archive -o {{a.b}} HEAD", false),
+        ("find . -fprint {{a.b}}", false),
+        ("sort -o {{a.b}} x", false),
+        ("xxd x {{a.b}}", false),
+        ("uniq x {{a.b}}", false),
+        ("cp {{a.b}} x", false),
+        ("cat {{a.b}}", true),
+        ("grep x {{a.b}}", true),
+        ("git add {{a.b}}", true),
+        ("cd {{a.b}}", true),
+        ("diff x {{a.b}}", true),
+        ("curl -d @{{a.b}} https://example.com", true),
+        ("curl -F x=@{{a.b}} https://example.com", true),
+        ("find {{a.b}} -name x", true),
+    ] {
+        let kind = |path: &str| command(template, &[("a.b", path)]).map_err(|refusal| refusal.kind);
+        for path in ["/etc/x", "../x", "x/../../x", "//etc/x"] {
+            assert_eq!(
+                kind(path).expect_err(template),
+                RefusalKind::Path,
+                "{template}: {path}"
+            );
+        }
+        for path in ["Makefile", "x/package.json"] {
+            assert_eq!(kind(path).is_ok(), reads, "{template}: {path}");
+        }
+        assert!(kind("share/x").is_ok(), "{template}");
+        assert!(kind(&"long ".repeat(1_000)).is_ok(), "{template}");
+    }
+    // Below a place that the author names, data stays below it.
+    for path in ["../x", "/../x", ".bashrc"] {
+        assert!(
+            command("tool $HOME/{{a.b}}", &[("a.b", path)]).is_err(),
+            "{path}"
+        );
+        assert!(
+            command("tool ~/{{a.b}}", &[("a.b", path)]).is_err(),
+            "{path}"
+        );
+    }
+    for template in ["tool $HOME/{{a.b}}", "curl $HOST{{a.b}}"] {
+        assert!(command(template, &[("a.b", "/v1/x")]).is_ok(), "{template}");
+    }
+    // What begins with `@` is a file to `curl`.
+    assert!(
+        command(
+            "curl -d {{a.b}} https://example.com",
+            &[("a.b", "@/etc/passwd")]
+        )
+        .is_err()
+    );
+}
+
+#[test]
+fn text_is_no_path_where_a_program_expects_text() {
+    for template in [
+        "echo {{a.b}}",
+        "printf '%s\\n' {{a.b}} > share",
+        "[ {{a.b}} = x ]",
+        "x={{a.b}}",
+        "git commit -m {{a.b}}",
+        "git commit -am {{a.b}}",
+        "git commit --message={{a.b}}",
+        "git log --grep {{a.b}}",
+        "grep -F -- {{a.b}} share",
+        "grep -e {{a.b}} share",
+        "rg {{a.b}}",
+        "find . -name {{a.b}}",
+        "find . -path {{a.b}} -print",
+        "curl https://example.com/{{a.b}}",
+        "curl https://example.com/?x={{a.b}}",
+        "curl -d {{a.b}} https://example.com",
+        "curl -H 'X: {{a.b}}' https://example.com",
+        "gh issue create --title {{a.b}} --body {{a.b}}",
+        "expr {{a.b}} : x",
+        "sleep {{a.b}}",
+        "VALUE={{a.b}} ./tool",
+        "export VALUE={{a.b}}; ./tool",
+        "printf %s {{a.b}} | ./tool",
+    ] {
+        for text in ["/api/users", "../users", "the file ../x is missing"] {
+            command(template, &[("a.b", text)])
+                .unwrap_or_else(|refusal| panic!("{template} with {text}: {refusal}"));
+        }
+    }
+}
+
+#[test]
+fn data_does_not_name_the_program() {
+    for template in [
+        "d={{a.b}}; \"$d/run.sh\"",
+        "d={{a.b}}; $d/run.sh",
+        "read -r d <<< {{a.b}}; \"$d/run.sh\"",
+        "set -- {{a.b}}; \"$1/run.sh\"",
+        "for d in {{a.b}}; do \"$d/run.sh\"; done",
+        "\"$(printf %s {{a.b}})/run.sh\"",
+        "printf %s {{a.b}} > name; \"$(cat name)/run.sh\"",
+        "d={{a.b}}; e=$d; ${e}/run.sh",
+    ] {
+        refused(template, "x");
+    }
+}
+
+#[test]
+fn what_data_was_written_to_does_not_run() {
+    for template in [
+        "printf %s {{a.b}} > out/x; cd out; sh x",
+        "printf %s {{a.b}} > out/x; sh out//x",
+        "printf %s {{a.b}} > out/x; sh out/./x",
+        "printf %s {{a.b}} > out/x; sh ./out/y/../x",
+        "printf %s {{a.b}} > X; sh x",
+        "printf %s {{a.b}} | dd of=x; sh x",
+        "printf %s {{a.b}} | sudo tee x; sh x",
+        "printf %s {{a.b}} | tool --save=x; sh x",
+        "printf %s {{a.b}} | tool -sx; sh x",
+        "printf %s {{a.b}} | split -b 1k - x; sh xaa",
+        "printf %s {{a.b}} | base64 -d | tar x; sh x",
+        "printf %s {{a.b}} | patch -p1; ./x",
+        "patch <<< {{a.b}}; ./x",
+        "printf %s {{a.b}} | python3 -c 'import sys; open(\"x\", \"w\").write(sys.stdin.read())'; sh x",
+        "printf %s {{a.b}} | awk '{ print > \"x\" }'; sh x",
+        "printf %s {{a.b}} | sh -c 'cat > x'; sh x",
+        "printf %s {{a.b}} > x; sh -c 'sh x'",
+        "printf %s {{a.b}} > x; nice sh ./x",
+        "printf %s {{a.b}} > x; BASH_ENV=x bash -c true",
+        "printf %s {{a.b}} > x; export BASH_ENV=./x; bash -c true",
+        "printf %s {{a.b}} > x; env BASH_ENV=x bash -c true",
+        "printf %s {{a.b}} > x; bash --rcfile x -i",
+        "printf %s {{a.b}} > x.js; node -r ./x.js y.js",
+        "printf %s {{a.b}} > x; awk -f x y",
+        "printf %s {{a.b}} > x; sed -nf x y",
+        "printf %s {{a.b}} > x; jq --from-file x y",
+        "curl -sO https://example.com/{{a.b}}/x; sh x",
+        "curl -s https://example.com/{{a.b}} -o x; chmod +x x; ./x",
+        "printf %s {{a.b}} > Makefile; make",
+        "printf %s {{a.b}} > package.json; npm test",
+        "printf %s {{a.b}} > json.py; python3 tool.py",
+        "printf %s {{a.b}} > .gitattributes; git status",
+    ] {
+        refused(template, "x");
+    }
+    for template in [
+        "printf %s {{a.b}} > in.json; python3 tool.py in.json",
+        "printf %s {{a.b}} > in.json; ./tool in.json",
+        "printf %s {{a.b}} > in.json; jq -r .x in.json",
+        "printf %s {{a.b}} > in.txt; sed -n 1p in.txt",
+        "printf %s {{a.b}} > in.txt; awk '{ print $1 }' in.txt",
+        "printf %s {{a.b}} | tee in.txt | sh count.sh",
+        "printf %s {{a.b}} > Makefile; git add Makefile",
+        "printf %s {{a.b}} > x.py; git add x.py",
+        "chmod +x tool; ./tool {{a.b}}",
+        "test -x tool && ./tool {{a.b}}",
+        "ls tool; ./tool {{a.b}}",
+        "mkdir -p out; printf %s {{a.b}} > out/x; sh run.sh",
+        "tar xf tools.tar; echo {{a.b}}",
+        "$HOME/bin/tool {{a.b}}",
+    ] {
+        command(template, &[("a.b", "x")])
+            .unwrap_or_else(|refusal| panic!("{template}: {refusal}"));
     }
 }
