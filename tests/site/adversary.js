@@ -1231,7 +1231,8 @@ function misleads(old, c, isAway = false) {
   const isNamed = isThere && plain(words(target)) === old.shown;
   const isKept = isThere && isSamePlace(old.place, placeOf(target));
   // What went into a new frame or part left its place to what is still there.
-  const hasLeft = isThere && placeOf(target).length > old.place.length && here.some((one) => placeOf(one).length <= old.place.length);
+  const depth = (place) => place.filter((entry) => entry.kind === 'frame' || entry.kind === 'part').length;
+  const hasLeft = isThere && depth(placeOf(target)) > depth(old.place) && here.some((one) => depth(placeOf(one)) <= depth(old.place));
   if ((!(isNamed && isKept) || hasLeft) && here.length) return 'another element is in its place, with its name';
   if (isThere && (c.isCovered || !isEnabled(target)) && others.some(isEnabled) && (old.alike === 1 || here.length)) return 'another element of its name can be used';
   // The step says where it was if something else had the same name. If not, its name alone says it.

@@ -55,6 +55,34 @@ pub fn put(way: Way, text: &str, path: &str) -> String {
     format!("{folder}cat {operator} {path} <<'{delimiter}'\n{text}{delimiter}")
 }
 
+/// A command that runs `command` in `folder`: all of it, and nothing if there is no such folder.
+pub fn run_in(folder: &str, command: &str) -> String {
+    let (start, end) = braces(command);
+    format!("cd {} && {start}{command}{end}", quote_file(folder))
+}
+
+/// The command and the folder of what [`run_in`] made.
+pub(super) fn read_run_in(text: &str) -> Option<(String, String)> {
+    let (folder, rest) = unquote_file(text.strip_prefix("cd ")?)?;
+    let command = rest.strip_prefix(" && ")?;
+    let inside = command
+        .strip_prefix("{\n")
+        .and_then(|inside| inside.strip_suffix("\n}"));
+    Some((folder, inside.unwrap_or(command).to_owned()))
+}
+
+/// What holds a command together that has more to it than words, `|` and `&&`: `a & b`, a here-document, a comment.
+fn braces(command: &str) -> (&'static str, &'static str) {
+    let plain = command.replace("&&", "").replace(">&", "");
+    match plain.contains(['\n', ';', '&', '#', '\\', '`'])
+        || plain.contains("||")
+        || plain.contains("<<")
+    {
+        true => ("{\n", "\n}"),
+        false => ("", ""),
+    }
+}
+
 /// The word that [`quote`] made, at the start of `text`, and what follows it.
 pub(super) fn unquote(text: &str) -> Option<(String, &str)> {
     let mut rest = text.strip_prefix('\'')?;

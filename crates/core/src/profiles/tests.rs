@@ -66,7 +66,7 @@ fn each_abstract_tool_has_its_native_call() {
         "runCmd",
         json!({"cmd": "ls; pwd", "cwd": "it's here"}),
         "Bash",
-        json!({"command": r"cd 'it'\''s here' && ls; pwd"}),
+        json!({"command": "(cd 'it'\\''s here' && {\nls; pwd\n})"}),
     );
     assert_native(
         "readFile",

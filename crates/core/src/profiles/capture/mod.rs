@@ -193,7 +193,7 @@ fn in_folder(native: &AdvertisedTool, alike: &Alike) -> String {
         .map(|(argument, native)| format!("{} = {}", key(argument), text(native)))
         .collect();
     let mut entry = format!(
-        "[[tools.runCmd]]\nwith = [\"cwd\"]\nname = {}\nshell = {{ {} = \"cd {{cwd:file}} && {{cmd:raw}}\" }}\n",
+        "[[tools.runCmd]]\nwith = [\"cwd\"]\nname = {}\nshell = {{ {} = \"{{cmd:in cwd}}\" }}\n",
         text(&native.name),
         key(command)
     );

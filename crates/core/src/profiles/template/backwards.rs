@@ -25,7 +25,7 @@ pub(super) fn read(parts: &[Part], text: &str) -> Option<Map<String, Json>> {
 
 /// Reads `parts` from the start of `text`; gives what follows them.
 fn read_parts<'t>(
-    parts: &[Part],
+    parts: &'t [Part],
     mut text: &'t str,
     found: &mut Map<String, Json>,
 ) -> Option<&'t str> {
@@ -55,7 +55,7 @@ fn read_parts<'t>(
 fn read_placeholder<'t>(
     placeholder: &Placeholder,
     text: &'t str,
-    behind: &[Part],
+    behind: &'t [Part],
     found: &mut Map<String, Json>,
 ) -> Option<(Json, &'t str)> {
     let as_json = |(value, rest)| (Json::String(value), rest);
@@ -101,6 +101,16 @@ fn read_placeholder<'t>(
             Some((Json::String(lines), rest))
         }
         Form::Flag(flag) => Some((Json::Bool(true), text.strip_prefix(flag.as_str())?)),
+        Form::In(folder) => {
+            let end = match behind {
+                [] => "",
+                [Part::Literal(literal)] => literal,
+                _ => return None,
+            };
+            let (path, command) = shell::read_run_in(text.strip_suffix(end)?)?;
+            found.insert(folder.clone(), Json::String(path));
+            Some((Json::String(command), end))
+        }
         Form::Into(way, file) => {
             let (content, path, rest) = read_put(*way, text)?;
             found.insert(file.clone(), Json::String(path));

@@ -46,6 +46,8 @@ enum Form {
     Flag(String),
     /// As a command that puts it into the file that another argument names.
     Into(shell::Way, String),
+    /// As a command that runs in the folder that another argument names.
+    In(String),
 }
 
 impl Template {
@@ -85,8 +87,8 @@ fn collect<'t>(parts: &'t [Part], found: &mut Vec<&'t str>) {
             Part::Literal(_) => {}
             Part::Placeholder(placeholder) => {
                 found.push(&placeholder.argument);
-                if let Form::Into(_, file) = &placeholder.form {
-                    found.push(file);
+                if let Form::Into(_, other) | Form::In(other) = &placeholder.form {
+                    found.push(other);
                 }
             }
             Part::Optional(inner) => collect(inner, found),
@@ -117,6 +119,9 @@ fn render(parts: &[Part], args: &Json, to: &mut String) -> Result<(), String> {
                     Form::Flag(flag) => to.push_str(flag),
                     Form::Into(way, file) => {
                         to.push_str(&shell::put(*way, &value, &argument(args, file)?));
+                    }
+                    Form::In(folder) => {
+                        to.push_str(&shell::run_in(&argument(args, folder)?, &value));
                     }
                 }
             }
@@ -186,6 +191,7 @@ fn placeholder(text: &str, usual: &Form) -> Result<Placeholder, String> {
         Some((argument, form)) => match form.split_once(' ') {
             Some(("flag", flag)) => (argument, Form::Flag(flag.to_owned())),
             Some(("lines", prefix)) => (argument, Form::Lines(prefix.to_owned())),
+            Some(("in", folder)) => (argument, Form::In(folder.to_owned())),
             Some(("append", file)) => (argument, Form::Into(shell::Way::Append, file.to_owned())),
             Some(("write", file)) => (argument, Form::Into(shell::Way::Write, file.to_owned())),
             _ => return Err(format!("`{form}` is no form of a placeholder")),

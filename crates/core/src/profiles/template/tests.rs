@@ -58,7 +58,7 @@ fn templates_are_read_backwards() {
         Some(json!({"name": "a"}))
     );
     assert_eq!(pattern.invert("a"), None);
-    let command = Template::shell("cd {cwd:file} && {cmd:raw}").expect("a template");
+    let command = Template::shell("{cmd:in cwd}").expect("a template");
     assert_eq!(
         command.invert("cd 'a' && ls && pwd").map(Json::Object),
         Some(json!({"cwd": "a", "cmd": "ls && pwd"}))

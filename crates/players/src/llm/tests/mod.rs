@@ -9,6 +9,7 @@ mod faults;
 mod limits;
 mod refusals;
 mod rules;
+mod run_in;
 mod surfaces;
 
 use std::sync::{Arc, Mutex};

@@ -202,6 +202,9 @@ fn add<'lexed>(words: &'lexed [Word], programs: &mut Vec<Program<'lexed>>) -> Re
         // `find` starts what follows `-exec`.
         let after = &rest[resolved.program + 1..];
         let is_find = resolved.name == "find";
+        if let Some(option) = programs::starting_option(resolved.name, after).filter(|_| !is_find) {
+            return Err(format!("`{option}` starts what its value says"));
+        }
         rest = match after
             .iter()
             .position(|word| is_find && programs::starts_command(&word.text))

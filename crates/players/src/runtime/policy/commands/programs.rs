@@ -4,7 +4,7 @@ mod runners;
 mod wrappers;
 
 use super::words::Word;
-pub(super) use runners::{Runner, has_subcommands, runner};
+pub(super) use runners::{Runner, has_subcommands, runner, starting_option};
 pub(super) use wrappers::resolve;
 
 /// What a program that runs none of its arguments does with them.

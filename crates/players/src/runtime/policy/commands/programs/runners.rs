@@ -50,6 +50,14 @@ pub(in super::super) fn runner(name: &str, arguments: &[Word]) -> Option<Runner>
         .map(|(runner, _)| runner)
 }
 
+/// The option in the list for which `name` starts another program, if it stands among the arguments: `git -c`.
+pub(in super::super) fn starting_option(name: &str, arguments: &[Word]) -> Option<&'static str> {
+    entries()
+        .map(|(_, entry)| entry)
+        .filter(|entry| entry.contains(" -"))
+        .find(|entry| matches(entry, name, arguments))
+}
+
 /// Whether the first argument of `name` decides what it does: `git rebase`, `tar xf`.
 pub(in super::super) fn has_subcommands(name: &str) -> bool {
     if is_named(name, "tar") || is_named(name, "dd") {

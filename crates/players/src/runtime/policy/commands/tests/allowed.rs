@@ -104,6 +104,9 @@ fn only_commands_holds_every_program() {
         );
     }
     for script in [
+        "git -c alias.x='!rm x' x",
+        "git -c core.pager=rm log",
+        "env git clone --upload-pack=rm x",
         "$x",
         "\"$x\" git",
         "$(echo rm) x",
