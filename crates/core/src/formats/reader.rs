@@ -33,6 +33,11 @@ pub(super) struct Reader<'a> {
     slips: Vec<Slip>,
 }
 
+/// Whether a key of this name asserts something.
+fn asserts(name: &str) -> bool {
+    name.starts_with("expect") || matches!(name, "asserts" | "assertion" | "assertions")
+}
+
 /// A key that stands in for a required one which is missing: one finding, reported with the missing one.
 struct Slip {
     object: Span,
@@ -271,7 +276,8 @@ impl<'a> Reader<'a> {
         found.map(|(_, value)| *value)
     }
 
-    /// Warns about keys that nothing reads. Keys for other tools (`$schema`, `_…`, `x-…`) pass.
+    /// Warns about keys that nothing reads, and refuses one that is nearly the name of a key that asserts something: a run
+    /// would pass without it. Keys for other tools (`$schema`, `_…`, `x-…`) pass.
     pub(super) fn unknown_keys(
         &mut self,
         object: Object<'_>,
@@ -280,9 +286,12 @@ impl<'a> Reader<'a> {
         whose: &str,
     ) {
         let code = self.format.unknown;
-        self.each_unknown_key(object, fields, more, |reader, key, span| {
+        self.each_unknown_key(object, fields, more, |reader, key, span, proposal| {
             let message = format!("{whose} has a key `{key}` that nothing reads");
-            reader.warning(code, span, message)
+            match proposal.is_some_and(asserts) {
+                true => reader.error(code, span, message),
+                false => reader.warning(code, span, message),
+            }
         });
     }
 
@@ -295,7 +304,7 @@ impl<'a> Reader<'a> {
         code: Code,
         whose: &str,
     ) {
-        self.each_unknown_key(object, fields, &[], |reader, key, span| {
+        self.each_unknown_key(object, fields, &[], |reader, key, span, _| {
             reader.error(code, span, format!("{whose} has no key `{key}`"))
         });
     }
@@ -305,7 +314,7 @@ impl<'a> Reader<'a> {
         object: Object<'_>,
         fields: &'static [Field],
         more: &[&'static str],
-        report: impl for<'r> Fn(&'r mut Self, &str, Span) -> &'r mut Diagnostic,
+        report: impl for<'r> Fn(&'r mut Self, &str, Span, Option<&str>) -> &'r mut Diagnostic,
     ) {
         for member in object.node.members() {
             let key = member.key.as_str();
@@ -323,7 +332,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let pointer = object.child_pointer(key);
-            let diagnostic = report(self, key, member.key_span);
+            let diagnostic = report(self, key, member.key_span, proposal);
             diagnostic.pointer = Some(pointer);
             diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
             if proposal.is_none() {

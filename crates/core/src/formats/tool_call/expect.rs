@@ -92,7 +92,12 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
         return None;
     };
     let object = Object { node, pointer };
-    reader.unknown_keys(object, fields::EXPECT, &[], "this expectation");
+    reader.only_keys(
+        object,
+        fields::EXPECT,
+        codes::FIELD_UNKNOWN,
+        "this expectation",
+    );
     let mut json_path_rule = None;
     let mut tests = Vec::new();
     let mut is_broken = false;
