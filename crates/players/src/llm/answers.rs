@@ -275,6 +275,20 @@ pub(super) fn changed(elements: &[Element], request: &Request) -> Vec<String> {
             }
         }
     }
+    let made: Vec<String> = call_ids(elements).collect();
+    let mut held: Vec<String> = Vec::new();
+    for part in request.history.iter().flat_map(|message| &message.parts) {
+        if let Part::Call(call) = part
+            && made.contains(&call.id)
+            && !held.contains(&call.id)
+        {
+            held.push(call.id.clone());
+        }
+    }
+    let in_order = made.iter().filter(|id| held.contains(id));
+    if !in_order.eq(&held) {
+        changed.push(format!("the calls are in the order {}", held.join(", ")));
+    }
     changed
 }
 

@@ -4,6 +4,8 @@
 //! cancelled ones may leave none: the walk may pass over them. What the last round of the history holds decides
 //! whether the turn found there is the one that is asked for.
 
+mod results;
+
 use super::llm_script::LlmScript;
 use super::miss::place_of_span;
 use super::request::{Request, RequestedResult};
@@ -449,6 +451,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
             .filter(|&turn_idx| !is_prompt(turn_idx))
             .and_then(|turn_idx| self.said_too_early(turn_idx));
         differences.extend(early.map(Difference::Field));
+        differences.extend(self.said_beside(place, turn_idx).map(Difference::Field));
         match turn_idx {
             Some(turn_idx) if differences.is_empty() => Ok(Position {
                 turn_idx,
@@ -477,82 +480,6 @@ impl<'a, 'r> Aligner<'a, 'r> {
             .get(place.results_from.checked_sub(1)?)?;
         let is_changed = !said.calls.is_empty() && !is_same_text(&turn.squeezed, &said.squeezed);
         is_changed.then(|| said.text.clone())
-    }
-
-    /// Results must have come for exactly the calls of the turn before.
-    fn compare_results(
-        &self,
-        place: Place,
-        arrived: &[(&str, &RequestedResult)],
-    ) -> Option<FieldDifference> {
-        let turn = place.after.and_then(|turn_idx| self.turns.get(turn_idx));
-        let calls = || turn.iter().flat_map(|turn| turn.calls());
-        let is_cancelled = turn.is_some_and(|turn| turn.is_cancelled);
-        let has_come = |id: &str| arrived.iter().any(|&(arrived, _)| arrived == id);
-        let is_asked = |id: &str| calls().any(|call| call.id == id);
-        let is_complete =
-            is_cancelled || calls().all(|call| !call.needs_result || has_come(&call.id));
-        // The same result twice is no other result.
-        if is_complete && arrived.iter().all(|&(id, _)| is_asked(id)) {
-            return None;
-        }
-        let shown = |names: &[&str]| match names.is_empty() {
-            true => "none".to_owned(),
-            false => super::rounds::list(names),
-        };
-        let expected: Vec<&str> = calls().map(|call| call.id.as_str()).collect();
-        let arrived: Vec<&str> = arrived
-            .iter()
-            .map(|&(id, result)| match id.is_empty() {
-                true => result.name.as_str(),
-                false => id,
-            })
-            .collect();
-        Some(FieldDifference {
-            field: "results",
-            expected: shown(&expected),
-            arrived: shown(&arrived),
-        })
-    }
-
-    /// The results that have come since the turn before, each with the id of its call in the script. Where the wire
-    /// has no ids, a result belongs to the next call of its name in the history; without a fitting one, its id is
-    /// empty.
-    fn results_since(&self, place: Place) -> Vec<(&str, &'r RequestedResult)> {
-        let answered = &self.rounds.answered[..];
-        let sides = answered.iter().map(|(side, _)| side);
-        let results = sides
-            .skip(place.results_from)
-            .chain([&self.rounds.last])
-            .flat_map(|side: &UserSide<'r>| side.results.iter().copied());
-        let said = answered.iter().skip(place.results_from.saturating_sub(1));
-        let mut called: Vec<Option<&str>> = match place.results_from {
-            0 => Vec::new(),
-            _ => said
-                .flat_map(|(_, said)| &said.calls)
-                .map(|call| Some(call.name.as_str()))
-                .collect(),
-        };
-        let turn = place.after.and_then(|turn_idx| self.turns.get(turn_idx));
-        let scripted: Vec<&str> = turn
-            .iter()
-            .flat_map(|turn| turn.calls())
-            .map(|call| call.id.as_str())
-            .collect();
-        results
-            .map(|result| {
-                if !result.call_id.is_empty() {
-                    return (result.call_id.as_str(), result);
-                }
-                let name = Some(result.name.as_str());
-                let call_idx = called.iter().position(|called| *called == name);
-                if let Some(call_idx) = call_idx {
-                    called[call_idx] = None;
-                }
-                let id = call_idx.and_then(|call_idx| scripted.get(call_idx));
-                (id.copied().unwrap_or_default(), result)
-            })
-            .collect()
     }
 
     fn first_round_with_calls_of(&self, turn_idx: usize) -> usize {

@@ -164,7 +164,7 @@ async fn calls_are_those_of_the_agent_and_results_go_back() {
     assert_eq!(call["function"]["name"], "Bash");
     let arguments: Value =
         serde_json::from_str(call["function"]["arguments"].as_str().expect("text")).expect("JSON");
-    assert_eq!(arguments["command"], "cd 'sub dir' && make");
+    assert_eq!(arguments["command"], "(cd 'sub dir' && make)");
     let history = json!([
         {"role": "user", "content": "Begin"}, message,
         {"role": "tool", "tool_call_id": call["id"], "content": "ok"},

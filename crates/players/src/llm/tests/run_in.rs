@@ -75,7 +75,7 @@ fn outcome(shell: &str, command: &str, folder: Option<&str>) -> (Option<i32>, St
     let work = place.path().canonicalize().expect("it exists");
     for folder in ["sub", "it's here", "-d"] {
         fs::create_dir(work.join(folder)).expect("made");
-        fs::write(work.join(folder).join("file"), folder).expect("written");
+        fs::write(work.join(folder).join("file"), format!("{folder}\n")).expect("written");
     }
     let start = folder.map_or_else(|| work.clone(), |folder| work.join(folder));
     let script = format!("mark() {{ touch marked; }}\n{command}\nstatus=$?\nwait\nexit $status\n");
