@@ -419,7 +419,14 @@ async fn play(
             .screenshot_on_failure
             .then(|| args.screenshot_dir.clone()),
     };
-    let played = replay::play(play, &mut toolbox, &mut recorder, stop).await;
+    let mut played = replay::play(play, &mut toolbox, &mut recorder, stop).await;
+    let nothing_ran = nothing_ran(&played);
+    if args.strict
+        && let Some(warning) = &nothing_ran
+    {
+        played.verdict = Verdict::Failed;
+        played.failure = Some(warning.clone().strictly());
+    }
     recorder.settle();
     toolbox.shut_down().await;
     recorder.end(&prepare::end(&played));
@@ -435,6 +442,9 @@ async fn play(
         Some(&played),
     ));
     let mut exit = exit_code(played.verdict);
+    if let Some(warning) = nothing_ran.filter(|_| !args.strict) {
+        output.diagnostic(&warning, args.json, &redactor);
+    }
     if let Some(failure) = &played.failure {
         play_output::failure(output, failure, &shown_run_dir, args.json, &redactor);
     }
@@ -475,6 +485,21 @@ pub(super) fn run_dir(
         )
         .with_help("put runs elsewhere with `--run-dir DIR`")
     })
+}
+
+/// A run passed in which the conditions of all steps were false.
+fn nothing_ran(played: &replay::Played) -> Option<Diagnostic> {
+    let summary = &played.summary;
+    let is_empty = summary.passed + summary.tolerated + summary.failed == 0;
+    if played.verdict != Verdict::Passed || !is_empty || summary.skipped == 0 {
+        return None;
+    }
+    let what = match summary.skipped {
+        1 => "the condition of its one step is false".to_owned(),
+        count => format!("the conditions of all {count} are false"),
+    };
+    let warning = Diagnostic::warning(codes::RUN_NOTHING, format!("no step ran: {what}"));
+    Some(warning.with_help("nothing was tested; `--strict` makes that a failure"))
 }
 
 pub(super) fn exit_code(verdict: Verdict) -> ExitCode {

@@ -147,6 +147,7 @@ catalogue! {
     RUN_CALL_FAILED = "C-RUN-02", "a call failed";
     RUN_TIMEOUT = "C-RUN-03", "a call took too long";
     RUN_SERVER_START = "C-RUN-04", "a server could not be started";
+    RUN_NOTHING = "C-RUN-05", "no step ran";
     SAFETY_PATH = "C-SAFE-01", "a path is not allowed";
     SAFETY_COMMAND = "C-SAFE-02", "a command is not allowed";
     SAFETY_DATA = "C-SAFE-03", "data would become code";

@@ -105,14 +105,28 @@ impl Redactor {
         Cow::Owned(redacted)
     }
 
-    /// Beginnings of secrets before a `…`: where a text was cut before its secrets were sought.
+    /// Beginnings of secrets before a `…`, and ends of them after a gap such as `[… 5 bytes dropped …]`: where a text was
+    /// cut before its secrets were sought.
     fn cut_secrets<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
         let is_empty = self.spellings.is_empty();
         let cuts = (!is_empty).then(|| text.match_indices('…'));
-        cuts.into_iter().flatten().filter_map(|(end, _)| {
-            let longest = |secret: &'a String| longest_beginning(secret, &text[..end]);
-            let length = self.spellings.iter().filter_map(longest).max()?;
-            Some(end - length..end)
+        let cuts = cuts.into_iter().flatten();
+        cuts.flat_map(move |(at, mark)| {
+            let before = text[..at].strip_suffix(GAP_START).unwrap_or(&text[..at]);
+            let beginnings = self.spellings.iter();
+            let beginning = beginnings
+                .filter_map(|secret| longest_beginning(secret, before))
+                .max()
+                .map(|length| before.len() - length..before.len());
+            let behind = at + mark.len() + GAP_END.len();
+            let after = text[at + mark.len()..].strip_prefix(GAP_END);
+            let end = after.and_then(|after| {
+                let ends = self.spellings.iter();
+                ends.filter_map(|secret| longest_end(secret, after)).max()
+            });
+            [beginning, end.map(|length| behind..behind + length)]
+                .into_iter()
+                .flatten()
         })
     }
 
@@ -215,12 +229,25 @@ pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
     }
 }
 
+/// What stands around the marks of a gap in the output of a command.
+const GAP_START: &str = "\n[";
+const GAP_END: &str = "]\n";
+
 /// The length of the longest beginning of `secret` that `text` ends with, if it is enough of it to be told.
 fn longest_beginning(secret: &str, text: &str) -> Option<usize> {
     let least = (secret.len() / 2).clamp(SHORTEST_SECRET, 8);
     (least..secret.len())
         .rev()
         .find(|&length| secret.is_char_boundary(length) && text.ends_with(&secret[..length]))
+}
+
+/// The length of the longest end of `secret` that `text` begins with, if it is enough of it to be told.
+fn longest_end(secret: &str, text: &str) -> Option<usize> {
+    let least = (secret.len() / 2).clamp(SHORTEST_SECRET, 8);
+    (least..secret.len()).rev().find(|&length| {
+        let start = secret.len() - length;
+        secret.is_char_boundary(start) && text.starts_with(&secret[start..])
+    })
 }
 
 /// Puts [`REDACTED`] in the place of texts below keys that name credentials, of what follows `Bearer`, and of the password
@@ -366,6 +393,14 @@ mod tests {
             ),
             ("tok_ABCDEFGH12345678…", "[redacted]…"),
             ("tok_… hunt and …", "tok_… hunt and …"),
+            (
+                "a tok_ABCDEF\n[… 9 bytes dropped …]\nGH12345678 b",
+                "a [redacted]\n[… 9 bytes dropped …]\n[redacted] b",
+            ),
+            (
+                "\n[… 9 bytes dropped …]\n78 b",
+                "\n[… 9 bytes dropped …]\n78 b",
+            ),
         ] {
             assert_eq!(redactor.text(text), redacted);
             assert_eq!(redactor.finds(text), text != redacted, "{text}");
