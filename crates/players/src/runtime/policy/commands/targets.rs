@@ -103,9 +103,7 @@ fn accesses(
     let all = |access: Access| paths.iter().map(|path| (access, path.clone())).collect();
     if is_among(TAKE_TEXT, name) && !is_output {
         // `-d @file`
-        let files = paths
-            .iter()
-            .filter_map(|path| without_first(path, &['@', '<']));
+        let files = paths.iter().filter_map(file_to_read);
         return Ok(files.map(|path| (Access::Read, path)).collect());
     }
     if is_output || !is_among(READ, name) {
@@ -239,12 +237,19 @@ fn takes_only_text(name: &str) -> bool {
     !matches!(programs::kind(name), Kind::Plain | Kind::ChangesDirectory)
 }
 
-/// The rest of a path that begins with one of `characters`.
-fn without_first(path: &Text, characters: &[char]) -> Option<Text> {
-    let mut pieces = path.pieces().to_vec();
+/// The file that a text names to `curl` and its like.
+fn file_to_read(text: &Text) -> Option<Text> {
+    let mut pieces = text.pieces().to_vec();
     let first = pieces.iter_mut().find(|piece| !piece.text.is_empty())?;
-    let rest = first.text.strip_prefix(characters)?.to_owned();
-    first.text = rest;
+    let is_address = first
+        .text
+        .get(..5)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    let rest = match is_address {
+        true => &first.text[5..],
+        false => first.text.strip_prefix(['@', '<'])?,
+    };
+    first.text = rest.to_owned();
     Some(Text::new(pieces))
 }
 

@@ -275,7 +275,8 @@ fn data_in_an_argument_is_a_path_to_any_program() {
     for template in ["tool $HOME/{{a.b}}", "curl $HOST{{a.b}}"] {
         assert!(command(template, &[("a.b", "/v1/x")]).is_ok(), "{template}");
     }
-    // What begins with `@` is a file to `curl`.
+    // What begins so is a file to `curl`.
+    assert!(command("curl {{a.b}}", &[("a.b", "file:///etc/passwd")]).is_err());
     assert!(
         command(
             "curl -d {{a.b}} https://example.com",
