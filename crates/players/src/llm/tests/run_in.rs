@@ -14,7 +14,7 @@ const PARTS: &[&str] = &[
     "true",
     "false",
     "mark",
-    "echo 'a;b' \"$((1 + 2))\" # no comment; mark",
+    "echo 'a;b' \"$((1 + 2))\" # a comment; mark\n",
     "cat <<'E'\n; mark\nE\n",
     "cat <<E\n$(pwd)\nE\n",
     "(mark)",
@@ -53,7 +53,7 @@ proptest! {
         for (at, (part, between)) in parts.iter().enumerate() {
             command.push_str(part);
             match at + 1 < parts.len() {
-                // A here-document ends with its line.
+                // Here-documents and comments end with their lines.
                 true if part.ends_with('\n') => {}
                 true => command.push_str(between),
                 false => {}
