@@ -63,8 +63,8 @@ const MOST_CRASHES: usize = 5;
 /// How long an element is looked for, in milliseconds: longer than the page holds back what is inserted late.
 const BRIEFLY: u64 = 700;
 
-/// How long one deed may take while steps are made.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long one deed may take while steps are made: those that a slow machine left out would make other cases.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A step, and what must be done before its element is there.
 struct Sentence {

@@ -66,9 +66,14 @@ impl Finder<'_> {
             .filter(|(other, _)| *other != id && is_in(place, *other))
             .filter(|(other, element)| is_rival(*other, element));
         // What went elsewhere may have gone into a frame too.
-        let in_frames = self.state.elements().filter(|(_, element)| {
-            (has_moved || !is_same)
-                && !is_marked
+        let had_no_twin = fingerprint.of == 1 && fingerprint.within.is_empty();
+        let in_frames = self.state.elements().filter(|&(other, element)| {
+            // A copy has the ids of what it was made from.
+            let may_be_it = match is_marked {
+                true => had_no_twin && has_ids(other, element),
+                false => has_moved || !is_same,
+            };
+            may_be_it
                 && element.is_visible
                 && element.role == fingerprint.role
                 && !is_kind(element, fingerprint)
