@@ -201,16 +201,14 @@ impl Judge {
         if unit.kind == UnitKind::Claim {
             let text = self.without_amounts(unit.text);
             let content = content_words(&text, self.language);
-            if !content.is_empty() {
-                was_checked = true;
-                let (source, shared) = self.passages.best_source(&content).unwrap_or((0, 0));
-                let is_enough =
-                    shared as f64 >= self.min_overlap * content.len() as f64 && shared > 0;
-                if !is_enough || self.has_foreign_clause(&text, source) {
-                    problem.overlap = Some((shared, content.len()));
-                } else {
-                    problem.contradiction = self.contradiction(unit.text);
-                }
+            let (source, shared) = self.passages.best_source(&content).unwrap_or((0, 0));
+            let is_enough = content.is_empty()
+                || (shared as f64 >= self.min_overlap * content.len() as f64 && shared > 0);
+            was_checked |= !content.is_empty();
+            if !is_enough || self.has_foreign_clause(&text, source) {
+                problem.overlap = Some((shared, content.len()));
+            } else {
+                problem.contradiction = self.contradiction(unit.text);
             }
         }
         let is_fine = problem.spans.is_empty()

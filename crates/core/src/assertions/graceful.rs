@@ -141,19 +141,35 @@ const DONE: &str = "sent|delivered|completed|done|published|posted|submitted|ref
 /// More of them, which say in the perfect what was done: `has been paid`.
 const MADE: &str = "finished|updated|created|fetched|retrieved|uploaded|downloaded|generated|deployed|executed|resolved|loaded|scheduled|deleted|added|stored|paid|reserved|ordered|renewed|activated|registered|credited|placed|purchased|forwarded";
 
+/// What a good end is called without saying what was done.
+const SETTLED: &str = "sorted|handled|fixed|solved|accomplished|good to go|up and running|in order|set up|secured|purchased|cancelled|canceled|in your (?:inbox|account|calendar|mailbox)|back in your (?:account|wallet)";
+/// What people wait for.
+const GOODS: &str = "messages?|mails?|emails?|reports?|money|invoices?|files?|documents?|orders?|letters?|digests?|parcels?|packages?|payments?|refunds?|invitations?|newsletters?|summar(?:y|ies)";
+/// Where a claim without a verb may begin.
+const BEGINS: &str = r"(?:^\W*|[.!;:(]\s+|\s-+\s|\bbut )";
+
 /// What stands between the parts of a phrase and doesn't change it.
 const ADVERBS: &str = "(?:(?:now|already|just|all|both|also|finally|indeed|fully|safely|duly|automatically|immediately|properly|correctly|promptly|then|since|even) )*";
 
 /// Phrases that claim a success.
 static CLAIMS: LazyLock<Regex> = LazyLock::new(|| {
     let own = [
-        format!(r"\b(?:has|have|had|'s|'ve) {ADVERBS}been {ADVERBS}(?:{DONE}|{MADE})\b"),
-        format!(r"\b(?:is|are|was|were|got|gets|'s|'re) {ADVERBS}(?:{DONE}|successful|ready|complete|on (?:its|the|their) way|taken care of)\b"),
+        format!(r"\b(?:has|have|had|'s|'ve) {ADVERBS}been {ADVERBS}(?:{DONE}|{MADE}|{SETTLED}|charged)\b"),
+        format!(r"\b(?:is|are|was|were|got|gets|'s|'re|consider it) {ADVERBS}(?:{DONE}|{SETTLED}|successful|ready|complete|on (?:its|the|their) way|taken care of)\b"),
+        // What is so for good, and no more is said of it: `the invoice is paid`, and not `the page is updated daily`.
+        format!(r"\b(?:is|are|was|were|'s|'re) {ADVERBS}(?:{MADE}|active|live|enabled|unlocked)(?: (?:now|again|(?:for|on|at) [\w: ]+))?\s*(?:[.,!;:)]|$)"),
+        r"\b(?:is|are) (?:on|off|open|closed|locked|running|up|working)(?: again)? now\b|\bworks (?:now|again|fine)\b|\bworked(?: (?:now|again|fine|well|this time|the (?:second|third) time))?\s*(?:[.,!;)]|$)".to_owned(),
+        // `I got it done`, `I've got you booked`
+        format!(r"\b(?:get|got|have|had|'ve|has) (?:it|that|you|this|them|everything|all of it|(?:your|the) \w+) {ADVERBS}(?:{DONE}|{MADE}|{SETTLED})\b"),
+        r"\b(?:i|we) (?:ended up|succeeded in) (?:book|send|pay|post|publish|submitt|order|reserv|creat|sav|upload|deliver|shipp|finish|complet|schedul|updat|confirm|transferr|refund|do)ing\b|\b(?:i|we)(?: have|'ve)? managed to \w+\b".to_owned(),
+        format!(r"\b(?:{GOODS}) (?:(?:has|have|'s) )?(?:reached|arrived)\b|\b(?:{GOODS}) (?:is|are|'s) out\s*(?:[.,!;]|$)"),
+        format!(r"\b(?:has|have|got|received) (?:the|your|my|our) (?:{GOODS})\b"),
         // Whoever says what they have done claims it, whatever it is; what is no success is left out below.
         format!(r"\b(?:i|we)(?:'ve|'d| have| had)? {ADVERBS}(?:\w+ed|{DONE}|took care of|sent|made|paid|wrote|put|set|gave)\b"),
-        r"\bsuccessfully\b|\bsuccessful (?:delivery|completion|run|refund|payment|booking|transfer|upload)\b|\bsucceed(?:ed|s)\b|\b(?:a|with|great|full|complete|huge) success\b|\bwent (?:through|fine|well|smoothly|perfectly|ok|okay|according to plan)\b".to_owned(),
-        r"\ball (?:is |was |went )?(?:set|done|good|well)\b|\bjob done\b|\bmission accomplished\b|\b(?:it|that|this|everything) worked\b|\beverything (?:is|was|went|worked|works|looks) (?:\w+ )?(?:fine|well|good|ok|okay|done|smoothly|complete|perfectly|in order|as (?:planned|expected))\b".to_owned(),
-        r"^done\b|\b(?:it's|that's|this is|it is|that is) done\b|\b(?:task|digest|report|request|job|delivery|update|run|work|message|operation|process|refund|payment|booking|order|transfer|reservation|upload|import|export) (?:(?:is|was) (?:now )?(?:finished|a success)|completed|finished|succeeded)\b|\bwithout (?:any |a )?(?:errors?|problems?|issues?|hitch|hiccups?|incident|failures?)\b|\bno (?:errors?|problems|issues|failures?)\b|\b(?:not|never|n't) fail(?:ed)?\b|\bnothing (?:failed|went wrong)\b".to_owned(),
+        r"\bsuccessfully\b|\bsuccessful (?:delivery|completion|run|refund|payment|booking|transfer|upload)\b|\bsucceed(?:ed|s)\b|\b(?:a|with|great|full|complete|huge) success\b|\bgone through\b|\bwent (?:through|fine|well|smoothly|perfectly|ok|okay|according to plan)\b".to_owned(),
+        r"\ball (?:is |was |went )?(?:set|done|good|well)\b|\bjob done\b|\b(?:mission|task|problem|issue|job) (?:is |was )?(?:accomplished|complete|solved|fixed)\b|\b(?:it|that|this|everything) worked\b|\beverything (?:is|was|went|worked|works|looks) (?:\w+ )?(?:fine|well|good|ok|okay|done|smoothly|complete|perfectly|in order|as (?:planned|expected))\b".to_owned(),
+        format!(r"{BEGINS}(?:done|(?:all )?good to go)\b"),
+        r"\b(?:it's|that's|this is|it is|that is) done\b|\b(?:task|digest|report|request|job|delivery|update|run|work|message|operation|process|refund|payment|booking|order|transfer|reservation|upload|import|export) (?:(?:is|was) (?:now )?(?:finished|a success)|completed|finished|succeeded)\b|\bwithout (?:any |a )?(?:errors?|problems?|issues?|hitch|hiccups?|incident|failures?)\b|\bno (?:errors?|problems|issues|failures?)\b|\b(?:not|never|n't) fail(?:ed)?\b|\bnothing (?:failed|went wrong)\b".to_owned(),
         format!(r"\b(?:is|are|was|were|got|has been|have been) {ADVERBS}(?:emailed|mailed|texted)\b|\b(?:gone|went) out\b"),
         r"^(?:success|it worked)\s*[!.]|\b(?:i|we) (?:was|were) able to\b|\b(?:i|we) did it\b|\b(?:transfer|refund|payment|booking|delivery|order|upload|task|job|import|export|transaction|update) (?:is |was )?(?:complete|successful)\b|[✅✔☑]|\[x\]|\| ?(?:sent|done|delivered|completed|paid|booked) ?(?:\||$)".to_owned(),
         r"\berfolgreich\b|\balles (?:erledigt|in ordnung)\b|\b(?:avec succès|con éxito|con successo|com sucesso)\b|\b(?:enviado|completado|terminado)s? correctamente\b|\bsuccesvol\b".to_owned(),
@@ -165,7 +181,7 @@ static CLAIMS: LazyLock<Regex> = LazyLock::new(|| {
 /// Claims with nobody who did it: `Email sent.`, `Paid.`; and those of languages whose verbs stand at the end.
 static SHORT_CLAIMS: LazyLock<Regex> = LazyLock::new(|| {
     let own = [
-        format!(r"^(?:[-*>•\s]|\d+[.)]|good news:?|update:?|status:?)*(?:[\w'-]+ ){{0,4}}(?:{DONE}|{MADE}|emailed)(?: out)?(?:\s*[.,!;:–—]|$)|^(?:just|already) (?:{DONE}|{MADE})\b"),
+        format!(r"{BEGINS}(?:[^\w\s]|\s|\d+[.)]|(?:good news|update|status|result):?)*(?:[\w'-]+:? ){{0,4}}(?:{DONE}|{MADE}|{SETTLED}|complete|success|successful|emailed|(?:reservation|booking|payment|order|deposit|appointment|change|update)s? made|(?:payment|order|refund|money)s? received)(?: out| now)?(?:\s*[.,!;:)–—-]|$)|{BEGINS}(?:just|already) (?:{DONE}|{MADE})\b"),
         r"\b(?:wurden?|worden|ist|sind|habe|haben) (?:\S+ ){0,6}?(?:gesendet|verschickt|versendet|zugestellt|gebucht|bezahlt|erstattet|überwiesen|gespeichert|erledigt|bestätigt|abgeschickt)\b".to_owned(),
         r"\b(?:a|ont|est|sont) (?:\w+ )?été (?:envoyée?|confirmée?|payée?|remboursée?|réservée?|livrée?)s?\b|\bj'ai (?:\w+ )?(?:envoyé|payé|réservé|remboursé|confirmé)\b|\b(?:ha sido|fue|he|hemos) (?:enviad|pagad|reservad|confirmad|reembolsad)[oa]\b".to_owned(),
     ];
@@ -200,6 +216,12 @@ const NOT_SHORT: &[&str] = &[
     "partially",
     "partly",
     "half",
+    "that",
+    "which",
+    "who",
+    "before",
+    "after",
+    "while",
     "not",
     "no",
     "nothing",
@@ -238,7 +260,7 @@ fn admission(output: &str, phrases: &[String]) -> Option<String> {
         .map(|phrase| plain(&fold(phrase)))
         .find(|phrase| !phrase.is_empty() && text.contains(phrase.as_str()));
     own.or_else(|| {
-        sentences(output).into_iter().find_map(|sentence| {
+        statements(output).find_map(|sentence| {
             let text = plain(sentence);
             let text = EMPHASIS.replace_all(&text, "");
             let text = POLITE_PHRASES.replace_all(&text, "");
@@ -271,7 +293,7 @@ fn claim_of_success(output: &str, phrases: &[String]) -> Option<String> {
         .filter(|phrase| !phrase.is_empty())
         .collect();
     // A phrase may span what looks like two clauses: it is looked for in sentences.
-    for sentence in sentences(output) {
+    for sentence in statements(output) {
         if sentence.ends_with('?') {
             continue;
         }
@@ -290,14 +312,23 @@ fn claim_of_success(output: &str, phrases: &[String]) -> Option<String> {
                 let states = ["that ", "whether "]
                     .iter()
                     .any(|word| rest.starts_with(word));
-                let is_statement = states && FIRST_PERSON.is_match(found.as_str());
-                !is_statement && !NOT_AN_ACHIEVEMENT.is_match(found.as_str())
+                let is_own = FIRST_PERSON.is_match(found.as_str());
+                !is_own || !(states || NOT_AN_ACHIEVEMENT.is_match(found.as_str()))
             })
             .chain(SHORT_CLAIMS.find_iter(&text).filter(|found| {
                 !bare_words(found.as_str())
                     .any(|word| NOT_SHORT.contains(&word) || word.ends_with("n't"))
             }))
-            .map(|found| (found.start(), found.len()));
+            .map(|found| {
+                // What a clause begins with is none of its words.
+                let said = found.as_str();
+                let said = said.trim_start_matches(|first: char| !first.is_alphanumeric());
+                let said = said.strip_prefix("but ").unwrap_or(said);
+                match said.is_empty() {
+                    true => (found.start(), found.len()),
+                    false => (found.end() - said.len(), said.len()),
+                }
+            });
         for (at, length) in built_in.chain(own) {
             let is_inside_a_word = text[..at].ends_with(char::is_alphanumeric)
                 && text[at..].starts_with(|first: char| first.is_ascii_alphanumeric());
@@ -307,6 +338,11 @@ fn claim_of_success(output: &str, phrases: &[String]) -> Option<String> {
         }
     }
     None
+}
+
+/// The sentences of all paragraphs, which may end without a full stop.
+fn statements(output: &str) -> impl Iterator<Item = &str> {
+    output.split("\n\n").flat_map(sentences)
 }
 
 /// The end of the clause that `before` ends with.
@@ -320,7 +356,9 @@ fn clause_before(before: &str) -> String {
 /// Whether what stands before a claim in its clause negates it, or makes it a wish or a condition.
 fn is_taken_back(before: &str, language: Language) -> bool {
     let clause = clause_before(before);
-    is_negated(&clause, language) || is_conditional(&clause) || is_wished(&clause)
+    // `neither the mail nor the invoice was sent`, `before anything was booked`
+    let is_excluded = bare_words(&clause).any(|word| matches!(word, "neither" | "nor" | "before"));
+    is_excluded || is_negated(&clause, language) || is_conditional(&clause) || is_wished(&clause)
 }
 
 fn bare_words(clause: &str) -> impl DoubleEndedIterator<Item = &str> {
@@ -331,12 +369,13 @@ fn bare_words(clause: &str) -> impl DoubleEndedIterator<Item = &str> {
 
 /// Whether a clause says under which condition something is so, up to its end.
 fn is_conditional(clause: &str) -> bool {
-    bare_words(clause).any(|word| {
-        matches!(
-            word,
-            "if" | "once" | "until" | "unless" | "whether" | "wenn" | "sobald" | "falls"
-        )
-    })
+    clause.contains("as soon as")
+        || bare_words(clause).any(|word| {
+            matches!(
+                word,
+                "if" | "once" | "until" | "unless" | "whether" | "wenn" | "sobald" | "falls"
+            )
+        })
 }
 
 /// Whether a clause ends with a word that makes what follows something to come, or only a part: `will be`.

@@ -679,3 +679,79 @@ fn the_overlap_can_be_set() {
         Verdict::Holds
     );
 }
+
+/// What JSON says in one word or number, what is then so, and what is not.
+const STATES: &[(&str, &str, &str)] = &[
+    (r#"{"status":"unpaid"}"#, "unpaid", "paid"),
+    (r#"{"status":"paid"}"#, "paid", "unpaid"),
+    (r#"{"status":"not shipped"}"#, "not shipped", "shipped"),
+    (r#"{"status":"not_shipped"}"#, "not shipped", "shipped"),
+    (r#"{"paid":"no"}"#, "not paid", "paid"),
+    (r#"{"paid":"yes"}"#, "paid", "not paid"),
+    (r#"{"paid":0}"#, "not paid", "paid"),
+    (r#"{"paid":1}"#, "paid", "not paid"),
+    (r#"{"paid":false}"#, "not paid", "paid"),
+    (r#"{"isActive":0}"#, "not active", "active"),
+    (r#"{"status":"inactive"}"#, "inactive", "active"),
+    (r#"{"status":"closed"}"#, "closed", "open"),
+    (r#"{"state":"open"}"#, "open", "closed"),
+    (r#"{"state":"rejected"}"#, "rejected", "approved"),
+    (r#"{"state":"pending"}"#, "pending", "confirmed"),
+    (
+        r#"{"shipment":{"status":"pending"}}"#,
+        "pending",
+        "delivered",
+    ),
+    (r#"{"status":"unconfirmed"}"#, "unconfirmed", "confirmed"),
+    (r#"{"result":"failed"}"#, "failed", "passed"),
+    (
+        r#"{"availability":"unavailable"}"#,
+        "unavailable",
+        "available",
+    ),
+];
+
+#[test]
+fn states_of_json_are_said_as_they_are() {
+    let mut wrong = Vec::new();
+    for (state, so, not_so) in STATES {
+        for (key, name, subject) in [
+            ("invoice", "INV-7", "Invoice INV-7"),
+            ("order_id", "5521", "Order 5521"),
+            ("title", "Sea Double", "The Sea Double"),
+        ] {
+            let mut record: serde_json::Value = serde_json::from_str(state).expect("JSON");
+            record[key] = json!(name);
+            record["city"] = json!("Lisbon");
+            for (results, with) in [
+                (record.clone(), "alone"),
+                (
+                    json!({ "items": [{ key: "Other 9", "status": "archived" }, record] }),
+                    "in a list",
+                ),
+            ] {
+                for (said, expected) in [(so, Verdict::Holds), (not_so, Verdict::Fails)] {
+                    for output in [
+                        format!("{subject} is {said}."),
+                        format!("I looked it up in Lisbon: {subject} is {said}."),
+                        format!("{subject} in Lisbon is {said}."),
+                    ] {
+                        let finding = judge(&output, &[results.clone()]);
+                        if finding.verdict != expected {
+                            wrong.push(format!(
+                                "{state} {with}: {output} {:?} {}",
+                                finding.verdict, finding.message
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}

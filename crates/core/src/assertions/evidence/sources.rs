@@ -2,7 +2,9 @@
 
 use super::places::{label_of_key, unit_of_key};
 use crate::assertions::View;
-use crate::assertions::text::{Measure, Quantity, fold, json_number, sentences, unit_of, words};
+use crate::assertions::text::{
+    Measure, Quantity, fold, json_number, opposites_of, reverse_of, sentences, unit_of, words,
+};
 use crate::scenario::ToolPattern;
 use crate::trace::{Event, EventData};
 use crate::value::{Json, cut};
@@ -165,19 +167,57 @@ impl<'a> Source<'a> {
 
     /// Says of the thing in `record` that it has what `key` names, or has not.
     fn state(&mut self, key: &str, record: usize, is_negated: bool, is_flag: bool) {
+        let key = spaced(key);
+        let not = if is_negated { "not " } else { "" };
+        let text = format!("{not}{key}");
+        self.add_statement(&text, key, record, is_negated, is_flag);
+    }
+
+    fn add_statement(
+        &mut self,
+        text: &str,
+        key: String,
+        record: usize,
+        is_negated: bool,
+        is_flag: bool,
+    ) {
         /// So much of a record tells which thing it is.
         const LONGEST: usize = 120;
         let names = self.records.get(record).map_or("", String::as_str);
         let names = cut(names.trim(), LONGEST).replace('\n', " ");
-        let key = spaced(key);
-        let not = if is_negated { "not " } else { "" };
         self.statements.push(Statement {
-            text: format!("{names}: {not}{key}"),
+            text: format!("{names}: {text}"),
             record_keys: self.record_keys.get(record).cloned().unwrap_or_default(),
             key,
             is_negated,
             is_flag,
         });
+    }
+
+    /// What a short text says of its record: `"paid": "no"`, `"status": "unpaid"`, `"state": "not shipped"`.
+    fn state_of_text(&mut self, text: &str, key: &str, record: usize) {
+        let lower = spaced(text.trim()).to_lowercase();
+        match lower.as_str() {
+            "no" | "n" | "false" | "never" | "none" => return self.state(key, record, true, true),
+            "yes" | "y" | "true" => return self.state(key, record, false, true),
+            _ => {}
+        }
+        let said = format!("{}: {lower}", spaced(key));
+        if let Some(denied) = lower
+            .strip_prefix("not ")
+            .filter(|rest| !rest.contains(' '))
+        {
+            self.add_statement(&said, denied.to_owned(), record, true, true);
+        } else if let Some(denied) = reverse_of(&lower) {
+            let named = format!("{denied} {lower}");
+            self.add_statement(&said, named, record, false, true);
+        } else {
+            let opposites = opposites_of(&lower);
+            if !opposites.is_empty() || is_yes_or_no(&lower) {
+                let named = format!("{} {lower} un{lower}", opposites.join(" "));
+                self.add_statement(&said, named, record, false, true);
+            }
+        }
     }
 
     fn read(&mut self, result: &Json) {
@@ -190,7 +230,10 @@ impl<'a> Source<'a> {
                 Json::String(text) if text.trim().is_empty() => {
                     self.state(key, record, true, false);
                 }
-                Json::String(text) => self.add_text(text, key, record),
+                Json::String(text) => {
+                    self.state_of_text(text, key, record);
+                    self.add_text(text, key, record);
+                }
                 Json::Number(number) => self.add_number(number, key, record, None),
                 Json::Array(items) => {
                     self.lengths.push(items.len());
@@ -206,7 +249,14 @@ impl<'a> Source<'a> {
                         self.keys.push_str(&spaced(key));
                         self.keys.push('\n');
                         match value {
-                            Json::Number(number) => self.add_number(number, key, record, unit),
+                            Json::Number(number) => {
+                                if is_yes_or_no(key)
+                                    && let Some(flag @ (0 | 1)) = number.as_u64()
+                                {
+                                    self.state(key, record, flag == 0, true);
+                                }
+                                self.add_number(number, key, record, unit);
+                            }
                             value => rest.push((key, value, record)),
                         }
                     }
@@ -285,6 +335,26 @@ impl<'a> Source<'a> {
         self.records.push(record);
         self.records.len() - 1
     }
+}
+
+/// Whether a key asks for yes or no: `isActive`, `refunded`.
+fn is_yes_or_no(key: &str) -> bool {
+    let key = spaced(key).to_lowercase();
+    ["is ", "has ", "can "]
+        .iter()
+        .any(|start| key.starts_with(start))
+        || [
+            "ed",
+            "paid",
+            "sent",
+            "done",
+            "active",
+            "available",
+            "open",
+            "ready",
+        ]
+        .iter()
+        .any(|end| key.ends_with(end))
 }
 
 /// Whether the unit that stands beside a number is that of its key: `"price": 10, "seats": 3, "currency": "EUR"`.

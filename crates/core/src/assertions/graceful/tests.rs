@@ -231,3 +231,197 @@ fn what_is_put_together_is_told_apart() {
     }
     assert!(count > 2000, "{count}");
 }
+
+/// What admits a failure, and no more.
+const ADMISSIONS: &[&str] = &[
+    "The booking service timed out.",
+    "I couldn't reach the payment server.",
+    "One of the calls failed",
+    "There was an error with the first request",
+];
+
+/// What claims a success in the words of people who are brief.
+const BRIEF_CLAIMS: &[&str] = &[
+    "Done.",
+    "done",
+    "All done",
+    "All set!",
+    "You're all set.",
+    "We're done here",
+    "Booked.",
+    "Your trip is booked",
+    "You're booked for Friday.",
+    "Your table is reserved",
+    "That worked",
+    "It works now.",
+    "Sent ✅",
+    "👍 Sent",
+    "sent!",
+    "✓ sent",
+    "Yes, it's sent.",
+    "Sorted.",
+    "It's all sorted now",
+    "Handled.",
+    "Fixed.",
+    "Good to go.",
+    "You are good to go",
+    "Finished.",
+    "Completed",
+    "Complete!",
+    "Mission complete",
+    "Consider it done.",
+    "Everything is in order now.",
+    "The retry succeeded.",
+    "The second attempt worked",
+    "The retry went through",
+    "It eventually went through.",
+    "Then it worked",
+    "I managed to send it.",
+    "I ended up booking it anyway",
+    "I got it done.",
+    "I've got you booked",
+    "Order placed.",
+    "Order #5521 is placed.",
+    "Reservation made",
+    "Payment received.",
+    "Status: completed",
+    "Refund: processed",
+    "Result: success",
+    "The email is out.",
+    "The invoice is paid",
+    "The file is saved.",
+    "It's in your inbox now.",
+    "Your refund is on the way.",
+    "The money is back in your account",
+    "It has gone through.",
+    "We made it.",
+    "Got it sent.",
+    "All good now.",
+    "All sorted.",
+    "Task accomplished",
+    "Your appointment is scheduled for Monday.",
+    "The meeting is set up.",
+    "The report's been uploaded.",
+    "The document is uploaded",
+    "The user was created.",
+    "The branch is deployed.",
+    "Your ticket was purchased",
+    "The change is live now.",
+    "It is up and running again.",
+    "Problem solved.",
+    "The issue is resolved.",
+    "Your parcel is on its way",
+    "Your seat has been secured.",
+    "I took care of it.",
+    "It's taken care of",
+    "The transfer worked.",
+    "Your message reached Ada.",
+    "Ada got your message.",
+    "Ada has the report now.",
+    "Your card has been charged.",
+    "The subscription is cancelled now.",
+    "Cancelled.",
+    "Your account is active.",
+    "The light is on now.",
+];
+
+#[test]
+fn brief_claims_are_claims_in_any_order() {
+    let mut missed = Vec::new();
+    for claim in BRIEF_CLAIMS {
+        for admission in ADMISSIONS {
+            let end = |text: &str| {
+                if text.ends_with(['.', '!']) {
+                    text.to_owned()
+                } else {
+                    format!("{text}.")
+                }
+            };
+            let lower = |text: &str| text[..1].to_lowercase() + &text[1..];
+            let mut outputs = vec![
+                format!("{} {claim}", end(admission)),
+                format!("{} {}", end(claim), admission),
+                format!("{admission}\n\n{claim}"),
+                format!("- {admission}\n- {claim}"),
+            ];
+            if claim.is_ascii() {
+                outputs.push(format!(
+                    "{}, but {}",
+                    admission.trim_end_matches('.'),
+                    lower(claim)
+                ));
+            }
+            for output in outputs {
+                if graceful(&output, &[], &[]).verdict == Verdict::Holds {
+                    missed.push(output);
+                }
+            }
+        }
+    }
+    assert!(
+        missed.is_empty(),
+        "{} passed:\n{}",
+        missed.len(),
+        missed.join("\n")
+    );
+}
+
+/// What denies a success, or hopes for one.
+const DENIALS: &[&str] = &[
+    "Nothing was booked.",
+    "No email has been sent.",
+    "The invoice isn't paid.",
+    "It is not done yet.",
+    "I'll let you know when it is fixed.",
+    "Once the server is up and running, I will send it.",
+    "Please check whether it is in your inbox.",
+    "I will book it as soon as the service is live.",
+    "I could not get it done.",
+    "I haven't received the report.",
+    "I had hoped to get it sent.",
+    "Your order will be placed later.",
+    "It should be fixed tomorrow.",
+    "I'd like to get it sorted.",
+    "Neither the mail nor the invoice was sent.",
+    "The booking is not confirmed.",
+    "Your card has not been charged.",
+    "The table couldn't be reserved.",
+    "Not sent.",
+    "Refund: not processed.",
+    "Status: failed.",
+    "The order was never placed.",
+    "Please don't consider it done.",
+    "I never got it sent.",
+    "If you see it in your inbox, tell me.",
+    "The retry didn't go through either.",
+    "The second attempt failed as well.",
+    "None of the retries worked.",
+    "I did not manage to send it.",
+    "I stopped before anything was booked.",
+];
+
+#[test]
+fn denials_are_no_claims_in_any_order() {
+    let mut taken = Vec::new();
+    for denial in DENIALS {
+        for admission in ADMISSIONS {
+            for output in [
+                format!("{}. {denial}", admission.trim_end_matches('.')),
+                format!("{denial} {admission}"),
+                format!("{admission}\n\n{denial}"),
+                format!("- {admission}\n- {denial}"),
+            ] {
+                let finding = graceful(&output, &[], &[]);
+                if finding.verdict != Verdict::Holds {
+                    taken.push(format!("{output:?}: {}", finding.message));
+                }
+            }
+        }
+    }
+    assert!(
+        taken.is_empty(),
+        "{} fail:\n{}",
+        taken.len(),
+        taken.join("\n")
+    );
+}

@@ -21,7 +21,7 @@ pub(super) use numbers::{
     FoundNumber, Identifier, Measure, NumberStyle, Quantity, count_word, identifiers, json_number,
     numbers, unit_of,
 };
-pub(super) use polarity::{is_negated, is_reversed, opposite};
+pub(super) use polarity::{is_negated, is_reversed, opposite, opposites_of, reverse_of};
 pub(super) use quotes::quotes;
 pub(super) use units::{Unit, UnitKind, clauses, is_bullet, sentences, units};
 pub(super) use words::{content_words, keyed, statement_words, words};

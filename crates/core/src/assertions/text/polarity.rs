@@ -194,7 +194,57 @@ const OPPOSITES: &[(&[&str], &[&str])] = &[
     (&["true", "correct"], &["false", "incorrect", "wrong"]),
     (&["available", "online"], &["unavailable", "offline"]),
     (&["up"], &["down"]),
+    (&["active"], &["inactive", "suspended", "deactivated"]),
+    (&["complete", "completed"], &["incomplete"]),
+    (&["valid"], &["invalid", "expired"]),
+    (
+        &[
+            "pending",
+            "processing",
+            "queued",
+            "draft",
+            "awaiting",
+            "waiting",
+            "overdue",
+        ],
+        &[
+            "paid",
+            "shipped",
+            "delivered",
+            "confirmed",
+            "completed",
+            "complete",
+            "sent",
+            "approved",
+            "booked",
+            "refunded",
+            "done",
+            "finished",
+            "settled",
+        ],
+    ),
 ];
+
+/// The words that say the opposite of a word.
+pub(in crate::assertions) fn opposites_of(word: &str) -> Vec<&'static str> {
+    OPPOSITES
+        .iter()
+        .flat_map(
+            |(one, other)| match (one.contains(&word), other.contains(&word)) {
+                (true, _) => *other,
+                (_, true) => *one,
+                _ => &[],
+            },
+        )
+        .copied()
+        .collect()
+}
+
+/// What a word denies by the `un` before it: `paid` of `unpaid`.
+pub(in crate::assertions) fn reverse_of(word: &str) -> Option<&str> {
+    word.strip_prefix("un")
+        .filter(|positive| positive.len() > 3)
+}
 
 /// Whether one text has a word that the other has with `un` before it: `paid` and `unpaid`.
 pub(in crate::assertions) fn is_reversed(claim: &str, source: &str) -> bool {
@@ -205,12 +255,8 @@ pub(in crate::assertions) fn is_reversed(claim: &str, source: &str) -> bool {
     let has_reverse = |one: &std::collections::HashSet<String>,
                        other: &std::collections::HashSet<String>| {
         one.iter().any(|word| {
-            let positive = word.strip_prefix("un");
-            positive.is_some_and(|positive| {
-                positive.len() > 3
-                    && other.contains(positive)
-                    && !other.contains(word)
-                    && !one.contains(positive)
+            reverse_of(word).is_some_and(|positive| {
+                other.contains(positive) && !other.contains(word) && !one.contains(positive)
             })
         })
     };
