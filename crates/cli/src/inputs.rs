@@ -151,7 +151,9 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
         variables.diagnostics.extend(short);
     }
     for given in &mut variables.given {
-        given.secret |= is_credential(&given.name, &given.value);
+        // A short value that another one replaced hides nothing, and stands in every second number.
+        let is_hidden = given.secret && short_secret(&given.name, &given.value).is_none();
+        given.secret = is_hidden || is_credential(&given.name, &given.value);
     }
     variables
 }
