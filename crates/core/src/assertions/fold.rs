@@ -1,8 +1,10 @@
 //! Text without its case and its typography, for matching that ignores them.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
+use regex::Regex;
 
 /// `text` with plain signs and in one case. Characters that are the same letter become the same, whatever the
 /// language: `ß` and `SS`, `Σ`, `σ` and `ς`.
@@ -34,6 +36,50 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
         return text;
     }
     text.chars().filter_map(plain_sign).collect()
+}
+
+/// `text` as somebody reads it on a page: [`plain`], without the marks of Markdown and HTML around words, ligatures and
+/// other forms of letters as the letters that they are.
+pub(crate) fn as_read(text: &str) -> Cow<'_, str> {
+    static TAGS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)</?(?:b|i|em|strong|u|s|del|ins|mark|span|code|small|sub|sup)>|<!--.*?-->")
+            .expect("a fixed pattern")
+    });
+    if text.is_ascii() && !text.contains(['*', '_', '`', '~', '<', '\\']) {
+        return text.into();
+    }
+    let shown = ComposingNormalizerBorrowed::new_nfkc().normalize(text);
+    let shown = plain(&shown);
+    let shown = TAGS.replace_all(&shown, "");
+    let mut read = String::with_capacity(shown.len());
+    let mut rest = shown.char_indices().peekable();
+    while let Some((at, mark)) = rest.next() {
+        let mut end = at + mark.len_utf8();
+        while matches!(mark, '*' | '_' | '`' | '~')
+            && rest.next_if(|(_, next)| *next == mark).is_some()
+        {
+            end += mark.len_utf8();
+        }
+        let is_letter = |beside: Option<char>| beside.is_some_and(char::is_alphanumeric);
+        let next = shown[end..].chars().next();
+        let (before, after) = (is_letter(shown[..at].chars().next_back()), is_letter(next));
+        let is_markup = match mark {
+            // `2*3` is a product, and `snake_case` a word.
+            '*' | '`' => {
+                let is_digit =
+                    |beside: Option<char>| beside.is_some_and(|beside| beside.is_numeric());
+                (before || after) && !(is_digit(shown[..at].chars().next_back()) && is_digit(next))
+            }
+            '_' => before != after,
+            '~' => end - at > 1,
+            '\\' => next.is_some_and(|next| "*_-.!()[]#~`".contains(next)),
+            _ => false,
+        };
+        if !is_markup {
+            read.push_str(&shown[at..end]);
+        }
+    }
+    read.into()
 }
 
 /// `text` with letters and their accents as one sign.
@@ -88,5 +134,16 @@ mod tests {
     fn signs_become_plain() {
         assert_eq!(plain("can’t\u{200b} be “é”"), "can't be \"é\"");
         assert!(matches!(plain("é – ok"), Cow::Borrowed(_)));
+        for (written, read) in [
+            ("a **full** re_fund_, `now`", "a full re_fund, now"),
+            ("2*3 * 4 ** 5, snake_case", "2*3 * 4 ** 5, snake_case"),
+            (
+                "e\u{fb03}cient <b>full</b> ~~ref~~und",
+                "efficient full refund",
+            ),
+            ("- one\n* two\n~5", "- one\n* two\n~5"),
+        ] {
+            assert_eq!(as_read(written), read);
+        }
     }
 }

@@ -90,17 +90,24 @@ pub(super) fn contains(
 pub(super) fn omits(patterns: &[TextPattern], view: &View<'_>) -> Finding {
     let output = view.output();
     let refs = view.output_ref();
+    let lines = one_line(view.read_output().unwrap_or(output));
     let mut found: Vec<(&TextPattern, &str, usize)> = Vec::new();
     for pattern in patterns {
-        // Other quotes or a hidden sign don't make it another text.
-        let texts = [Some(output), view.plain_output()];
-        let hit = texts
-            .into_iter()
-            .flatten()
-            .find_map(|text| Some((text, pattern.regex.find(text)?)));
-        if let Some((text, part)) = hit {
-            let line = text[..part.start()].matches('\n').count() + 1;
-            found.push((pattern, part.as_str(), line));
+        // Other quotes, a hidden sign or marks around its words don't make it another text.
+        let texts = [Some(output), view.read_output()];
+        let hit = texts.into_iter().flatten().find_map(|text| {
+            let part = pattern.regex.find(text)?;
+            Some((text[..part.start()].matches('\n').count(), part.as_str()))
+        });
+        let in_lines = || {
+            let part = pattern.regex.find(&lines)?;
+            let before = lines[..part.start()].split_whitespace().count();
+            Some((line_of_word(output, before), part.as_str()))
+        };
+        let hit = hit.or_else(|| is_phrase(&pattern.text).then(in_lines).flatten());
+        if let Some((above, part)) = hit {
+            let line = above + 1;
+            found.push((pattern, part, line));
         }
     }
     let Some((pattern, part, line)) = found.first() else {
@@ -137,6 +144,30 @@ pub(super) fn omits(patterns: &[TextPattern], view: &View<'_>) -> Finding {
     }))
     .help(format!("the line is {}", said(whole_line)))
     .refs(refs)
+}
+
+/// Whether a pattern is words alone, which may stand in two lines.
+fn is_phrase(pattern: &str) -> bool {
+    let mut rest = pattern.chars();
+    while let Some(sign) = rest.next() {
+        match sign {
+            '\\' => drop(rest.next()),
+            '*' | '+' | '{' | '[' | '^' | '$' | '.' => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
+/// How many lines are above the word that so many words are before.
+fn line_of_word(text: &str, words: usize) -> usize {
+    let mut before = 0;
+    text.lines()
+        .position(|line| {
+            before += line.split_whitespace().count();
+            before > words
+        })
+        .unwrap_or_default()
 }
 
 /// A text in which every run of spaces and line breaks is one space.
@@ -259,6 +290,61 @@ mod tests {
         assert_eq!(finding.event_refs, ["e2"]);
     }
 
+    /// What a reader takes for the same words.
+    #[test]
+    fn no_disguise_hides_what_is_forbidden() {
+        let said = "guarantee a full refund of $40";
+        let letters: Vec<usize> = (0..said.len())
+            .filter(|at| said.is_char_boundary(*at))
+            .collect();
+        let mut outputs = Vec::new();
+        for &at in &letters {
+            for hidden in ["\u{200b}", "\u{ad}", "\u{2060}", "\u{feff}", "\u{e0041}"] {
+                outputs.push(format!("{}{hidden}{}", &said[..at], &said[at..]));
+            }
+            for &end in letters.iter().filter(|end| **end > at) {
+                let (before, part, after) = (&said[..at], &said[at..end], &said[end..]);
+                let is_word = |beside: Option<char>| beside.is_some_and(char::is_alphanumeric);
+                let is_marked = is_word(part.chars().next()) && is_word(part.chars().next_back());
+                // `4**0` is a power.
+                let is_power = part.ends_with('4') && after.starts_with('0');
+                if !is_marked || is_power {
+                    continue;
+                }
+                for (open, close) in [
+                    ("**", "**"),
+                    ("*", "*"),
+                    ("`", "`"),
+                    ("~~", "~~"),
+                    ("<b>", "</b>"),
+                    ("<em>", "</em>"),
+                ] {
+                    outputs.push(format!("{before}{open}{part}{close}{after}"));
+                }
+                if !is_word(before.chars().next_back()) && !is_word(after.chars().next()) {
+                    outputs.push(format!("{before}__{part}__{after}"));
+                }
+            }
+        }
+        let wide = |letter: char| match letter {
+            'a'..='z' => char::from_u32(u32::from(letter) - 0x61 + 0xff41).expect("a letter"),
+            other => other,
+        };
+        outputs.push(said.chars().map(wide).collect());
+        for space in ["\n", "\n  ", "\u{a0}", "\u{2003}", "\u{3000}", "  "] {
+            outputs.push(said.replace(' ', space));
+        }
+        outputs.push(said.to_uppercase());
+        for output in outputs {
+            let check = AssertionCheck::OutputOmits {
+                patterns: vec![pattern("guarantee a full refund of \\$40")],
+            };
+            let output = format!("We\n{output}, sure.");
+            let finding = judged(check, &answer(&output));
+            assert_eq!(finding.verdict, Fails, "{output:?}");
+        }
+    }
+
     #[test]
     fn nothing_forbidden_is_in_the_output() {
         let output = "All good.\nSource: unknown";
@@ -294,6 +380,17 @@ mod tests {
             };
             assert_eq!(judged(check, &answer(curly)).verdict, Fails, "{text}");
         }
+        let two_lines = AssertionCheck::OutputOmits {
+            patterns: vec![pattern("full refund"), pattern("unknown.*yes")],
+        };
+        let finding = judged(
+            two_lines,
+            &answer("It is\nunknown:\nyes, a full\n  refund."),
+        );
+        assert_eq!(
+            finding.message,
+            "`full refund` matches \"full refund\" in line 3 of the output"
+        );
         assert!(judged(check(), &answer(" ")).vacuous);
         assert!(judged(check(), &Events::new().trace()).vacuous);
     }

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use super::document::document;
-use super::fold::{fold, plain};
+use super::fold::{as_read, fold};
 use super::sieve::{LeftOut, Sifted};
 use super::snapshot::{Snapshot, Snapshots};
 use crate::scenario::{TestCase, ToolPattern};
@@ -24,7 +24,7 @@ pub struct View<'a> {
     snapshots: Option<&'a Snapshots>,
     calls: Calls<'a>,
     folded_output: OnceCell<String>,
-    plain_output: OnceCell<Option<String>>,
+    read_output: OnceCell<Option<String>>,
     document: OnceCell<Json>,
 }
 
@@ -72,7 +72,7 @@ impl<'a> View<'a> {
             snapshots: None,
             calls: link(&trace.events),
             folded_output: OnceCell::new(),
-            plain_output: OnceCell::new(),
+            read_output: OnceCell::new(),
             document: OnceCell::new(),
         }
     }
@@ -113,10 +113,10 @@ impl<'a> View<'a> {
         self.trace.output()
     }
 
-    /// The last answer with plain signs, if that makes a difference.
-    pub(crate) fn plain_output(&self) -> Option<&str> {
-        self.plain_output
-            .get_or_init(|| match plain(self.output()) {
+    /// The last answer as it is read, if that makes a difference.
+    pub(crate) fn read_output(&self) -> Option<&str> {
+        self.read_output
+            .get_or_init(|| match as_read(self.output()) {
                 Cow::Borrowed(_) => None,
                 Cow::Owned(text) => Some(text),
             })
