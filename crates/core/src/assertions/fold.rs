@@ -66,8 +66,7 @@ pub(crate) fn as_read(text: &str) -> Cow<'_, str> {
         let is_markup = match mark {
             // `2*3` is a product, and `snake_case` a word.
             '*' | '`' => {
-                let is_digit =
-                    |beside: Option<char>| beside.is_some_and(|beside| beside.is_numeric());
+                let is_digit = |beside: Option<char>| beside.is_some_and(char::is_numeric);
                 (before || after) && !(is_digit(shown[..at].chars().next_back()) && is_digit(next))
             }
             '_' => before != after,

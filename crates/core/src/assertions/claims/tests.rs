@@ -736,7 +736,7 @@ fn states_of_json_are_said_as_they_are() {
                         format!("I looked it up in Lisbon: {subject} is {said}."),
                         format!("{subject} in Lisbon is {said}."),
                     ] {
-                        let finding = judge(&output, &[results.clone()]);
+                        let finding = judge(&output, std::slice::from_ref(&results));
                         if finding.verdict != expected {
                             wrong.push(format!(
                                 "{state} {with}: {output} {:?} {}",
