@@ -60,25 +60,26 @@ pub(crate) fn as_read(text: &str) -> Cow<'_, str> {
         {
             end += mark.len_utf8();
         }
-        let is_letter = |beside: Option<char>| beside.is_some_and(char::is_alphanumeric);
-        let next = shown[end..].chars().next();
-        let (before, after) = (is_letter(shown[..at].chars().next_back()), is_letter(next));
+        let before = shown[..at].chars().next_back();
+        let after = shown[end..].chars().next();
+        let is_beside = |is: fn(char) -> bool| (before.is_some_and(is), after.is_some_and(is));
+        let is_letter = is_beside(char::is_alphanumeric);
         let is_markup = match mark {
             // `2*3` is a product, and `snake_case` a word.
-            '*' | '`' => {
-                let is_digit = |beside: Option<char>| beside.is_some_and(char::is_numeric);
-                (before || after) && !(is_digit(shown[..at].chars().next_back()) && is_digit(next))
-            }
-            '_' => before != after,
+            '*' | '`' => is_letter != (false, false) && is_beside(char::is_numeric) != (true, true),
+            '_' => is_letter.0 != is_letter.1,
             '~' => end - at > 1,
-            '\\' => next.is_some_and(|next| "*_-.!()[]#~`".contains(next)),
+            '\\' => after.is_some_and(|next| "*_-.!()[]#~`".contains(next)),
             _ => false,
         };
         if !is_markup {
             read.push_str(&shown[at..end]);
         }
     }
-    read.into()
+    match read == text {
+        true => text.into(),
+        false => read.into(),
+    }
 }
 
 /// `text` with letters and their accents as one sign.

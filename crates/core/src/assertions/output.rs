@@ -1,9 +1,11 @@
 //! What the last answer says and what it leaves out.
 
+use std::cell::LazyCell;
+
 use serde_json::json;
 
 use super::Finding;
-use super::fold::fold;
+use super::fold::{fold, plain};
 use super::view::View;
 use super::words::{as_count, brief, count_of, excerpt};
 use crate::scenario::TextPattern;
@@ -90,24 +92,24 @@ pub(super) fn contains(
 pub(super) fn omits(patterns: &[TextPattern], view: &View<'_>) -> Finding {
     let output = view.output();
     let refs = view.output_ref();
-    let lines = one_line(view.read_output().unwrap_or(output));
+    let plain = plain(output);
+    let read = view.read_output().unwrap_or(output);
+    let lines = LazyCell::new(|| one_line(read));
     let mut found: Vec<(&TextPattern, &str, usize)> = Vec::new();
     for pattern in patterns {
         // Other quotes, a hidden sign or marks around its words don't make it another text.
-        let texts = [Some(output), view.read_output()];
-        let hit = texts.into_iter().flatten().find_map(|text| {
+        let hit = [output, &*plain, read].into_iter().find_map(|text| {
             let part = pattern.regex.find(text)?;
             Some((text[..part.start()].matches('\n').count(), part.as_str()))
         });
         let in_lines = || {
             let part = pattern.regex.find(&lines)?;
             let before = lines[..part.start()].split_whitespace().count();
-            Some((line_of_word(output, before), part.as_str()))
+            Some((line_of_word(read, before), part.as_str()))
         };
         let hit = hit.or_else(|| is_phrase(&pattern.text).then(in_lines).flatten());
         if let Some((above, part)) = hit {
-            let line = above + 1;
-            found.push((pattern, part, line));
+            found.push((pattern, part, above + 1));
         }
     }
     let Some((pattern, part, line)) = found.first() else {
