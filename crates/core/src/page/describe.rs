@@ -25,9 +25,9 @@ impl Finder<'_> {
         let Some(element) = self.state.element(id) else {
             return "text".to_owned();
         };
-        match element.name.is_empty() {
-            true => element.kind().to_owned(),
-            false => format!("{} {}", element.kind(), quoted(&element.name)),
+        match self.name_or_text(id, element).as_ref() {
+            "" => element.kind().to_owned(),
+            name => format!("{} {}", element.kind(), quoted(name)),
         }
     }
 
@@ -102,23 +102,28 @@ impl Finder<'_> {
 
     /// The role and name of what an element is in, if something around it has a name.
     pub(super) fn place_of(&self, id: NodeId) -> Option<(String, String)> {
+        let item = self.item_container(id);
         self.state.ancestor_elements(id).find_map(|(place, outer)| {
+            let known_by = item.as_ref().filter(|(item, _)| *item == place);
             if is_frame(&outer.tag_name) {
                 return Some(("frame".to_owned(), self.frame_name(place)?));
             }
             if outer.shadow_root && outer.role.is_empty() {
                 return Some((outer.tag_name.clone(), self.host_name(place)?));
             }
-            if !CONTAINERS.contains(&outer.kind()) {
+            let is_container = CONTAINERS.contains(&outer.kind());
+            if !is_container && let Some((_, container)) = known_by {
+                return Some((container.kind.as_str().to_owned(), container.text.clone()?));
+            }
+            if !is_container {
                 return None;
             }
             let mut name = self.place_name(place, outer);
             // What a row is called by may be the element itself, which tells it from no other.
             if self.state.element(id).is_some_and(|own| own.name == name)
-                && let Some((item, container)) = self.item_container(id)
-                && item == place
+                && let Some((_, container)) = known_by
             {
-                name = container.text.unwrap_or_default();
+                name = container.text.clone().unwrap_or_default();
             }
             (!name.is_empty()).then(|| (outer.kind().to_owned(), name))
         })

@@ -194,19 +194,27 @@ impl<'a> Source<'a> {
         });
     }
 
-    /// What a short text says of its record: `"paid": "no"`, `"status": "unpaid"`, `"state": "not shipped"`.
+    /// What a word says of its record: `"paid": "no"`, `"status": "unpaid"`, `"state": "not shipped"`. Of texts of several
+    /// words nobody knows which of them is the state.
     fn state_of_text(&mut self, text: &str, key: &str, record: usize) {
+        const LONGEST: usize = 60;
+        if text.len() > LONGEST {
+            return;
+        }
         let lower = spaced(text.trim()).to_lowercase();
+        let word = lower.strip_prefix("not ").unwrap_or(&lower);
+        if word.contains(char::is_whitespace) {
+            return;
+        }
         match lower.as_str() {
+            // Norwegian, or Norway.
+            "no" if is_code(key) => return,
             "no" | "n" | "false" | "never" | "none" => return self.state(key, record, true, true),
             "yes" | "y" | "true" => return self.state(key, record, false, true),
             _ => {}
         }
         let said = format!("{}: {lower}", spaced(key));
-        if let Some(denied) = lower
-            .strip_prefix("not ")
-            .filter(|rest| !rest.contains(' '))
-        {
+        if let Some(denied) = lower.strip_prefix("not ") {
             self.add_statement(&said, denied.to_owned(), record, true, true);
         } else if let Some(denied) = reverse_of(&lower) {
             let named = format!("{denied} {lower}");
@@ -355,6 +363,23 @@ fn is_yes_or_no(key: &str) -> bool {
         ]
         .iter()
         .any(|end| key.ends_with(end))
+}
+
+/// Whether the values of a key are codes of countries and languages.
+fn is_code(key: &str) -> bool {
+    const CODES: &[&str] = &[
+        "code",
+        "country",
+        "iso",
+        "lang",
+        "language",
+        "locale",
+        "nationality",
+        "region",
+    ];
+    let key = spaced(key).to_lowercase();
+    let last = key.split_whitespace().next_back();
+    last.is_some_and(|last| CODES.contains(&last))
 }
 
 /// Whether the unit that stands beside a number is that of its key: `"price": 10, "seats": 3, "currency": "EUR"`.

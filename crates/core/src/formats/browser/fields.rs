@@ -288,6 +288,7 @@ pub(super) const ASSERTION: &[Field] = &[
 pub(super) const FINGERPRINT: &[Field] = &[
     field("role", TEXT, "Its role."),
     field("name", TEXT, "Its accessible name."),
+    field("text", TEXT, "The text on it, if it has no name."),
     needed("tag", TEXT, "Its tag."),
     field("inputType", TEXT, "The type of an input."),
     field("testId", TEXT, "Its test id."),
@@ -319,7 +320,7 @@ pub(super) const FINGERPRINT: &[Field] = &[
     field(
         "likes",
         TEXTS,
-        "The names of the elements of its role in the container around it.",
+        "What the elements of its role in the container around it are called.",
     ),
 ];
 

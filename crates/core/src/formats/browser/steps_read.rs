@@ -422,6 +422,7 @@ fn fingerprint(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Fi
     Some(Fingerprint {
         role: text(reader, object, "role").unwrap_or_default(),
         name: text(reader, object, "name").unwrap_or_default(),
+        text: text(reader, object, "text"),
         tag: tag?,
         input_type: text(reader, object, "inputType"),
         test_id: text(reader, object, "testId"),

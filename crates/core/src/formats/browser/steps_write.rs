@@ -148,6 +148,7 @@ pub(super) fn fingerprint(fingerprint: &Fingerprint) -> Json {
     let mut members = Members::new();
     put(&mut members, "role", fingerprint.role.clone());
     put(&mut members, "name", fingerprint.name.clone());
+    put_some(&mut members, "text", fingerprint.text.clone());
     put(&mut members, "tag", fingerprint.tag.clone());
     put_some(&mut members, "inputType", fingerprint.input_type.clone());
     put_some(&mut members, "testId", fingerprint.test_id.clone());

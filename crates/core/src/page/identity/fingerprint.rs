@@ -1,16 +1,14 @@
 //! What is remembered of an element to know it again.
 
-use std::collections::HashMap;
-
 use super::place::{is_in, keeps_its_own};
-use super::verdict::{Remembered, Verdict, has_name, is_kind, same_path};
+use super::verdict::{Remembered, Verdict, is_kind, same_path};
 use crate::page::containers::{Place, is_cell, is_row};
 use crate::page::describe::is_frame;
-use crate::page::dom::{DomElement, DomKind, DomState, NodeId};
+use crate::page::dom::{DomElement, DomKind, NodeId};
 use crate::page::rules::{Phrase, Within};
 use crate::page::selector::{Finder, Pattern, Selector};
 use crate::page::snapshot::single_spaces;
-use crate::page::words::{Likeness, SoughtName, fold_name};
+use crate::page::words::{Likeness, SoughtName};
 use crate::scenario::browser::{Container, Fingerprint};
 use crate::value::cut;
 
@@ -59,12 +57,30 @@ impl Finder<'_> {
     /// What an element is, to know it again: with the container and the position that its sentence named, if it named
     /// any.
     pub fn identify(&self, id: NodeId, said: Option<&Phrase>) -> Option<Identification> {
+        self.identify_as(id, said, true)
+    }
+
+    /// The same of an element whose text is asserted: what has no name is not called by it.
+    pub fn identify_apart_from_text(
+        &self,
+        id: NodeId,
+        said: Option<&Phrase>,
+    ) -> Option<Identification> {
+        self.identify_as(id, said, false)
+    }
+
+    fn identify_as(
+        &self,
+        id: NodeId,
+        said: Option<&Phrase>,
+        by_text: bool,
+    ) -> Option<Identification> {
         let position = said.and_then(|phrase| phrase.position);
         let place_said = said.and_then(|phrase| phrase.within.as_ref());
         // The first of all is meant, wherever it is by then, and not the one in the item in which it is today.
         let within = match (position, place_said) {
             (Some(_), None) => Vec::new(),
-            _ => self.within(id, place_said),
+            _ => self.within(id, place_said, by_text),
         };
         let is_container = position.is_none()
             && said.is_some_and(Phrase::is_container)
@@ -74,7 +90,7 @@ impl Finder<'_> {
             && matches!(self.place_within(&within), Ok(Some(place)) if self.element_of(&place) == Some(id));
         match is_container {
             true => self.identify_container(id, within),
-            false => self.identify_within(id, within, position),
+            false => self.identify_within(id, within, position, by_text),
         }
     }
 
@@ -103,7 +119,7 @@ impl Finder<'_> {
     /// What an element is whose text is asserted: known by where it stands, and not by the text. None if it would not be
     /// found again so.
     pub fn identify_shown(&self, id: NodeId, said: Option<&Phrase>) -> Option<Identification> {
-        let mut known = self.identify(id, said)?;
+        let mut known = self.identify_apart_from_text(id, said)?;
         known
             .selectors
             .retain(|selector| !matches!(selector.pattern, Pattern::Text(_)));
@@ -127,30 +143,24 @@ impl Finder<'_> {
         })
     }
 
-    /// As [`Finder::identify`], with containers that are known already.
+    /// As [`Finder::identify`], with containers that are known already; `by_text` says whether what has no name is
+    /// called by the text on it.
     pub fn identify_within(
         &self,
         id: NodeId,
         within: Vec<Container>,
         position: Option<i32>,
+        by_text: bool,
     ) -> Option<Identification> {
         let element = self.state.element(id)?;
-        let (ordinal, of) = self.ordinal(id, element);
         let mut fingerprint = Fingerprint {
-            role: element.role.clone(),
-            name: cut(&element.name, LONGEST_TEXT).into_owned(),
-            tag: element.tag_name.clone(),
-            input_type: element.input_type(),
-            test_id: self.test_id(element).map(str::to_owned),
             path: self.path(id, &within),
             near: self.near(id, element, &within),
-            ordinal,
-            of,
-            scope: scope_words(element),
             within,
             position,
-            ..Fingerprint::default()
+            ..self.own_fingerprint(id, by_text)?
         };
+        (fingerprint.ordinal, fingerprint.of) = self.ordinal(id, &fingerprint);
         let place = self.place_within(&fingerprint.within).ok().flatten();
         fingerprint.likes = self.likes_of(id, &fingerprint, place.as_ref());
         let selectors = self.candidates(id, &fingerprint);
@@ -167,9 +177,9 @@ impl Finder<'_> {
             warning = Some(format!(
                 "byPosition: only its position tells this {}{} from others: give it a name or a test id",
                 element.kind(),
-                match element.name.is_empty() {
-                    true => String::new(),
-                    false => format!(" \"{}\"", element.name),
+                match fingerprint.called() {
+                    "" => String::new(),
+                    name => format!(" \"{name}\""),
                 }
             ));
             fingerprint.by_position = self.around_twins(&twins);
@@ -181,6 +191,21 @@ impl Finder<'_> {
         })
     }
 
+    /// What an element is, wherever it is.
+    fn own_fingerprint(&self, id: NodeId, by_text: bool) -> Option<Fingerprint> {
+        let element = self.state.element(id)?;
+        Some(Fingerprint {
+            role: element.role.clone(),
+            name: cut(&element.name, LONGEST_TEXT).into_owned(),
+            text: by_text.then(|| self.text_for_name(id, element)).flatten(),
+            tag: element.tag_name.clone(),
+            input_type: element.input_type(),
+            test_id: self.test_id(element).map(str::to_owned),
+            scope: scope_words(element),
+            ..Fingerprint::default()
+        })
+    }
+
     /// What an element is, to know it again.
     pub fn fingerprint(&self, id: NodeId) -> Option<Fingerprint> {
         self.identify(id, None).map(|known| known.fingerprint)
@@ -188,7 +213,7 @@ impl Finder<'_> {
 
     /// The containers that tell an element from its twins: the one that was said, else the item that it is in, else
     /// where there are twins the nearest one with a name.
-    fn within(&self, id: NodeId, said: Option<&Within>) -> Vec<Container> {
+    fn within(&self, id: NodeId, said: Option<&Within>, by_text: bool) -> Vec<Container> {
         let mut within = match said {
             Some(said) => self.container_said(id, said).into_iter().collect(),
             None => Vec::new(),
@@ -199,15 +224,15 @@ impl Finder<'_> {
             within.push(container);
             self.complete(item, &mut within);
         }
-        let has_twins = || {
-            let element = self.state.element(id);
-            element.is_some_and(|element| self.ordinal(id, element).1 > 1)
-        };
-        if within.is_empty() && has_twins() {
+        let own = self.own_fingerprint(id, by_text);
+        if within.is_empty()
+            && let Some(own) = own.filter(|own| self.ordinal(id, own).1 > 1)
+        {
             // Only what has none of its twins tells it from them.
             let is_alone = |container: &Container| {
-                self.place_within(std::slice::from_ref(container))
-                    .is_ok_and(|place| place.is_some_and(|place| self.is_alone_in(id, &place)))
+                let place = self.place_within(std::slice::from_ref(container));
+                let is_alone_in = |place| self.is_alone_in(id, &own, &place);
+                place.ok().flatten().is_some_and(is_alone_in)
             };
             within.extend(self.named_around(id).find(is_alone));
         }
@@ -233,19 +258,13 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether nothing visible in a part of the page has the role and the name of an element in it.
-    fn is_alone_in(&self, id: NodeId, place: &Place) -> bool {
-        let Some(element) = self.state.element(id) else {
-            return false;
-        };
-        let sought = SoughtName::new(&element.name);
+    /// Whether nothing visible in a part of the page is of the kind of an element in it and called as it is.
+    fn is_alone_in(&self, id: NodeId, own: &Fingerprint, place: &Place) -> bool {
         place.contains(&id.0)
             && self.state.elements().all(|(other_id, other)| {
                 other_id == id
                     || !place.contains(&other_id.0)
-                    || !other.is_visible
-                    || other.role != element.role
-                    || !sought.fits(&other.name, Likeness::Folded)
+                    || !self.is_twin(other_id, other, own)
             })
     }
 
@@ -266,10 +285,10 @@ impl Finder<'_> {
     pub(super) fn twins(&self, fingerprint: &Fingerprint) -> Vec<NodeId> {
         self.state
             .elements()
-            .filter(|(_, element)| {
+            .filter(|(id, element)| {
                 element.is_visible
                     && is_kind(element, fingerprint)
-                    && has_name(element, fingerprint)
+                    && self.has_name(*id, element, fingerprint)
             })
             .map(|(id, _)| id)
             .collect()
@@ -302,7 +321,7 @@ impl Finder<'_> {
         self.in_its_path(fingerprint)
             .filter(|(like, _)| *like != id && is_in(place, *like))
             .take(MOST_LIKES)
-            .map(|(_, element)| cut(&element.name, LONGEST_TEXT).into_owned())
+            .map(|(id, element)| self.name_or_text(id, element).into_owned())
             .collect()
     }
 
@@ -354,10 +373,12 @@ impl Finder<'_> {
         })
     }
 
-    /// The label of an element, or the heading or text before it in the row, dialog or component that it is in.
+    /// The label of a field, or the heading or text before an element in the row, dialog or component that it is in.
     pub(super) fn near(&self, id: NodeId, element: &DomElement, within: &[Container]) -> String {
         let own = single_spaces(&element.label);
-        if !own.is_empty() {
+        // That of a button is its name, and says nothing of what it is near.
+        let is_button = element.role == "button" || element.tag_name == "button";
+        if !own.is_empty() && !is_button {
             return cut(&own, LONGEST_TEXT).into_owned();
         }
         if is_cell(&element.role)
@@ -387,42 +408,6 @@ impl Finder<'_> {
         }
         String::new()
     }
-
-    /// Which of the elements with its role and name it is, from 1, and how many there are.
-    fn ordinal(&self, id: NodeId, element: &DomElement) -> (usize, usize) {
-        let sought = SoughtName::new(&cut(&element.name, LONGEST_TEXT));
-        let (mut ordinal, mut of) = (0, 0);
-        for (place, other) in self.state.elements() {
-            let is_twin = place == id
-                || (other.is_visible
-                    && other.role == element.role
-                    && sought.fits(&cut(&other.name, LONGEST_TEXT), Likeness::Folded));
-            if is_twin {
-                of += 1;
-                if place <= id {
-                    ordinal += 1;
-                }
-            }
-        }
-        (ordinal, of)
-    }
-}
-
-/// Which of its twins each visible element is, for a whole state at once.
-pub(super) fn ordinals(state: &DomState) -> HashMap<NodeId, usize> {
-    let mut counts: HashMap<(&str, String), usize> = HashMap::new();
-    let mut ordinals = HashMap::new();
-    for (id, element) in state.elements().filter(|(_, element)| element.is_visible) {
-        let count = counts
-            .entry((
-                element.role.as_str(),
-                fold_name(&cut(&element.name, LONGEST_TEXT)),
-            ))
-            .or_default();
-        *count += 1;
-        ordinals.insert(id, *count);
-    }
-    ordinals
 }
 
 /// The frames and shadow hosts that an element is in, as they are kept.

@@ -1,5 +1,6 @@
 //! Whether an element is still the one that was meant.
 
+mod called;
 mod fingerprint;
 mod place;
 mod renamed;

@@ -1,8 +1,8 @@
 //! What became of a name: elements that have another one by now, and others that have the old one.
 
-use super::fingerprint::{LONGEST_TEXT, scope_words};
+use super::fingerprint::scope_words;
 use super::place::is_in;
-use super::verdict::{Remembered, has_name, is_kind};
+use super::verdict::{Remembered, is_kind};
 use crate::page::containers::Place;
 use crate::page::dom::{DomElement, NodeId};
 use crate::page::selector::{Finder, Selector, looks_generated};
@@ -33,7 +33,7 @@ impl Finder<'_> {
         is_same: bool,
     ) -> Vec<NodeId> {
         let fingerprint = remembered.fingerprint;
-        if fold(&fingerprint.name).is_empty() {
+        if fold(fingerprint.called()).is_empty() {
             return Vec::new();
         }
         let has_ids = |id: NodeId, element: &DomElement| {
@@ -47,11 +47,11 @@ impl Finder<'_> {
         let has_moved = self.has_moved(id, fingerprint);
         let was_alone = fingerprint.of == 1 || !fingerprint.within.is_empty();
         let is_rival = |other: NodeId, element: &DomElement| {
-            let is_new = is_newcomer(element, fingerprint);
+            let is_new = self.is_newcomer(other, element, fingerprint);
             let shows_it = self.shows_its_name(other, fingerprint);
             // Signs and counts come to a name and go: which of two is the old one, they don't say.
             let is_called_so = was_alone
-                && (has_name(element, fingerprint)
+                && (self.has_name(other, element, fingerprint)
                     || (is_new && (shows_it || self.has_badge(other, fingerprint))));
             let is_renamed = is_new && (has_moved || shows_it || has_ids(other, element));
             match is_marked {
@@ -73,11 +73,7 @@ impl Finder<'_> {
                 true => had_no_twin && has_ids(other, element),
                 false => has_moved || !is_same,
             };
-            may_be_it
-                && element.is_visible
-                && element.role == fingerprint.role
-                && !is_kind(element, fingerprint)
-                && has_name(element, fingerprint)
+            may_be_it && self.is_twin(other, element, fingerprint) && !is_kind(element, fingerprint)
         });
         // Where it was told apart from its twins it was alone: of two there by now, this one may have come; so may what
         // is elsewhere or in a component by now, if there was none beside it.
@@ -109,7 +105,7 @@ impl Finder<'_> {
         place: Option<&Place>,
     ) -> Vec<(NodeId, String)> {
         let fingerprint = remembered.fingerprint;
-        let words = tokens(&fingerprint.name);
+        let words = tokens(fingerprint.called());
         let has_its_words = |name: &str| {
             let found = tokens(name);
             let n_common = words.iter().filter(|word| found.contains(word)).count();
@@ -124,10 +120,12 @@ impl Finder<'_> {
         };
         let carriers: Vec<(NodeId, &DomElement)> = self
             .in_its_path(fingerprint)
-            .filter(|(id, element)| is_in(place, *id) && is_newcomer(element, fingerprint))
+            .filter(|(id, element)| {
+                is_in(place, *id) && self.is_newcomer(*id, element, fingerprint)
+            })
             .filter(|(id, element)| {
                 self.has_test_id_of(*id, remembered)
-                    || (has_plain_id(element, remembered) && !is_narrower(&element.name))
+                    || (has_plain_id(element, remembered) && !is_narrower(&self.name_or_text(*id, element)))
                     // Several show one text: the one that was meant stands near what it stood near.
                     || (self.shows_its_name(*id, fingerprint)
                         && self.is_near_what_it_was(*id, fingerprint))
@@ -157,13 +155,14 @@ impl Finder<'_> {
             .first()
             .is_some_and(|container| container.kind.is_item());
         let n_twins = others()
-            .filter(|(id, element)| has_name(element, fingerprint) && !is_in(place, *id))
+            .filter(|(id, element)| self.has_name(*id, element, fingerprint) && !is_in(place, *id))
             .filter(|(id, _)| !is_in_item || self.item_around(*id).is_none())
             .count();
         let n_known = if is_in_item { 1 } else { fingerprint.of.max(1) };
         let has_twins_elsewhere = (are_badges || are_shown) && n_twins < n_known;
         let is_named_elsewhere = others().any(|(id, element)| {
-            (has_name(element, fingerprint) || has_its_words(&element.name))
+            (self.has_name(id, element, fingerprint)
+                || has_its_words(&self.name_or_text(id, element)))
                 && (is_in(place, id) || !has_twins_elsewhere)
         });
         let (came, went) = self.newcomers_and_leavers(fingerprint, place);
@@ -183,7 +182,8 @@ impl Finder<'_> {
                 _ if self.has_badge(*id, fingerprint) => "a count beside its name".to_owned(),
                 _ => format!("the id `{}`", element.attribute("id").unwrap_or_default()),
             };
-            let (old, new) = (cut(&fingerprint.name, 60), cut(&element.name, 60));
+            let now = self.name_or_text(*id, element);
+            let (old, new) = (cut(fingerprint.called(), 60), cut(&now, 60));
             let reason = format!("it has {by}, and is now called \"{new}\", not \"{old}\"");
             (*id, reason)
         };
@@ -192,7 +192,7 @@ impl Finder<'_> {
 
     /// Whether the text that people read on an element is the name that was remembered.
     fn shows_its_name(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
-        let name = fold_name(&fingerprint.name);
+        let name = fold_name(fingerprint.called());
         !name.is_empty() && fold_name(&self.state.visible_text(id)) == name
     }
 
@@ -201,8 +201,8 @@ impl Finder<'_> {
         let name = self
             .state
             .element(id)
-            .map(|element| fold_name(&element.name));
-        let old = fold_name(&fingerprint.name);
+            .map(|element| fold_name(&self.name_or_text(id, element)));
+        let old = fold_name(fingerprint.called());
         let number = name
             .as_deref()
             .and_then(|name| name.strip_prefix(old.as_str()))
@@ -224,18 +224,13 @@ impl Finder<'_> {
         fingerprint: &Fingerprint,
         place: Option<&Place>,
     ) -> (usize, usize) {
-        let mut left: Vec<String> = fingerprint
-            .likes
-            .iter()
-            .chain([&fingerprint.name])
-            .map(|name| fold_name(name))
-            .collect();
+        let mut left: Vec<String> = known_names(fingerprint).map(fold_name).collect();
         let mut newcomers = 0_usize;
         let inside = self
             .in_its_path(fingerprint)
             .filter(|(id, _)| is_in(place, *id));
-        for (_, element) in inside {
-            let name = fold_name(&cut(&element.name, LONGEST_TEXT));
+        for (id, element) in inside {
+            let name = fold_name(&self.name_or_text(id, element));
             match left.iter().position(|known| *known == name) {
                 Some(at) => {
                     left.swap_remove(at);
@@ -245,13 +240,18 @@ impl Finder<'_> {
         }
         (newcomers, left.len())
     }
+
+    /// Whether nothing of its role was called so in the place where it was.
+    fn is_newcomer(&self, id: NodeId, element: &DomElement, fingerprint: &Fingerprint) -> bool {
+        let sought = SoughtName::new(&self.name_or_text(id, element));
+        !known_names(fingerprint).any(|name| sought.fits(name, Likeness::Folded))
+    }
 }
 
-/// Whether nothing of its role was called so in the place where it was.
-fn is_newcomer(element: &DomElement, fingerprint: &Fingerprint) -> bool {
-    let sought = SoughtName::new(&cut(&element.name, LONGEST_TEXT));
-    let mut known = fingerprint.likes.iter().chain([&fingerprint.name]);
-    !known.any(|name| sought.fits(name, Likeness::Folded))
+/// What it and the elements of its role where it was were called.
+fn known_names(fingerprint: &Fingerprint) -> impl Iterator<Item = &str> {
+    let likes = fingerprint.likes.iter().map(String::as_str);
+    likes.chain([fingerprint.called()])
 }
 
 /// Whether an element has an id that was remembered, and that a person gave.

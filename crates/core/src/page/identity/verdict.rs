@@ -2,16 +2,14 @@
 
 use std::fmt;
 
-use super::fingerprint::{LONGEST_TEXT, ordinals};
 use super::place::is_in;
 use super::renamed::has_plain_id;
 use crate::page::containers::{Place, is_cell};
 use crate::page::dom::{DomElement, NodeId};
 use crate::page::selector::{Finder, Pattern, Selector};
 use crate::page::snapshot::single_spaces;
-use crate::page::words::{Likeness, SoughtName, fold, fold_name};
+use crate::page::words::{fold, fold_name};
 use crate::scenario::browser::Fingerprint;
-use crate::value::cut;
 
 /// What an element must score to be taken for the one that was meant, and by how much more than the next.
 const ENOUGH: f64 = 0.85;
@@ -375,7 +373,7 @@ impl Finder<'_> {
         // Of elements without a name around which the same stands nobody sees that they changed places.
         let is_told_apart = |id| {
             let own = texts.get(fingerprint.ordinal - 1);
-            !fold(&fingerprint.name).is_empty()
+            !fold(fingerprint.called()).is_empty()
                 || texts.iter().filter(|text| Some(*text) == own).count() == 1
                 || self.is_made_as_it_was(id, remembered)
         };
@@ -443,11 +441,11 @@ impl Finder<'_> {
     /// Whether an element has the name that was remembered. Where others had it but for signs, each sign counts.
     fn is_called(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
         self.state.element(id).is_some_and(|element| {
-            has_name(element, fingerprint)
+            self.has_name(id, element, fingerprint)
                 && (fingerprint.of == 1
                     || !fingerprint.within.is_empty()
-                    || single_spaces(&cut(&element.name, LONGEST_TEXT))
-                        == single_spaces(&fingerprint.name))
+                    || single_spaces(&self.name_or_text(id, element))
+                        == single_spaces(fingerprint.called()))
         })
     }
 
@@ -460,7 +458,7 @@ impl Finder<'_> {
         place: Option<&Place>,
     ) -> bool {
         let fingerprint = remembered.fingerprint;
-        if !fold(&fingerprint.name).is_empty() {
+        if !fold(fingerprint.called()).is_empty() {
             return true;
         }
         let Some(element) = self.state.element(id) else {
@@ -503,7 +501,7 @@ impl Finder<'_> {
 
     /// Every visible element of the same role and type with what it scores, best first.
     fn scored(&self, fingerprint: &Fingerprint) -> Vec<Scored> {
-        let ordinals = ordinals(self.state);
+        let ordinals = self.ordinals(fingerprint);
         let mut scored: Vec<(NodeId, f64)> = self
             .state
             .elements()
@@ -534,9 +532,9 @@ impl Finder<'_> {
         let full = |weight: f64, holds: bool| if holds { weight } else { 0.0 };
         let ordinal = match ordinal {
             Some(ordinal) => ordinal,
-            None => ordinals(self.state).get(&id).copied().unwrap_or(1),
+            None => self.ordinals(fingerprint).get(&id).copied().unwrap_or(1),
         };
-        let score = full(NAME, has_name(element, fingerprint))
+        let score = full(NAME, self.has_name(id, element, fingerprint))
             + PATH * share(&self.path(id, &fingerprint.within), &fingerprint.path)
             + full(NEAR, self.is_near_what_it_was(id, fingerprint))
             + full(TEST_ID, self.is_test_id_kept(element, fingerprint))
@@ -591,6 +589,7 @@ impl Finder<'_> {
         let Some(now) = self.fingerprint(id) else {
             return Vec::new();
         };
+        let called = now.called().to_owned();
         let pairs = [
             ("role", fingerprint.role.clone(), now.role),
             (
@@ -598,7 +597,7 @@ impl Finder<'_> {
                 fingerprint.input_type.clone().unwrap_or_default(),
                 now.input_type.unwrap_or_default(),
             ),
-            ("name", fingerprint.name.clone(), now.name),
+            ("name", fingerprint.called().to_owned(), called),
             (
                 "test id",
                 fingerprint.test_id.clone().unwrap_or_default(),
@@ -634,12 +633,6 @@ pub(super) fn is_kind(element: &DomElement, fingerprint: &Fingerprint) -> bool {
         && (!element.role.is_empty() || element.tag_name == fingerprint.tag)
         && element.input_type() == fingerprint.input_type
         && n_frames == remembered.filter(|hop| hop.starts_with("frame=")).count()
-}
-
-pub(super) fn has_name(element: &DomElement, fingerprint: &Fingerprint) -> bool {
-    // A long name was cut when it was remembered.
-    let name = cut(&element.name, LONGEST_TEXT);
-    SoughtName::new(&fingerprint.name).fits(&name, Likeness::Folded)
 }
 
 pub(super) fn same_path(one: &[String], other: &[String]) -> bool {

@@ -728,7 +728,7 @@ ul "Posts"
             ),
             (
                 "the Compost post has 9 replies",
-                "assert text equals \"9 replies\" p in listitem \"Compost\"",
+                "assert text equals \"9 replies\" p \"9 replies\" in listitem \"Compost\"",
             ),
         ] {
             assert_eq!(means(sentence), expected, "{sentence}");

@@ -871,7 +871,10 @@ fn words_mean_the_one_element_that_fits() {
                 "type 'x' into 'What do you need?'",
                 "searchbox \"Search\" in form \"Search\"",
             ),
-            ("type 3 into 'How many'", "spinbutton \"Amount\""),
+            (
+                "type 3 into 'How many'",
+                "spinbutton \"Amount\" in card \"Tea\"",
+            ),
             // What is written exactly so is meant before what only holds the words.
             ("click 'SAVE all'", "button \"SAVE all\""),
             ("click 'save all'", "button \"SAVE all\""),
@@ -904,7 +907,7 @@ fn words_mean_the_one_element_that_fits() {
             ),
             (
                 "click 'Add to cart' in the 'Milk' section",
-                "button \"Add to cart\"",
+                "button \"Add to cart\" in card \"Milk\"",
             ),
             // An item, a card, a list and a table are places too.
             (
@@ -914,7 +917,7 @@ fn words_mean_the_one_element_that_fits() {
             ("click 'Pear' in the 'Fruit' list", "option \"Pear\""),
             // What can be seen is pointed at; headings and images are clicked if the sentence says so.
             ("hover the Milk heading", "heading \"Milk\""),
-            ("hover 'Three left'", "p"),
+            ("hover 'Three left'", "p \"Three left\""),
             (
                 "hover 'Search'",
                 "searchbox \"Search\" in form \"Search\", button \"Search\" in form \"Search\"; say hover 'Search' field",
@@ -942,7 +945,7 @@ fn words_mean_the_one_element_that_fits() {
             // Assertions look at everything.
             ("verify the 'Shop' heading is visible", "heading \"Shop\""),
             ("verify the Logo image is visible", "img \"Logo\""),
-            ("extract 'Three left'", "p"),
+            ("extract 'Three left'", "p \"Three left\""),
             ("scroll to the Milk heading", "heading \"Milk\""),
             ("verify 'Three left' is visible", "no element"),
             (
@@ -1023,9 +1026,12 @@ fn what_has_no_name_is_meant_by_where_it_stands_and_by_its_text() {
                 "click 'Delete'",
                 "span in row \"Bob Brown\", span in row \"Eve Short\"; say click 'Delete' in the 'Bob Brown' row",
             ),
-            ("click 'Add' in the 'Black tea' card", "div"),
-            ("click 'Shipping'", "div"),
-            ("click the 'Shipping' button", "div"),
+            (
+                "click 'Add' in the 'Black tea' card",
+                "div \"Add\" in card \"Black tea\"",
+            ),
+            ("click 'Shipping'", "div \"Shipping\""),
+            ("click the 'Shipping' button", "div \"Shipping\""),
             (
                 "click the 'Shipping' link in the 'Bob Brown' row",
                 "none, near ",
@@ -1042,7 +1048,7 @@ fn what_has_no_name_is_meant_by_where_it_stands_and_by_its_text() {
             ("'Admin' is visible in the 'Bob Brown' row", "row"),
             (
                 "the role of Bob Brown is 'Admin'",
-                "cell in row \"Bob Brown\"",
+                "cell \"Admin\" in row \"Bob Brown\"",
             ),
             (
                 "'Bob Brown' is not selected",

@@ -208,6 +208,8 @@ pub struct Fingerprint {
     pub role: String,
     /// Its accessible name.
     pub name: String,
+    /// The text on it, if it has no name and is known by that; empty if nothing was written on it.
+    pub text: Option<String>,
     /// Its tag.
     pub tag: String,
     /// The type of an `input`.
@@ -218,7 +220,7 @@ pub struct Fingerprint {
     pub path: Vec<String>,
     /// Its label, or the heading or text before it.
     pub near: String,
-    /// Its place among the elements of its role and name, from 1.
+    /// Its place among the elements of its role that are called so, from 1.
     pub ordinal: usize,
     /// How many of them there are.
     pub of: usize,
@@ -233,7 +235,7 @@ pub struct Fingerprint {
     pub position: Option<i32>,
     /// `byPosition`: what stands around each of its twins, in the order of the page, where no text tells it apart.
     pub by_position: Vec<String>,
-    /// The names of the elements of its role in the nearest container around it, at most 40.
+    /// What the elements of its role in the nearest container around it are called, at most 40.
     pub likes: Vec<String>,
 }
 
@@ -333,10 +335,24 @@ impl TextPlace {
 }
 
 impl Fingerprint {
+    /// What it was called: its name, or the text on it.
+    pub fn called(&self) -> &str {
+        match self.name.is_empty() {
+            true => self.text.as_deref().unwrap_or_default(),
+            false => &self.name,
+        }
+    }
+
+    /// Whether of what has no name the text counts: not if the text is what is asserted.
+    pub fn is_called_by_text(&self) -> bool {
+        !self.name.is_empty() || self.text.is_some()
+    }
+
     /// The same with every text of the page changed; what the page is built of stays.
     pub fn with_texts(&self, change: impl Fn(&str) -> String) -> Self {
         Self {
             name: change(&self.name),
+            text: self.text.as_deref().map(&change),
             test_id: self.test_id.as_deref().map(&change),
             path: self.path.iter().map(|entry| change(entry)).collect(),
             near: change(&self.near),

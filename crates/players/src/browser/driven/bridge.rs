@@ -139,10 +139,14 @@ impl BrowserBridge {
             Loaded::Document => WaitUntil::DomContentLoaded,
         });
         let (call, answer) = match to {
-            Navigation::To(url) => (
-                "goto",
-                self.guarded("goto", limit, page.goto(url, options)).await,
-            ),
+            Navigation::To(url) => {
+                let go = || self.guarded("goto", limit, page.goto(url, options.clone()));
+                let answer = match go().await {
+                    Err(error) if is_cut_off_by_error_page(&error) => go().await,
+                    answer => answer,
+                };
+                ("goto", answer)
+            }
             Navigation::Back => (
                 "goBack",
                 self.guarded("goBack", limit, page.go_back(options)).await,
@@ -563,6 +567,13 @@ fn navigation_error(error: BrowserError, to: &Navigation, limit: Duration) -> Br
         },
         _ => error,
     }
+}
+
+/// Whether the page that the browser shows of a navigation that failed before came while this one was on its way.
+fn is_cut_off_by_error_page(error: &BrowserError) -> bool {
+    error
+        .message
+        .contains("interrupted by another navigation to \"chrome-error://")
 }
 
 fn told(to: &Navigation) -> String {

@@ -84,7 +84,8 @@ pub(super) fn step(
         [one] if !is_count => {
             let phrase = done.intent.and_then(|intent| intent.phrase.as_ref());
             let is_text = |assertion: &BrowserAssertion| assertion.kind == AssertKind::Text;
-            let is_shown = done.step.assertion.as_ref().is_some_and(is_text)
+            let is_text = done.step.assertion.as_ref().is_some_and(is_text);
+            let is_shown = is_text
                 && match phrase {
                     // `the Status of Order 17` names a column and a row, and not what the cell shows.
                     Some(phrase) => finder.is_cell_of(*one, phrase),
@@ -93,7 +94,10 @@ pub(super) fn step(
             let shown = is_shown
                 .then(|| finder.identify_shown(*one, phrase))
                 .flatten();
-            let known = shown.or_else(|| finder.identify(*one, phrase));
+            let known = shown.or_else(|| match is_text {
+                true => finder.identify_apart_from_text(*one, phrase),
+                false => finder.identify(*one, phrase),
+            });
             if let Some(known) = known {
                 step.observed.warnings.extend(known.warning);
                 step.selectors = known

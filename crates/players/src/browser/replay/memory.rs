@@ -246,14 +246,20 @@ impl Memory {
         values: &Values,
     ) -> Option<HealedStep> {
         let refer = |text: &str| values.with_references(text);
-        let (within, position) = match &self.fingerprint {
-            Some(known) => (known.within.clone(), known.position),
-            None => (Vec::new(), None),
-        };
-        let known = match within.is_empty() && position.is_none() {
-            true => finder.identify(healing.target, None)?,
-            false => finder.identify_within(healing.target, within, position)?,
-        };
+        let target = healing.target;
+        let known = match &self.fingerprint {
+            Some(known) if !known.within.is_empty() || known.position.is_some() => finder
+                .identify_within(
+                    target,
+                    known.within.clone(),
+                    known.position,
+                    known.is_called_by_text(),
+                ),
+            Some(known) if !known.is_called_by_text() => {
+                finder.identify_apart_from_text(target, None)
+            }
+            _ => finder.identify(target, None),
+        }?;
         Some(HealedStep {
             place,
             id: step.id.clone(),
