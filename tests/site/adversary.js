@@ -721,6 +721,7 @@ function swapLabels(c) {
   rename(c.target, others);
   rename(peer, own);
   c.target = peer;
+  c.isSwapped = true;
   return `${own} and ${others} changed their names`;
 }
 
@@ -1234,6 +1235,8 @@ function misleads(old, c, isAway = false) {
   const depth = (place) => place.filter((entry) => entry.kind === 'frame' || entry.kind === 'part').length;
   const hasLeft = isThere && depth(placeOf(target)) > depth(old.place) && here.some((one) => depth(placeOf(one)) <= depth(old.place));
   if ((!(isNamed && isKept) || hasLeft) && here.length) return 'another element is in its place, with its name';
+  // Of a copy and of what took the name from elsewhere nobody knows which is meant.
+  if (c.isSwapped && here.length) return 'another element has the name that it took';
   if (isThere && (c.isCovered || !isEnabled(target)) && others.some(isEnabled) && (old.alike === 1 || here.length)) return 'another element of its name can be used';
   // The step says where it was if something else had the same name. If not, its name alone says it.
   if (!isAway && !isNamed && others.length && old.alike === 1 && !(isKept && old.place.length)) return 'only another element has its name';

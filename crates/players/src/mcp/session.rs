@@ -163,6 +163,11 @@ impl Session {
         Ok(Some(tools))
     }
 
+    /// The tools, if they were asked for before.
+    pub async fn listed_tools(&self) -> Option<Arc<[ToolInfo]>> {
+        self.tools.lock().await.clone()
+    }
+
     /// Calls `tool` with `arguments` and waits for its answer, at most `timeout`: a hard cap, which progress
     /// does not extend. A call that runs out of time, or whose future is dropped, is cancelled at the
     /// server; the session goes on.

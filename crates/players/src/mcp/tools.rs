@@ -23,6 +23,8 @@ pub struct ToolInfo {
     pub description: Option<String>,
     /// The JSON schema of its arguments; an empty object if the server gives none.
     pub input_schema: Value,
+    /// The JSON schema of its structured content, if it promises any.
+    pub output_schema: Option<Value>,
 }
 
 impl Session {
@@ -72,5 +74,9 @@ fn read_tool(tool: &Value) -> Option<ToolInfo> {
             Some(schema) if !schema.is_null() => schema.clone(),
             _ => Value::Object(Map::new()),
         },
+        output_schema: tool
+            .get("outputSchema")
+            .filter(|schema| !schema.is_null())
+            .cloned(),
     })
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use cuecard_core::diagnostic::did_you_mean;
 use cuecard_core::script::{CallRequest, Failure, FailureKind, Unanswered};
-use cuecard_core::value::{Mark, Value, push_pointer};
+use cuecard_core::value::{Mark, Value, cut, push_pointer};
 use serde_json::{Map, Value as Json};
 
 use super::older::{self, NotTyped};
@@ -130,7 +130,10 @@ pub(super) async fn call(
                     reply = saved?;
                 }
             }
-            value_of(toolbox, request, &session, tool, &reply).await
+            match Box::pin(broken_promise(peer, tool, &reply)).await {
+                Some(failure) => Err(failure),
+                None => value_of(toolbox, request, &session, tool, &reply).await,
+            }
         }
         Err(error) => Err(Box::pin(call_failure(&session, tool, &error)).await),
     };
@@ -351,6 +354,46 @@ fn only_text(value: &Json, property: &Json) -> Option<Json> {
         }
         _ => None,
     }
+}
+
+/// What an answer lacks of what its tool promises: the SDKs refuse it, and agents never get to see it. A server that is
+/// not known to have promised anything is asked only if there is something to look at.
+async fn broken_promise(peer: Peer<'_>, tool: &str, reply: &ToolReply) -> Option<Failure> {
+    const LONGEST: usize = 300;
+    if reply.is_error {
+        return None;
+    }
+    let tools = match &reply.structured {
+        None => peer.session.listed_tools().await?,
+        Some(_) => {
+            let listing = tokio::time::timeout(peer.timeout, peer.session.tools());
+            listing.await.ok()?.ok()??
+        }
+    };
+    let info = tools.iter().find(|info| info.name == tool)?;
+    let schema = info.output_schema.as_ref()?;
+    let message = match &reply.structured {
+        None => format!(
+            "the answer has no structured content, which the output schema of `{tool}` promises"
+        ),
+        Some(structured) => {
+            let validator = jsonschema::validator_for(schema).ok()?;
+            let error = validator.iter_errors(structured).next()?;
+            let place = match error.instance_path().to_string() {
+                place if place.is_empty() => String::new(),
+                place => format!(" at `{place}`"),
+            };
+            let reason = error.to_string();
+            let reason = cut(&reason, LONGEST);
+            format!(
+                "the structured content of the answer does not fit the output schema of `{tool}`{place}: {reason}"
+            )
+        }
+    };
+    let mut failure = Failure::new(FailureKind::CallFailed, message);
+    failure.help = Some("mend the server: the SDKs of MCP refuse such an answer".to_owned());
+    failure.result.clone_from(&reply.structured);
+    Some(failure)
 }
 
 async fn value_of(

@@ -343,6 +343,7 @@ pub(super) const CONTAINER: &[Field] = &[
         "What an item is made of: its role, else its tag and class.",
     ),
     field("nodes", MILLISECONDS, "How many nodes were in it."),
+    field("below", TEXT, "The heading that an item stands below."),
 ];
 
 pub(super) const ERROR: &[Field] = &[

@@ -473,6 +473,7 @@ fn container(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Container> {
         made: text(reader, object, "made"),
         nodes: whole(reader, object, "nodes", 1, 1_000_000)
             .and_then(|nodes| u32::try_from(nodes).ok()),
+        below: text(reader, object, "below"),
     })
 }
 

@@ -178,6 +178,7 @@ fn container(container: &Container) -> Json {
     put_some(&mut members, "column", container.column.clone());
     put_some(&mut members, "made", container.made.clone());
     put_some(&mut members, "nodes", container.nodes);
+    put_some(&mut members, "below", container.below.clone());
     Json::Object(members)
 }
 

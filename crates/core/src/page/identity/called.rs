@@ -61,7 +61,7 @@ impl Finder<'_> {
     }
 
     /// The visible text in an element with few nodes, if it is no longer than a label.
-    fn label_on(&self, id: NodeId) -> Option<String> {
+    pub(super) fn label_on(&self, id: NodeId) -> Option<String> {
         let end = self.state.node(id).end as usize;
         if end - id.index() > MOST_INSIDE {
             return None;

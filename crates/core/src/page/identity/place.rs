@@ -1,12 +1,13 @@
 //! Whether an element is still in the place in which one is remembered, or in another one like it.
 
-use super::fingerprint::NAMELESS;
+use super::fingerprint::{LONGEST_TEXT, NAMELESS};
 use crate::page::containers::Place;
 use crate::page::describe::is_frame;
 use crate::page::dom::{DomElement, NodeId};
 use crate::page::selector::Finder;
 use crate::page::words::fold_name;
-use crate::scenario::browser::Fingerprint;
+use crate::scenario::browser::{Container, Fingerprint};
+use crate::value::cut;
 
 /// Places of which a page has several alike, or shows one at a time: what is in another one is another one's, whatever
 /// it is called. So are the hosts of shadow roots, whose tags have a hyphen.
@@ -40,6 +41,73 @@ impl Finder<'_> {
         let near = fold_name(&self.near(id, element, &fingerprint.within));
         let is_left = then.is_some_and(|then| !has_entry(&path, then) && self.shows_place(then));
         !is_left && !self.is_below_another_heading(&near, fingerprint)
+    }
+
+    /// The containers that tell an element from its twins, with the heading that its item stands below.
+    pub(super) fn below_heading(&self, mut within: Vec<Container>) -> Vec<Container> {
+        let place = self.place_within(&within).ok().flatten();
+        if let (Some(place), Some(first)) = (place, within.first_mut())
+            && first.kind.is_item()
+        {
+            first.below = self.heading_above(&place);
+        }
+        within
+    }
+
+    /// Whether an item stands below a heading, and what was remembered below another one that is still there.
+    pub(super) fn is_item_of_another_heading(
+        &self,
+        place: &Place,
+        fingerprint: &Fingerprint,
+    ) -> bool {
+        let below = fingerprint
+            .within
+            .first()
+            .and_then(|container| container.below.as_deref());
+        let (Some(then), Some(now)) = (below, self.heading_above(place)) else {
+            return false;
+        };
+        let then = fold_name(then);
+        then != fold_name(&now)
+            && self.state.elements().any(|(_, element)| {
+                element.is_visible && element.role == "heading" && fold_name(&element.name) == then
+            })
+    }
+
+    /// The heading over the list that an item is in: the nearest before it that stands beside the list, alone or in a bar
+    /// of its own, and in no other item.
+    fn heading_above(&self, place: &Place) -> Option<String> {
+        const MOST_IN_BAR: usize = 12;
+        let holds = |outer: &NodeId| {
+            let end = self.state.node(*outer).end;
+            (outer.0..end).contains(&place.start)
+        };
+        let is_over = |id: NodeId| {
+            let mut around = self.state.ancestors(id);
+            match around.next() {
+                Some(outer) if holds(&outer) => true,
+                Some(bar) => {
+                    let end = self.state.node(bar).end as usize;
+                    end - bar.index() <= MOST_IN_BAR
+                        && around.next().is_some_and(|outer| holds(&outer))
+                }
+                None => false,
+            }
+        };
+        let before = self
+            .state
+            .elements()
+            .take_while(|(id, _)| id.0 < place.start);
+        let headings: Vec<_> = before
+            .filter(|(id, element)| element.is_visible && element.role == "heading" && is_over(*id))
+            .collect();
+        let of_none_other = |id: NodeId| self.items_around(id).all(|(item, _)| holds(&item));
+        headings
+            .into_iter()
+            .rev()
+            .find(|(id, _)| of_none_other(*id))
+            .map(|(_, heading)| cut(&heading.name, LONGEST_TEXT).into_owned())
+            .filter(|name| !name.is_empty())
     }
 
     /// Whether a place of a path can be seen on the page.

@@ -5,7 +5,7 @@ use super::place::is_in;
 use super::verdict::{Remembered, is_kind};
 use crate::page::containers::Place;
 use crate::page::dom::{DomElement, NodeId};
-use crate::page::selector::{Finder, Selector, looks_generated};
+use crate::page::selector::{Finder, Pattern, Selector, looks_generated};
 use crate::page::words::{Likeness, SoughtName, fold, fold_name, tokens};
 use crate::scenario::browser::Fingerprint;
 use crate::value::cut;
@@ -46,6 +46,11 @@ impl Finder<'_> {
             element.is_some_and(|element| scope_words(element) != fingerprint.scope);
         let has_moved = self.has_moved(id, fingerprint);
         let was_alone = fingerprint.of == 1 || !fingerprint.within.is_empty();
+        let is_made_otherwise =
+            element.is_some_and(|element| was_made_otherwise(element, remembered));
+        let has_one_left =
+            is_made_otherwise && self.newcomers_and_leavers(fingerprint, place).1 > 0;
+        let text = self.label_on(id);
         let is_rival = |other: NodeId, element: &DomElement| {
             let is_new = self.is_newcomer(other, element, fingerprint);
             let shows_it = self.shows_its_name(other, fingerprint);
@@ -53,9 +58,21 @@ impl Finder<'_> {
             let is_called_so = was_alone
                 && (self.has_name(other, element, fingerprint)
                     || (is_new && (shows_it || self.has_badge(other, fingerprint))));
-            let is_renamed = is_new && (has_moved || shows_it || has_ids(other, element));
+            // The name may have gone to what was called otherwise, and a new one to what stands where it stood.
+            let took_its_place = has_one_left && self.stands_where_it_was(other, remembered);
+            // An icon that is called otherwise by now, beside another one of its name.
+            let shows_the_same = place.is_some()
+                && text.as_deref().is_some_and(|text| !text.is_empty())
+                && self.label_on(other) == text;
+            let is_renamed = is_new
+                && (has_moved
+                    || shows_it
+                    || took_its_place
+                    || shows_the_same
+                    || has_ids(other, element));
             match is_marked {
-                true => has_ids(other, element) && (is_called_so || !is_same),
+                // Nothing tells which of two has the ids of the other by now.
+                true => has_ids(other, element),
                 false => {
                     is_called_so || is_renamed || (is_in_other_scope && has_ids(other, element))
                 }
@@ -166,12 +183,10 @@ impl Finder<'_> {
                 && (is_in(place, id) || !has_twins_elsewhere)
         });
         let (came, went) = self.newcomers_and_leavers(fingerprint, place);
-        let stands_where_it_was = |id: NodeId| {
-            let xpath = remembered.selectors.last();
-            xpath.is_some_and(|xpath| self.one(xpath) == Some(id))
-        };
-        let is_one_of_several =
-            came > carriers.len() && carriers.iter().any(|(id, _)| !stands_where_it_was(*id));
+        let is_one_of_several = came > carriers.len()
+            && carriers
+                .iter()
+                .any(|(id, _)| !self.stands_where_it_was(*id, remembered));
         if is_named_elsewhere || came > went || is_one_of_several {
             return Vec::new();
         }
@@ -188,6 +203,11 @@ impl Finder<'_> {
             (*id, reason)
         };
         carriers.iter().map(told).collect()
+    }
+
+    fn stands_where_it_was(&self, id: NodeId, remembered: Remembered<'_>) -> bool {
+        let xpath = remembered.selectors.last();
+        xpath.is_some_and(|xpath| self.one(xpath) == Some(id))
     }
 
     /// Whether the text that people read on an element is the name that was remembered.
@@ -252,6 +272,19 @@ impl Finder<'_> {
 fn known_names(fingerprint: &Fingerprint) -> impl Iterator<Item = &str> {
     let likes = fingerprint.likes.iter().map(String::as_str);
     likes.chain([fingerprint.called()])
+}
+
+/// Whether the elements around one are other ones than around what was remembered, wherever among their like they stand.
+fn was_made_otherwise(element: &DomElement, remembered: Remembered<'_>) -> bool {
+    let tags = |xpath: &str| -> Vec<String> {
+        let steps = xpath.split('/');
+        steps
+            .map(|step| step.split('[').next().unwrap_or_default().to_owned())
+            .collect()
+    };
+    let xpath = remembered.selectors.last();
+    let pattern = xpath.map(|selector| &selector.pattern);
+    matches!(pattern, Some(Pattern::XPath(xpath)) if tags(xpath) != tags(&element.xpath))
 }
 
 /// Whether an element has an id that was remembered, and that a person gave.

@@ -140,6 +140,10 @@ impl Finder<'_> {
     pub fn verdict(&self, remembered: Remembered<'_>) -> Verdict {
         let fingerprint = remembered.fingerprint;
         let place = match self.place_within(&fingerprint.within) {
+            Ok(Some(place)) if self.is_item_of_another_heading(&place, fingerprint) => {
+                let nearest = self.nearest_to(fingerprint);
+                return Verdict::Gone { nearest };
+            }
             Ok(place) => place,
             Err(0) => {
                 let nearest = self.nearest_to(fingerprint);

@@ -254,6 +254,8 @@ pub struct Container {
     pub made: Option<String>,
     /// How many nodes were in it.
     pub nodes: Option<u32>,
+    /// The heading that an item stands below.
+    pub below: Option<String>,
 }
 
 /// A kind of container, as people call it.
@@ -362,6 +364,7 @@ impl Fingerprint {
                 .map(|container| Container {
                     text: container.text.as_deref().map(&change),
                     column: container.column.as_deref().map(&change),
+                    below: container.below.as_deref().map(&change),
                     ..container.clone()
                 })
                 .collect(),

@@ -34,7 +34,15 @@ pub(super) fn check(
     let arguments = Json::Object(fit(arguments, &schema, recorder));
     let validator = match jsonschema::validator_for(&schema) {
         Ok(validator) => validator,
-        Err(_) => return Vec::new(),
+        Err(error) => {
+            let message = format!(
+                "{} is not checked: the input schema of the tool `{}` can't be used: {error}",
+                step.label(),
+                tool.name
+            );
+            let unread = Diagnostic::warning(codes::PARAM_TYPE, message);
+            return vec![Places::of(scenario, step).put(unread, "", None)];
+        }
     };
     let misnamed = Misnamed::find(&schema, &arguments);
     let places = Places::of(scenario, step);
@@ -326,6 +334,7 @@ mod tests {
             name: "t".to_owned(),
             description: None,
             input_schema: schema,
+            output_schema: None,
         };
         let mut recorder = Recorder::new(Clock::start(), Redactor::default());
         check(
@@ -339,6 +348,16 @@ mod tests {
         .into_iter()
         .map(|found| (found.severity, found.message, found.label))
         .collect()
+    }
+
+    #[test]
+    fn a_schema_that_can_not_be_used_is_told() {
+        let found = findings(json!({"type": "nonsense"}), &json!({"title": "x"}));
+        let [(Severity::Warning, message, None)] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        let start = "step 1 is not checked: the input schema of the tool `t` can't be used";
+        assert!(message.starts_with(start), "{message}");
     }
 
     fn schema(closed: bool) -> Json {

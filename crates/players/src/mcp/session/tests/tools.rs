@@ -17,6 +17,7 @@ async fn tools_are_listed_page_by_page_once_and_again_when_they_changed() {
         name: "a".to_owned(),
         description: Some("A".to_owned()),
         input_schema: json!({ "type": "object" }),
+        output_schema: None,
     };
     assert_eq!(tools[0], expected);
     assert_eq!((tools.len(), tools[1].name.as_str()), (2, "list1"));
