@@ -1231,8 +1231,8 @@ function misleads(old, c, isAway = false) {
   const here = others.filter((one) => isSamePlace(old.place, placeOf(one)));
   const isNamed = isThere && plain(words(target)) === old.shown;
   const isKept = isThere && isSamePlace(old.place, placeOf(target));
-  // What went into a new frame or part left its place to what is still there.
-  const depth = (place) => place.filter((entry) => entry.kind === 'frame' || entry.kind === 'part').length;
+  // What went into a new frame, part or named section left its place to what is still there.
+  const depth = (place) => place.filter((entry) => entry.kind !== 'item').length;
   const hasLeft = isThere && depth(placeOf(target)) > depth(old.place) && here.some((one) => depth(placeOf(one)) <= depth(old.place));
   if ((!(isNamed && isKept) || hasLeft) && here.length) return 'another element is in its place, with its name';
   // Of a copy and of what took the name from elsewhere nobody knows which is meant.

@@ -123,7 +123,7 @@ impl Facts {
         let mut add = |quantity: Quantity, measure: Measure| {
             let place = self.places.add(NewValue {
                 kind: ValueKind::Number(measure),
-                label: places::label_of_key(&number.key),
+                label: number.label,
                 named_units: &[],
                 noun: None,
                 own: own.clone(),
@@ -234,7 +234,9 @@ impl Facts {
             if text.len() <= SHORT && words(before).next().is_none() {
                 label = of_key;
             }
-            label.per = places::rate_behind(&spans.prose[number.range.end..]).or(of_key.per);
+            label.per = places::rate_behind(&spans.prose[number.range.end..])
+                .or_else(|| places::rate_before(before))
+                .or(of_key.per);
             label.dimension = places::dimension_among(&clauses.own(&number.range))
                 .or(of_key.dimension.filter(|_| text.len() <= SHORT));
             let at = place(self, ValueKind::Number(measure), &number.range, label, noun);

@@ -12,6 +12,8 @@ fn news() -> serde_json::Value {
     ]})
 }
 
+mod amounts;
+
 fn judge(output: &str, results: &[serde_json::Value]) -> Finding {
     let trial = results.iter().fold(Trial::new(output), |trial, result| {
         trial.result("web_search", result.clone())

@@ -270,7 +270,8 @@ impl NumberUse {
         Self {
             counts_things: noun.is_some() && !is_name,
             noun,
-            per: rate_behind(&prose[number.range.end..]),
+            per: rate_behind(&prose[number.range.end..])
+                .or_else(|| rate_before(&prose[..number.range.start])),
         }
     }
 }
@@ -329,28 +330,30 @@ pub(super) fn label_of_key(key: &str) -> KeyLabel {
         is_count: is_count(head),
         dimension: words.iter().rev().find_map(|word| dimension_of(word)),
         per: words.iter().find_map(|word| match word.as_str() {
-            "kph" | "kmh" | "mph" | "hourly" => Some("hour"),
-            "daily" => Some("day"),
-            "weekly" => Some("week"),
-            "monthly" => Some("month"),
-            "yearly" | "annual" => Some("year"),
-            _ => words
-                .iter()
-                .any(|word| word == "per")
-                .then(|| period(word))?,
+            "kph" | "kmh" | "mph" => Some("hour"),
+            word => frequency(word).or_else(|| {
+                let is_rate = words.iter().any(|word| word == "per");
+                is_rate.then(|| period(word))?
+            }),
         }),
     }
 }
 
-/// What a number is a rate of, by what stands right behind its unit: `per month`, `/h`, `a year`.
+/// What a number is a rate of, by what stands right behind its unit: `per month`, `/h`, `a year`, `weekly`.
 pub(super) fn rate_behind(rest: &str) -> Option<&'static str> {
     let bare = rest.trim_start_matches([' ', '\u{a0}']);
     let behind = match bare.strip_prefix('/') {
         Some(behind) => behind,
         None => {
             let sign = words(bare).next().filter(|word| word.start == 0)?;
-            matches!(sign.text, "per" | "a" | "an" | "each" | "pro" | "par")
-                .then(|| &bare[sign.end()..])?
+            if let Some(per) = frequency(sign.text) {
+                return Some(per);
+            }
+            matches!(
+                sign.text,
+                "per" | "a" | "an" | "each" | "every" | "pro" | "par"
+            )
+            .then(|| &bare[sign.end()..])?
         }
     };
     let word = words(behind).next()?;
@@ -360,13 +363,38 @@ pub(super) fn rate_behind(rest: &str) -> Option<&'static str> {
         .then(|| period(word.text))?
 }
 
+/// What a number is a rate of, by the words right before it: `the weekly rent is 50`.
+pub(super) fn rate_before(before: &str) -> Option<&'static str> {
+    words(last_words(before)).find_map(|word| frequency(word.text))
+}
+
+/// What a number is a rate of that stands beside such a word: `"interval": "month"`, `"billing": "yearly"`.
+pub(super) fn rate_of_word(word: &str) -> Option<&'static str> {
+    frequency(word).or_else(|| period(word))
+}
+
+fn frequency(word: &str) -> Option<&'static str> {
+    Some(match word.to_lowercase().as_str() {
+        "hourly" => "hour",
+        "daily" | "nightly" => "day",
+        "weekly" => "week",
+        "fortnightly" | "biweekly" => "fortnight",
+        "monthly" | "pcm" => "month",
+        "quarterly" => "quarter",
+        "yearly" | "annual" | "annually" => "year",
+        _ => return None,
+    })
+}
+
 fn period(word: &str) -> Option<&'static str> {
     Some(match word.to_lowercase().as_str() {
         "s" | "sec" | "second" | "sekunde" => "second",
         "min" | "minute" => "minute",
         "h" | "hr" | "hour" | "stunde" | "heure" => "hour",
         "day" | "night" | "tag" | "jour" => "day",
-        "week" | "woche" | "semaine" => "week",
+        "week" | "wk" | "woche" | "semaine" => "week",
+        "fortnight" => "fortnight",
+        "quarter" | "quartal" => "quarter",
         "month" | "mo" | "monat" | "mois" => "month",
         "year" | "yr" | "annum" | "jahr" | "an" => "year",
         _ => return None,
@@ -458,9 +486,8 @@ fn dimension_of(word: &str) -> Option<&'static str> {
         "price" | "prices" | "cost" | "costs" | "amount" | "revenue" | "revenu" | "salary"
         | "salari" | "fee" | "fees" | "budget" | "balance" | "balanc" | "income" | "incom"
         | "profit" | "payment" | "paid" | "wage" | "tax" | "turnover" | "subtotal" | "deposit"
-        | "refund" | "debt" | "spend" | "preis" | "kosten" | "betrag" | "umsatz" | "gehalt" => {
-            "money"
-        }
+        | "refund" | "debt" | "spend" | "rent" | "fare" | "fares" | "toll" | "tuition"
+        | "premium" | "charge" | "preis" | "kosten" | "betrag" | "umsatz" | "gehalt" => "money",
         "temperature" | "temperatur" | "temp" | "degrees" | "degre" => "temperature",
         "distance" | "distanc" | "length" | "height" | "width" | "depth" | "altitude"
         | "altitud" | "elevation" | "radius" | "wind" | "gust" | "speed" | "rain" | "rainfall"

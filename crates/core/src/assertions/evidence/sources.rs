@@ -1,6 +1,6 @@
 //! The results of tools that an answer may use, as texts and numbers.
 
-use super::places::{label_of_key, unit_of_key};
+use super::places::{KeyLabel, label_of_key, rate_of_word, unit_of_key};
 use crate::assertions::View;
 use crate::assertions::text::{
     Measure, Quantity, fold, json_number, opposites_of, reverse_of, sentences, unit_of, words,
@@ -45,6 +45,8 @@ pub(in crate::assertions) struct KeyedNumber {
     pub is_share: bool,
     /// The unit that its key, or a key beside it, says.
     pub unit: Option<Measure>,
+    /// What its key, or a key beside it, says of it.
+    pub(super) label: KeyLabel,
     /// Its record in `records`.
     pub record: usize,
 }
@@ -242,7 +244,7 @@ impl<'a> Source<'a> {
                     self.state_of_text(text, key, record);
                     self.add_text(text, key, record);
                 }
-                Json::Number(number) => self.add_number(number, key, record, None),
+                Json::Number(number) => self.add_number(number, key, record, None, None),
                 Json::Array(items) => {
                     self.lengths.push(items.len());
                     if items.is_empty() {
@@ -251,7 +253,7 @@ impl<'a> Source<'a> {
                     rest.extend(items.iter().rev().map(|item| (key, item, record)));
                 }
                 Json::Object(fields) => {
-                    let unit = stated_unit(fields);
+                    let (unit, per) = (stated_unit(fields), stated_rate(fields));
                     let record = self.add_record(record, key, fields);
                     for (key, value) in fields.iter().rev() {
                         self.keys.push_str(&spaced(key));
@@ -263,7 +265,7 @@ impl<'a> Source<'a> {
                                 {
                                     self.state(key, record, flag == 0, true);
                                 }
-                                self.add_number(number, key, record, unit);
+                                self.add_number(number, key, record, unit, per);
                             }
                             value => rest.push((key, value, record)),
                         }
@@ -279,6 +281,7 @@ impl<'a> Source<'a> {
         key: &str,
         record: usize,
         beside: Option<Measure>,
+        per: Option<&'static str>,
     ) {
         const SHARES: &[&str] = &[
             "rate",
@@ -296,10 +299,16 @@ impl<'a> Source<'a> {
         };
         let lower = key.to_lowercase();
         let key = spaced(key);
+        let unit = unit_of_key(&key).or(beside.filter(|unit| takes_unit_beside(&key, *unit)));
+        let mut label = label_of_key(&key);
+        if matches!(unit, Some(Measure::Money(_))) || label.dimension == Some("money") {
+            label.per = label.per.or(per);
+        }
         self.quantities.push(KeyedNumber {
             quantity,
             is_share: SHARES.iter().any(|hint| lower.contains(hint)),
-            unit: unit_of_key(&key).or(beside.filter(|unit| takes_unit_beside(&key, *unit))),
+            unit,
+            label,
             key,
             record,
         });
@@ -417,6 +426,27 @@ fn stated_unit(fields: &serde_json::Map<String, Json>) -> Option<Measure> {
     ["unit", "units", "currency", "currency_code"]
         .iter()
         .find_map(unit)
+}
+
+/// What the prices of an object are for that says it beside them: `"interval": "month"`.
+fn stated_rate(fields: &serde_json::Map<String, Json>) -> Option<&'static str> {
+    let rate = |key: &&str| rate_of_word(fields.get(*key)?.as_str()?.trim());
+    [
+        "interval",
+        "period",
+        "frequency",
+        "recurrence",
+        "per",
+        "billing",
+        "billing_cycle",
+        "billing_interval",
+        "billing_period",
+        "billingCycle",
+        "billingInterval",
+        "billingPeriod",
+    ]
+    .iter()
+    .find_map(rate)
 }
 
 /// `publishedAt` and `published_at` as words.

@@ -111,7 +111,11 @@ impl Measure {
             (Self::Of(own, factor), Self::Of(dimension, unit)) => {
                 (own == dimension).then_some(factor / unit)
             }
-            (Self::Money(own), Self::Money(currency)) => (own == currency).then_some(1.0),
+            (Self::Money(own), Self::Money(currency)) => {
+                let may_be = |one: &str, other: &str| one == DOLLAR && DOLLARS.contains(&other);
+                let is_same = own == currency || may_be(own, currency) || may_be(currency, own);
+                is_same.then_some(1.0)
+            }
             (Self::Percent, Self::Percent) | (Self::Bare, _) | (_, Self::Bare) => Some(1.0),
             (Self::Counted, Self::Counted) => Some(1.0),
             _ => None,
@@ -277,38 +281,48 @@ fn readings(
     (readings.into_iter().flatten().collect(), parts)
 }
 
-const CURRENCIES: &[(&str, &str)] = &[
-    ("$", "USD"),
-    ("us$", "USD"),
-    ("usd", "USD"),
-    ("dollar", "USD"),
-    ("dollars", "USD"),
-    ("€", "EUR"),
-    ("eur", "EUR"),
-    ("euro", "EUR"),
-    ("euros", "EUR"),
-    ("£", "GBP"),
-    ("gbp", "GBP"),
-    ("pound", "GBP"),
-    ("pounds", "GBP"),
-    ("¥", "JPY"),
-    ("jpy", "JPY"),
-    ("yen", "JPY"),
-    ("chf", "CHF"),
-    ("francs", "CHF"),
-    ("₹", "INR"),
-    ("inr", "INR"),
-    ("rupees", "INR"),
-    ("cny", "CNY"),
-    ("yuan", "CNY"),
+/// A dollar, of whichever country.
+const DOLLAR: &str = "$";
+
+const CURRENCIES: &[(&str, &[&str])] = &[
+    (DOLLAR, &["$", "dollar", "dollars"]),
+    ("USD", &["us$", "usd"]),
+    ("AUD", &["a$", "au$", "aud"]),
+    ("CAD", &["c$", "ca$", "cad"]),
+    ("NZD", &["nz$", "nzd"]),
+    ("HKD", &["hk$", "hkd"]),
+    ("SGD", &["s$", "sg$", "sgd"]),
+    ("MXN", &["mx$", "mxn"]),
+    ("BRL", &["r$", "brl", "reais"]),
+    ("EUR", &["€", "eur", "euro", "euros"]),
+    ("GBP", &["£", "gbp", "pound", "pounds"]),
+    ("JPY", &["¥", "jpy", "yen"]),
+    ("CNY", &["cn¥", "cny", "yuan"]),
+    ("CHF", &["chf", "francs"]),
+    ("INR", &["₹", "inr", "rupees"]),
+    ("KRW", &["₩", "krw"]),
+    ("RUB", &["₽", "rub"]),
+    ("TRY", &["₺"]),
+    ("ILS", &["₪"]),
+    ("VND", &["₫", "vnd"]),
+    ("PLN", &["zł", "pln"]),
+    ("NOK", &["nok"]),
+    ("DKK", &["dkk"]),
+    ("ZAR", &["zar"]),
 ];
+
+/// Currencies that `$` alone may stand for.
+const DOLLARS: &[&str] = &[DOLLAR, "USD", "AUD", "CAD", "NZD", "HKD", "SGD", "MXN"];
+
+/// The signs of money that names of currencies end with.
+const MONEY_SIGNS: &str = "$€£¥₹₩₽₺₪₫";
 
 fn currency(word: &str) -> Option<&'static str> {
     let word = word.to_lowercase();
     CURRENCIES
         .iter()
-        .find(|(name, _)| *name == word)
-        .map(|(_, code)| *code)
+        .find(|(_, names)| names.contains(&word.as_str()))
+        .map(|(code, _)| *code)
 }
 
 /// Where the number begins with its sign and currency, whether it is negative, and what money it is.
@@ -328,7 +342,7 @@ fn prefix(text: &str, digits: usize) -> (usize, bool, Option<&'static str>) {
         .char_indices()
         .rev()
         .take(4)
-        .take_while(|(_, character)| character.is_alphabetic() || "$€£¥₹".contains(*character))
+        .take_while(|(_, character)| character.is_alphabetic() || MONEY_SIGNS.contains(*character))
         .last()
         .map_or(bare.len(), |(at, _)| at);
     match currency(&bare[word_start..]) {
@@ -364,7 +378,11 @@ fn suffix(rest: &str, style: NumberStyle, is_money: bool) -> Suffix {
         let length: usize = word
             .chars()
             .take(20)
-            .take_while(|character| character.is_alphabetic() || "%‰°$€£¥₹µ'".contains(*character))
+            .take_while(|character| {
+                character.is_alphabetic()
+                    || "%‰°µ'".contains(*character)
+                    || MONEY_SIGNS.contains(*character)
+            })
             .map(char::len_utf8)
             .sum();
         let word = &word[..length];
