@@ -356,20 +356,14 @@ fn only_text(value: &Json, property: &Json) -> Option<Json> {
     }
 }
 
-/// What an answer lacks of what its tool promises: the SDKs refuse it, and agents never get to see it. A server that is
-/// not known to have promised anything is asked only if there is something to look at.
+/// What an answer lacks of what its tool promises: the SDKs refuse it, and agents never get to see it. Like them, it
+/// asks for no list of its own: what was not listed has promised nothing.
 async fn broken_promise(peer: Peer<'_>, tool: &str, reply: &ToolReply) -> Option<Failure> {
     const LONGEST: usize = 300;
     if reply.is_error {
         return None;
     }
-    let tools = match &reply.structured {
-        None => peer.session.listed_tools().await?,
-        Some(_) => {
-            let listing = tokio::time::timeout(peer.timeout, peer.session.tools());
-            listing.await.ok()?.ok()??
-        }
-    };
+    let tools = peer.session.listed_tools().await?;
     let info = tools.iter().find(|info| info.name == tool)?;
     let schema = info.output_schema.as_ref()?;
     let message = match &reply.structured {
