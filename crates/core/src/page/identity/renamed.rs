@@ -95,7 +95,7 @@ impl Finder<'_> {
         // Where it was told apart from its twins it was alone: of two there by now, this one may have come; so may what
         // is elsewhere or in a component by now, if there was none beside it.
         let was_one = place.is_some() || (fingerprint.of == 1 && (is_in_other_scope || has_moved));
-        let twins = match was_one && !is_same {
+        let twins = match was_one && (!is_same || has_moved) {
             true => self.twins(fingerprint),
             false => Vec::new(),
         };

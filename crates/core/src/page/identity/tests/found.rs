@@ -36,6 +36,23 @@ fn a_copy_in_a_component_is_not_healed_into_while_the_element_went_to_another_pa
 }
 
 #[test]
+fn a_copy_elsewhere_is_not_taken_for_what_has_a_sign_beside_its_name_by_now() {
+    let row = "table\n    tr\n      td\n        a \"Carla Diaz\"";
+    let before = &format!("main\n  {row}");
+    let copy = &format!("section \"Recent\"\n  {row}");
+    for sign in [" \u{2605}", ":", " *", " (2)"] {
+        let of_it = before.replace("Diaz", &format!("Diaz{sign}"));
+        for after in [
+            format!("{of_it}\n{copy}"),
+            format!("{copy}\n{of_it}"),
+        ] {
+            let (verdict, _) = between(before, "Carla Diaz", 0, &after);
+            assert_eq!(verdict.word(), "ambiguous", "{after}: {verdict:?}");
+        }
+    }
+}
+
+#[test]
 fn of_two_elements_with_one_id_none_is_healed_into() {
     let before = "h1 \"Board\"\nbutton \"☆\" id=star\nbutton \"Invite\"";
     let after = "h1 \"Board\"\nx-part\n  #shadow\n    button \"☆\" id=star\nbutton \"Invite\" id=star\nbutton \"☆\"";
