@@ -32,7 +32,7 @@ pub struct Exchange {
     /// `main` for the conversation, `side` for what is beside it.
     pub lane: &'static str,
     /// What became of it: `turn`, `repeat`, `error`, `side`, `miss`, `refused`, `other`; and
-    /// `cut` of a stream that the end of the run has cut, which the log tells after the rest.
+    /// `cut` of an answer that was not sent whole, since its client or the run ended before, which the log tells once more.
     pub outcome: &'static str,
     /// The status of the answer.
     pub status: u16,
@@ -63,7 +63,7 @@ pub struct Exchange {
     pub error: Option<String>,
 }
 
-/// A turn that no session got.
+/// A turn that no session got, or none got whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnplayedTurn {
     /// The scenario's name.
@@ -72,6 +72,9 @@ pub struct UnplayedTurn {
     pub turn: usize,
     /// Where it stands: `file:line`.
     pub place: String,
+    /// Whether its answer was cut, since its client or the run ended before.
+    #[serde(rename = "cut")]
+    pub is_cut: bool,
 }
 
 /// How a run of a stand-in went.
@@ -91,7 +94,7 @@ pub struct Verdict {
     pub n_exchanges_left_out: u64,
     /// How many turns there are.
     pub n_turns: usize,
-    /// Turns that no session got.
+    /// Turns that no session got, or none got whole.
     pub unplayed: Vec<UnplayedTurn>,
     /// Why the trace is not whole, if it isn't.
     pub trace_error: Option<String>,
@@ -134,6 +137,8 @@ struct Inner {
     kept_bytes: usize,
     findings: Vec<Diagnostic>,
     told: HashSet<String>,
+    /// Turns of which no answer was sent whole yet, by scenario and number from 1.
+    cut: HashSet<(String, usize)>,
     n_failures: u64,
     n_misses: u64,
 }
@@ -191,13 +196,33 @@ impl Ledger {
         inner.exchanges.push(Arc::new(without));
     }
 
-    /// Notes that the end of the run has cut an exchange.
-    pub(super) fn mark_cut(&self, number: u64) {
+    /// Notes that an answer was not sent whole.
+    pub(super) fn mark_cut(&self, exchange: &Exchange) {
         let mut inner = self.lock();
         let mut kept = inner.exchanges.iter_mut();
-        if let Some(kept) = kept.find(|kept| kept.number == number) {
+        if let Some(kept) = kept.find(|kept| kept.number == exchange.number) {
             Arc::make_mut(kept).outcome = "cut";
         }
+        if exchange.outcome == "turn" {
+            inner.cut.extend(turn_of(exchange));
+        }
+    }
+
+    /// Notes that an answer was sent whole.
+    pub(super) fn mark_sent(&self, exchange: &Exchange) {
+        let mut inner = self.lock();
+        if !inner.cut.is_empty()
+            && let Some(turn) = turn_of(exchange)
+        {
+            inner.cut.remove(&turn);
+        }
+    }
+
+    /// Whether no answer of a turn was sent whole.
+    pub(super) fn is_cut(&self, scenario: &str, turn: usize) -> bool {
+        let inner = self.lock();
+        let mut cut = inner.cut.iter();
+        cut.any(|(name, number)| name == scenario && *number == turn)
     }
 
     /// Keeps a finding; `false` if the same was found before.
@@ -244,6 +269,10 @@ impl Ledger {
             trace_error: None,
         }
     }
+}
+
+fn turn_of(exchange: &Exchange) -> Option<(String, usize)> {
+    exchange.scenario.clone().zip(exchange.turn)
 }
 
 #[cfg(test)]
@@ -298,7 +327,7 @@ mod tests {
         let kept = ledger.exchanges();
         assert_eq!(kept[0].request, "asked");
         assert!(kept[1].request["cut"].is_string());
-        ledger.mark_cut(2);
+        ledger.mark_cut(&exchange(2));
         let cut = &ledger.exchanges()[1];
         assert_eq!(cut.outcome, "cut");
         assert!(cut.request["cut"].is_string(), "its request stays away");

@@ -1,7 +1,6 @@
 //! From a request that was understood to its response: what the script has for it, told to the log, said when it is
 //! due, in the bytes of its dialect.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -15,13 +14,13 @@ use super::answers;
 use super::disturb::{Frame, Frames, Part, disturb};
 use super::disturbed;
 use super::faults::Hit;
-use super::ledger::{Begun, Exchange};
+use super::ledger::Begun;
 use super::service::{
     Answered, Arrived, EVENTS, JSON, Noted, Read, add_headers, error_response, note, respond,
 };
 use super::stand_in::{Content, Decided, ModelAnswer, Reply, StandIn};
 use super::stored::Stored;
-use super::streaming::{self, CutReport, Spoken};
+use super::streaming::{self, Delivery, Spoken};
 use super::whole::Whole;
 use crate::runtime::fault::Act;
 use crate::runtime::patience::Answering;
@@ -100,7 +99,7 @@ impl<'a> Replying<'a> {
             false => stand_in.options.speed.at(content.due_ms()),
         };
         let is_stream = self.is_stream(&content);
-        let mut exchange = None;
+        let mut delivery = None;
         if begun.is_recorded {
             let noted = Noted {
                 number: begun.number,
@@ -119,17 +118,24 @@ impl<'a> Replying<'a> {
             };
             let endpoint = self.target.endpoint;
             let noted = note(stand_in, arrived, endpoint, Some(read), told, noted);
-            exchange = Some(Box::pin(noted).await);
+            let exchange = Box::pin(noted).await;
+            // What goes wrong on purpose is as it should be.
+            delivery = hits.is_empty().then(|| Delivery::of(stand_in, exchange));
         }
-        if due_ms > 0 && !is_stream {
-            let due = arrived.at.saturating_add(Duration::from_millis(due_ms));
-            stand_in.clock.sleep_until(due).await;
+        if !is_stream {
+            if due_ms > 0 {
+                let due = arrived.at.saturating_add(Duration::from_millis(due_ms));
+                stand_in.clock.sleep_until(due).await;
+            }
+            if let Some(delivery) = delivery.take() {
+                delivery.sent();
+            }
         }
-        self.say(content, hits, exchange)
+        self.say(content, hits, delivery)
     }
 
-    /// Says a reply, with what goes wrong with it. `exchange` is what was noted of it.
-    fn say(self, content: Content, hits: Vec<Hit>, exchange: Option<Arc<Exchange>>) -> Response {
+    /// Says a reply, with what goes wrong with it. `delivery` is what was noted of a stream.
+    fn say(self, content: Content, hits: Vec<Hit>, delivery: Option<Box<Delivery>>) -> Response {
         let (number, endpoint) = (self.begun.number, self.target.endpoint);
         let mut response = match content {
             Content::Error {
@@ -149,7 +155,7 @@ impl<'a> Replying<'a> {
             }
             Content::Answer(mut answer) => {
                 let headers = std::mem::take(&mut answer.headers);
-                let mut response = self.say_answer(*answer, &hits, exchange);
+                let mut response = self.say_answer(*answer, &hits, delivery);
                 add_headers(&mut response, &headers);
                 response
             }
@@ -170,7 +176,7 @@ impl<'a> Replying<'a> {
         mut self,
         answer: ModelAnswer,
         hits: &[Hit],
-        exchange: Option<Arc<Exchange>>,
+        delivery: Option<Box<Delivery>>,
     ) -> Response {
         let endpoint = self.target.endpoint;
         self.keep(&answer);
@@ -219,8 +225,7 @@ impl<'a> Replying<'a> {
             return self.disturbed(response, frames, hits);
         }
         let timing = self.timing(endpoint == Endpoint::Messages);
-        let cut = CutReport::of(self.stand_in, exchange);
-        *response.body_mut() = streaming::body(spoken, streaming, timing, self.answering, cut);
+        *response.body_mut() = streaming::body(spoken, streaming, timing, self.answering, delivery);
         response
     }
 

@@ -437,9 +437,9 @@ async fn last_asserts(stand_in: &StandIn) {
             continue;
         };
         let n_turns = script.turns.turns.len();
-        let is_unplayed = unplayed
-            .iter()
-            .any(|turn| turn.turn == n_turns && turn.scenario == script.timeline.name);
+        let is_unplayed = unplayed.iter().any(|turn| {
+            turn.turn == n_turns && turn.scenario == script.timeline.name && !turn.is_cut
+        });
         if is_unplayed {
             continue;
         }
@@ -465,7 +465,9 @@ async fn judge_expectations(stand_in: &StandIn, exit_code: Option<i64>) {
             .filter(|(_, turn)| !turn.is_history)
             .any(|(turn_idx, _)| {
                 let mut unplayed = unplayed.iter();
-                unplayed.all(|turn| turn.turn != turn_idx + 1 || turn.scenario != timeline.name)
+                unplayed.all(|turn| {
+                    turn.is_cut || turn.turn != turn_idx + 1 || turn.scenario != timeline.name
+                })
             });
         if !is_played {
             continue;
@@ -514,14 +516,22 @@ fn header<'t>(run_id: &str, timelines: impl Iterator<Item = &'t Timeline>) -> He
 fn unplayed_turns(stand_in: &StandIn, unplayed: &[super::UnplayedTurn]) -> Diagnostic {
     const SHOWN: usize = 20;
     let first = &unplayed[0];
+    let what = |turn: &super::UnplayedTurn| {
+        let cut = match turn.is_cut {
+            true => ": its answer was cut, since its client or the run ended before",
+            false => "",
+        };
+        (format!("turn {} of `{}`", turn.turn, turn.scenario), cut)
+    };
     let message = match unplayed {
-        [_] => format!("turn {} of `{}` was not played", first.turn, first.scenario),
-        more => format!(
-            "{} turns were not played, first turn {} of `{}`",
-            more.len(),
-            first.turn,
-            first.scenario
-        ),
+        [only] => {
+            let (turn, cut) = what(only);
+            format!("{turn} was not played{cut}")
+        }
+        more => {
+            let (turn, cut) = what(first);
+            format!("{} turns were not played, first {turn}{cut}", more.len())
+        }
     };
     let mut found = Diagnostic::error(codes::MODEL_UNPLAYED, message);
     let place = stand_in.scripts.iter().find_map(|script| {
@@ -533,10 +543,8 @@ fn unplayed_turns(stand_in: &StandIn, unplayed: &[super::UnplayedTurn]) -> Diagn
         found = found.at(&source, span);
     }
     for turn in unplayed.iter().skip(1).take(SHOWN) {
-        found = found.with_note(format!(
-            "turn {} of `{}` ({})",
-            turn.turn, turn.scenario, turn.place
-        ));
+        let (name, cut) = what(turn);
+        found = found.with_note(format!("{name} ({}){cut}", turn.place));
     }
     found
 }

@@ -1,5 +1,6 @@
 //! What the stand-in is while it runs, and what it decides: a request that was understood becomes a reply.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -625,23 +626,28 @@ impl StandIn {
         })
     }
 
-    /// How many turns there are, and those that no session got.
+    /// How many turns there are, and those that no session got, or none got whole.
     pub(super) fn turns(&self) -> (usize, Vec<UnplayedTurn>) {
-        let remembered = self.remembered();
-        let turns = self.scripts.iter().flat_map(|script| &script.turns.turns);
-        let n_turns = turns.filter(|turn| !turn.is_history).count();
-        let unplayed = remembered
-            .sessions
-            .unplayed()
-            .map(|(scenario_idx, turn_idx)| {
-                let script = &self.scripts[scenario_idx];
-                UnplayedTurn {
-                    scenario: script.timeline.name.clone(),
-                    turn: turn_idx + 1,
-                    place: place_of(script, turn_idx).unwrap_or_default(),
+        let unasked: HashSet<(usize, usize)> = self.remembered().sessions.unplayed().collect();
+        let mut n_turns = 0;
+        let mut unplayed = Vec::new();
+        for (scenario_idx, script) in self.scripts.iter().enumerate() {
+            let scenario = &script.timeline.name;
+            let turns = script.turns.turns.iter().enumerate();
+            for (turn_idx, _) in turns.filter(|(_, turn)| !turn.is_history) {
+                n_turns += 1;
+                let is_cut = self.ledger.is_cut(scenario, turn_idx + 1);
+                if is_cut || unasked.contains(&(scenario_idx, turn_idx)) {
+                    unplayed.push(UnplayedTurn {
+                        scenario: scenario.clone(),
+                        turn: turn_idx + 1,
+                        place: place_of(script, turn_idx).unwrap_or_default(),
+                        is_cut,
+                    });
                 }
-            });
-        (n_turns, unplayed.collect())
+            }
+        }
+        (n_turns, unplayed)
     }
 }
 

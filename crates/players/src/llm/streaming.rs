@@ -88,32 +88,42 @@ pub(super) struct Timing {
     pub(super) stop: CancellationToken,
 }
 
-/// Says in the log that a stream was cut.
-pub(super) struct CutReport {
+/// An answer on its way. Dropped before it was sent whole, since its client went away or the run ended, it is cut, and the
+/// log says so.
+pub(super) struct Delivery {
     teller: Teller,
     ledger: Arc<Ledger>,
     exchange: Arc<Exchange>,
+    is_sent: bool,
 }
 
-impl CutReport {
+impl Delivery {
     /// For an exchange that was noted.
-    pub(super) fn of(stand_in: &StandIn, exchange: Option<Arc<Exchange>>) -> Option<Box<Self>> {
-        exchange.map(|exchange| {
-            Box::new(Self {
-                teller: stand_in.teller.clone(),
-                ledger: stand_in.ledger.clone(),
-                exchange,
-            })
+    pub(super) fn of(stand_in: &StandIn, exchange: Arc<Exchange>) -> Box<Self> {
+        Box::new(Self {
+            teller: stand_in.teller.clone(),
+            ledger: stand_in.ledger.clone(),
+            exchange,
+            is_sent: false,
         })
     }
 
-    fn tell(self) {
-        let exchange = Arc::new(Exchange {
-            outcome: "cut",
-            ..Exchange::clone(&self.exchange)
-        });
-        self.ledger.mark_cut(exchange.number);
-        self.teller.exchange_cut(exchange);
+    /// It was sent whole.
+    pub(super) fn sent(mut self: Box<Self>) {
+        self.is_sent = true;
+        self.ledger.mark_sent(&self.exchange);
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        if !self.is_sent {
+            self.ledger.mark_cut(&self.exchange);
+            self.teller.exchange_cut(Arc::new(Exchange {
+                outcome: "cut",
+                ..Exchange::clone(&self.exchange)
+            }));
+        }
     }
 }
 
@@ -124,7 +134,7 @@ pub(super) fn body(
     streaming: Streaming,
     timing: Timing,
     answering: Answering,
-    cut: Option<Box<CutReport>>,
+    delivery: Option<Box<Delivery>>,
 ) -> Body {
     let Timing {
         clock,
@@ -146,7 +156,7 @@ pub(super) fn body(
         alarm: clock.alarm(began),
         is_set: false,
         stopped: Box::pin(stop.cancelled_owned()),
-        cut,
+        delivery,
         is_over: false,
         _answering: answering,
     })
@@ -171,8 +181,7 @@ struct Sending {
     /// Whether the alarm is set for what comes next.
     is_set: bool,
     stopped: Pin<Box<WaitForCancellationFutureOwned>>,
-    /// Told if the stream is cut.
-    cut: Option<Box<CutReport>>,
+    delivery: Option<Box<Delivery>>,
     is_over: bool,
     _answering: Answering,
 }
@@ -247,9 +256,7 @@ impl Stream for Sending {
             }
             if sending.stopped.as_mut().poll(context).is_ready() {
                 sending.is_over = true;
-                if let Some(cut) = sending.cut.take() {
-                    cut.tell();
-                }
+                sending.delivery = None;
                 let why = "the stand-in ends before its answer";
                 return Poll::Ready(Some(Err(io::Error::other(why))));
             }
@@ -262,6 +269,12 @@ impl Stream for Sending {
             return Poll::Ready(Some(Ok(Bytes::from_static(PING))));
         }
         let part = sending.parts.pop();
+        if sending.parts.is_empty()
+            && !sending.goes_on
+            && let Some(delivery) = sending.delivery.take()
+        {
+            delivery.sent();
+        }
         Poll::Ready(part.map(|(_, range)| Ok(sending.bytes.slice(range))))
     }
 }

@@ -209,11 +209,11 @@ impl Watching {
             Some(turn) if exchange.lane == "main" => format!("turn {turn}"),
             _ => exchange.lane.to_owned(),
         };
-        let is_good = !matches!(exchange.outcome, "miss" | "refused");
+        let is_good = !matches!(exchange.outcome, "cut" | "miss" | "refused");
         let what = match (exchange.outcome, &exchange.answer, &exchange.error) {
             ("repeat", Some(answer), _) => format!("{answer} (again)"),
             ("miss", ..) => "miss".to_owned(),
-            ("cut", ..) => "cut, since the run ends".to_owned(),
+            ("cut", ..) => "cut: its client or the run ended before it".to_owned(),
             (_, Some(answer), None) => answer.clone(),
             (_, _, error) => {
                 let error = error.as_deref().unwrap_or_default();

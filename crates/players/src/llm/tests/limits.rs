@@ -27,39 +27,52 @@ async fn answers_come_when_they_are_due_and_not_before() {
     assert_eq!(played.chat(said("Begin")).await.content(), "Late");
 }
 
-#[tokio::test]
-async fn a_stream_that_is_left_or_cut_ends_alone() {
-    let timeline = "  - userInputs: [[0, \"Begin\"]]
-  - llmResponse: [{assistant: [[0, \"Once \"], [3600000, \"upon\"]]}]
-";
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let watcher = seen.clone();
+/// A stand-in, and the outcome of each exchange as it is told.
+async fn outcomes_of(
+    timeline: &str,
+    require_complete: bool,
+) -> (Played, tokio::sync::mpsc::UnboundedReceiver<&'static str>) {
+    let (told, outcomes) = tokio::sync::mpsc::unbounded_channel();
     let played = Played::built(timeline, |mock| {
+        let mock = mock.with(|options| options.require_complete = require_complete);
         mock.watch(Box::new(move |notice| {
             if let Notice::Exchange(exchange) = notice {
-                let told = (exchange.session.clone(), exchange.outcome);
-                watcher.lock().expect("not poisoned").push(told);
+                let _ = told.send(exchange.outcome);
             }
         }))
     })
     .await;
+    (played, outcomes)
+}
+
+/// A stream of which one chunk was read.
+async fn begun_stream(played: &Played, session: &str) -> reqwest::Response {
     let body = json!({"model": "m", "stream": true, "messages": said("Begin")});
-    let send = |session: &'static str| {
-        played
-            .client
-            .post(played.url(CHAT))
-            .header("x-cuecard-session", session)
-            .json(&body)
-            .send()
-    };
-    let mut left = send("left").await.expect("a stream");
-    assert!(left.chunk().await.expect("a chunk").is_some());
+    let request = played.client.post(played.url(CHAT)).json(&body);
+    let request = request.header("x-cuecard-session", session);
+    let mut stream = request.send().await.expect("a stream");
+    assert!(stream.chunk().await.expect("a chunk").is_some());
+    stream
+}
+
+const HOUR: &str = "  - userInputs: [[0, \"Begin\"]]
+  - llmResponse: [{assistant: [[0, \"Once \"], [3600000, \"upon\"]]}]
+";
+
+#[tokio::test]
+async fn a_stream_that_is_left_or_cut_ends_alone() {
+    let (played, mut outcomes) = outcomes_of(HOUR, false).await;
+    let left = begun_stream(&played, "left").await;
+    let mut open = begun_stream(&played, "open").await;
     drop(left);
-    let mut open = send("open").await.expect("a stream");
-    assert!(open.chunk().await.expect("a chunk").is_some());
+    for expected in ["turn", "turn", "cut"] {
+        assert_eq!(outcomes.recv().await, Some(expected));
+    }
     assert_eq!(played.get("/health").await.json()["sessions"], 2);
     // Stopping cuts the stream that is still open, though it is not due for an hour: it has no clean end.
-    assert!(played.running.stop().await.passed);
+    let verdict = played.running.stop().await;
+    assert!(verdict.passed, "{verdict:?}");
+    assert!(verdict.unplayed[0].is_cut, "{verdict:?}");
     let end = loop {
         match open.chunk().await {
             Ok(Some(_)) => {}
@@ -67,11 +80,45 @@ async fn a_stream_that_is_left_or_cut_ends_alone() {
         }
     };
     assert!(end.is_err(), "{end:?}");
-    let seen = seen.lock().expect("not poisoned");
-    let open_one = &seen[1].0;
-    let outcomes = seen.iter().filter(|(session, _)| session == open_one);
-    let outcomes: Vec<_> = outcomes.map(|(_, outcome)| *outcome).collect();
-    assert_eq!(outcomes, ["turn", "cut"]);
+    assert_eq!(outcomes.recv().await, Some("cut"));
+}
+
+#[tokio::test]
+async fn a_turn_that_was_not_sent_whole_is_not_played() {
+    let (played, mut outcomes) = outcomes_of(HOUR, true).await;
+    drop(begun_stream(&played, "left").await);
+    for expected in ["turn", "cut"] {
+        assert_eq!(outcomes.recv().await, Some(expected));
+    }
+    let verdict = played.running.stop().await;
+    assert!(!verdict.passed, "{verdict:?}");
+    let message = &verdict.findings[0].message;
+    assert!(
+        message.contains("was not played: its answer was cut"),
+        "{message}"
+    );
+
+    // Nor is one that its client did not wait for.
+    let late = LATE.replace("120", "3600000");
+    let (played, mut outcomes) = outcomes_of(&late, true).await;
+    let body = json!({"model": "m", "messages": said("Begin")});
+    let request = played.client.post(played.url(CHAT)).json(&body);
+    let waiting = tokio::spawn(request.send());
+    assert_eq!(outcomes.recv().await, Some("turn"));
+    waiting.abort();
+    assert_eq!(outcomes.recv().await, Some("cut"));
+    assert!(!played.running.stop().await.passed);
+
+    // Who asks again and reads it all has it.
+    let (played, mut outcomes) = outcomes_of(&HOUR.replace("3600000", "500"), true).await;
+    drop(begun_stream(&played, "again").await);
+    for expected in ["turn", "cut"] {
+        assert_eq!(outcomes.recv().await, Some(expected));
+    }
+    let stream = begun_stream(&played, "again").await;
+    assert!(stream.text().await.expect("a body").contains("[DONE]"));
+    let verdict = played.running.stop().await;
+    assert!(verdict.passed && verdict.unplayed.is_empty(), "{verdict:?}");
 }
 
 #[tokio::test]

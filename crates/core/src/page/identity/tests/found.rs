@@ -42,10 +42,7 @@ fn a_copy_elsewhere_is_not_taken_for_what_has_a_sign_beside_its_name_by_now() {
     let copy = &format!("section \"Recent\"\n  {row}");
     for sign in [" \u{2605}", ":", " *", " (2)"] {
         let of_it = before.replace("Diaz", &format!("Diaz{sign}"));
-        for after in [
-            format!("{of_it}\n{copy}"),
-            format!("{copy}\n{of_it}"),
-        ] {
+        for after in [format!("{of_it}\n{copy}"), format!("{copy}\n{of_it}")] {
             let (verdict, _) = between(before, "Carla Diaz", 0, &after);
             assert_eq!(verdict.word(), "ambiguous", "{after}: {verdict:?}");
         }
