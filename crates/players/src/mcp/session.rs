@@ -53,6 +53,8 @@ pub struct Session {
     tools: Mutex<Option<Arc<[ToolInfo]>>>,
     /// Whether a call got no answer in time since this was looked at.
     timed_out: AtomicBool,
+    /// Whether a call said that it has ended.
+    end_is_told: AtomicBool,
 }
 
 /// What is known about a server once it runs.
@@ -125,6 +127,7 @@ impl Session {
             calls,
             tools: Mutex::new(None),
             timed_out: AtomicBool::new(false),
+            end_is_told: AtomicBool::new(false),
         })
     }
 
@@ -181,7 +184,11 @@ impl Session {
         timeout: Duration,
     ) -> Result<ToolReply, CallError> {
         let began = Stopwatch::start();
-        let error = |kind| self.error(kind, Some(tool), began);
+        let error = |kind| {
+            self.end_is_told
+                .fetch_or(self.is_over(), Ordering::Relaxed);
+            self.error(kind, Some(tool), began)
+        };
         if !self.spec.allows(tool) {
             let allowed = self.spec.allowed_tools.clone().unwrap_or_default();
             return Err(error(CallErrorKind::Refused { allowed }));
@@ -269,6 +276,12 @@ impl Session {
     /// Whether the server has ended or will say nothing more, so that no call can succeed any more.
     pub fn is_over(&self) -> bool {
         self.link.has_reading_ended() || self.link.is_gone().is_some()
+    }
+
+    /// Whether the server has to be started again, or connected to. If its process ended by itself, a call says so first:
+    /// whether that was noticed before the call or during it is chance.
+    pub fn is_lost(&self) -> bool {
+        self.is_over() && (self.end_is_told.load(Ordering::Relaxed) || !self.has_process())
     }
 
     /// Whether a call has run out of time, and the server answers nothing else either. After a call that was only

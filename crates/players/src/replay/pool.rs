@@ -146,8 +146,9 @@ impl Pool {
     ) -> Result<Arc<Session>, Failure> {
         if let Some(session) = self.sessions.get(name) {
             let session = session.clone();
+            let is_lost = session.is_lost();
             let hangs = !session.is_over() && session.hangs().await;
-            if !session.is_over() && !hangs {
+            if !is_lost && !hangs {
                 session.answer_with(Arc::clone(&self.ready_answers));
                 return Ok(session);
             }
