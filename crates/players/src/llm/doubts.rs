@@ -28,13 +28,21 @@ impl StandIn {
             }
             found.push(self.strictly_noted(note));
         }
+        if let Some(more) = &served.said_more
+            && let Some(turn) = served.turn(script)
+        {
+            let message = "the user says more than the prompt of this turn";
+            let note = Diagnostic::note(codes::MODEL_UNALIGNED, message).at(source, turn.span);
+            let note = note.with_note(format!("beside it: {:?}", cut(more, 200)));
+            found.push(self.strictly_noted(note));
+        }
         for differing in &served.differing_results {
             let message = format!(
                 "the result of `{}` is not the scripted one",
                 differing.call_id
             );
-            let span = served
-                .after
+            let span = script
+                .turn_of_call(&differing.call_id)
                 .and_then(|turn_idx| script.turn(turn_idx))
                 .and_then(|turn| turn.calls().find(|call| call.id == differing.call_id))
                 .map_or_else(Default::default, |call| call.call.span);

@@ -79,6 +79,7 @@ mod tests {
             after: None,
             unaligned: None,
             changed_text: None,
+            said_more: None,
             is_first: false,
             differing_results: Vec::new(),
         };

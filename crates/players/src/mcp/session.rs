@@ -185,8 +185,7 @@ impl Session {
     ) -> Result<ToolReply, CallError> {
         let began = Stopwatch::start();
         let error = |kind| {
-            self.end_is_told
-                .fetch_or(self.is_over(), Ordering::Relaxed);
+            self.end_is_told.fetch_or(self.is_over(), Ordering::Relaxed);
             self.error(kind, Some(tool), began)
         };
         if !self.spec.allows(tool) {

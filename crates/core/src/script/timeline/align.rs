@@ -10,6 +10,7 @@ use super::llm_script::LlmScript;
 use super::miss::place_of_span;
 use super::request::{Request, RequestedResult};
 use super::rounds::{Fit, NormalTexts, Rounds, Said, UserSide, fit, quote};
+use super::text::normalise;
 use super::turns::{Segment, Turn};
 
 /// Where a request is.
@@ -32,6 +33,8 @@ pub(super) struct Position<'r> {
     pub(super) results: Vec<(String, &'r RequestedResult)>,
     /// The text that the history has beside the calls of the turn before, if it is another one.
     pub(super) changed_text: Option<String>,
+    /// What the user says beside the prompt of a later turn, and the script has nowhere.
+    pub(super) said_more: Option<String>,
 }
 
 /// Why a request is at no turn.
@@ -186,6 +189,7 @@ pub(super) fn locate_next<'r>(
             after: None,
             results: Vec::new(),
             changed_text: None,
+            said_more: None,
         }),
         None => Err(Lost {
             expected: aligner.first_unspent(next),
@@ -461,6 +465,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
                     .map(|(id, result)| (id.to_owned(), result))
                     .collect(),
                 changed_text: self.changed_text(place),
+                said_more: self.said_more(place, turn_idx),
             }),
             _ => Err(Lost {
                 expected: self.first_unspent(place.next),
@@ -480,6 +485,28 @@ impl<'a, 'r> Aligner<'a, 'r> {
             .get(place.results_from.checked_sub(1)?)?;
         let is_changed = !said.calls.is_empty() && !is_same_text(&turn.squeezed, &said.squeezed);
         is_changed.then(|| said.text.clone())
+    }
+
+    /// A text beside the prompts that a later turn answers, if it is none of them. What agents say before the first prompt
+    /// is theirs.
+    fn said_more(&self, place: Place, turn_idx: usize) -> Option<String> {
+        place.after?;
+        let turns = self.turns[place.next..=turn_idx].iter();
+        let prompts: Vec<&str> = turns
+            .filter_map(|turn| turn.input.as_ref())
+            .filter(|input| input.text.is_some())
+            .map(|input| input.normal.as_str())
+            .collect();
+        let is_prompt = |text: &str| prompts.iter().any(|prompt| fit(text, prompt).is_some());
+        let texts = &self.rounds.last.texts;
+        let said: Vec<String> = texts.iter().map(|text| normalise(text)).collect();
+        // One prompt may have come in parts.
+        let is_whole = |prompt: &&str| said.iter().any(|text| fit(text, prompt).is_some());
+        if prompts.is_empty() || !prompts.iter().all(|prompt| is_whole(prompt)) {
+            return None;
+        }
+        let more = said.iter().position(|text| !is_prompt(text))?;
+        Some(texts[more].to_owned())
     }
 
     fn first_round_with_calls_of(&self, turn_idx: usize) -> usize {
@@ -716,5 +743,5 @@ fn is_same_text(scripted: &str, remembered: &str) -> bool {
         true => (scripted, remembered),
         false => (remembered, scripted),
     };
-    scripted == remembered || (shorter.len() * 2 > longer.len() && fit(longer, shorter).is_some())
+    scripted == remembered || (shorter.len() * 2 > longer.len() && longer.contains(shorter))
 }

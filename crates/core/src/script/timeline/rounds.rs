@@ -2,7 +2,7 @@
 
 use super::distance::{Measured, distance};
 use super::request::{Part, Request, RequestedCall, RequestedResult, Role};
-use super::text::{is_reminder, normalise, squeeze};
+use super::text::{contains_words, is_reminder, normalise, squeeze};
 
 /// The rounds of a history; the last one waits for its answer.
 pub(super) struct Rounds<'r> {
@@ -204,7 +204,7 @@ impl NormalTexts {
 pub(super) fn fit(arrived: &str, scripted: &str) -> Option<Fit> {
     if arrived == scripted {
         Some(Fit::Equal)
-    } else if !scripted.is_empty() && arrived.contains(scripted) {
+    } else if !scripted.is_empty() && contains_words(arrived, scripted) {
         Some(Fit::Contained)
     } else {
         None

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use super::distance::{Measured, distance, least_distance};
-use super::text::normalise;
+use super::text::{contains_words, normalise};
 use crate::diagnostic::{Diagnostic, codes, did_you_mean};
 use crate::scenario::timeline::Timeline;
 
@@ -361,7 +361,7 @@ impl Selector {
         texts
             .iter()
             .map(|text| {
-                let only_holds = text != prompt && text.text.contains(&prompt.text);
+                let only_holds = text != prompt && contains_words(&text.text, &prompt.text);
                 let distance = match only_holds {
                     true => Some(0.0),
                     false => distance(text, prompt, self.max_distance),

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use super::align::{Located, Lost, Position, Rejection, Spent, locate, locate_at, locate_next};
 use super::llm_script::LlmScript;
 use super::miss::Miss;
-use super::request::Request;
+use super::request::{Part, Request};
 use super::request_key::RequestKey;
 use super::result_check::{ResultDifference, compare_results};
 use super::side_lane::{SideLane, SideReply};
@@ -56,6 +56,8 @@ pub struct Served {
     pub unaligned: Option<Vec<Rejection>>,
     /// The text that the history has beside the calls of the turn before, if it is another one (T-LLM-09).
     pub changed_text: Option<String>,
+    /// What the user says beside the prompt of a later turn, and the script has nowhere (T-LLM-09).
+    pub said_more: Option<String>,
     /// Whether it is the first thing that is served of this turn in this session.
     pub is_first: bool,
     /// Results that are not what the script has (T-LLM-05).
@@ -161,6 +163,7 @@ impl Session {
             after,
             results,
             changed_text,
+            said_more,
         } = position;
         let attempt_idx = script
             .turn(turn_idx)
@@ -181,10 +184,14 @@ impl Session {
             after,
             unaligned: rejected,
             changed_text,
+            said_more,
             is_first: (0..n_attempts).all(|idx| n_served(&self.servings, turn_idx, idx) == 0),
             differing_results: before
                 .map(|turn| compare_results(turn, &results, request.endpoint))
-                .unwrap_or_default(),
+                .unwrap_or_default()
+                .into_iter()
+                .chain(rewritten_results(script, request, after))
+                .collect(),
         };
         let n_served = self.servings.entry((turn_idx, attempt_idx)).or_default();
         *n_served = n_served.saturating_add(1);
@@ -269,4 +276,24 @@ impl Spent for ServedHere<'_> {
         let last_idx = turn.attempts.len().saturating_sub(1);
         turn.is_silent() && n_served(self.servings, turn_idx, last_idx) > 0
     }
+}
+/// Results of turns further back that are not what the script has: a client may have rewritten them since they came.
+fn rewritten_results(
+    script: &LlmScript,
+    request: &Request,
+    after: Option<usize>,
+) -> Vec<ResultDifference> {
+    let parts = request.history.iter().flat_map(|message| &message.parts);
+    parts
+        .filter_map(|part| match part {
+            Part::Result(result) if !result.call_id.is_empty() => Some(result),
+            _ => None,
+        })
+        .filter_map(|result| {
+            let turn_idx = script.turn_of_call(&result.call_id)?;
+            let turn = script.turn(turn_idx).filter(|_| Some(turn_idx) != after)?;
+            let result = (result.call_id.clone(), result);
+            compare_results(turn, &[result], request.endpoint).pop()
+        })
+        .collect()
 }

@@ -34,6 +34,43 @@ fn push_word(to: &mut String, word: &str) {
     to.extend(composed.chars().flat_map(char::to_lowercase));
 }
 
+/// Whether `text` contains `part` from the border of a word to the border of a word: `pay invoice 11` is not in `pay invoice
+/// 118`, nor in `repay invoice 11` or `pay invoice 11.50`.
+pub(super) fn contains_words(text: &str, part: &str) -> bool {
+    text.match_indices(part).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + part.len()..]);
+        !joins(before.chars().rev(), part.chars().next())
+            && !joins(after.chars(), part.chars().next_back())
+    })
+}
+
+/// Whether what stands beside a text, from there outwards, goes on with the word at its `edge`.
+fn joins(mut beside: impl Iterator<Item = char>, edge: Option<char>) -> bool {
+    let Some(edge) = edge.filter(|&edge| is_of_word(edge)) else {
+        return false;
+    };
+    let (Some(first), second) = (beside.next(), beside.next()) else {
+        return false;
+    };
+    let is_digit = |sign: Option<char>| sign.is_some_and(|sign| sign.is_ascii_digit());
+    match first {
+        // An escaped line end of a text in JSON.
+        'n' | 't' | 'r' if second == Some('\\') => false,
+        '-' | '_' | '\'' | '’' => second.is_some_and(is_of_word),
+        '.' | ',' | ':' => is_digit(Some(edge)) && is_digit(second),
+        '%' => is_digit(Some(edge)),
+        other => is_of_word(other),
+    }
+}
+
+/// Whether a sign is part of a word that white space or a sign ends: no border shows in Chinese, Japanese, Korean or Thai.
+fn is_of_word(sign: char) -> bool {
+    let is_unspaced = matches!(sign,
+        '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{2E80}'..='\u{9FFF}'
+        | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
+    sign.is_alphanumeric() && !is_unspaced
+}
+
 /// Elements in which agents wrap what they tell the model beside what the user said.
 const REMINDERS: &[&str] = &[
     "system-reminder",
@@ -77,6 +114,50 @@ pub fn is_reminder(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+
+    #[test]
+    fn words_are_contained_from_border_to_border() {
+        let part = "pay invoice 11";
+        for text in [
+            "pay invoice 11",
+            "please pay invoice 11.",
+            "user:pay invoice 11, please",
+            "<task>pay invoice 11</task>",
+            "\"pay invoice 11\"",
+            r#"{"text":"go on\npay invoice 11\nnow"}"#,
+            "pay invoice 118 and pay invoice 11",
+        ] {
+            assert!(contains_words(text, part), "{text}");
+        }
+        for text in [
+            "pay invoice 118",
+            "pay invoice 11.50",
+            "pay invoice 11,000",
+            "pay invoice 11%",
+            "pay invoice 11-b",
+            "repay invoice 11",
+            "re-pay invoice 11",
+            "pay invoice 11th",
+        ] {
+            assert!(!contains_words(text, part), "{text}");
+        }
+        assert!(contains_words("请帮我订票吧", "订票"));
+        assert!(contains_words("is it 11? yes", "it 11?"));
+    }
+
+    proptest! {
+        /// A word at either end that goes on is another one; with anything else around it, it is the same.
+        #[test]
+        fn a_text_that_goes_on_is_another_one(part in "[a-z0-9]{1,8}( [a-z0-9]{1,8}){0,3}", more in "[a-z0-9]{1,5}", around in "[ (<\"]{0,2}[a-z]{0,5} ") {
+            let is_own = |text: &str| text.match_indices(&part).count() > 1;
+            let text = format!("{part}{more}");
+            prop_assert!(is_own(&text) || !contains_words(&text, &part));
+            let text = format!("{more}{part}");
+            prop_assert!(is_own(&text) || !contains_words(&text, &part));
+            let text = format!("{around}{part} {around}");
+            prop_assert!(contains_words(&text, &part));
+        }
+    }
 
     use super::*;
 

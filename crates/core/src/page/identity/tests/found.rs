@@ -50,6 +50,20 @@ fn a_copy_elsewhere_is_not_taken_for_what_has_a_sign_beside_its_name_by_now() {
 }
 
 #[test]
+fn a_twin_beside_an_icon_that_is_called_otherwise_is_not_taken_for_it() {
+    let before = "h1 \"July\"\ndiv\n  button \"Next month\" | \u{203a}";
+    let after = "h1 \"July\"\ndiv\n  button \"Onwards\" | \u{203a}\n  button \"Next month\" | \u{203a}";
+    let (verdict, _) = between(before, "Next month", 0, after);
+    assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
+    // One of another row says nothing of it.
+    let row = |name: &str| format!("\ndiv\n  button \"Edit {name}\" | \u{270e}");
+    let before = format!("h1 \"July\"{}{}", row("Ada"), row("Bob"));
+    let after = format!("h1 \"July\"{}{}{}", row("Zoe"), row("Ada"), row("Bob"));
+    let (verdict, _) = between(&before, "Edit Ada", 0, &after);
+    assert_eq!(verdict.word(), "same", "{verdict:?}");
+}
+
+#[test]
 fn of_two_elements_with_one_id_none_is_healed_into() {
     let before = "h1 \"Board\"\nbutton \"☆\" id=star\nbutton \"Invite\"";
     let after = "h1 \"Board\"\nx-part\n  #shadow\n    button \"☆\" id=star\nbutton \"Invite\" id=star\nbutton \"☆\"";
