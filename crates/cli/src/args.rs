@@ -528,6 +528,9 @@ pub(crate) struct ConvertArgs {
         default_value = "chrome-devtools"
     )]
     pub server: ExportServer,
+    /// With --to: export the steps of a parse that did not succeed with every action
+    #[arg(long, requires = "to")]
+    pub allow_partial: bool,
     /// Write the result into this file instead of printing it
     #[arg(short, long, value_name = "FILE", conflicts_with = "in_place")]
     pub output: Option<PathBuf>,

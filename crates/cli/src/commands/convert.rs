@@ -15,6 +15,7 @@ use cuecard_core::value::Redactor;
 use cuecard_players::workspace::files;
 use serde_json::json;
 
+use super::browser_play::partial;
 use super::timelines;
 use crate::args::{ConvertArgs, ExportForm, ExportServer};
 use crate::exit_code::ExitCode;
@@ -76,7 +77,7 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
         return Err((vec![diagnostic], ExitCode::Invalid));
     }
     if let Some(form) = args.to {
-        return export(&source, form, args.server);
+        return export(&source, form, args);
     }
     if timelines::is_timeline(&source) {
         return convert_timeline(&source, args);
@@ -105,19 +106,18 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
 }
 
 /// Browser steps in another notation.
-fn export(
-    source: &SourceFile,
-    form: ExportForm,
-    server: ExportServer,
-) -> Result<Converted, Stopped> {
+fn export(source: &SourceFile, form: ExportForm, args: &ConvertArgs) -> Result<Converted, Stopped> {
     let reading = browser::read_steps(source);
     let Some(steps) = reading.steps else {
         return Err((reading.diagnostics, ExitCode::Invalid));
     };
+    if let Some(partial) = partial(&steps).filter(|_| !args.allow_partial) {
+        return Err((vec![partial], ExitCode::Invalid));
+    }
     let (exported, form) = match form {
         ExportForm::Playwright => (to_playwright(&steps, source), "a test for @playwright/test"),
         ExportForm::ToolCall => {
-            let (server, form) = match server {
+            let (server, form) = match args.server {
                 ExportServer::ChromeDevtools => (
                     ToolCallServer::ChromeDevtools,
                     "a scenario for chrome-devtools-mcp",

@@ -26,7 +26,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use heal::Kept;
-pub(crate) use prepared::{Asked, Prepared, prepare};
+pub(crate) use prepared::{Asked, Prepared, partial, prepare};
 
 use super::play;
 use super::play_output::{self, Report, Reports, Subject};

@@ -96,7 +96,9 @@ pub(crate) fn prepare(
             None
         }
     };
-    found.take(partial(asked, &steps));
+    if !asked.heal.allow_partial {
+        found.take(partial(&steps).into_iter().collect());
+    }
     found.take(empty_range(asked, &steps));
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let policy = match policy(asked.safety, asked.run_dir, &working_directory) {
@@ -236,9 +238,10 @@ impl Found {
     }
 }
 
-fn partial(asked: &Asked<'_>, steps: &StepsFile) -> Vec<Diagnostic> {
-    if steps.status == ParseStatus::Success || asked.heal.allow_partial {
-        return Vec::new();
+/// What is wrong with steps that are not those of every action.
+pub(crate) fn partial(steps: &StepsFile) -> Option<Diagnostic> {
+    if steps.status == ParseStatus::Success {
+        return None;
     }
     let lacking = steps
         .errors
@@ -251,11 +254,11 @@ fn partial(asked: &Asked<'_>, steps: &StepsFile) -> Vec<Diagnostic> {
         count => format!(": {count} actions gave no step"),
     };
     let message = format!("the steps are {}{why}", steps.status.word());
-    vec![
+    Some(
         Diagnostic::error(codes::BROWSER_STEPS, message)
             .with_pointer("/status")
-            .with_help("play what there is with --allow-partial"),
-    ]
+            .with_help("take what there is with --allow-partial"),
+    )
 }
 
 fn empty_range(asked: &Asked<'_>, steps: &StepsFile) -> Vec<Diagnostic> {

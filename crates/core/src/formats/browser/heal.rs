@@ -15,6 +15,7 @@ use serde_json::{Map, json};
 use sha2::{Digest as _, Sha256};
 
 use super::steps_write::fingerprint;
+use super::variables::references;
 use crate::diagnostic::{Diagnostic, any_error, codes};
 use crate::formats::document::{Language, read_document};
 use crate::scenario::browser::Fingerprint;
@@ -112,6 +113,13 @@ pub fn heal(steps: &SourceFile, healed: &[HealedStep]) -> Result<HealPatch, Diag
         let Some(Json::Object(old)) = before.pointer(&place) else {
             return Err(refused(format!("there is no step {}", step.place + 1)));
         };
+        if let Some(reference) = lost_reference(old, healed_name(step)) {
+            let (number, now) = (step.place + 1, cut(healed_name(step), 60));
+            return Err(refused(format!(
+                "step {number}: its element was called by `{{{{{reference}}}}}`, and is called `{now}` now, whatever the variable is"
+            ))
+            .with_help("if the page is right, change the variable, and parse the scenario again"));
+        }
         patch.push(Operation::Test(
             format!("{place}/id"),
             step.id.clone().into(),
@@ -125,6 +133,22 @@ pub fn heal(steps: &SourceFile, healed: &[HealedStep]) -> Result<HealPatch, Diag
         changes: healed.iter().map(change).collect(),
         patch,
     })
+}
+
+/// What the element of a step is called now.
+fn healed_name(step: &HealedStep) -> &str {
+    step.fingerprint.called()
+}
+
+/// A reference to a variable in what an element was called that it isn't called by any more.
+fn lost_reference<'o>(old: &'o Map<String, Json>, now: &str) -> Option<&'o str> {
+    let known = old.get("fingerprint")?;
+    let kept = references(now);
+    ["name", "text"]
+        .iter()
+        .filter_map(|key| known.get(*key)?.as_str())
+        .flat_map(references)
+        .find(|reference| !kept.contains(reference))
 }
 
 /// A step with what it is known by now. Keys that it does not have stay away: a short file stays short.
@@ -258,6 +282,15 @@ mod tests {
   ],
   "version": "cuecard-steps/1", "url": "https://example.org", "x-mine": {"b": 1, "a": 2}
 }"#;
+
+    #[test]
+    fn a_name_that_a_variable_gave_is_not_made_a_fixed_one() {
+        let steps = SourceFile::new("steps.json", STEPS.replace("Log in\"", "{{BTN}}\""));
+        let error = heal(&steps, &[healed("Apply")]).expect_err("another one with other values");
+        assert_eq!(error.code, codes::BROWSER_HEAL);
+        assert!(error.message.contains("`{{BTN}}`"), "{}", error.message);
+        heal(&steps, &[healed("{{BTN}} now")]).expect("it still says so");
+    }
 
     fn healed(name: &str) -> HealedStep {
         HealedStep {

@@ -736,6 +736,41 @@ ul "Posts"
     }
 
     #[test]
+    fn a_heading_is_over_what_follows_it_and_no_more() {
+        let list = |name: &str, song: &str| {
+            format!("\n  h2 \"{name}\"\n  ul\n    li\n      span | {song}\n      button \"Remove\"")
+        };
+        let bar = |text: String| {
+            let (heading, rest) = text.split_once("\n  ul").expect("a list");
+            format!(
+                "{}\n  ul{rest}",
+                heading.replace("\n  h2", "\n  div\n    h2")
+            )
+        };
+        let (morning, next) = (list("Morning", "Alpha"), list("Up next", "Omega"));
+        let flat = format!("main{morning}{next}");
+        let bars = format!("main{}{}", bar(morning.clone()), bar(next.clone()));
+        for lines in [flat, bars] {
+            let state = page(&lines);
+            let finder = Finder::new(&state, "data-testid");
+            for sentence in [
+                "remove Alpha from Up next",
+                "remove Omega from Morning",
+                "in Up next, remove Alpha",
+            ] {
+                assert_eq!(finder.gist(sentence), None, "{sentence}: {lines}");
+            }
+            for sentence in ["remove Alpha from Morning", "remove Omega from Up next"] {
+                assert!(finder.gist(sentence).is_some(), "{sentence}: {lines}");
+            }
+        }
+        // A larger one before it is over the smaller ones.
+        let state = page(&format!("main\n  h1 \"Songs\"{morning}{next}"));
+        let finder = Finder::new(&state, "data-testid");
+        assert!(finder.gist("remove Omega from my songs").is_some());
+    }
+
+    #[test]
     fn what_is_not_clear_means_nothing() {
         for sentence in [
             // Several fit.

@@ -28,7 +28,7 @@ use std::ops::Range;
 
 use sentence::{Sentence, TokenKind};
 
-use super::dom::NodeId;
+use super::dom::{NodeId, State};
 use super::selector::Finder;
 use crate::scenario::browser::{ActionKind, AssertKind, BrowserAssertion, IntermediateStep};
 
@@ -143,6 +143,30 @@ pub fn understand(sentence: &str) -> Understanding {
     }
 }
 
+/// Whether a sentence wants something to be open that is open, or closed that is closed: `expand X`. `is_open` is what it
+/// is, if it folds.
+pub fn is_done_already(sentence: &str, is_open: Option<bool>) -> bool {
+    is_open.is_some() && is_open == wanted_open(sentence)
+}
+
+/// Whether a sentence wants something to be open, or closed, and clicks it to that end.
+pub fn wanted_open(sentence: &str) -> Option<bool> {
+    match understand(sentence) {
+        Understanding::Understood(intent) if intent.step.action_type == ActionKind::Click => {
+            opens(intent.pool)
+        }
+        _ => None,
+    }
+}
+
+fn opens(pool: Pool) -> Option<bool> {
+    match pool {
+        Pool::NotExpanded => Some(true),
+        Pool::Expanded => Some(false),
+        _ => None,
+    }
+}
+
 impl Finder<'_> {
     /// What a sentence means on this page.
     pub fn translate(&self, sentence: &str) -> Translation {
@@ -165,6 +189,21 @@ impl Finder<'_> {
         }
     }
 
+    /// What is to be opened and is open already, or closed and is closed.
+    fn is_so(&self, phrase: &Phrase, pool: Pool) -> Option<Found> {
+        let (other, state) = match opens(pool)? {
+            true => (Pool::Expanded, State::Expanded),
+            false => (Pool::NotExpanded, State::Collapsed),
+        };
+        let is_so = |id: &NodeId| {
+            self.state
+                .element(*id)
+                .is_some_and(|element| element.is(state))
+        };
+        let found = self.meant(phrase, other).ok()?;
+        found.elements.iter().all(is_so).then_some(found)
+    }
+
     /// What a sentence that was read means on this page.
     pub fn resolve(&self, intent: &Intent) -> Translation {
         let mut step = intent.step.clone();
@@ -178,7 +217,9 @@ impl Finder<'_> {
             .assertion
             .as_ref()
             .is_some_and(|assertion| !assertion.kind.needs_one());
-        match self.meant(phrase, intent.pool) {
+        let meant = self.meant(phrase, intent.pool);
+        let meant = meant.or_else(|not_found| self.is_so(phrase, intent.pool).ok_or(not_found));
+        match meant {
             Err(mut not_found) => {
                 not_found.say = self.nearest_sentence(intent, phrase);
                 Translation::NotFound(not_found)

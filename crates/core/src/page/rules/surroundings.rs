@@ -13,6 +13,9 @@ use crate::page::words::fold_name;
 /// The most nodes of a part of the page whose texts say where an element stands. Of greater ones only headings do.
 const MOST_NODES: usize = 300;
 
+/// What holds a heading and no more nodes than this is a bar over what follows.
+const MOST_IN_BAR: usize = 12;
+
 /// How high what people call the top of a page is, and the bottom, in CSS pixels.
 const TOP: f64 = 150.0;
 
@@ -299,15 +302,6 @@ impl Finder<'_> {
             texts.push(plain_words(&self.place_name(outer, element)));
             texts.extend(element.attribute("aria-label").map(plain_words));
         }
-        let heading_before = self
-            .state
-            .children(outer)
-            .take_while(|&child| child != inner)
-            .filter(|&child| {
-                let mut element = self.state.element(child).into_iter();
-                element.any(|element| element.is_visible && element.role == "heading")
-            })
-            .last();
         // What opens a part of the page stands first in it, and is its heading.
         let opener = self
             .state
@@ -319,17 +313,50 @@ impl Finder<'_> {
                 && element.any(|element| element.role.is_empty() && element.is_interactive)
         });
         texts.extend(opener.map(|opener| plain_words(&self.state.visible_text(opener))));
-        let headings = self.own_heading(outer).into_iter().chain(heading_before);
-        texts.extend(headings.map(|heading| plain_words(&self.element_name(heading))));
+        let heading = self.own_heading(outer);
+        texts.extend(heading.map(|heading| plain_words(&self.element_name(heading))));
         // Of all that stands on a page only headings say where something is.
-        if self.range(outer).len() <= MOST_NODES && outer != NodeId(0) {
-            for child in self.state.children(outer) {
-                if child != inner && !self.is_other(child, inner, id) {
+        let is_small = self.range(outer).len() <= MOST_NODES && outer != NodeId(0);
+        let children: Vec<NodeId> = self.state.children(outer).collect();
+        let place = children.iter().position(|&child| child == inner);
+        let (before, after) = children.split_at(place.unwrap_or(children.len()));
+        let mut least = self.heading_in(inner).map_or(u32::MAX, |(_, level)| level);
+        let mut is_below_heading = false;
+        for &child in before.iter().rev() {
+            match self.heading_in(child) {
+                // A heading is over all that follows, up to the next one that is no smaller.
+                Some((heading, level)) if self.range(child).len() <= MOST_IN_BAR => {
+                    if level < least {
+                        texts.push(plain_words(&self.element_name(heading)));
+                        least = level;
+                    }
+                    is_below_heading = true;
+                }
+                None if is_small && !is_below_heading && !self.is_other(child, inner, id) => {
                     self.texts_of(child, &mut texts);
                 }
+                _ => {}
+            }
+        }
+        for &child in after.iter().skip(1).filter(|_| is_small) {
+            match self.heading_in(child) {
+                Some(_) if self.range(child).len() <= MOST_IN_BAR => break,
+                None if !self.is_other(child, inner, id) => {
+                    self.texts_of(child, &mut texts);
+                }
+                _ => {}
             }
         }
         texts
+    }
+
+    /// The first heading in a part of the page, with its level from 1.
+    fn heading_in(&self, id: NodeId) -> Option<(NodeId, u32)> {
+        let own = self.state.element(id).map(|element| (id, element));
+        let mut inside = own.into_iter().chain(self.state.descendants(id));
+        let (heading, element) =
+            inside.find(|(_, element)| element.is_visible && element.role == "heading")?;
+        Some((heading, element.level.unwrap_or(2)))
     }
 
     /// Whether a neighbour of `inner` is an item beside the one that the element is in.

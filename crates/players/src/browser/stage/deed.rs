@@ -43,6 +43,8 @@ pub struct Aim {
     pub proxy: Option<ElementAddress>,
     /// Whether it is checked.
     pub is_checked: bool,
+    /// Whether it is open, if it folds.
+    pub is_open: Option<bool>,
     /// What messages call it: `button "Log in"`.
     pub words: String,
 }
@@ -59,6 +61,8 @@ impl Aim {
             }),
             address,
             is_checked: element.is(State::Checked),
+            is_open: (element.is(State::Expanded) || element.is(State::Collapsed))
+                .then(|| element.is(State::Expanded)),
             words: finder.in_words(id),
         })
     }

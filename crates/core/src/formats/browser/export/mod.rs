@@ -18,7 +18,8 @@ pub use tool_call::{ToolCallServer, to_tool_call};
 
 use crate::diagnostic::{Code, Diagnostic, codes};
 use crate::formats::document::read_document;
-use crate::scenario::browser::TestStep;
+use crate::page::rules;
+use crate::scenario::browser::{ActionKind, TestStep};
 use crate::source::json::Node;
 use crate::source::{SourceFile, Span};
 use crate::value::cut;
@@ -39,6 +40,14 @@ fn name_of(source: &SourceFile) -> String {
         .map_or("steps".into(), |stem| stem.to_string_lossy());
     let name = name.strip_suffix(".steps").unwrap_or(&name);
     name.replace(['-', '_'], " ")
+}
+
+/// Whether a step is to leave its element open, or closed, whatever it was: `expand X`, `close X`. What `open X` leads to
+/// is mostly a link, which does not fold.
+fn wanted_open(step: &TestStep) -> Option<bool> {
+    let is_said = |is_open: &bool| !is_open || step.description.to_lowercase().contains("expand");
+    let wanted = (step.action == ActionKind::Click).then(|| rules::wanted_open(&step.description));
+    wanted.flatten().filter(is_said)
 }
 
 /// Collects what an export can't say.

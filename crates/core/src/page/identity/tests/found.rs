@@ -52,7 +52,8 @@ fn a_copy_elsewhere_is_not_taken_for_what_has_a_sign_beside_its_name_by_now() {
 #[test]
 fn a_twin_beside_an_icon_that_is_called_otherwise_is_not_taken_for_it() {
     let before = "h1 \"July\"\ndiv\n  button \"Next month\" | \u{203a}";
-    let after = "h1 \"July\"\ndiv\n  button \"Onwards\" | \u{203a}\n  button \"Next month\" | \u{203a}";
+    let after =
+        "h1 \"July\"\ndiv\n  button \"Onwards\" | \u{203a}\n  button \"Next month\" | \u{203a}";
     let (verdict, _) = between(before, "Next month", 0, after);
     assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
     // One of another row says nothing of it.

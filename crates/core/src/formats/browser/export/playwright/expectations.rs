@@ -8,7 +8,7 @@ use super::Writer;
 use super::helpers::Helper;
 use crate::page::selector::Pattern;
 use crate::scenario::browser::{
-    ActionKind, AssertKind, BrowserAssertion, Compare, TestStep, TextMatch,
+    ActionKind, AssertKind, BrowserAssertion, Compare, Fingerprint, TestStep, TextMatch,
 };
 use crate::value::as_text;
 
@@ -253,6 +253,20 @@ impl Writer<'_> {
             .locator(expectation.place, expectation.step)?
             .expression;
         let is_negated = expectation.assertion.negate;
+        let is_button = |known: &Fingerprint| known.role == "button";
+        let fingerprint = expectation.step.fingerprint.as_ref();
+        if let (AssertKind::Checked | AssertKind::Unchecked, true) = (
+            expectation.assertion.kind,
+            fingerprint.is_some_and(is_button),
+        ) {
+            // A button that is on is pressed.
+            let is_on = (expectation.assertion.kind == AssertKind::Checked) != is_negated;
+            let not = if is_on { "" } else { ".not" };
+            let after = expectation.after(&[]);
+            return Some(format!(
+                "await expect({subject}){not}.toHaveAttribute(\"aria-pressed\", \"true\"{after});"
+            ));
+        }
         let (name, not) = match (expectation.assertion.kind, is_negated) {
             (AssertKind::Visible, false) | (AssertKind::Hidden, true) => ("toBeVisible", ""),
             (AssertKind::Visible, true) | (AssertKind::Hidden, false) => ("toBeHidden", ""),

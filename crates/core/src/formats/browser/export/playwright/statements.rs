@@ -84,7 +84,26 @@ impl Writer<'_> {
             }
             _ => return None,
         };
-        one(format!("await {target}.{call};"))
+        // A click would close what is open already.
+        let condition = super::super::wanted_open(step).map_or_else(String::new, |wanted| {
+            let is_summary = step
+                .fingerprint
+                .as_ref()
+                .is_some_and(|known| known.tag == "summary");
+            let not = if wanted { "!" } else { "" };
+            match is_summary {
+                true => format!(
+                    "if ({not}(await {target}.evaluate((summary) => summary.parentElement.open))) "
+                ),
+                false => {
+                    let equals = if wanted { "!==" } else { "===" };
+                    format!(
+                        "if ((await {target}.getAttribute(\"aria-expanded\")) {equals} \"true\") "
+                    )
+                }
+            }
+        });
+        one(format!("{condition}await {target}.{call};"))
     }
 
     fn navigate(&self, step: &TestStep) -> String {

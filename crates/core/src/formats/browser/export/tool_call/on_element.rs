@@ -46,6 +46,15 @@ impl Writer<'_> {
         let Some(element) = self.element(place, step) else {
             return;
         };
+        if let Some(is_open) = super::super::wanted_open(step) {
+            let word = if is_open { "open" } else { "closed" };
+            self.warnings.warn(
+                place,
+                step,
+                &format!("the call clicks it also where it is {word} already"),
+                "a scenario can't look at that before",
+            );
+        }
         let target = element.target(&self.names);
         let limit = step.timeout_ms.unwrap_or(self.settings.action_timeout_ms);
         let mut more = Map::new();
