@@ -1,6 +1,7 @@
 //! `claims_supported_by_fixtures`: what the output claims stands in the tools' results.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
 use serde_json::json;
 
@@ -320,6 +321,7 @@ impl Judge {
             let is_there =
                 self.facts
                     .has_number(number, &use_of, &contexts(&number.range), is_decline)
+                    || self.is_designation(&spans.prose, number.range.clone())
                     || self.counts_entries(number, unit, &spans.prose)
                     || (number.readings.is_empty()
                         && number.parts.is_empty()
@@ -338,8 +340,19 @@ impl Judge {
                 || unit.kind == UnitKind::Courtesy
                 || name.is_acronym)
                 && name.words.iter().all(|word| self.user_words.contains(word));
+            // `Train EC 171` begins a sentence with what `EC 171` is.
+            let is_before_designation = || {
+                let start = spans.prose.len() - spans.prose.trim_start().len();
+                let mut numbers = spans.numbers.iter();
+                spans.prose[start..].starts_with(&name.text)
+                    && numbers.any(|number| {
+                        spans.prose[..number.range.start].trim_end().len()
+                            == start + name.text.len()
+                            && self.is_designation(&spans.prose, number.range.clone())
+                    })
+            };
             check(
-                is_topic || self.facts.has_name(&name, self.language),
+                is_topic || self.facts.has_name(&name, self.language) || is_before_designation(),
                 "name",
                 &name.text,
             );
@@ -352,6 +365,17 @@ impl Judge {
             );
         }
         (count, missing)
+    }
+
+    /// Whether a number and the capitals before it are a name of the results: the train `EC 171`.
+    fn is_designation(&self, prose: &str, number: Range<usize>) -> bool {
+        let before = prose[..number.start].trim_end_matches(' ');
+        let capitals = words(before).last().filter(|word| {
+            word.start + word.text.len() == before.len()
+                && word.text.len() <= 4
+                && word.text.chars().all(|sign| sign.is_ascii_uppercase())
+        });
+        capitals.is_some_and(|word| self.facts.has_text(&prose[word.start..number.end]))
     }
 
     /// Whether a number says how long a list is: the one that it introduces, or one in the results.

@@ -3,7 +3,7 @@
 use super::fold::{fold, plain};
 use super::view::dotted;
 use super::words::brief;
-use crate::matching::{MOST_MISFITS, equal, equal_by};
+use crate::matching::{MOST_MISFITS, equal, equal_by, schema_validator};
 use crate::value::{Json, as_text, cut};
 
 /// Whether two values are equal. Nothing crosses types but a number, which equals the text it is written as: `"007"`,
@@ -74,7 +74,7 @@ pub(super) struct Schema(Result<jsonschema::Validator, String>);
 
 impl Schema {
     pub(super) fn new(schema: &Json) -> Self {
-        Self(jsonschema::validator_for(schema).map_err(|error| error.to_string()))
+        Self(schema_validator(schema).map_err(|error| error.to_string()))
     }
 
     /// Why `value` doesn't satisfy it; empty if it does.

@@ -64,6 +64,18 @@ impl<'a> Object<'a> {
     }
 }
 
+/// What other tools call a check: a run would pass without it.
+const CHECKS: &[&str] = &[
+    "assert",
+    "asserts",
+    "assertion",
+    "assertions",
+    "check",
+    "checks",
+    "should",
+    "verify",
+];
+
 impl<'a> Reader<'a> {
     pub(super) fn new(source: &'a SourceFile, format: &'static Format) -> Self {
         Self {
@@ -328,6 +340,12 @@ impl<'a> Reader<'a> {
             }
             let names = fields::names(fields);
             let proposal = did_you_mean(key, names.into_iter().chain(more.iter().copied()));
+            let proposal = proposal.or_else(|| {
+                let asserting = fields.iter().find(|field| field.name == "expect");
+                asserting
+                    .filter(|_| CHECKS.contains(&key))
+                    .map(|field| field.name)
+            });
             if self.is_slip(object, fields, proposal, member.key_span) {
                 continue;
             }

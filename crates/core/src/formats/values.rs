@@ -5,8 +5,9 @@ use serde_json_path::JsonPath;
 
 use super::reader::Reader;
 use crate::diagnostic::did_you_mean;
+use crate::matching::schema_validator;
 use crate::source::json::{Node, NodeKind};
-use crate::value::{Json, cut};
+use crate::value::{Json, cut, push_pointer};
 
 /// A JSONPath with whether it is singular: RFC 9535 lets only singular queries be compared, so the
 /// library's own parser decides it.
@@ -114,7 +115,8 @@ pub(super) fn regular_expression(
 /// A schema as JSON, after a look at whether it is one.
 pub(super) fn schema(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Json> {
     let schema = node.to_value();
-    let error = match jsonschema::validator_for(&schema) {
+    let error = match schema_validator(&schema) {
+        Ok(_) if unknown_keywords(reader, node, pointer) => return None,
         Ok(_) => return Some(schema),
         Err(error) => error,
     };
@@ -156,6 +158,145 @@ pub(super) fn schema(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Opt
     diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
     None
 }
+
+/// Refuses keywords that are misspelt, since a schema takes what it does not know for a remark, and any value with it.
+/// Whether there are any.
+fn unknown_keywords(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> bool {
+    let mut is_any = false;
+    for member in node.members() {
+        let (key, pointer) = (member.key.as_str(), pointer_to(pointer, &member.key));
+        // `note` is no misspelt `not`.
+        let proposal = did_you_mean(key, KEYWORDS.iter().copied()).filter(|word| word.len() > 3);
+        if let (Some(proposal), false) = (proposal, KEYWORDS.contains(&key)) {
+            let diagnostic = reader.error(
+                reader.format().check,
+                member.key_span,
+                format!("JSON Schema has no keyword `{}`", cut(key, 40)),
+            );
+            diagnostic.pointer = Some(pointer.clone());
+            diagnostic.label = Some(format!("did you mean `{proposal}`?"));
+            is_any = true;
+        }
+        let inner = &member.value;
+        if OF_NAMES.contains(&key) {
+            for named in inner.members() {
+                is_any |= unknown_keywords(reader, &named.value, &pointer_to(&pointer, &named.key));
+            }
+        } else if OF_SCHEMAS.contains(&key) {
+            is_any |= unknown_keywords(reader, inner, &pointer);
+            for (at, item) in inner.as_array().unwrap_or_default().iter().enumerate() {
+                is_any |= unknown_keywords(reader, item, &format!("{pointer}/{at}"));
+            }
+        }
+    }
+    is_any
+}
+
+fn pointer_to(outer: &str, key: &str) -> String {
+    let mut pointer = outer.to_owned();
+    push_pointer(&mut pointer, key);
+    pointer
+}
+
+/// Keywords with a schema for each of several names.
+const OF_NAMES: &[&str] = &[
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "patternProperties",
+    "properties",
+];
+
+/// Keywords with a schema, or a list of them.
+const OF_SCHEMAS: &[&str] = &[
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "contains",
+    "else",
+    "if",
+    "items",
+    "not",
+    "oneOf",
+    "prefixItems",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+
+/// The keywords of JSON Schema, drafts 4 to 2020-12, and what OpenAPI adds.
+const KEYWORDS: &[&str] = &[
+    "$anchor",
+    "$comment",
+    "$defs",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$id",
+    "$recursiveAnchor",
+    "$recursiveRef",
+    "$ref",
+    "$schema",
+    "$vocabulary",
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "const",
+    "contains",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "default",
+    "definitions",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "deprecated",
+    "description",
+    "discriminator",
+    "else",
+    "enum",
+    "example",
+    "examples",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "externalDocs",
+    "format",
+    "id",
+    "if",
+    "items",
+    "maxContains",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minContains",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "nullable",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "prefixItems",
+    "properties",
+    "propertyNames",
+    "readOnly",
+    "required",
+    "then",
+    "title",
+    "type",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "uniqueItems",
+    "writeOnly",
+    "xml",
+];
 
 /// The types that JSON Schema knows.
 const TYPES: &[&str] = &[

@@ -47,7 +47,7 @@ impl Predicate<'_> {
                 (!regex.is_match(&as_text(subject)))
                     .then(|| format!("expected a match of /{regex}/, got {}", shown(subject))),
             ),
-            Self::JsonSchema(schema) => match jsonschema::validator_for(schema) {
+            Self::JsonSchema(schema) => match schema_validator(schema) {
                 Ok(validator) => validator
                     .iter_errors(subject)
                     .take(MOST_MISFITS)
@@ -68,6 +68,18 @@ impl Predicate<'_> {
             }),
         }
     }
+}
+
+/// What looks whether values satisfy a JSON Schema; `format` counts.
+///
+/// # Errors
+/// Why it is no schema.
+pub fn schema_validator(
+    schema: &Json,
+) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>> {
+    jsonschema::options()
+        .should_validate_formats(true)
+        .build(schema)
 }
 
 /// One place where a value is not as it should be.

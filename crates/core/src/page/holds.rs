@@ -319,15 +319,40 @@ fn is_one_number(left: &str, right: &str) -> bool {
     is_negative || goes_on
 }
 
-/// Whether the word before others says the contrary of them.
+/// Words that may stand between a denial and what it denies.
+const BETWEEN: &[&str] = &[
+    "all",
+    "already",
+    "always",
+    "be",
+    "been",
+    "being",
+    "completely",
+    "currently",
+    "ever",
+    "fully",
+    "longer",
+    "properly",
+    "successfully",
+    "yet",
+];
+
+/// Whether the words before others say the contrary of them: `not paid`, `could not be paid`, `is no longer paid`.
 fn is_denied(before: &str, words: &str) -> bool {
-    let last = before
-        .trim_end()
-        .rsplit(|sign: char| !sign.is_alphabetic())
-        .next();
-    words.starts_with(char::is_alphabetic)
-        && before.ends_with(' ')
-        && last.is_some_and(|last| ["no", "not", "never"].contains(&last.to_lowercase().as_str()))
+    const DENIALS: &[&str] = &[
+        "cannot", "never", "no", "nobody", "none", "not", "nothing", "without",
+    ];
+    if !words.starts_with(char::is_alphabetic) || !before.ends_with(' ') {
+        return false;
+    }
+    let nearest = before
+        .split_whitespace()
+        .rev()
+        .map(|word| word.replace('’', "'").to_lowercase())
+        .find(|word| !BETWEEN.contains(&word.as_str()));
+    nearest.is_some_and(|word| {
+        DENIALS.contains(&word.trim_start_matches(['(', '"'])) || word.ends_with("n't")
+    })
 }
 
 /// The value of a field; of a select its label does too. A secret can only be asked whether it is filled.
@@ -497,6 +522,15 @@ iframe \"Pay\"
             ("unpaid", "paid", false),
             ("not paid", "paid", false),
             ("paid, not sent", "paid", true),
+            ("could not be saved", "saved", false),
+            ("cannot be saved", "saved", false),
+            ("changes weren’t yet saved", "saved", false),
+            ("failed: not all saved", "saved", false),
+            ("nothing saved", "saved", false),
+            ("no longer saved", "saved", false),
+            ("not now. saved", "saved", true),
+            ("not the old one is saved", "saved", true),
+            ("all saved", "saved", true),
             ("no results found", "results", false),
             ("invoice no 17", "17", true),
             ("saved", "save", false),

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use cuecard_core::diagnostic::codes;
 use cuecard_core::reports::{Style, duration};
-use cuecard_core::scenario::browser::{BrowserScenario, ParseStatus, StepsFile, Translator};
+use cuecard_core::scenario::browser::{
+    BrowserScenario, ErrorInfo, ParseStatus, StepsFile, Translator,
+};
 use cuecard_core::trace::browser_notes;
 use cuecard_core::value::{Json, printable};
 use cuecard_players::browser::parse::{Audience, Choice, Marked, ParseEvent, Proposal};
@@ -104,8 +106,16 @@ impl Terminal {
         } else if !status.is_empty() {
             facts.push(status.trim().to_owned());
         }
-        let mut text = format!("{}\n", facts.join(style.dot()));
-        if file.status != ParseStatus::Success {
+        let mut text = String::new();
+        // The page itself was not to be had: no action says so.
+        let is_of_page = |error: &&ErrorInfo| error.step_id.is_none() && error.action.is_none();
+        for error in file.errors.iter().filter(is_of_page) {
+            let mark = style.bad(style.symbol("✗", "x"));
+            let message = printable(&error.message);
+            text.push_str(&format!("  {mark} {}: {message}\n", error.code));
+        }
+        text.push_str(&format!("{}\n", facts.join(style.dot())));
+        if file.status != ParseStatus::Success && run_dir.join("files").exists() {
             text.push_str(&style.faint(&format!(
                 "what the page looked like: {}\n",
                 run_dir.join("files").display()

@@ -66,10 +66,22 @@ pub(in crate::assertions) fn content_words(folded: &str, language: Language) -> 
 /// The words of a folded text that make a statement, brought to their stems: those of [`content_words`], and what
 /// is as common and still says what happened, such as `sent` or `order`.
 pub(in crate::assertions) fn statement_words(folded: &str, language: Language) -> BTreeSet<String> {
-    match language {
+    let mut said = match language {
         Language::English => stems(folded, language, is_function_word),
         _ => content_words(folded, language),
-    }
+    };
+    let labels = words(folded).filter(|word| is_label(word.text));
+    said.extend(labels.map(|word| word.text.to_lowercase()));
+    said
+}
+
+/// Whether a word is what one of several is called by, such as the room `A1`: letters before digits, and no unit behind
+/// a number.
+fn is_label(word: &str) -> bool {
+    let digits = word.trim_start_matches(char::is_alphabetic);
+    digits.len() < word.len()
+        && !digits.is_empty()
+        && digits.chars().all(|sign| sign.is_ascii_digit())
 }
 
 /// Words of English that only hold sentences together, or negate them.

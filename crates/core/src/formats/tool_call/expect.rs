@@ -277,6 +277,32 @@ mod tests {
     }
 
     #[test]
+    fn a_keyword_that_is_misspelt_is_no_remark() {
+        let of = |schema: &str| only(&format!("\"expect\": {{\"json_schema\": {schema}}}"));
+        for (schema, keyword) in [
+            (r#"{"typ": "string"}"#, "typ"),
+            (r#"{"require": ["a"]}"#, "require"),
+            (r#"{"properties": {"a": {"minimun": 1}}}"#, "minimun"),
+            (
+                r#"{"anyOf": [{"type": "string"}, {"Type": "null"}]}"#,
+                "Type",
+            ),
+        ] {
+            let (message, marked) = of(schema);
+            assert_eq!(message, format!("JSON Schema has no keyword `{keyword}`"));
+            assert_eq!(marked, format!("{keyword:?}"));
+        }
+        // Names of properties are free, and so are notes.
+        for schema in [
+            r#"{"properties": {"typ": {"type": "string", "x-note": 1}}, "required": ["typ"]}"#,
+            r#"{"enum": [{"requird": 1}]}"#,
+        ] {
+            let found = findings(&format!("\"expect\": {{\"json_schema\": {schema}}}"));
+            assert!(found.is_empty(), "{found:?}");
+        }
+    }
+
+    #[test]
     fn a_broken_schema_is_marked_where_it_is_broken() {
         let of = |schema: &str| only(&format!("\"expect\": {{\"json_schema\": {schema}}}"));
         assert_eq!(

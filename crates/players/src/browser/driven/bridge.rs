@@ -554,7 +554,11 @@ fn context_options(options: &BrowserOptions) -> Result<BrowserContextOptions, Br
 fn navigation_error(error: BrowserError, to: &Navigation, limit: Duration) -> BrowserError {
     match error.kind {
         BrowserErrorKind::Timeout => BrowserError {
-            message: format!("{} was not loaded within {} s", told(to), limit.as_secs()),
+            message: format!(
+                "{} was not loaded within {} s",
+                told(to),
+                (limit.as_secs_f64() * 10.0).round() / 10.0
+            ),
             ..error
         },
         BrowserErrorKind::ElementNotFound => BrowserError {
