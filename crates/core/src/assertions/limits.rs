@@ -113,6 +113,10 @@ pub(super) fn max_errors(limit: u64, view: &View<'_>) -> Finding {
         return Finding::fails("the run failed, though no event says with what error")
             .observed(json!({"errors": 0, "status": "failed"}));
     }
+    if errors.is_empty() && view.trace.end.is_none() && limit == 0 {
+        return Finding::fails("the trace has no end: the run died, and nothing says why")
+            .observed(json!({"errors": 0, "status": null}));
+    }
     let finding = match errors.first() {
         Some((first, text)) if count > limit => Finding::fails(format!(
             "{} happened, expected {limit} at most; the first is event {}: {text}",
@@ -241,6 +245,10 @@ mod tests {
         let mut trace = answer("fine");
         trace.end.as_mut().expect("an end").status = RunStatus::Failed;
         let check = |limit| AssertionCheck::MaxErrors { limit };
+        assert_eq!(judged(check(0), &trace).verdict, Fails);
+        assert_eq!(judged(check(1), &trace).verdict, Holds);
+        // Nobody knows how one went that has no end.
+        trace.end = None;
         assert_eq!(judged(check(0), &trace).verdict, Fails);
         assert_eq!(judged(check(1), &trace).verdict, Holds);
     }

@@ -109,7 +109,7 @@ impl Delivery {
     }
 
     /// It was sent whole.
-    pub(super) fn sent(mut self: Box<Self>) {
+    pub(super) fn sent(mut self) {
         self.is_sent = true;
         self.ledger.mark_sent(&self.exchange);
     }

@@ -502,7 +502,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
         let said: Vec<String> = texts.iter().map(|text| normalise(text)).collect();
         // One prompt may have come in parts.
         let is_whole = |prompt: &&str| said.iter().any(|text| fit(text, prompt).is_some());
-        if prompts.is_empty() || !prompts.iter().all(|prompt| is_whole(prompt)) {
+        if prompts.is_empty() || !prompts.iter().all(is_whole) {
             return None;
         }
         let more = said.iter().position(|text| !is_prompt(text))?;
