@@ -141,18 +141,21 @@ struct Judge {
     min_overlap: f64,
 }
 
+/// How many words a sentence shares with each passage.
+type Shares = HashMap<*const Passage, usize>;
+
 /// A passage about what a clause says.
 struct Comparison<'a> {
     passage: &'a Passage,
-    /// How many words and numbers they share, and how late it is.
-    rank: (usize, usize, usize),
+    /// How many words they share, and how many the whole sentence does; how many numbers, and how late it is.
+    rank: (usize, usize, usize, usize),
     is_opposed: bool,
 }
 
 /// The best of several comparisons.
 #[derive(Debug, Default, Clone, Copy)]
 struct Best {
-    rank: (usize, usize, usize),
+    rank: (usize, usize, usize, usize),
     /// Whether one of them says the same as the clause.
     supports: bool,
 }
@@ -444,21 +447,28 @@ impl Judge {
     /// A passage of which a part of the unit says the opposite, if no passage says the same. What the unit negates must
     /// be negated somewhere: a denial is no paraphrase.
     fn contradiction(&self, unit: &str) -> Option<String> {
+        // `The syrup costs 7.95 EUR and is not in stock`: which thing a clause is about, the rest of its sentence says.
+        let around = self
+            .passages
+            .nearest(&statement_words(unit, self.language))
+            .into_iter()
+            .map(|(passage, shared)| (std::ptr::from_ref(passage), shared))
+            .collect();
         clauses(unit).into_iter().find_map(|clause| {
             let said = statement_words(clause, self.language);
             if is_negated(clause, self.language) {
-                return self.undenied(clause, &said);
+                return self.undenied(clause, &said, &around);
             }
             match says_nothing_is_there(unit) {
                 true => None,
-                false => self.denied(clause, &said),
+                false => self.denied(clause, &said, &around),
             }
         })
     }
 
     /// A passage that says the opposite of a clause. Among those that share most with it the latest result counts: what
     /// is asked for again may have changed.
-    fn denied(&self, clause: &str, said: &BTreeSet<String>) -> Option<String> {
+    fn denied(&self, clause: &str, said: &BTreeSet<String>, around: &Shares) -> Option<String> {
         if is_hypothetical(clause) {
             return None;
         }
@@ -484,7 +494,15 @@ impl Judge {
             }
             about.push(Comparison {
                 passage,
-                rank: (shared, passage.shared_numbers(clause), passage.order),
+                rank: (
+                    shared,
+                    around
+                        .get(&std::ptr::from_ref(passage))
+                        .copied()
+                        .unwrap_or(0),
+                    passage.shared_numbers(clause),
+                    passage.order,
+                ),
                 // What is not affected is unaffected.
                 is_opposed: if is_reversed {
                     !passage.is_negated
@@ -513,25 +531,31 @@ impl Judge {
 
     /// The passage that is nearest to what is denied, unless one of those about it denies it as well. Empty if there is
     /// no passage.
-    fn undenied(&self, clause: &str, said: &BTreeSet<String>) -> Option<String> {
+    fn undenied(&self, clause: &str, said: &BTreeSet<String>, around: &Shares) -> Option<String> {
         let content = content_words(clause, self.language);
-        if content.is_empty() {
+        let by_said = self.passages.nearest(said);
+        let is_of_record = by_said.iter().any(|(passage, shared)| {
+            !passage.key.is_empty() && *shared as f64 >= self.min_overlap * said.len() as f64
+        });
+        if content.is_empty() && !is_of_record {
             return None;
         }
-        let by_said = self.passages.nearest(said);
         // What is said of Bob is not said of Ada.
-        let mut most: HashMap<&BTreeSet<String>, usize> = HashMap::new();
-        let mut shares: HashMap<*const Passage, usize> = HashMap::new();
+        let mut most: HashMap<&BTreeSet<String>, (usize, usize)> = HashMap::new();
+        let mut shares: HashMap<*const Passage, (usize, usize)> = HashMap::new();
         for (passage, shared) in by_said
             .iter()
             .filter(|(passage, _)| !passage.key.is_empty())
         {
-            most.entry(&passage.key).or_insert(*shared);
-            shares.insert(*passage, *shared);
+            let place = std::ptr::from_ref(*passage);
+            let share = (*shared, around.get(&place).copied().unwrap_or(0));
+            let most = most.entry(&passage.key).or_insert(share);
+            *most = share.max(*most);
+            shares.insert(place, share);
         }
         let is_of_another = |passage: &Passage| {
-            let shared = shares.get(&std::ptr::from_ref(passage));
-            shared.is_some_and(|shared| *shared < most[&passage.key])
+            let share = shares.get(&std::ptr::from_ref(passage));
+            share.is_some_and(|share| *share < most[&passage.key])
         };
         // A word that is itself the denial turns nothing: `refused` is no denial of `accepted` that was denied.
         let is_turned = |text: &str| {

@@ -115,7 +115,8 @@ pub(super) fn max_errors(limit: u64, view: &View<'_>) -> Finding {
     }
     if errors.is_empty() && view.trace.end.is_none() && limit == 0 {
         return Finding::fails("the trace has no end: the run died, and nothing says why")
-            .observed(json!({"errors": 0, "status": null}));
+            .observed(json!({"errors": 0, "status": null}))
+            .help("run it again, and look at the last events of its trace");
     }
     let finding = match errors.first() {
         Some((first, text)) if count > limit => Finding::fails(format!(

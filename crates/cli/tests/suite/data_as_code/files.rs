@@ -215,7 +215,7 @@ fn no_file_with_data_runs() {
         .map(|(_, command)| *command)
         .collect();
     let mut commands = Vec::new();
-    for number in 0..400 {
+    for number in 0..200 {
         // Each way to write and each to run comes plain once.
         let write = writes
             .get(number)

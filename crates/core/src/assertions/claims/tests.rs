@@ -13,6 +13,7 @@ fn news() -> serde_json::Value {
 }
 
 mod amounts;
+mod flags;
 
 fn judge(output: &str, results: &[serde_json::Value]) -> Finding {
     let trial = results.iter().fold(Trial::new(output), |trial, result| {

@@ -66,13 +66,10 @@ pub(in crate::assertions) fn content_words(folded: &str, language: Language) -> 
 /// The words of a folded text that make a statement, brought to their stems: those of [`content_words`], and what
 /// is as common and still says what happened, such as `sent` or `order`.
 pub(in crate::assertions) fn statement_words(folded: &str, language: Language) -> BTreeSet<String> {
-    let mut said = match language {
+    match language {
         Language::English => stems(folded, language, is_function_word),
         _ => content_words(folded, language),
-    };
-    let labels = words(folded).filter(|word| is_label(word.text));
-    said.extend(labels.map(|word| word.text.to_lowercase()));
-    said
+    }
 }
 
 /// Whether a word is what one of several is called by, such as the room `A1`: letters before digits, and no unit behind
@@ -102,6 +99,10 @@ fn stems(folded: &str, language: Language, is_left_out: impl Fn(&str) -> bool) -
     for word in words(folded) {
         if word.text.chars().any(is_unspaced) {
             add_pairs(word.text, &is_left_out, &mut content);
+            continue;
+        }
+        if is_label(word.text) {
+            content.insert(word.text.to_lowercase());
             continue;
         }
         // Numbers and what has numbers in it are looked at for themselves.

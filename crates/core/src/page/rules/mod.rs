@@ -159,6 +159,13 @@ pub fn wanted_open(sentence: &str) -> Option<bool> {
     }
 }
 
+/// Whether a sentence says by its place among others which one it means: `the second post`.
+pub fn names_order(sentence: &str) -> bool {
+    let is_order = |part: &gist::Part| matches!(part, gist::Part::Nth { .. });
+    Sentence::read(sentence)
+        .is_ok_and(|sentence| gist::parts(&sentence.tokens).iter().any(is_order))
+}
+
 fn opens(pool: Pool) -> Option<bool> {
     match pool {
         Pool::NotExpanded => Some(true),

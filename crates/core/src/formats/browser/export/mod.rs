@@ -71,6 +71,22 @@ impl<'a> Warnings<'a> {
         self.add(codes::BROWSER_EXPORT, place, step, what, help);
     }
 
+    /// Says of a sentence that means the second of several that the export looks for what that was called.
+    fn warn_of_order(&mut self, place: usize, step: &TestStep) {
+        let is_kept = step
+            .fingerprint
+            .as_ref()
+            .is_some_and(|known| known.position.is_some());
+        if !is_kept && rules::names_order(&step.description) {
+            self.warn(
+                place,
+                step,
+                "it acts on what stood in that place, wherever that stands by then",
+                "`cuecard play` refuses where the order has changed",
+            );
+        }
+    }
+
     /// Says why the export has nothing for the step at `place`, from 0.
     fn leave_out(&mut self, place: usize, step: &TestStep, why: &str, help: &str) {
         let what = format!("{why}, so it is left out");
