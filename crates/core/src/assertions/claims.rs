@@ -141,7 +141,7 @@ struct Judge {
     min_overlap: f64,
 }
 
-/// How many words a sentence shares with each passage.
+/// How many words a sentence shares with what each record says of its thing.
 type Shares = HashMap<*const Passage, usize>;
 
 /// A passage about what a clause says.
@@ -452,6 +452,7 @@ impl Judge {
             .passages
             .nearest(&statement_words(unit, self.language))
             .into_iter()
+            .filter(|(passage, _)| !passage.key.is_empty())
             .map(|(passage, shared)| (std::ptr::from_ref(passage), shared))
             .collect();
         clauses(unit).into_iter().find_map(|clause| {
@@ -472,6 +473,7 @@ impl Judge {
         if is_hypothetical(clause) {
             return None;
         }
+        let of_thing = around.values().copied().max().unwrap_or(0);
         let mut about: Vec<Comparison<'_>> = Vec::new();
         for (passage, shared) in self.passages.nearest(said) {
             if passage.is_off_topic(clause, said) {
@@ -496,10 +498,14 @@ impl Judge {
                 passage,
                 rank: (
                     shared,
-                    around
-                        .get(&std::ptr::from_ref(passage))
-                        .copied()
-                        .unwrap_or(0),
+                    match is_of_json {
+                        true => around
+                            .get(&std::ptr::from_ref(passage))
+                            .copied()
+                            .unwrap_or(0),
+                        // A text is no nearer than the thing that the sentence is about.
+                        false => of_thing,
+                    },
                     passage.shared_numbers(clause),
                     passage.order,
                 ),
