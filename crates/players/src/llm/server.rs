@@ -431,16 +431,13 @@ fn crowded(n_places: usize) -> Diagnostic {
 
 /// The asserts behind the last turn of each script that was played to its end.
 async fn last_asserts(stand_in: &StandIn) {
-    let (_, unplayed) = stand_in.turns();
-    for script in &stand_in.scripts {
-        let Some(last) = script.turns.turns.last() else {
+    let unasked = stand_in.unasked();
+    for (scenario_idx, script) in stand_in.scripts.iter().enumerate() {
+        let turns = &script.turns.turns;
+        let Some(last) = turns.last() else {
             continue;
         };
-        let n_turns = script.turns.turns.len();
-        let is_unplayed = unplayed.iter().any(|turn| {
-            turn.turn == n_turns && turn.scenario == script.timeline.name && !turn.is_cut
-        });
-        if is_unplayed {
+        if unasked.contains(&(scenario_idx, turns.len() - 1)) {
             continue;
         }
         let behind = script.timeline.events.iter().skip(last.event_idx + 1);
@@ -456,19 +453,14 @@ async fn last_asserts(stand_in: &StandIn) {
 
 /// What scenarios expect in the end, of those that were played at all.
 async fn judge_expectations(stand_in: &StandIn, exit_code: Option<i64>) {
-    let (_, unplayed) = stand_in.turns();
-    for script in &stand_in.scripts {
+    let unasked = stand_in.unasked();
+    for (scenario_idx, script) in stand_in.scripts.iter().enumerate() {
         let timeline = &script.timeline;
         let expected = &timeline.expectations;
-        let turns = script.turns.turns.iter().enumerate();
-        let is_played = turns
-            .filter(|(_, turn)| !turn.is_history)
-            .any(|(turn_idx, _)| {
-                let mut unplayed = unplayed.iter();
-                unplayed.all(|turn| {
-                    turn.is_cut || turn.turn != turn_idx + 1 || turn.scenario != timeline.name
-                })
-            });
+        let mut turns = script.turns.turns.iter().enumerate();
+        let is_played = turns.any(|(turn_idx, turn)| {
+            !turn.is_history && !unasked.contains(&(scenario_idx, turn_idx))
+        });
         if !is_played {
             continue;
         }

@@ -626,9 +626,14 @@ impl StandIn {
         })
     }
 
+    /// The turns that no session asked for, as scenario and turn.
+    pub(super) fn unasked(&self) -> HashSet<(usize, usize)> {
+        self.remembered().sessions.unplayed().collect()
+    }
+
     /// How many turns there are, and those that no session got, or none got whole.
     pub(super) fn turns(&self) -> (usize, Vec<UnplayedTurn>) {
-        let unasked: HashSet<(usize, usize)> = self.remembered().sessions.unplayed().collect();
+        let unasked = self.unasked();
         let mut n_turns = 0;
         let mut unplayed = Vec::new();
         for (scenario_idx, script) in self.scripts.iter().enumerate() {

@@ -115,11 +115,11 @@ impl Terminal {
             text.push_str(&format!("  {mark} {}: {message}\n", error.code));
         }
         text.push_str(&format!("{}\n", facts.join(style.dot())));
-        if file.status != ParseStatus::Success && run_dir.join("files").exists() {
-            text.push_str(&style.faint(&format!(
-                "what the page looked like: {}\n",
-                run_dir.join("files").display()
-            )));
+        let files = run_dir.join("files");
+        if file.status != ParseStatus::Success && files.exists() {
+            text.push_str(
+                &style.faint(&format!("what the page looked like: {}\n", files.display())),
+            );
         }
         stderr(&text);
     }
