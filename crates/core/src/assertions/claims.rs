@@ -6,8 +6,8 @@ use std::ops::Range;
 use serde_json::json;
 
 use super::evidence::{
-    ClauseWords, Facts, NumberUse, Passage, Passages, Source, Spans, event_ids, said_by_user,
-    sources, tools_that_count,
+    ClauseWords, Facts, NumberUse, Passage, Passages, Source, Spans, event_ids, label_by_arguments,
+    said_by_user, sources, tools_that_count,
 };
 use super::text::{
     FoundNumber, Language, Measure, NumberStyle, Unit, UnitKind, attributions, blank, clauses,
@@ -40,6 +40,7 @@ pub(super) fn supported(
         return Finding::holds("the output is empty: nothing is claimed").vacuous();
     }
     let mut sources = sources(view, allowed);
+    label_by_arguments(view, &mut sources);
     let language = detect(&output)
         .or_else(|| {
             sources
@@ -58,6 +59,7 @@ pub(super) fn supported(
         style: NumberStyle {
             // The language of the results tells points from commas, if the answer is too short to.
             language: Some(language),
+            is_source: false,
         },
         user_words: user_words(&said),
         language,
@@ -144,18 +146,21 @@ struct Judge {
 /// How many words a sentence shares with what each record says of its thing.
 type Shares = HashMap<*const Passage, usize>;
 
+/// How near a passage is to a clause: how many words they share, and how many the whole sentence does; how many numbers;
+/// how late it is; and whether it is a clause, of whose negation no other part of its sentence says anything.
+type Rank = (usize, usize, usize, usize, bool);
+
 /// A passage about what a clause says.
 struct Comparison<'a> {
     passage: &'a Passage,
-    /// How many words they share, and how many the whole sentence does; how many numbers, and how late it is.
-    rank: (usize, usize, usize, usize),
+    rank: Rank,
     is_opposed: bool,
 }
 
 /// The best of several comparisons.
 #[derive(Debug, Default, Clone, Copy)]
 struct Best {
-    rank: (usize, usize, usize, usize),
+    rank: Rank,
     /// Whether one of them says the same as the clause.
     supports: bool,
 }
@@ -419,21 +424,24 @@ impl Judge {
         if !matches!(number.measure, Measure::Bare | Measure::Counted) {
             return false;
         }
-        let is_introduced = unit.items > 0
-            && number
-                .readings
-                .iter()
-                .any(|quantity| quantity.is_count(unit.items));
+        let is_length = |length: usize| {
+            let mut readings = number.readings.iter();
+            readings.any(|quantity| quantity.is_count(length))
+        };
+        let is_introduced = unit.items > 0 && is_length(unit.items);
         is_introduced
             || (words(&prose[number.range.end..])
                 .take(3)
                 .any(|word| ENTRIES.contains(&word.text.to_lowercase().as_str()))
-                && self.facts.lengths().any(|length| {
-                    number
-                        .readings
-                        .iter()
-                        .any(|quantity| quantity.is_count(length))
-                }))
+                && self.facts.lengths().any(|(length, _)| is_length(length)))
+            || (is_of_known(&prose[..number.range.start])
+                && self.facts.lengths().any(|(length, _)| is_length(length)))
+            || self.facts.lengths().any(|(length, key)| {
+                let behind = &prose[number.range.end..];
+                let noun = words(behind).next().map_or("", |word| word.text);
+                let noun = statement_words(noun, self.language);
+                is_length(length) && !noun.is_empty() && noun.is_subset(key)
+            })
     }
 
     /// Whether a part of a unit has nothing of the source that supports the rest.
@@ -508,6 +516,7 @@ impl Judge {
                     },
                     passage.shared_numbers(clause),
                     passage.order,
+                    passage.is_clause,
                 ),
                 // What is not affected is unaffected.
                 is_opposed: if is_reversed {
@@ -595,6 +604,12 @@ impl Judge {
             .filter(|part| part.contains(char::is_alphanumeric))
             .all(|part| self.facts.has_text(part))
     }
+}
+
+/// Whether a number counts what was spoken of: `none of the three`, `all four`.
+fn is_of_known(before: &str) -> bool {
+    let last = words(before).last().map(|word| word.text.to_lowercase());
+    matches!(last.as_deref(), Some("the" | "all" | "these" | "those"))
 }
 
 fn has_word(clause: &str, wanted: &[&str]) -> bool {

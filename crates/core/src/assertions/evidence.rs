@@ -7,7 +7,9 @@ mod spans;
 
 pub(super) use passages::{Passage, Passages};
 pub(super) use places::{ClauseWords, NumberUse};
-pub(super) use sources::{Source, event_ids, said_by_user, sources, tools_that_count};
+pub(super) use sources::{
+    Source, event_ids, label_by_arguments, said_by_user, sources, tools_that_count,
+};
 pub(super) use spans::Spans;
 
 use std::cell::OnceCell;
@@ -55,11 +57,14 @@ pub(super) struct Facts {
     word_ids: HashMap<String, u32>,
     neighbours: HashSet<(u32, u32)>,
     initials: OnceCell<HashSet<String>>,
-    lengths: HashSet<usize>,
+    /// How long lists are, each with the words of its key.
+    lengths: HashSet<(usize, BTreeSet<String>)>,
     /// All texts, to be searched literally, each on a line of its own.
     literal: String,
     /// The names of the tools, as words.
     tools: HashSet<String>,
+    /// The words of all keys: `cpu_pct` names the CPU.
+    keys: HashSet<String>,
 }
 
 /// How far apart the words of a name may stand: `Demis Hassabis, CEO of Google DeepMind`.
@@ -82,7 +87,14 @@ impl Facts {
             facts
                 .tools
                 .extend(words(&spaced(source.tool)).map(|word| word.text.to_lowercase()));
-            facts.lengths.extend(&source.lengths);
+            let of_key = |key: &str| super::text::statement_words(key, language);
+            let lengths = source.lengths.iter();
+            facts
+                .lengths
+                .extend(lengths.map(|(key, length)| (*length, of_key(key))));
+            facts
+                .keys
+                .extend(words(&source.keys).map(|word| word.text.to_lowercase()));
             let is_said = source.event.is_none();
             let records: Vec<BTreeSet<String>> = source
                 .records
@@ -127,6 +139,7 @@ impl Facts {
                 named_units: &[],
                 noun: None,
                 own: own.clone(),
+                beside: own.clone(),
                 record,
                 without: Some(&itself),
                 is_said: false,
@@ -150,6 +163,7 @@ impl Facts {
             text,
             NumberStyle {
                 language: detect(text),
+                is_source: true,
             },
         );
         let clauses = ClauseWords::of(text, &spans, language);
@@ -175,9 +189,10 @@ impl Facts {
                 named_units: &of_text,
                 noun,
                 own,
+                beside: clauses.beside(range),
                 record: &record,
                 without: None,
-                is_said: around.is_said,
+                is_said: around.is_said || is_pronoun(&spans.prose[range.clone()]),
                 is_asked: around.is_asked,
             })
         };
@@ -372,7 +387,8 @@ impl Facts {
                 places.extend(found);
             };
             near(quantity.value());
-            if is_decline {
+            // A loss of 4 % is a change by -4 %, whichever of them an answer says.
+            if is_decline || quantity.mantissa < 0 {
                 near(-quantity.value());
             }
         }
@@ -467,8 +483,9 @@ impl Facts {
         })
     }
 
-    pub(super) fn lengths(&self) -> impl Iterator<Item = usize> {
-        self.lengths.iter().copied()
+    /// How long the lists of the results are, each with the words of its key.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = (usize, &BTreeSet<String>)> {
+        self.lengths.iter().map(|(length, key)| (*length, key))
     }
 
     /// Whether a name stands there: its words near each other, or, as one word, an acronym of theirs.
@@ -492,7 +509,9 @@ impl Facts {
             })
         });
         is_near
-            || (name.is_acronym && self.has_initials(&name.words[0], language))
+            || (name.is_acronym
+                && (self.keys.contains(&name.words[0])
+                    || self.has_initials(&name.words[0], language)))
             || (name
                 .text
                 .chars()
@@ -539,6 +558,13 @@ impl Facts {
         super::text::month_of(&lower)
             .is_some_and(|month| self.dates.keys().any(|date| date.month == month))
     }
+}
+
+/// Whether a number may be no number: `the old one`. Then it supports, and speaks against nothing.
+fn is_pronoun(text: &str) -> bool {
+    ["one", "once"]
+        .iter()
+        .any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// The numbers that one may be a list of. With a unit it is one number: `48,000 tonnes` are no 48 tonnes.

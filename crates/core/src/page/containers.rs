@@ -93,14 +93,30 @@ impl Finder<'_> {
         is_quoted: bool,
     ) -> Vec<Place> {
         let Some(name) = name else {
-            let all = self.containers_of(kind);
-            return all.into_iter().map(|id| self.range(id)).collect();
+            return self.unnamed_places(kind);
         };
         let sought = SoughtName::new(name);
         sought.found_first(Likeness::of_sentence(is_quoted), |fits| {
             let named = self.named_places(kind, fits);
             named.into_iter().map(|(place, _)| place).collect()
         })
+    }
+
+    /// The parts of the page of a kind. The header and the footer are those of the page, if it has any; of what is not in
+    /// front of all else, as a dialog is, one of several is none that a sentence can mean without its name.
+    fn unnamed_places(&self, kind: ContainerKind) -> Vec<Place> {
+        let mut all = self.containers_of(kind);
+        let is_of_page = |id: &NodeId| {
+            let element = self.state.element(*id);
+            element.is_some_and(|element| Some(element.role.as_str()) == kind.role())
+        };
+        if all.iter().any(is_of_page) {
+            all.retain(is_of_page);
+        }
+        if kind != ContainerKind::Dialog && all.len() > 1 {
+            return Vec::new();
+        }
+        all.into_iter().map(|id| self.range(id)).collect()
     }
 
     /// The parts of the page that a container is, as it was when it was kept.
@@ -290,7 +306,7 @@ impl Finder<'_> {
     }
 
     /// The visible elements of a kind.
-    fn containers_of(&self, kind: ContainerKind) -> Vec<NodeId> {
+    pub(crate) fn containers_of(&self, kind: ContainerKind) -> Vec<NodeId> {
         self.state
             .elements()
             .filter(|(id, element)| element.is_visible && self.is_container(*id, element, kind))
@@ -329,6 +345,10 @@ impl Finder<'_> {
             | ContainerKind::Card
             | ContainerKind::Post => self.is_item(id, element) || self.is_block(id, element),
             ContainerKind::Form => role == "form" || tag == "form",
+            ContainerKind::Header => role == "banner" || tag == "header",
+            ContainerKind::Footer => role == "contentinfo" || tag == "footer",
+            ContainerKind::Navigation => role == "navigation" || tag == "nav",
+            ContainerKind::Sidebar => role == "complementary" || tag == "aside",
             ContainerKind::Frame => is_frame(tag),
         }
     }

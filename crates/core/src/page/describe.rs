@@ -3,6 +3,7 @@
 use super::dom::{DomElement, DomKind, NodeId};
 use super::selector::{CONTAINERS, Finder};
 use super::snapshot::single_spaces;
+use crate::scenario::browser::ContainerKind;
 use crate::value::{Json, cut};
 
 /// The longest name that a message shows, in characters.
@@ -17,7 +18,10 @@ impl Finder<'_> {
         let own = self.own_words(id);
         match self.place_of(id) {
             Some((role, name)) => format!("{own} in {role} {}", quoted(&name)),
-            None => own,
+            None => match self.landmark_of(id) {
+                Some(kind) => format!("{own} in the {}", kind.as_str()),
+                None => own,
+            },
         }
     }
 
@@ -98,6 +102,22 @@ impl Finder<'_> {
             }
         }
         text
+    }
+
+    /// The landmark that an element is in, if it is called by what it is alone.
+    pub(super) fn landmark_of(&self, id: NodeId) -> Option<ContainerKind> {
+        const LANDMARKS: &[ContainerKind] = &[
+            ContainerKind::Dialog,
+            ContainerKind::Header,
+            ContainerKind::Footer,
+            ContainerKind::Navigation,
+            ContainerKind::Sidebar,
+        ];
+        let is_in = |kind: &&ContainerKind| {
+            let places = self.places(**kind, None, false);
+            matches!(places.as_slice(), [one] if one.contains(&id.0))
+        };
+        LANDMARKS.iter().find(is_in).copied()
     }
 
     /// The role and name of what an element is in, if something around it has a name.

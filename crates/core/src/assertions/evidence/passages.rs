@@ -18,11 +18,15 @@ pub(in crate::assertions) struct Passage {
     pub is_negated: bool,
     /// Its place in time: what the user said is older than every result.
     pub order: usize,
+    /// Whether it is one of several clauses of its sentence, of which each denies for itself.
+    pub is_clause: bool,
     content: BTreeSet<String>,
     /// The words of which one must be there; empty for a text.
     pub key: BTreeSet<String>,
     /// Whether it is a truth value of JSON.
     pub is_flag: bool,
+    /// Whether it is a number, 0, which says nothing of others.
+    pub is_count: bool,
 }
 
 impl Passage {
@@ -38,7 +42,8 @@ impl Passage {
         }
         let said: Vec<&str> = whole_numbers(clause).collect();
         self.key.is_disjoint(content)
-            || (!said.is_empty() && !whole_numbers(&self.text).any(|own| said.contains(&own)))
+            || (!said.is_empty()
+                && (self.is_count || !whole_numbers(&self.text).any(|own| said.contains(&own))))
     }
 
     /// How many of the whole numbers of a clause it has.
@@ -90,6 +95,8 @@ impl Passages {
                 for clause in clauses(sentence) {
                     if clause.len() < sentence.trim_end_matches(['.', '!', '?']).len() {
                         passages.add(index, order, clause, is_negated(clause, language));
+                        let at = passages.all.len() - 1;
+                        passages.all[at].is_clause = true;
                     }
                 }
             }
@@ -99,6 +106,7 @@ impl Passages {
                 let passage = &mut passages.all[at];
                 passage.key = statement_words(&statement.key, language);
                 passage.is_flag = statement.is_flag;
+                passage.is_count = statement.is_count;
                 for word in statement_words(&statement.record_keys, language) {
                     if passage.content.insert(word.clone()) {
                         passages.by_word.entry(word).or_default().push(at);
@@ -121,9 +129,11 @@ impl Passages {
             text: text.to_owned(),
             is_negated,
             order,
+            is_clause: false,
             content,
             key: BTreeSet::new(),
             is_flag: false,
+            is_count: false,
         });
     }
 

@@ -29,9 +29,33 @@ pub(super) struct KeyLabel {
     pub(super) dimension: Option<&'static str>,
     /// What it is a rate of: `per month`.
     pub(super) per: Option<&'static str>,
+    /// Whether it is the highest or the lowest of something.
+    end: Option<End>,
+}
+
+/// An end of a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Low,
+    High,
+}
+
+impl End {
+    fn of(word: &str) -> Option<Self> {
+        match word {
+            "min" | "minimum" | "low" | "lowest" | "least" => Some(Self::Low),
+            "max" | "maximum" | "high" | "highest" | "most" | "peak" => Some(Self::High),
+            _ => None,
+        }
+    }
 }
 
 impl KeyLabel {
+    /// Whether it tells one thing from others.
+    pub(super) fn is_id(self) -> bool {
+        self.is_id
+    }
+
     /// Whether it names what a unit measures.
     pub(super) fn is_for(self, unit: Measure) -> bool {
         self.dimension.is_some_and(|dimension| match unit {
@@ -54,6 +78,8 @@ pub(in crate::assertions) struct ValueSite {
     named_units: Vec<Measure>,
     /// The word behind a number that is counted.
     noun: Option<String>,
+    /// The words of its key, if that says its unit: `12 taken` of `taken_days`.
+    counted: BTreeSet<String>,
     /// Whether nothing is around it.
     is_bare: bool,
     /// Whether the user said it: then it supports, and speaks against nothing.
@@ -70,6 +96,8 @@ pub(super) struct NewValue<'a> {
     pub noun: Option<String>,
     /// The words of its clause or key.
     pub own: BTreeSet<String>,
+    /// Those of them that stand beside it.
+    pub beside: BTreeSet<String>,
     /// The words of its sentence and its record.
     pub record: &'a BTreeSet<String>,
     /// The word of the record that is the value itself.
@@ -92,6 +120,7 @@ const MOST_PLACES: usize = 1000;
 const MOST_BEFORE: usize = 8;
 const MOST_AROUND: usize = 25;
 /// What a word weighs in the clause or key of a value, and in the rest of its record.
+const BESIDE: u32 = 3;
 const OWN: u32 = 2;
 const RECORD: u32 = 1;
 
@@ -107,12 +136,20 @@ impl ValueIndex {
             label: new.label,
             named_units: new.named_units.to_vec(),
             noun: new.noun,
+            counted: match new.kind {
+                ValueKind::Number(Measure::Bare | Measure::Counted) => BTreeSet::new(),
+                _ => new.beside.clone(),
+            },
             is_bare: new.own.is_empty() && around.peek().is_none(),
             is_said: new.is_said,
             is_asked: new.is_asked,
         });
         let around = around.map(|word| (word, RECORD));
-        for (word, weight) in around.chain(new.own.iter().map(|word| (word, OWN))) {
+        let own = new.own.iter().map(|word| match new.beside.contains(word) {
+            true => (word, BESIDE),
+            false => (word, OWN),
+        });
+        for (word, weight) in around.chain(own) {
             let places = match self.by_word.get_mut(word) {
                 Some(places) => places,
                 None => self.by_word.entry(word.clone()).or_default(),
@@ -218,7 +255,11 @@ impl ValueSite {
     /// Whether it can be what `number` says: not if one is a name and the other an amount, or if a unit is claimed that
     /// nobody gave.
     pub(super) fn fits(&self, number: &FoundNumber, use_of: &NumberUse) -> bool {
-        if use_of.per.is_some() && self.label.per.is_some() && use_of.per != self.label.per {
+        let differ =
+            |own: Option<End>, other: Option<End>| own.is_some() && other.is_some() && own != other;
+        if (use_of.per.is_some() && self.label.per.is_some() && use_of.per != self.label.per)
+            || differ(use_of.end, self.label.end)
+        {
             return false;
         }
         match number.measure {
@@ -227,7 +268,14 @@ impl ValueSite {
                 let is_other_unit = matches!(self.kind, ValueKind::Number(Measure::Counted))
                     && use_of.noun.as_deref().is_some_and(is_sign)
                     && self.noun != use_of.noun;
-                !is_other_unit && (!self.label.is_id || !use_of.counts_things)
+                let is_of_key = match self.kind {
+                    ValueKind::Number(Measure::Bare | Measure::Counted) => true,
+                    ValueKind::Number(_) => {
+                        !use_of.counted.is_empty() && use_of.counted.is_subset(&self.counted)
+                    }
+                    ValueKind::Date | ValueKind::Moment | ValueKind::Url => true,
+                };
+                !is_other_unit && is_of_key && (!self.label.is_id || !use_of.counts_things)
             }
             unit => match self.kind {
                 ValueKind::Number(Measure::Bare | Measure::Counted) => {
@@ -256,6 +304,10 @@ pub(in crate::assertions) struct NumberUse {
     counts_things: bool,
     /// What it is a rate of.
     per: Option<&'static str>,
+    /// Whether it is said to be the highest or the lowest.
+    end: Option<End>,
+    /// The noun as it is compared.
+    counted: BTreeSet<String>,
 }
 
 impl NumberUse {
@@ -269,6 +321,8 @@ impl NumberUse {
                 .is_some_and(|word| is_label_of(word.text));
         Self {
             counts_things: noun.is_some() && !is_name,
+            end: named.end,
+            counted: statement_words(noun.as_deref().unwrap_or_default(), language),
             noun,
             per: rate_behind(&prose[number.range.end..])
                 .or_else(|| rate_before(&prose[..number.range.start])),
@@ -328,6 +382,7 @@ pub(super) fn label_of_key(key: &str) -> KeyLabel {
     KeyLabel {
         is_id: is_id(head),
         is_count: is_count(head),
+        end: words.iter().rev().find_map(|word| End::of(word)),
         dimension: words.iter().rev().find_map(|word| dimension_of(word)),
         per: words.iter().find_map(|word| match word.as_str() {
             "kph" | "kmh" | "mph" => Some("hour"),
@@ -413,6 +468,7 @@ pub(super) fn label_before(before: &str) -> KeyLabel {
         is_count: is_count(head),
         dimension: None,
         per: None,
+        end: End::of(head),
     }
 }
 
@@ -511,18 +567,59 @@ pub(super) fn unit_of_key(key: &str) -> Option<Measure> {
     let word = words(key).skip(1).last()?.text;
     let names_temperature = key.to_lowercase().contains("temp");
     match word {
-        "c" | "C" if names_temperature => unit_of("°c"),
+        "c" => unit_of("°c"),
+        "C" if names_temperature => unit_of("°c"),
         "f" | "F" if names_temperature => unit_of("°f"),
-        // A least one, and not minutes.
-        "min" | "t" | "x" => None,
+        // A least one, and not minutes, unless it is what takes time.
+        "min" if !words(key).any(|word| takes_time(word.text)) => None,
+        "t" | "x" => None,
         _ => unit_of(word),
     }
+}
+
+/// Whether a word of a key names something that lasts.
+fn takes_time(word: &str) -> bool {
+    const LASTING: &[&str] = &[
+        "bake",
+        "baking",
+        "break",
+        "cook",
+        "cooking",
+        "crossing",
+        "delay",
+        "downtime",
+        "drive",
+        "elapsed",
+        "eta",
+        "flight",
+        "interval",
+        "layover",
+        "prep",
+        "preparation",
+        "response",
+        "run",
+        "session",
+        "sleep",
+        "time",
+        "total",
+        "transfer",
+        "travel",
+        "trip",
+        "wait",
+        "waiting",
+        "walk",
+    ];
+    let word = word.to_lowercase();
+    LASTING.contains(&word.as_str()) || dimension_of(&word) == Some("time")
 }
 
 /// The parts of a text that say something each, with the words and values in them.
 #[derive(Debug)]
 pub(in crate::assertions) struct ClauseWords {
     clauses: Vec<Clause>,
+    /// The text without its values.
+    words: String,
+    language: Language,
 }
 
 #[derive(Debug)]
@@ -569,7 +666,34 @@ impl ClauseWords {
                 clause.values.push((range, word));
             }
         }
-        Self { clauses: all }
+        Self {
+            clauses: all,
+            words: spans.words.clone(),
+            language,
+        }
+    }
+
+    /// The words that stand right before a value in its clause, behind the value before it: `a living area of 132 m² on a
+    /// plot of 540 m²`. If there are none, those behind it.
+    pub(super) fn beside(&self, range: &Range<usize>) -> BTreeSet<String> {
+        let Some(clause) = self.clauses.get(self.clause_at(range.start)) else {
+            return BTreeSet::new();
+        };
+        let others = clause.values.iter().map(|(range, _)| range);
+        let before = others.clone().filter(|other| other.end <= range.start);
+        let start = before.map(|other| other.end).max();
+        let start = start.unwrap_or(clause.range.start).min(range.start);
+        let behind = others.filter(|other| other.start >= range.end);
+        let end = behind.map(|other| other.start).min();
+        let end = end.unwrap_or(clause.range.end).max(range.end);
+        let words = |range: Range<usize>| {
+            let text = self.words.get(range).unwrap_or_default();
+            statement_words(text, self.language)
+        };
+        match words(start..range.start) {
+            before if before.is_empty() => words(range.end..end),
+            before => before,
+        }
     }
 
     fn clause_at(&self, at: usize) -> usize {
@@ -623,6 +747,7 @@ impl ClauseWords {
                 contexts.push(context.clone());
             }
         };
+        add(&self.beside(range));
         let mut so_far = BTreeSet::new();
         for clause in (0..=clause).rev().take(MOST_BEFORE) {
             so_far.extend(self.words(clause, range));

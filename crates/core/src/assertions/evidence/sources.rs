@@ -1,5 +1,7 @@
 //! The results of tools that an answer may use, as texts and numbers.
 
+use std::collections::HashMap;
+
 use super::places::{KeyLabel, label_of_key, rate_of_word, unit_of_key};
 use crate::assertions::View;
 use crate::assertions::text::{
@@ -31,8 +33,8 @@ pub(in crate::assertions) struct Source<'a> {
     pub(super) statements: Vec<Statement>,
     /// The words of its keys.
     pub(super) keys: String,
-    /// Lengths of its lists.
-    pub(super) lengths: Vec<usize>,
+    /// Its lists: what each is called, and how long it is.
+    pub(super) lengths: Vec<(String, usize)>,
 }
 
 /// A number of JSON.
@@ -62,6 +64,8 @@ pub(in crate::assertions) struct Statement {
     pub is_negated: bool,
     /// Whether it is a truth value, and not nothing.
     pub is_flag: bool,
+    /// Whether it is a number, 0, which says nothing of others.
+    pub is_count: bool,
 }
 
 /// What the user stated, and what the user asked, as sources.
@@ -123,6 +127,64 @@ pub(in crate::assertions) fn sources<'a>(
         .collect()
 }
 
+/// Says of each result what it was asked for: the forecast for Oslo, the order 77. Without that nothing tells the results of
+/// two calls of one tool apart. What was searched for in words is no name of what was found.
+pub(in crate::assertions) fn label_by_arguments(view: &View<'_>, sources: &mut [Source<'_>]) {
+    let mut calls: HashMap<&str, &Json> = HashMap::new();
+    for event in &view.trace.events {
+        if let EventData::ToolCall(call) = &event.data {
+            calls.insert(&call.call_id, &call.args);
+        }
+    }
+    for source in sources {
+        let Some(EventData::ToolResult(result)) = source.event.map(|event| &event.data) else {
+            continue;
+        };
+        let args = calls
+            .get(&*result.call_id)
+            .and_then(|args| args.as_object());
+        for (key, value) in args.into_iter().flatten() {
+            match value {
+                Json::String(text) if is_label(key, text) => source.label(text),
+                Json::Number(number) if !is_searched(key) => source.label(&number.to_string()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Whether an argument names what a result is about.
+fn is_label(key: &str, text: &str) -> bool {
+    const MOST_WORDS: usize = 4;
+    !is_searched(key) && text.len() <= LONGEST_NAME && words(text).count() <= MOST_WORDS
+}
+
+fn is_searched(key: &str) -> bool {
+    const SEARCHED: &[&str] = &[
+        "q",
+        "query",
+        "search",
+        "text",
+        "prompt",
+        "question",
+        "message",
+        "content",
+        "body",
+        "input",
+        "term",
+        "keywords",
+        "note",
+        "comment",
+        "reason",
+        "subject",
+        "title",
+        "description",
+        "summary",
+    ];
+    let key = spaced(key).to_lowercase();
+    key.split_whitespace().any(|word| SEARCHED.contains(&word))
+}
+
 /// The tools that count, in words.
 pub(in crate::assertions) fn tools_that_count(allowed: &[ToolPattern]) -> String {
     if allowed.is_empty() {
@@ -162,6 +224,16 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Adds what the result was asked for to each of its records.
+    fn label(&mut self, text: &str) {
+        let folded = fold(text);
+        for record in &mut self.records {
+            record.push_str(&folded);
+            record.push('\n');
+        }
+        self.add_text(text, "", 0);
+    }
+
     fn add_text(&mut self, text: &str, key: &str, record: usize) {
         self.texts.push(fold(text));
         self.text_places.push((spaced(key), record));
@@ -193,6 +265,7 @@ impl<'a> Source<'a> {
             key,
             is_negated,
             is_flag,
+            is_count: false,
         });
     }
 
@@ -246,7 +319,7 @@ impl<'a> Source<'a> {
                 }
                 Json::Number(number) => self.add_number(number, key, record, None, None),
                 Json::Array(items) => {
-                    self.lengths.push(items.len());
+                    self.lengths.push((spaced(key), items.len()));
                     if items.is_empty() {
                         self.state(key, record, true, false);
                     }
@@ -264,6 +337,13 @@ impl<'a> Source<'a> {
                                     && let Some(flag @ (0 | 1)) = number.as_u64()
                                 {
                                     self.state(key, record, flag == 0, true);
+                                }
+                                // `"overdue_tasks": 0`: there are none.
+                                if number.as_u64() == Some(0) && !is_measured(key, unit) {
+                                    self.state(key, record, true, false);
+                                    if let Some(statement) = self.statements.last_mut() {
+                                        statement.is_count = true;
+                                    }
                                 }
                                 self.add_number(number, key, record, unit, per);
                             }
@@ -352,6 +432,14 @@ impl<'a> Source<'a> {
         self.records.push(record);
         self.records.len() - 1
     }
+}
+
+/// Whether a number is an amount of something, or a name: of these 0 is one like others.
+fn is_measured(key: &str, beside: Option<Measure>) -> bool {
+    let key = spaced(key);
+    let label = label_of_key(&key);
+    let unit = unit_of_key(&key).or(beside.filter(|unit| takes_unit_beside(&key, *unit)));
+    unit.is_some() || label.is_id() || label.dimension.is_some()
 }
 
 /// Whether a key asks for yes or no: `isActive`, `refunded`.

@@ -195,6 +195,7 @@ fn hard(folded: &str, language: Language) -> BTreeSet<String> {
         folded,
         NumberStyle {
             language: Some(language),
+            is_source: false,
         },
     );
     let mut hard = BTreeSet::new();

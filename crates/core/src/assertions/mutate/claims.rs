@@ -25,6 +25,7 @@ struct Claim<'a> {
 fn claims(output: &str) -> Vec<Claim<'_>> {
     let style = NumberStyle {
         language: detect(output),
+        is_source: false,
     };
     units(output)
         .into_iter()

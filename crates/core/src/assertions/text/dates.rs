@@ -92,6 +92,7 @@ pub(in crate::assertions) fn dates(folded: &str) -> Vec<FoundDate> {
             }
         }
     }
+    found.extend(first_days(folded, &found));
     // Of overlapping ones the first and longest.
     found.sort_by_key(|date| (date.range.start, usize::MAX - date.range.end));
     let mut end = 0;
@@ -103,6 +104,37 @@ pub(in crate::assertions) fn dates(folded: &str) -> Vec<FoundDate> {
         is_free
     });
     found
+}
+
+/// The first days of ranges that name their month once: `8–10 May`, `from 26 to 28 March`.
+fn first_days(folded: &str, found: &[FoundDate]) -> Vec<FoundDate> {
+    static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)(?:^|[^0-9.,:/-])(?P<day>[0-9]{1,2})(?:st|nd|rd|th|\.)?\s?(?:[-\u{2013}]|to|and|or|und|bis)\s?$")
+            .expect("a fixed pattern")
+    });
+    let begins_with_day = |date: &FoundDate| {
+        let text = &folded[date.range.clone()];
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        (1..=2).contains(&digits) && text.contains(char::is_alphabetic)
+    };
+    found
+        .iter()
+        .filter(|date| begins_with_day(date))
+        .filter_map(|date| {
+            let captures = BEFORE.captures(&folded[..date.range.start])?;
+            let day = captures.name("day")?;
+            let number = day.as_str().parse().ok();
+            let readings: Vec<CalendarDate> = date
+                .readings
+                .iter()
+                .filter_map(|last| CalendarDate::new(last.year, last.month, number))
+                .collect();
+            (!readings.is_empty()).then(|| FoundDate {
+                range: day.range(),
+                readings,
+            })
+        })
+        .collect()
 }
 
 fn readings(captures: &Captures<'_>) -> Vec<CalendarDate> {

@@ -42,10 +42,14 @@ pub(in crate::assertions) fn moments(folded: &str) -> Vec<Moment> {
         .captures_iter(folded)
         .filter_map(|captures| {
             let range = captures.get(0)?.range();
+            let is_digit = |sign: char| sign.is_ascii_digit();
+            let after = &folded[range.end..];
             let is_cut = folded[..range.start]
-                .ends_with(|before: char| before.is_ascii_digit() || before == ':')
-                || folded[range.end..]
-                    .starts_with(|after: char| after.is_ascii_digit() || after == ':');
+                .ends_with(|before| is_digit(before) || before == ':')
+                || after
+                    .strip_prefix(':')
+                    .unwrap_or(after)
+                    .starts_with(is_digit);
             if is_cut {
                 return None;
             }

@@ -117,7 +117,8 @@ impl Measure {
                 is_same.then_some(1.0)
             }
             (Self::Percent, Self::Percent) | (Self::Bare, _) | (_, Self::Bare) => Some(1.0),
-            (Self::Counted, Self::Counted) => Some(1.0),
+            // What is counted may be what its key says beside the unit: `12 taken` of `taken_days`.
+            (_, Self::Counted) => Some(1.0),
             _ => None,
         }
     }
@@ -143,6 +144,8 @@ pub(in crate::assertions) struct FoundNumber {
 pub(in crate::assertions) struct NumberStyle {
     /// The language, if it is known: it tells points from commas.
     pub language: Option<Language>,
+    /// Whether it is what an answer is compared with: `one` and `twice` are numbers there, and need be none in an answer.
+    pub is_source: bool,
 }
 
 /// The numbers of a folded text in which dates, times, addresses and identifiers were blanked.
@@ -178,7 +181,35 @@ pub(in crate::assertions) fn numbers(text: &str, style: NumberStyle) -> Vec<Foun
     }
     found.extend(spelled(text, style));
     found.sort_by_key(|number| number.range.start);
+    share_units(text, &mut found);
     found
+}
+
+/// Gives the first number of a range the unit of its second: `5 to 13 °C`, `between 2 and 3 km`.
+fn share_units(text: &str, numbers: &mut [FoundNumber]) {
+    for at in 1..numbers.len() {
+        let (first, second) = (&numbers[at - 1], &numbers[at]);
+        let joined = text
+            .get(first.range.end..second.range.start)
+            .unwrap_or_default();
+        let before = text[..first.range.start].trim_end().to_lowercase();
+        let is_range = match joined.trim().to_lowercase().as_str() {
+            "-" | "\u{2013}" | "to" | "bis" => true,
+            "and" | "und" => before.ends_with("between") || before.ends_with("zwischen"),
+            _ => false,
+        };
+        if is_range
+            && matches!(first.measure, Measure::Bare | Measure::Counted)
+            && !matches!(second.measure, Measure::Bare | Measure::Counted)
+        {
+            numbers[at - 1].measure = second.measure;
+        } else if is_range
+            && matches!(first.measure, Measure::Money(_))
+            && second.measure == Measure::Bare
+        {
+            numbers[at].measure = first.measure;
+        }
+    }
 }
 
 /// Runs of digits that a separator joins, with the separator before each.
@@ -336,6 +367,13 @@ fn prefix(text: &str, digits: usize) -> (usize, bool, Option<&'static str>) {
         })
     };
     let is_negative = signed(before);
+    let minus = before
+        .strip_suffix(' ')
+        .and_then(|before| before.strip_suffix("minus"))
+        .filter(|before| !before.ends_with(char::is_alphanumeric));
+    if let Some(before) = minus {
+        return (before.len(), true, None);
+    }
     let start = digits - usize::from(is_negative);
     let bare = text[..start].trim_end_matches([' ', '\u{a0}']);
     let word_start = bare
@@ -380,7 +418,7 @@ fn suffix(rest: &str, style: NumberStyle, is_money: bool) -> Suffix {
             .take(20)
             .take_while(|character| {
                 character.is_alphabetic()
-                    || "%‰°µ'".contains(*character)
+                    || "%‰°µ'²³×".contains(*character)
                     || MONEY_SIGNS.contains(*character)
             })
             .map(char::len_utf8)
@@ -395,6 +433,23 @@ fn suffix(rest: &str, style: NumberStyle, is_money: bool) -> Suffix {
             suffix.power = power;
             suffix.length += gap + used;
             continue;
+        }
+        let squared = ["square ", "sq "].iter().find_map(|square| {
+            let rest = after[gap..].strip_prefix(square)?;
+            let end = rest
+                .find(|sign: char| !sign.is_alphabetic())
+                .unwrap_or(rest.len());
+            let measure = match &rest[..end] {
+                "m" | "metres" | "meters" | "metre" | "meter" => Measure::Of("area", 1.0),
+                "km" | "kilometres" | "kilometers" => Measure::Of("area", 1e6),
+                _ => return None,
+            };
+            Some((measure, square.len() + end))
+        });
+        if let Some((measure, length)) = squared {
+            suffix.measure = measure;
+            suffix.length += gap + length;
+            break;
         }
         match unit(word, gap == 0) {
             Some(measure) => {
@@ -518,6 +573,14 @@ fn unit(word: &str, is_attached: bool) -> Option<Measure> {
             "g" | "gram" | "grams" | "gramm" => Measure::Of("mass", 1e-3),
             "kg" | "kilogram" | "kilograms" | "kilogramm" => Measure::Of("mass", 1.0),
             "t" | "ton" | "tons" | "tonne" | "tonnes" | "tonnen" => Measure::Of("mass", 1e3),
+            "l" | "liter" | "liters" | "litre" | "litres" | "litern" => Measure::Of("volume", 1.0),
+            "dl" => Measure::Of("volume", 0.1),
+            "cl" => Measure::Of("volume", 0.01),
+            "ml" | "milliliter" | "milliliters" | "millilitre" | "millilitres" => {
+                Measure::Of("volume", 1e-3)
+            }
+            "kwh" => Measure::Of("energy", 1e3),
+            "wh" => Measure::Of("energy", 1.0),
             "kb" => Measure::Of("data", 1e3),
             "gb" => Measure::Of("data", 1e9),
             "tb" => Measure::Of("data", 1e12),
@@ -527,7 +590,10 @@ fn unit(word: &str, is_attached: bool) -> Option<Measure> {
             "°" | "degree" | "degrees" | "grad" | "degrés" | "grados" | "gradi" => {
                 Measure::Of(TEMPERATURE, 1.0)
             }
-            "st" | "nd" | "rd" | "th" | "x" if is_attached => Measure::Bare,
+            "m²" | "m2" | "sqm" => Measure::Of("area", 1.0),
+            "km²" | "km2" => Measure::Of("area", 1e6),
+            "m³" | "m3" => Measure::Of("volume", 1e3),
+            "st" | "nd" | "rd" | "th" | "x" | "×" if is_attached => Measure::Bare,
             _ => return None,
         },
     })
@@ -644,10 +710,14 @@ fn spelled(text: &str, style: NumberStyle) -> Vec<FoundNumber> {
     let mut found: Vec<FoundNumber> = Vec::new();
     let mut before: Option<(u32, usize)> = None;
     for word in words(text) {
-        let value = (word.text.len() <= 12)
-            .then(|| count_word(&word.text.to_lowercase(), style.language))
-            .flatten();
-        let Some(value) = value.filter(|value| *value != 1 || before.is_some()) else {
+        let lower = word.text.to_lowercase();
+        let value = match lower.as_str() {
+            "once" if style.is_source => Some(1),
+            "twice" if style.is_source => Some(2),
+            word if word.len() <= 12 => count_word(word, style.language),
+            _ => None,
+        };
+        let Some(value) = value else {
             before = None;
             continue;
         };
@@ -662,10 +732,11 @@ fn spelled(text: &str, style: NumberStyle) -> Vec<FoundNumber> {
         };
         let value = value + joined.unwrap_or(0);
         before = Some((value, word.end()));
-        if value == 1 {
+        let suffix = suffix(&text[word.end()..], style, false);
+        let is_amount = !matches!(suffix.measure, Measure::Bare | Measure::Counted);
+        if value == 1 && !is_amount && !style.is_source {
             continue;
         }
-        let suffix = suffix(&text[word.end()..], style, false);
         found.push(FoundNumber {
             range: start..word.end() + suffix.length,
             readings: vec![

@@ -71,11 +71,22 @@ pub(in crate::assertions) fn is_negated(clause: &str, language: Language) -> boo
         let is_negation = negations.contains(&lower.as_str())
             || (language == Language::English
                 && (lower.ends_with("n't")
-                    || (lower == "to" && matches!(before.as_str(), "failed" | "fails" | "fail"))));
+                        || (lower == "to" && matches!(before.as_str(), "failed" | "fails" | "fail"))
+                    // `out of stock` has none, and `out of ten` are many.
+                    || (lower == "of" && before == "out" && is_missing(next))
+                    || (lower == "out" && before == "sold")));
         count += usize::from(is_negation);
         before = lower;
     }
     count % 2 == 1
+}
+
+/// Whether that is what is gone where something is out of it.
+fn is_missing(word: &str) -> bool {
+    matches!(
+        word.to_lowercase().as_str(),
+        "stock" | "service" | "order" | "print" | "date" | "use" | "office"
+    )
 }
 
 /// Words that take each other's place in a wrong answer.
@@ -146,7 +157,7 @@ const OPPOSITES: &[(&[&str], &[&str])] = &[
     ),
     (&["before", "earlier"], &["after", "later"]),
     (
-        &["opened", "opens", "open", "opening"],
+        &["opened", "opens", "open", "opening", "reopened", "reopens"],
         &["closed", "closes", "close", "closing"],
     ),
     (
@@ -194,6 +205,12 @@ const OPPOSITES: &[(&[&str], &[&str])] = &[
     (&["true", "correct"], &["false", "incorrect", "wrong"]),
     (&["available", "online"], &["unavailable", "offline"]),
     (&["up"], &["down"]),
+    (
+        &["included", "includes", "include", "covered", "covers"],
+        &["excluded", "excludes", "exclude"],
+    ),
+    (&["common", "frequent"], &["rare", "rarely", "uncommon"]),
+    (&["locked", "locks", "lock"], &["unlocked", "unlocks"]),
     (&["active"], &["inactive", "suspended", "deactivated"]),
     (&["complete", "completed"], &["incomplete"]),
     (&["valid"], &["invalid", "expired"]),

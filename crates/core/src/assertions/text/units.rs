@@ -240,7 +240,9 @@ fn blocks(text: &str) -> Vec<Block> {
                 kind: BlockKind::Bullet,
             });
             is_open = true;
-        } else if let Some(last) = blocks.last_mut().filter(|_| is_open) {
+        } else if let Some(last) = blocks.last_mut().filter(|last| {
+            is_open && !(last.kind == BlockKind::Bullet && is_new_line(body, indent))
+        }) {
             last.end = end;
         } else {
             blocks.push(Block {
@@ -253,6 +255,11 @@ fn blocks(text: &str) -> Vec<Block> {
         }
     }
     blocks
+}
+
+/// Whether a line below a bullet begins something else, and does not go on with it: people leave no empty line there.
+fn is_new_line(body: &str, indent: usize) -> bool {
+    indent == 0 && body.starts_with(char::is_uppercase)
 }
 
 fn is_bold_line(text: &str) -> bool {

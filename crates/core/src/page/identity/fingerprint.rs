@@ -84,9 +84,13 @@ impl Finder<'_> {
         };
         let is_container = position.is_none()
             && said.is_some_and(Phrase::is_container)
-            && within
-                .first()
-                .is_some_and(|container| container.text.is_some())
+            && within.first().is_some_and(|container| {
+                container.text.is_some()
+                    || self
+                        .state
+                        .element(id)
+                        .is_some_and(|element| element.name.is_empty())
+            })
             && matches!(self.place_within(&within), Ok(Some(place)) if self.element_of(&place) == Some(id));
         match is_container {
             true => self.identify_container(id, within),

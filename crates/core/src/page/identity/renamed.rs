@@ -60,9 +60,10 @@ impl Finder<'_> {
                     || (is_new && (shows_it || self.has_badge(other, fingerprint))));
             // The name may have gone to what was called otherwise, and a new one to what stands where it stood.
             let took_its_place = has_one_left && self.stands_where_it_was(other, remembered);
-            // An icon that is called otherwise by now, beside another one of its name.
+            // An icon that is called otherwise by now, beside another one of its name, or one in a component.
             let parent = |id| self.state.ancestors(id).next();
-            let shows_the_same = (place.is_some() || parent(other) == parent(id))
+            let may_be_copy = place.is_some() || is_in_other_scope || parent(other) == parent(id);
+            let shows_the_same = may_be_copy
                 && text.as_deref().is_some_and(|text| !text.is_empty())
                 && self.label_on(other) == text;
             let is_renamed = is_new

@@ -228,7 +228,9 @@ impl Finder<'_> {
         let meant = meant.or_else(|not_found| self.is_so(phrase, intent.pool).ok_or(not_found));
         match meant {
             Err(mut not_found) => {
-                not_found.say = self.nearest_sentence(intent, phrase);
+                not_found.say = self
+                    .nearest_sentence(intent, phrase)
+                    .or_else(|| self.toggled(intent, phrase));
                 Translation::NotFound(not_found)
             }
             // Of what is asserted a part of a name is not enough, whether it is to be there or not.

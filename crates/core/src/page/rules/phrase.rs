@@ -27,7 +27,7 @@ pub(super) type Words = (Phrase, Range<usize>);
 /// What an element is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Within {
-    /// What that is called; only a dialog needs no name.
+    /// What that is called; a dialog, a landmark, and the only form, table or list need no name.
     pub name: Option<String>,
     /// Whether that stood in quotes.
     pub is_quoted: bool,
@@ -141,6 +141,24 @@ pub(super) const CONTAINER_WORDS: &[(&str, ContainerKind)] = &[
     ("form", ContainerKind::Form),
     ("frame", ContainerKind::Frame),
     ("iframe", ContainerKind::Frame),
+];
+
+/// What a page has one of, so that it needs no name.
+const LANDMARKS: &[(&str, ContainerKind)] = &[
+    ("page header", ContainerKind::Header),
+    ("header", ContainerKind::Header),
+    ("page footer", ContainerKind::Footer),
+    ("footer", ContainerKind::Footer),
+    ("navigation bar", ContainerKind::Navigation),
+    ("navigation menu", ContainerKind::Navigation),
+    ("nav bar", ContainerKind::Navigation),
+    ("navbar", ContainerKind::Navigation),
+    ("navigation", ContainerKind::Navigation),
+    ("side bar", ContainerKind::Sidebar),
+    ("sidebar", ContainerKind::Sidebar),
+    ("form", ContainerKind::Form),
+    ("table", ContainerKind::Table),
+    ("list", ContainerKind::List),
 ];
 
 /// What is a container only behind a preposition: a tab with what it shows, a heading with what stands below it.
@@ -540,13 +558,17 @@ fn container(
             kind,
         })
     };
+    let unnamed = |kind| Within {
+        name: None,
+        is_quoted: false,
+        kind,
+    };
+    if is_definite && let Some((kind, [])) = ends_with(tokens, LANDMARKS, false) {
+        return Some(unnamed(kind));
+    }
     if let Some((kind, rest)) = ends_with(tokens, words, false) {
         return match rest {
-            [] if kind == ContainerKind::Dialog && is_definite => Some(Within {
-                name: None,
-                is_quoted: false,
-                kind,
-            }),
+            [] if kind == ContainerKind::Dialog && is_definite => Some(unnamed(kind)),
             [] => None,
             rest => named(rest, kind, true),
         };

@@ -92,10 +92,19 @@ impl Finder<'_> {
             let places = self.places(within.kind, within.name.as_deref(), within.is_quoted);
             places.is_empty()
         });
+        // Of several none is the navigation.
+        let unnamed = container
+            .filter(|within| within.name.is_none())
+            .map(|within| self.containers_of(within.kind).len())
+            .filter(|all| *all > 1);
+        let sought = container.map_or_else(|| phrase.to_string(), ToString::to_string);
         Err(NotFound {
-            phrase: container.map_or_else(|| phrase.to_string(), ToString::to_string),
+            phrase: match unnamed {
+                Some(_) => format!("single {sought}"),
+                None => sought,
+            },
             nearest: self.nearest(phrase, pool),
-            count,
+            count: count.or(unnamed),
             say: None,
         })
     }
@@ -286,6 +295,22 @@ impl Finder<'_> {
         })
     }
 
+    /// A sentence that clicks a button which stays pressed: it is no checkbox, which can be turned on whatever it is.
+    pub(super) fn toggled(&self, intent: &Intent, phrase: &Phrase) -> Option<String> {
+        let phrase = Phrase {
+            role: None,
+            ..phrase.clone()
+        };
+        let found = self.meant(&phrase, Pool::Interactive).ok()?;
+        let stays_pressed = |id: &NodeId| {
+            let element = self.state.element(*id);
+            element.is_some_and(|element| element.attribute("aria-pressed").is_some())
+        };
+        let is_it = intent.pool == Pool::Checks
+            && matches!(found.elements.as_slice(), [one] if stays_pressed(one));
+        is_it.then(|| format!("click {phrase}"))
+    }
+
     /// With the role of an element, if none was said.
     fn with_role(&self, phrase: &Phrase, id: NodeId) -> Option<Phrase> {
         let role = RoleWord::of(&self.state.element(id)?.role)?;
@@ -302,6 +327,11 @@ impl Finder<'_> {
             is_quoted: true,
             kind: kind_of(&role),
         });
+        let landmark = self.landmark_of(id).map(|kind| Within {
+            name: None,
+            is_quoted: false,
+            kind,
+        });
         let item = self.item_container(id).map(|(_, container)| Within {
             name: container.text,
             is_quoted: true,
@@ -310,6 +340,7 @@ impl Finder<'_> {
         let within = place
             .into_iter()
             .chain(item)
+            .chain(landmark)
             .filter(|_| !phrase.is_container())
             .map(|within| Phrase {
                 within: Some(within),

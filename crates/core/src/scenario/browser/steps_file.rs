@@ -272,6 +272,10 @@ pub enum ContainerKind {
     List,
     Table,
     Form,
+    Header,
+    Footer,
+    Navigation,
+    Sidebar,
     Frame,
 }
 
@@ -287,6 +291,10 @@ impl ContainerKind {
         ("list", Self::List),
         ("table", Self::Table),
         ("form", Self::Form),
+        ("header", Self::Header),
+        ("footer", Self::Footer),
+        ("navigation", Self::Navigation),
+        ("sidebar", Self::Sidebar),
         ("frame", Self::Frame),
     ];
 
@@ -296,6 +304,22 @@ impl ContainerKind {
             .iter()
             .find(|(_, kind)| *kind == self)
             .map_or("section", |(word, _)| word)
+    }
+
+    /// The ARIA role that says it; a frame has none.
+    pub fn role(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Section => "region",
+            Self::Item => "listitem",
+            Self::Card | Self::Post => "article",
+            Self::Header => "banner",
+            Self::Footer => "contentinfo",
+            Self::Sidebar => "complementary",
+            Self::Frame => return None,
+            Self::Dialog | Self::Row | Self::List | Self::Table | Self::Form | Self::Navigation => {
+                self.as_str()
+            }
+        })
     }
 
     /// Whether it is one of several alike: a row of a table, an item of a list, a card, a post.

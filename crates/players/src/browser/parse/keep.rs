@@ -4,8 +4,8 @@ use cuecard_core::page::dom::NodeId;
 use cuecard_core::page::rules::{Intent, Phrase};
 use cuecard_core::page::selector::{Finder, Pattern, Selector};
 use cuecard_core::scenario::browser::{
-    ActionKind, AssertKind, BrowserAction, BrowserAssertion, ContainerKind, InputValue,
-    IntermediateStep, TestStep, Translator,
+    ActionKind, AssertKind, BrowserAction, BrowserAssertion, InputValue, IntermediateStep,
+    TestStep, Translator,
 };
 use cuecard_core::value::Json;
 
@@ -167,33 +167,29 @@ fn describing(phrase: &Phrase, finder: Finder<'_>, elements: &[NodeId]) -> Selec
         .map(|element| (element.role.as_str(), element.name.as_str()));
     let common = all
         .next()
-        .filter(|first| !first.0.is_empty() && all.all(|other| other == *first))
+        .filter(|first| {
+            !first.0.is_empty()
+                && all.all(|other| {
+                    other.0 == first.0 && (phrase.name.is_empty() || other.1 == first.1)
+                })
+        })
         .filter(|first| !first.1.is_empty() || phrase.name.is_empty());
     let role = phrase.role.and_then(|word| word.roles().first().copied());
     let pattern = match (common, role) {
         (Some((role, name)), _) => Pattern::Role {
             role: role.to_owned(),
-            name: Some(name.to_owned()).filter(|name| !name.is_empty()),
+            // A button that is added later is one of `3 buttons`, whatever it is called.
+            name: Some(name.to_owned()).filter(|name| !name.is_empty() && !phrase.name.is_empty()),
         },
         (None, Some(role)) => Pattern::Role {
             role: role.to_owned(),
-            name: Some(phrase.name.clone()),
+            name: Some(phrase.name.clone()).filter(|name| !name.is_empty()),
         },
         (None, None) => Pattern::Text(phrase.name.clone()),
     };
     let within = phrase.within.as_ref().and_then(|within| {
-        let role = match within.kind {
-            ContainerKind::Row => "row",
-            ContainerKind::Item => "listitem",
-            ContainerKind::Card | ContainerKind::Post => "article",
-            ContainerKind::List => "list",
-            ContainerKind::Table => "table",
-            ContainerKind::Dialog => "dialog",
-            ContainerKind::Form => "form",
-            ContainerKind::Section => "region",
-            // A selector enters a frame by its element, which has no role.
-            ContainerKind::Frame => return None,
-        };
+        // A selector enters a frame by its element, which has no role.
+        let role = within.kind.role()?;
         Some(Pattern::Role {
             role: role.to_owned(),
             name: within.name.clone(),

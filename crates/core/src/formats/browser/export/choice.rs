@@ -2,7 +2,7 @@
 
 use crate::page::identity::LONGEST_TEXT;
 use crate::page::selector::{Pattern, Selector, Within};
-use crate::scenario::browser::{AssertKind, ContainerKind, Fingerprint, TestStep};
+use crate::scenario::browser::{AssertKind, Fingerprint, TestStep};
 use crate::scenario::is_role;
 use crate::value::as_text;
 
@@ -106,13 +106,7 @@ fn by_name(fingerprint: &Fingerprint, all: &[Selector]) -> Option<Selector> {
 fn text_within(step: &TestStep, fingerprint: &Fingerprint) -> Option<Selector> {
     let assertion = step.assertion.as_ref()?;
     let container = fingerprint.within.first()?;
-    let role = match container.kind {
-        ContainerKind::Section => "region",
-        ContainerKind::Item => "listitem",
-        ContainerKind::Card | ContainerKind::Post => "article",
-        ContainerKind::Frame => return None,
-        kind => kind.as_str(),
-    };
+    let role = container.kind.role()?;
     (assertion.kind == AssertKind::Text).then(|| Selector {
         within: Some(Within {
             pattern: Pattern::Role {

@@ -56,6 +56,9 @@ fn a_twin_beside_an_icon_that_is_called_otherwise_is_not_taken_for_it() {
         "h1 \"July\"\ndiv\n  button \"Onwards\" | \u{203a}\n  button \"Next month\" | \u{203a}";
     let (verdict, _) = between(before, "Next month", 0, after);
     assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
+    let after = "h1 \"July\"\ndiv\n  button \"Onwards\" | \u{203a}\nx-part\n  #shadow\n    button \"Next month\" | \u{203a}";
+    let (verdict, _) = between(before, "Next month", 0, after);
+    assert_eq!(verdict.word(), "ambiguous", "in a component: {verdict:?}");
     // One of another row says nothing of it.
     let row = |name: &str| format!("\ndiv\n  button \"Edit {name}\" | \u{270e}");
     let before = format!("h1 \"July\"{}{}", row("Ada"), row("Bob"));

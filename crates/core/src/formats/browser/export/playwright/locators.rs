@@ -156,17 +156,16 @@ impl Locators<'_> {
         }
     }
 
-    /// A pattern as a call. Names are compared as a whole, unless no other one on the recorded pages has them in it.
+    /// A pattern as a call. Names are compared as a whole, unless no other one on the recorded pages has them in it: what
+    /// must be visible is so under its own name, and not under a longer one.
     fn plain(&self, pattern: &Pattern) -> String {
         let names = self.names;
-        let is_count = |step: &TestStep| {
-            let kind = step.assertion.as_ref().map(|assertion| assertion.kind);
-            kind == Some(AssertKind::Count)
-        };
-        // People count what they don't call as a whole.
-        let is_exact = match is_count(self.step) && !has_name(self.step) {
-            true => false,
-            false => !self.recorded.is_only(self.place, pattern, names),
+        let asserted = self.step.assertion.as_ref();
+        let is_exact = match asserted.map(|assertion| (assertion.kind, assertion.negate)) {
+            // People count what they don't call as a whole.
+            Some((AssertKind::Count, _)) if !has_name(self.step) => false,
+            Some((AssertKind::Visible, false) | (AssertKind::Hidden, true)) => true,
+            _ => !self.recorded.is_only(self.place, pattern, names),
         };
         let by_text = |method: &str, text: &str| match is_exact {
             true => format!("{method}({}, {{ exact: true }})", names.script(text)),
