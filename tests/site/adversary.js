@@ -720,6 +720,7 @@ function swapLabels(c) {
   need(own && !labelsOf(c.target).some((label) => labelsOf(peer).includes(label)), 'they have no names of their own');
   rename(c.target, others);
   rename(peer, own);
+  c.former = c.target;
   c.target = peer;
   c.isSwapped = true;
   return `${own} and ${others} changed their names`;
@@ -799,6 +800,8 @@ function partialName(c) {
   const own = need(words(c.target), 'it has no name');
   const to = c.pick([`${own} all`, `${own} and close`, `Quick ${own.toLowerCase()}`]);
   const peer = c.pick(c.peers()) ?? fieldOf(twinNodes(c, movable(c)));
+  // That would be the one that had the name at first, with a new name: nobody could see that another one had it in between.
+  need(peer !== c.former, 'it would get back what the swap took');
   rename(peer, to);
   if (c.chance()) return `something else is called ${to}`;
   for (const node of whole(c.target)) remove(node);

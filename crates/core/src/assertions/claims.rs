@@ -1,10 +1,13 @@
 //! `claims_supported_by_fixtures`: what the output claims stands in the tools' results.
 
+mod records;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use serde_json::json;
 
+use self::records::Records;
 use super::evidence::{
     ClauseWords, Facts, NumberUse, Passage, Passages, Source, Spans, event_ids, label_by_arguments,
     said_by_user, sources, tools_that_count,
@@ -54,6 +57,7 @@ pub(super) fn supported(
         sources.extend(said_by_user(&said));
     }
     let judge = Judge {
+        records: Records::of(view, &sources),
         facts: Facts::of(&sources, language),
         passages: Passages::of(&sources, language),
         style: NumberStyle {
@@ -135,6 +139,7 @@ fn user_words(said: &[&str]) -> HashSet<String> {
 }
 
 struct Judge {
+    records: Records,
     facts: Facts,
     passages: Passages,
     style: NumberStyle,
@@ -217,7 +222,11 @@ impl Judge {
             if !is_enough || self.has_foreign_clause(&text, source) {
                 problem.overlap = Some((shared, content.len()));
             } else {
-                problem.contradiction = self.contradiction(unit.text);
+                let is_list = unit.is_entry;
+                problem.contradiction = self.contradiction(unit.text).or_else(|| {
+                    self.records
+                        .contradiction(unit.text, is_list, self.language)
+                });
             }
         }
         let is_fine = problem.spans.is_empty()

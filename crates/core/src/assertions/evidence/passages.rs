@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Source;
 use crate::assertions::text::{
-    Language, clauses, content_words, is_negated, sentences, statement_words, words,
+    Language, clauses, content_words, is_negated, reverse_of, sentences, statement_words, words,
 };
 
 /// A clause or a sentence of a source.
@@ -41,7 +41,10 @@ impl Passage {
             return false;
         }
         let said: Vec<&str> = whole_numbers(clause).collect();
-        self.key.is_disjoint(content)
+        let is_named = |word: &String| {
+            self.key.contains(word) || reverse_of(word).is_some_and(|word| self.key.contains(word))
+        };
+        !content.iter().any(is_named)
             || (!said.is_empty()
                 && (self.is_count || !whole_numbers(&self.text).any(|own| said.contains(&own))))
     }
@@ -162,7 +165,9 @@ impl Passages {
         content: &BTreeSet<String>,
     ) -> Vec<(&Passage, usize)> {
         let mut shared: HashMap<usize, usize> = HashMap::new();
-        for word in content {
+        // `unpaid` is about what is paid.
+        let reversed = content.iter().filter_map(|word| reverse_of(word));
+        for word in content.iter().map(String::as_str).chain(reversed) {
             for at in self
                 .by_word
                 .get(word)

@@ -13,6 +13,8 @@ pub(in crate::assertions) struct Unit<'a> {
     pub kind: UnitKind,
     /// How many entries the list has that it introduces.
     pub items: usize,
+    /// Whether it is an entry of a list, or a row of a table.
+    pub is_entry: bool,
 }
 
 /// What a unit is.
@@ -60,12 +62,14 @@ pub(in crate::assertions) fn units(folded: &str) -> Vec<Unit<'_>> {
                 text,
                 kind: UnitKind::Heading,
                 items,
+                is_entry: false,
             }),
             BlockKind::Bullet | BlockKind::Row | BlockKind::Code => {
                 units.push(Unit {
                     text,
                     kind: kind_of(text, 0),
                     items: 0,
+                    is_entry: true,
                 });
             }
             BlockKind::Paragraph if is_bold_line(text) => {
@@ -73,6 +77,7 @@ pub(in crate::assertions) fn units(folded: &str) -> Vec<Unit<'_>> {
                     text,
                     kind: UnitKind::Heading,
                     items,
+                    is_entry: false,
                 });
             }
             BlockKind::Paragraph => {
@@ -84,6 +89,7 @@ pub(in crate::assertions) fn units(folded: &str) -> Vec<Unit<'_>> {
                         text: sentence,
                         kind: kind_of(sentence, items),
                         items,
+                        is_entry: false,
                     });
                 }
             }

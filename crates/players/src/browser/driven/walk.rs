@@ -17,6 +17,9 @@ const DEEPEST: usize = 5;
 /// More frames than this are left out.
 const MOST_FRAMES: usize = 50;
 
+/// How deep closed roots are looked for in each other.
+const MOST_NESTED: usize = 8;
+
 /// What is remembered of a page between captures.
 #[derive(Default)]
 pub(super) struct Known {
@@ -158,11 +161,20 @@ impl Joining<'_> {
             }
         };
         let mut header = header_of(&text)?;
-        let has_opened = self.hidden_roots(&world, &header).await?;
+        let mut has_opened = false;
+        // What a closed root has in it may host another one.
+        for _ in 0..MOST_NESTED {
+            if !self.hidden_roots(&world, &header).await? {
+                break;
+            }
+            has_opened = true;
+            text = world.text(&ask).await?;
+            header = header_of(&text)?;
+        }
         if has_opened || header["hasRoots"] == Value::Bool(true) {
             has_told |= self.known.listening.tell_of_roots(&world).await?;
         }
-        if has_told || has_opened {
+        if has_told {
             text = world.text(&ask).await?;
             header = header_of(&text)?;
         }
@@ -188,16 +200,16 @@ impl Joining<'_> {
             owner: place.owner,
             json: lines.next().unwrap_or("{}").to_owned(),
         });
-        let closed = header["closed"].as_array().cloned().unwrap_or_default();
-        for (path, line) in closed.iter().zip(lines) {
+        let closed = header["closed"].as_array().map_or(&[][..], Vec::as_slice);
+        for (nth, (path, line)) in closed.iter().zip(lines).enumerate() {
             self.parts.push(CapturedDocument {
-                owner: Some(owner_of(idx, path, HopKind::Shadow)),
+                owner: Some(owner_of(idx, &closed[..nth], path, HopKind::Shadow)),
                 json: line.to_owned(),
             });
         }
         let mut inner = Vec::new();
         for frame in header["frames"].as_array().into_iter().flatten() {
-            let owner = owner_of(idx, &frame["path"], HopKind::Frame);
+            let owner = owner_of(idx, closed, &frame["path"], HopKind::Frame);
             let Some(key) = frame["key"].as_str() else {
                 continue;
             };
@@ -372,11 +384,30 @@ fn numbers(value: &Value) -> [f64; 4] {
     std::array::from_fn(|idx| value[idx].as_f64().unwrap_or(0.0))
 }
 
-fn owner_of(document: usize, path: &Value, kind: HopKind) -> Owner {
-    let steps = path.as_array().into_iter().flatten();
+/// The element at the end of a path, which leads through the hosts of roots, as the owner of a document. `closed` has the
+/// paths of the closed roots whose documents follow the one at `document`: what is in one of them is in its document.
+fn owner_of(document: usize, closed: &[Value], path: &Value, kind: HopKind) -> Owner {
+    let steps = |path: &Value| -> Vec<String> {
+        let steps = path.as_array().into_iter().flatten();
+        steps.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let mut path = steps(path);
+    let around = closed
+        .iter()
+        .map(steps)
+        .enumerate()
+        .filter(|(_, root)| root.len() < path.len() && path.starts_with(root))
+        .max_by_key(|(_, root)| root.len());
+    let document = match around {
+        Some((nth, root)) => {
+            path.drain(..root.len());
+            document + 1 + nth
+        }
+        None => document,
+    };
     Owner {
         document,
-        path: steps.filter_map(Value::as_str).map(str::to_owned).collect(),
+        path,
         kind,
     }
 }
@@ -388,6 +419,32 @@ fn told(owner: &Owner) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_in_a_closed_root_is_in_its_document() {
+        let closed = [
+            json!(["/html/body/x-a"]),
+            json!(["/html/body/x-a", "/p/x-b"]),
+        ];
+        let found = |path: Value| {
+            let owner = owner_of(4, &closed, &path, HopKind::Frame);
+            (owner.document, owner.path.join(" "))
+        };
+        assert_eq!(
+            found(json!(["/html/body/iframe"])),
+            (4, "/html/body/iframe".to_owned())
+        );
+        assert_eq!(
+            found(json!(["/html/body/x-a"])),
+            (4, "/html/body/x-a".to_owned())
+        );
+        assert_eq!(
+            found(json!(["/html/body/x-a", "/iframe"])),
+            (5, "/iframe".to_owned())
+        );
+        let nested = json!(["/html/body/x-a", "/p/x-b", "/div/x-open", "/iframe"]);
+        assert_eq!(found(nested), (6, "/div/x-open /iframe".to_owned()));
+    }
 
     #[test]
     fn a_page_that_is_too_large_names_its_largest_part() {
