@@ -644,7 +644,15 @@ pub(super) fn same_path(one: &[String], other: &[String]) -> bool {
         && one
             .iter()
             .zip(other)
-            .all(|(one, other)| fold_name(one) == fold_name(other))
+            .all(|(one, other)| fold_entry(one) == fold_entry(other))
+}
+
+/// An entry of a path with its name as names are compared: what stands in its quotes.
+fn fold_entry(entry: &str) -> String {
+    match entry.split_once(" \"") {
+        Some((role, name)) => format!("{role} {}", fold_name(name.trim_end_matches('"'))),
+        None => fold_name(entry),
+    }
 }
 
 /// The share of entries that two paths have in common; all of it if both are empty.
@@ -653,10 +661,10 @@ fn share(one: &[String], other: &[String]) -> f64 {
     if most == 0 {
         return 1.0;
     }
-    let mut left: Vec<String> = other.iter().map(|entry| fold_name(entry)).collect();
+    let mut left: Vec<String> = other.iter().map(|entry| fold_entry(entry)).collect();
     let mut common = 0_u32;
     for entry in one {
-        let entry = fold_name(entry);
+        let entry = fold_entry(entry);
         if let Some(at) = left.iter().position(|known| *known == entry) {
             left.swap_remove(at);
             common += 1;

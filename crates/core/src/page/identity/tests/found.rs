@@ -68,6 +68,22 @@ fn a_twin_beside_an_icon_that_is_called_otherwise_is_not_taken_for_it() {
 }
 
 #[test]
+fn a_copy_of_a_row_is_not_taken_for_the_one_whose_name_got_a_sign() {
+    let row = |name: &str, number: &str| format!("\n  tr\n    td \"{name}\"\n    td \"{number}\"");
+    let before = format!("table{}{}", row("Milk", "2"), row("Bread", "1"));
+    for sign in ["\u{2605}", "\u{2192}", "+", "\u{2026}"] {
+        let after = format!(
+            "table{}{}{}",
+            row(&format!("Milk {sign}"), "2"),
+            row("Milk", "7"),
+            row("Bread", "1")
+        );
+        let (verdict, _) = between(&before, "Milk", 0, &after);
+        assert_eq!(verdict.word(), "ambiguous", "{sign}: {verdict:?}");
+    }
+}
+
+#[test]
 fn of_two_elements_with_one_id_none_is_healed_into() {
     let before = "h1 \"Board\"\nbutton \"☆\" id=star\nbutton \"Invite\"";
     let after = "h1 \"Board\"\nx-part\n  #shadow\n    button \"☆\" id=star\nbutton \"Invite\" id=star\nbutton \"☆\"";
