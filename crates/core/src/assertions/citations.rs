@@ -36,6 +36,7 @@ pub(super) fn real(view: &View<'_>, allowed: &[ToolPattern], patterns: &[TextPat
             cited.add("source", &name.text, facts.has_speaker(&name, language));
         }
     }
+    works(&output, &facts, &sources, &mut cited);
     markers(&output, &facts, &sources, language, &mut cited);
     for pattern in patterns {
         for captures in pattern.regex.captures_iter(&output) {
@@ -106,6 +107,54 @@ fn addresses(output: &str, facts: &Facts, cited: &mut Cited) {
             );
         }
     }
+}
+
+/// Works that are called by their year, their number or their title: `Keller et al. (2018)`, `World Bee Report 2021`,
+/// `RFC 7231`, `Ada Lovelace's "Notes"`. The year must stand beside the name in a result.
+fn works(output: &str, facts: &Facts, sources: &[Source<'_>], cited: &mut Cited) {
+    static DATED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"(?P<author>\p{Lu}[\p{L}'-]+)(?: et al\.?| (?:and|&) \p{Lu}[\p{L}'-]+)?,? \(?(?P<of>(?:19|20)[0-9]{2})[a-z]?\)|(?P<title>(?:\p{Lu}[\p{L}'-]*,? (?:(?:of|on|for|and|the) ){0,2}){0,5}(?:Almanac|Atlas|Bulletin|Census|Index|Journal|Outlook|Report|Review|Statistics|Study|Survey|Yearbook)) (?P<in>(?:19|20)[0-9]{2})\b",
+        )
+        .expect("a fixed pattern")
+    });
+    static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\b(?:RFC|ISO|DIN|IEEE|ANSI|CVE)[ -][0-9][0-9-]*[0-9]\b|\b(?:\p{Lu}[\p{L}'-]* ){1,4}No\. ?[0-9]+")
+            .expect("a fixed pattern")
+    });
+    static TITLED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"\p{Lu}[\p{L}-]+'s? "(?P<title>[^"\n]{8,120})""#).expect("a fixed pattern")
+    });
+    let prose = without_code(output);
+    for captures in DATED.captures_iter(&prose) {
+        let part = |one: &str, other: &str| {
+            let part = captures.name(one).or_else(|| captures.name(other));
+            part.map_or("", |part| part.as_str())
+        };
+        let (name, year) = (part("author", "title"), part("of", "in"));
+        let name = without_article(name);
+        let is_there = sources.iter().any(|source| source.has_beside(name, year));
+        cited.add("work", &format!("{name} {year}"), is_there);
+    }
+    for number in NUMBERED.find_iter(&prose) {
+        let number = without_article(number.as_str());
+        cited.add("work", number, facts.has_text(number));
+    }
+    for captures in TITLED.captures_iter(&prose) {
+        cited.add(
+            "work",
+            &captures["title"],
+            facts.has_text(&captures["title"]),
+        );
+    }
+}
+
+/// A title without what a sentence begins with.
+fn without_article(title: &str) -> &str {
+    ["The ", "A ", "An ", "In ", "See ", "According to "]
+        .iter()
+        .find_map(|article| title.strip_prefix(article))
+        .unwrap_or(title)
 }
 
 /// `[1]`, `[2, 3]`, `[1-3]`, `[^1]`, `【1】`: each must have an entry in the output's list of references that
@@ -219,8 +268,9 @@ fn is_real_entry(entry: &str, facts: &Facts, sources: &[Source<'_>], language: L
 
 /// Whether the results have so many entries, or one of that number.
 fn is_numbered(number: usize, sources: &[Source<'_>]) -> bool {
-    number > 0
-        && sources.iter().any(|source| {
+    // Without a list, each result is an entry.
+    (1..=sources.len()).contains(&number)
+        || sources.iter().any(|source| {
             let Some(EventData::ToolResult(result)) = source.event.map(|event| &event.data) else {
                 return false;
             };
@@ -231,7 +281,7 @@ fn is_numbered(number: usize, sources: &[Source<'_>]) -> bool {
                         let has_entries = items
                             .iter()
                             .any(|item| item.is_object() || item.is_string());
-                        if has_entries && items.len() >= number {
+                        if has_entries && number > 0 && items.len() >= number {
                             return true;
                         }
                         rest.extend(items);

@@ -225,7 +225,7 @@ impl Judge {
                 let is_list = unit.is_entry;
                 problem.contradiction = self.contradiction(unit.text).or_else(|| {
                     self.records
-                        .contradiction(unit.text, is_list, self.language)
+                        .contradiction(unit.text, is_list, &self.passages)
                 });
             }
         }
@@ -474,7 +474,7 @@ impl Judge {
             .collect();
         clauses(unit).into_iter().find_map(|clause| {
             let said = statement_words(clause, self.language);
-            if is_negated(clause, self.language) {
+            if is_negated(&self.passages.without_titles(clause), self.language) {
                 return self.undenied(clause, &said, &around);
             }
             match says_nothing_is_there(unit) {

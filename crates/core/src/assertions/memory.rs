@@ -11,7 +11,9 @@ use self::forms::{FormFinding, check_forms};
 use self::groups::{
     group_of_path, groups_of, is_of_group, memory_path, own_group, same_group, segment_of,
 };
-use super::text::{Language, Unit, detect, excerpt, fold, is_negated, plain, squeeze, units};
+use super::text::{
+    Language, Unit, clauses, detect, excerpt, fold, is_negated, plain, squeeze, units,
+};
 use super::{Finding, Verdict, View};
 use crate::scenario::TextPattern;
 use crate::trace::{Event, EventData};
@@ -124,6 +126,12 @@ fn honours(output: &str, fact: &Fact, patterns: &[TextPattern]) -> (Verdict, Str
                 format!("can't tell whether the output honours “{told}”: it doesn't say `{word}`"),
             ),
         },
+        Some(_) if fact.forbids() && !fact.has_words_of(output) => (
+            Verdict::Undecided,
+            format!(
+                "can't tell whether the output honours “{told}”: it says nothing of what is forbidden"
+            ),
+        ),
         Some(missing) => (
             Verdict::Fails,
             format!("the output doesn't have what “{told}” says: {missing}"),
@@ -189,10 +197,15 @@ pub(super) fn updated(
             None => finding,
         };
     }
-    let holds = writes
-        .iter()
-        .any(|(_, text)| fact.missing_in(&fold(text)).is_none());
-    if !holds {
+    let old = stale.map(Fact::of);
+    let holds = |text: &str| match &old {
+        Some(old) => {
+            !is_turned(text, &fact, old)
+                && (fact.missing_in(text).is_none() || is_corrected(text, &fact, old))
+        }
+        None => fact.missing_in(text).is_none(),
+    };
+    if !writes.iter().any(|(_, text)| holds(&fold(text))) {
         let finding = Finding::fails(format!(
             "no `memory_write` of `{name}` after the correction holds “{told}”"
         ))
@@ -205,9 +218,7 @@ pub(super) fn updated(
         };
     }
     // The last word in the memory counts.
-    let kept = writes
-        .iter()
-        .rposition(|(_, text)| fact.missing_in(&fold(text)).is_none());
+    let kept = writes.iter().rposition(|(_, text)| holds(&fold(text)));
     let undone = stale.and_then(|stale| {
         let later = writes[kept.map_or(0, |kept| kept + 1)..].iter();
         later
@@ -264,6 +275,27 @@ fn correcting_message(view: &View<'_>, fact: &Fact) -> usize {
     messages.last().map_or(0, |(at, _)| at + 1)
 }
 
+/// Whether a text has what is new in a fact, in place of what was said before: `Home city: Porto`.
+fn is_corrected(text: &str, fact: &Fact, stale: &Fact) -> bool {
+    let new = fact.without(stale);
+    !new.is_empty() && new.missing_in(text).is_none()
+}
+
+/// Whether a text says that what is new was before, and what was before is new: `changed from 1500 to 900`.
+fn is_turned(text: &str, fact: &Fact, stale: &Fact) -> bool {
+    let (new, old) = (fact.without(stale), stale.without(fact));
+    let lower = text.to_lowercase();
+    let is_from_new_to_old = |rest: &str| {
+        rest.split_once(" to ").is_some_and(|(before, after)| {
+            new.is_named_in(before) && old.is_named_in(after) && !new.is_named_in(after)
+        })
+    };
+    let mut all = lower.match_indices(" from ");
+    !new.is_empty()
+        && !old.is_empty()
+        && all.any(|(at, from)| is_from_new_to_old(&lower[at + from.len()..]))
+}
+
 /// The unit of the output that still says the stale fact.
 fn stale_in(output: &str, stale: &str, corrected: &Fact) -> Option<String> {
     let stale = Fact::of(stale);
@@ -274,12 +306,16 @@ fn stale_in(output: &str, stale: &str, corrected: &Fact) -> Option<String> {
         let is_literal = contains_words(&plain(text), &wanted);
         let is_said = is_literal
             || (!differs.is_empty()
-                && differs.missing_in(text).is_none()
-                && stale.missing_in(text).is_none());
+                && differs.is_named_in(text)
+                && (differs.is_telling() || stale.has_words_of(text)));
         // "at 6 pm, no longer at 5 pm"
-        let is_past = corrected.missing_in(text).is_none() && {
+        let is_past = {
             let lower = text.to_lowercase();
-            is_negated(text, language)
+            // `don't forget, it's on Friday` denies nothing of Friday.
+            let is_denied = clauses(text)
+                .into_iter()
+                .any(|clause| is_negated(clause, language) && differs.is_named_in(clause));
+            is_denied
                 || [
                     "no longer",
                     "instead of",
@@ -288,6 +324,11 @@ fn stale_in(output: &str, stale: &str, corrected: &Fact) -> Option<String> {
                     "changed from",
                     "moved from",
                     "used to",
+                    "any more",
+                    "anymore",
+                    "replace",
+                    "earlier",
+                    "old ",
                     " was ",
                     "formerly",
                     "nicht mehr",

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::assertions::View;
-use crate::assertions::evidence::Source;
+use crate::assertions::evidence::{Passages, Source};
 use crate::assertions::text::Language;
 use crate::assertions::text::{fold, is_negated, statement_words, words};
 use crate::trace::EventData;
@@ -344,7 +344,7 @@ impl Records {
         &self,
         unit: &str,
         is_list: bool,
-        language: Language,
+        passages: &Passages,
     ) -> Option<String> {
         let whole = spread(unit);
         let has_other = OTHERS
@@ -359,14 +359,14 @@ impl Records {
             return Some(format!("{}: {}", change.key, change.new.text));
         }
         unit.split(';')
-            .find_map(|part| self.foreign(part, is_list, language))
+            .find_map(|part| self.foreign(part, is_list, passages))
     }
 
-    fn foreign(&self, part: &str, is_list: bool, language: Language) -> Option<String> {
+    fn foreign(&self, part: &str, is_list: bool, passages: &Passages) -> Option<String> {
         let miscounted = self
             .tables
             .iter()
-            .find_map(|table| table.miscounted(part, language));
+            .find_map(|table| table.miscounted(part, passages.language()));
         if miscounted.is_some() {
             return miscounted;
         }
@@ -374,7 +374,7 @@ impl Records {
         let has_other = OTHERS
             .iter()
             .any(|word| said.contains(&format!(" {word} ")));
-        if has_other || is_negated(part, language) {
+        if has_other || is_negated(&passages.without_titles(part), passages.language()) {
             return None;
         }
         self.tables.iter().find_map(|table| {

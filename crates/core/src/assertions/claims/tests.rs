@@ -14,6 +14,7 @@ fn news() -> serde_json::Value {
 
 mod amounts;
 mod flags;
+mod records;
 
 fn judge(output: &str, results: &[serde_json::Value]) -> Finding {
     let trial = results.iter().fold(Trial::new(output), |trial, result| {

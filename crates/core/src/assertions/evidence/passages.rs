@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Source;
 use crate::assertions::text::{
-    Language, clauses, content_words, is_negated, reverse_of, sentences, statement_words, words,
+    Language, blank, clauses, content_words, is_negated, reverse_of, sentences, statement_words,
+    words,
 };
 
 /// A clause or a sentence of a source.
@@ -71,6 +72,18 @@ pub(in crate::assertions) struct Passages {
     /// The content words of each source as a whole.
     contents: Vec<HashSet<String>>,
     language: Language,
+    /// Titles and names that have a word of denial in them: `Never Let Me Go`.
+    titles: Vec<String>,
+}
+
+/// Whether a key names something by its title.
+fn is_title(key: &str) -> bool {
+    const TITLES: &[&str] = &[
+        "title", "name", "book", "song", "track", "film", "movie", "album", "product", "project",
+        "item",
+    ];
+    let last = key.split_whitespace().next_back();
+    last.is_some_and(|last| TITLES.contains(&last.to_lowercase().as_str()))
 }
 
 /// More places of one word are not looked at: it tells nothing then.
@@ -83,6 +96,7 @@ impl Passages {
             by_word: HashMap::new(),
             contents: Vec::new(),
             language,
+            titles: Vec::new(),
         };
         for (index, source) in sources.iter().enumerate() {
             passages
@@ -93,15 +107,13 @@ impl Passages {
                 continue;
             }
             let order = source.event.map_or(0, |_| index + 1);
-            for sentence in source.texts.iter().flat_map(|text| sentences(text)) {
-                passages.add(index, order, sentence, is_negated(sentence, language));
-                for clause in clauses(sentence) {
-                    if clause.len() < sentence.trim_end_matches(['.', '!', '?']).len() {
-                        passages.add(index, order, clause, is_negated(clause, language));
-                        let at = passages.all.len() - 1;
-                        passages.all[at].is_clause = true;
-                    }
+            for (text, (key, _)) in source.texts.iter().zip(&source.text_places) {
+                if is_title(key) && is_negated(text, language) {
+                    passages.titles.push(text.clone());
+                    passages.add(index, order, text, false);
+                    continue;
                 }
+                passages.add_sentences(index, order, text);
             }
             for statement in &source.statements {
                 passages.add(index, order, &statement.text, statement.is_negated);
@@ -118,6 +130,21 @@ impl Passages {
             }
         }
         passages
+    }
+
+    /// Adds the sentences of a text, and their clauses.
+    fn add_sentences(&mut self, source: usize, order: usize, text: &str) {
+        let language = self.language;
+        for sentence in sentences(text) {
+            self.add(source, order, sentence, is_negated(sentence, language));
+            for clause in clauses(sentence) {
+                if clause.len() < sentence.trim_end_matches(['.', '!', '?']).len() {
+                    self.add(source, order, clause, is_negated(clause, language));
+                    let at = self.all.len() - 1;
+                    self.all[at].is_clause = true;
+                }
+            }
+        }
     }
 
     fn add(&mut self, source: usize, order: usize, text: &str, is_negated: bool) {
@@ -138,6 +165,26 @@ impl Passages {
             is_flag: false,
             is_count: false,
         });
+    }
+
+    pub(in crate::assertions) fn language(&self) -> Language {
+        self.language
+    }
+
+    /// A text without the titles that have a word of denial in them.
+    pub(in crate::assertions) fn without_titles(&self, text: &str) -> String {
+        let lower = text.to_lowercase();
+        if lower.len() != text.len() {
+            return text.to_owned();
+        }
+        let places = self.titles.iter().flat_map(|title| {
+            let title = title.to_lowercase();
+            let found = lower.match_indices(&title);
+            found
+                .map(|(at, found)| at..at + found.len())
+                .collect::<Vec<_>>()
+        });
+        blank(text, places)
     }
 
     /// How many of the words one source has, and which source that is: the first that has most.

@@ -750,7 +750,9 @@ impl ClauseWords {
         add(&self.beside(range));
         let mut so_far = BTreeSet::new();
         for clause in (0..=clause).rev().take(MOST_BEFORE) {
-            so_far.extend(self.words(clause, range));
+            // Two values that stand together elsewhere say nothing of what they are said of here.
+            let words = self.words(clause, range).into_iter();
+            so_far.extend(words.filter(|word| !is_number_word(word)));
             add(&so_far);
         }
         for clause in self.near(clause) {
@@ -832,6 +834,16 @@ pub(super) fn number_word(quantity: crate::assertions::text::Quantity) -> String
         Some(exponent) => format!("={}", normal.mantissa.saturating_mul(10_i128.pow(exponent))),
         None => format!("={}e{}", normal.mantissa, normal.exponent),
     }
+}
+
+/// Whether a word stands for a number: `=-4`, and not `=1-20`, which is a day.
+fn is_number_word(word: &str) -> bool {
+    let number = word
+        .strip_prefix('=')
+        .map(|word| word.trim_start_matches('-'));
+    number.is_some_and(|number| {
+        number.starts_with(|sign: char| sign.is_ascii_digit()) && !number.contains('-')
+    })
 }
 
 /// The units that a text names apart from numbers.

@@ -145,8 +145,8 @@ pub(in crate::assertions) fn label_by_arguments(view: &View<'_>, sources: &mut [
             .and_then(|args| args.as_object());
         for (key, value) in args.into_iter().flatten() {
             match value {
-                Json::String(text) if is_label(key, text) => source.label(text),
-                Json::Number(number) if !is_searched(key) => source.label(&number.to_string()),
+                Json::String(text) if is_label(key, text) => source.label(key, text),
+                Json::Number(number) if !is_searched(key) => source.label(key, &number.to_string()),
                 _ => {}
             }
         }
@@ -225,13 +225,25 @@ impl<'a> Source<'a> {
     }
 
     /// Adds what the result was asked for to each of its records.
-    fn label(&mut self, text: &str) {
+    fn label(&mut self, key: &str, text: &str) {
         let folded = fold(text);
         for record in &mut self.records {
             record.push_str(&folded);
             record.push('\n');
         }
-        self.add_text(text, "", 0);
+        self.add_text(text, key, 0);
+    }
+
+    /// Whether a text or a record has these words, and a year.
+    pub(in crate::assertions) fn has_beside(&self, name: &str, year: &str) -> bool {
+        let wanted: Vec<String> = words(name).map(|word| word.text.to_lowercase()).collect();
+        let has_both = |text: &String| {
+            text.contains(year) && {
+                let lower = text.to_lowercase();
+                wanted.iter().all(|word| lower.contains(word.as_str()))
+            }
+        };
+        self.texts.iter().chain(&self.records).any(has_both)
     }
 
     fn add_text(&mut self, text: &str, key: &str, record: usize) {

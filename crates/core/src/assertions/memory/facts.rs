@@ -43,6 +43,8 @@ const ABOUT_FACTS: &[&str] = &[
     "favourite",
     "called",
     "named",
+    "live",
+    "lives",
 ];
 
 impl Fact {
@@ -69,6 +71,51 @@ impl Fact {
         self.content.is_empty() && self.hard.is_empty()
     }
 
+    /// Whether it has a name, a date or an identifier, which stands for itself in whatever a text says.
+    pub(super) fn is_telling(&self) -> bool {
+        let is_number = |hard: &String| hard.parse::<f64>().is_ok();
+        self.hard.iter().any(|hard| !is_number(hard))
+            || text::words(&self.text).skip(1).any(|word| {
+                word.text.contains(char::is_uppercase)
+                    && self
+                        .content
+                        .contains(&text::keyed(word.text, self.language))
+            })
+    }
+
+    /// Whether it says what somebody wants or may not have: an answer honours it by what it leaves out.
+    pub(super) fn forbids(&self) -> bool {
+        const FORBID: &[&str] = &[
+            "allergic",
+            "allergy",
+            "avoid",
+            "avoids",
+            "dislikes",
+            "hates",
+            "intolerant",
+            "only",
+            "vegan",
+            "vegetarian",
+        ];
+        is_negated(&self.text, self.language)
+            || text::words(&self.text)
+                .any(|word| FORBID.contains(&word.text.to_lowercase().as_str()))
+    }
+
+    /// Whether all its words and values stand in a text, whatever that says of them.
+    pub(super) fn is_named_in(&self, folded: &str) -> bool {
+        let mut hard = hard(folded, self.language);
+        hard.extend(hours(&hard));
+        self.content
+            .is_subset(&content_words(folded, self.language))
+            && self.hard.is_subset(&hard)
+    }
+
+    /// Whether a text has one of its words.
+    pub(super) fn has_words_of(&self, folded: &str) -> bool {
+        !content_words(folded, self.language).is_disjoint(&self.content)
+    }
+
     /// What of it another fact doesn't say.
     pub(super) fn without(&self, other: &Self) -> Self {
         Self {
@@ -92,7 +139,8 @@ impl Fact {
             .collect();
         let stated = stated.join("\n");
         let folded = stated.as_str();
-        let hard = hard(folded, self.language);
+        let mut hard = hard(folded, self.language);
+        hard.extend(hours(&hard));
         if let Some(missing) = self.hard.iter().find(|span| !hard.contains(*span)) {
             return Some(format!("`{missing}` is missing"));
         }
@@ -189,6 +237,33 @@ fn is_asked(sentence: &str) -> bool {
         || text::words(sentence).any(|word| word.text.eq_ignore_ascii_case("whether"))
 }
 
+/// The place in an order that a word names: `second`, `2nd`.
+fn ordinal(word: &str) -> Option<usize> {
+    const ORDINALS: &[&str] = &[
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+        "tenth",
+    ];
+    let lower = word.to_lowercase();
+    let number = ["st", "nd", "rd", "th"]
+        .iter()
+        .find_map(|end| lower.strip_suffix(end)?.parse().ok());
+    number.or_else(|| Some(ORDINALS.iter().position(|known| *known == lower)? + 1))
+}
+
+/// What hours are written as otherwise: `at nine` and `at 9:00`.
+fn hours(hard: &BTreeSet<String>) -> Vec<String> {
+    hard.iter()
+        .filter_map(|hard| match hard.strip_suffix(":00") {
+            Some(hour) => Some(hour.to_owned()),
+            None => hard
+                .parse::<u8>()
+                .ok()
+                .filter(|hour| *hour < 24)
+                .map(|hour| format!("{hour}:00")),
+        })
+        .collect()
+}
+
 /// What must be the same to the letter.
 fn hard(folded: &str, language: Language) -> BTreeSet<String> {
     let spans = Spans::of(
@@ -229,6 +304,7 @@ fn hard(folded: &str, language: Language) -> BTreeSet<String> {
         }
     }
     for word in text::words(&spans.prose) {
+        hard.extend(ordinal(word.text).map(|place| format!("{place}th")));
         if let Some(weekday) = text::weekday_of(word.text) {
             hard.insert(format!("{weekday:?}").to_lowercase());
         }

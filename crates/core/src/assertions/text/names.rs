@@ -356,7 +356,7 @@ const NOBODY: &[&str] = &[
 /// Those whom a text names as its source: `according to X`, `X reports`, `(X et al., 2024)`, `Source: X`.
 pub(in crate::assertions) fn attributions(text: &str, language: Language) -> Vec<NameSpan> {
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:(?P<always>according to|as reported by|reported by|as stated by|as told to|cited by|citing|quoting|sourced? from|laut|nach angaben (?:von|der|des)|selon|d'après|según|secondo|segundo|de acordo com|volgens|enligt|ifølge|согласно|по данным)|(?P<named>per|via|source|sources|quelle|fuente|fonte|credit|as per))(?::\s?|\s)")
+        Regex::new(r"(?i)\b(?:(?P<always>according to|as reported by|reported by|as stated by|as told to|cited by|citing|quoting|sourced? from|laut|nach angaben (?:von|der|des)|selon|d'après|según|secondo|segundo|de acordo com|volgens|enligt|ifølge|согласно|по данным)|(?P<named>per|via|source|sources|quelle|fuente|fonte|credit|as per|published in|appeared in))(?::\s?|\s)")
             .expect("a fixed pattern")
     });
     static AUTHORS: LazyLock<Regex> = LazyLock::new(|| {
@@ -390,6 +390,24 @@ pub(in crate::assertions) fn attributions(text: &str, language: Language) -> Vec
     found
 }
 
+impl NameSpan {
+    /// Takes what belongs to a name and begins with a small letter: `the Ministry of Culture`.
+    fn go_on_in(&mut self, text: &str) {
+        static MORE: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r"^ (?:de la|de l'|du|des|de|of the|of|for|für|der|del|della) ?(?P<more>\p{Lu}[\p{L}'-]+)")
+                .expect("a fixed pattern")
+        });
+        let behind = text
+            .find(&self.text)
+            .map(|at| &text[at + self.text.len()..]);
+        if let Some(captures) = behind.and_then(|behind| MORE.captures(behind)) {
+            self.text.push_str(&captures[0]);
+            self.words.push(captures["more"].to_lowercase());
+            self.is_acronym = false;
+        }
+    }
+}
+
 fn single(name: &str) -> NameSpan {
     NameSpan {
         text: name.to_owned(),
@@ -407,7 +425,11 @@ fn named_first(after: &str, is_always: bool, language: Language) -> Option<NameS
         .find(|(_, character)| matches!(character, ',' | ';' | ')' | '\n' | '!' | '?' | ':'))
         .or_else(|| after.char_indices().nth(FARTHEST))
         .map_or(after.len(), |(at, _)| at);
+    static TITLES: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^(?:(?:Dr|Prof|Mr|Mrs|Ms|Sr|Sra|Hr|Fr|St)\.\s+)+").expect("a fixed pattern")
+    });
     let after = &after[..end];
+    let after = &after[TITLES.find(after).map_or(0, |titles| titles.end())..];
     let after = after.find(". ").map_or(after, |at| &after[..at]);
     let tokens = tokens(after);
     let span = spans(after, &tokens, language).into_iter().find(|span| {
@@ -418,7 +440,9 @@ fn named_first(after: &str, is_always: bool, language: Language) -> Option<NameS
     });
     let reach = if is_always { 6 } else { 1 };
     if let Some(span) = span.filter(|span| span.first <= reach) {
-        return Some(span.name(after, &tokens));
+        let mut name = span.name(after, &tokens);
+        name.go_on_in(after);
+        return Some(name);
     }
     if !is_always {
         return None;
