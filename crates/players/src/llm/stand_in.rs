@@ -11,7 +11,7 @@ use cuecard_core::script::timeline::{
     Served, SessionKey, Sessions, Speed,
 };
 use cuecard_core::trace::{EventData, Log};
-use cuecard_core::value::Json;
+use cuecard_core::value::{Json, cut};
 use futures::future::BoxFuture;
 use globset::GlobSet;
 use tokio_util::sync::CancellationToken;
@@ -271,6 +271,13 @@ impl StandIn {
         };
         let now_ms = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
         let session = SessionKey::of(address, request);
+        let previous = request.previous.as_ref();
+        if let Some(previous) = previous.filter(|previous| self.stored.is_deleted(&previous.id)) {
+            let outside = Outside::ForeignAnswer {
+                id: cut(&previous.id, 200).into_owned(),
+            };
+            return Decided::Reply(reply_outside(outside, request));
+        }
         let mut remembered = self.remembered();
         let answered = remembered.answer(session, address, request, now_ms);
         let (answered, refused) = match answered {
@@ -674,7 +681,7 @@ fn reply_outside(outside: Outside, request: &Request) -> Reply {
             let mut error = ApiError::new(404, message);
             error.param = Some("previous_response_id".to_owned());
             error.code = Some("previous_response_not_found".to_owned());
-            let message = "a request goes on from an answer that is none of this run's scenarios";
+            let message = "a request goes on from an answer that is none of this run's scenarios, or was deleted";
             let found = Diagnostic::error(codes::MODEL_UNSERVED, message)
                 .with_note(error.message.as_str())
                 .with_help("response ids are valid only while their scenario is unchanged");

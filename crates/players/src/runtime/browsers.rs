@@ -119,7 +119,9 @@ fn driver_in(folder: &Path) -> Option<(PathBuf, String)> {
 }
 
 fn others_driver(working_directory: &Path, node: Option<&Path>) -> Option<(PathBuf, String)> {
-    let mut roots = vec![working_directory.join("node_modules")];
+    let mut roots: Vec<PathBuf> = project_folders(working_directory)
+        .map(|folder| folder.join("node_modules"))
+        .collect();
     for node in node
         .into_iter()
         .flat_map(|node| [Some(node.to_owned()), node.canonicalize().ok()])
@@ -141,6 +143,13 @@ fn others_driver(working_directory: &Path, node: Option<&Path>) -> Option<(PathB
         let version = version_of_driver(&folder)?;
         Some((folder, version))
     })
+}
+
+/// A folder and those around it, up to its repository's; itself alone if it is in none: what lies above may be anybody's.
+fn project_folders(folder: &Path) -> impl Iterator<Item = &Path> {
+    let is_root = |folder: &&Path| folder.join(".git").exists();
+    let depth = folder.ancestors().position(|folder| is_root(&folder));
+    folder.ancestors().take(depth.unwrap_or(0) + 1)
 }
 
 /// The version of the `playwright-core` in a folder, as its package says.
@@ -218,6 +227,12 @@ mod tests {
             driver(&[], &project, Some(&node)),
             Some((own, "2.0.0".to_owned()))
         );
+        let inner = project.join("tests/browser");
+        std::fs::create_dir_all(&inner).expect("a folder");
+        let of_inner = || driver(&[], &inner, None).map(|(_, version)| version);
+        assert_eq!(of_inner(), None, "above it may be anybody's");
+        std::fs::create_dir(project.join(".git")).expect("a folder");
+        assert_eq!(of_inner().as_deref(), Some("2.0.0"));
         assert_eq!(driver(&[], &prefix, None), None);
         let environment = [(OsString::from("XDG_DATA_HOME"), folder.path().into())];
         let ours = folder

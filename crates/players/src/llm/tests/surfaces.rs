@@ -118,7 +118,13 @@ async fn a_responses_answer_is_asked_for_again_and_deleted() {
     let deleted = Answer::of(played.client.delete(played.url(&path))).await;
     assert_eq!(deleted.json()["deleted"], true);
     assert_eq!(played.get(&path).await.status, 404);
-    assert_eq!(played.codes().await, ["T-LLM-11"; 2]);
+    let after = json!({"model": "m", "previous_response_id": answer["id"], "input": "And now?"});
+    let after = played.post("/v1/responses", &after).await;
+    assert_eq!(
+        (after.status.as_u16(), &after.json()["error"]["code"]),
+        (404, &json!("previous_response_not_found"))
+    );
+    assert_eq!(played.codes().await, ["T-LLM-11"; 3]);
 }
 
 #[tokio::test]
