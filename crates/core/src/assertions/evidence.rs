@@ -1,12 +1,14 @@
 //! What the results of tools say: the words, numbers, dates, addresses and names that an answer may use.
 
+mod clause_words;
 mod passages;
 mod places;
 mod sources;
 mod spans;
 
+pub(super) use clause_words::ClauseWords;
 pub(super) use passages::{Passage, Passages};
-pub(super) use places::{ClauseWords, NumberUse};
+pub(super) use places::NumberUse;
 pub(super) use sources::{
     Source, event_ids, label_by_arguments, said_by_user, sources, tools_that_count,
 };
@@ -131,7 +133,7 @@ impl Facts {
     ) {
         let own = super::text::statement_words(&number.key, language);
         // The number itself is no word around it.
-        let itself = places::number_word(number.quantity);
+        let itself = clause_words::number_word(number.quantity);
         let mut add = |quantity: Quantity, measure: Measure| {
             let place = self.places.add(NewValue {
                 kind: ValueKind::Number(measure),

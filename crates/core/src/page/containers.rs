@@ -792,16 +792,3 @@ fn item_kind(element: &DomElement) -> ContainerKind {
         _ => ContainerKind::Card,
     }
 }
-
-/// The kind of container that an element of this role is.
-pub(super) fn kind_of(role: &str) -> ContainerKind {
-    match role {
-        "dialog" | "alertdialog" => ContainerKind::Dialog,
-        "form" => ContainerKind::Form,
-        "frame" => ContainerKind::Frame,
-        "row" => ContainerKind::Row,
-        "article" => ContainerKind::Post,
-        role if is_row(role) => ContainerKind::Item,
-        _ => ContainerKind::Section,
-    }
-}

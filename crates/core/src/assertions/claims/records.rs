@@ -458,12 +458,10 @@ fn changes(
             let old = Field::of(key, value.as_str()?)?;
             let new = Field::of(key, later.get(key)?.as_str()?)?;
             let is_changed = !old.words.contains(&new.words) && !new.words.contains(&old.words);
-            (is_changed && old.is_striking() || is_changed && old.text.contains('_')).then(|| {
-                Change {
-                    key: key.clone(),
-                    old: old.words,
-                    new,
-                }
+            (is_changed && (old.is_striking() || old.text.contains('_'))).then(|| Change {
+                key: key.clone(),
+                old: old.words,
+                new,
             })
         })
         .collect()

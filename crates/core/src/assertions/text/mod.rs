@@ -1,6 +1,7 @@
 //! What can be read out of plain text without understanding it: words, sentences, numbers, dates, links, quotes
 //! and names. Everything works on folded text, see [`fold`].
 
+mod count_words;
 mod dates;
 mod language;
 mod links;
@@ -12,14 +13,15 @@ mod quotes;
 mod units;
 mod words;
 
+pub(super) use count_words::count_word;
 pub(super) use dates::{CalendarDate, FoundDate, dates, month_of, weekday_of};
 pub(super) use language::{Language, detect, language_called};
 pub(super) use links::{dois, domains, emails, host_of, normal_url, urls};
 pub(super) use moments::{Moment, moments};
 pub(super) use names::{NameSpan, attributions, names};
 pub(super) use numbers::{
-    FoundNumber, Identifier, Measure, NumberStyle, Quantity, count_word, identifiers, json_number,
-    numbers, unit_of,
+    FoundNumber, Identifier, Measure, NumberStyle, Quantity, identifiers, json_number, numbers,
+    unit_of,
 };
 pub(super) use polarity::{is_negated, is_reversed, opposite, opposites_of, reverse_of};
 pub(super) use quotes::quotes;

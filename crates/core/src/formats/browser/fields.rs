@@ -327,7 +327,7 @@ pub(super) const FINGERPRINT: &[Field] = &[
 pub(super) const CONTAINER: &[Field] = &[
     needed(
         "kind",
-        r#"{"enum": ["section", "dialog", "row", "item", "card", "post", "list", "table", "form", "frame"]}"#,
+        r#"{"enum": ["section", "dialog", "row", "item", "card", "post", "list", "table", "form", "header", "footer", "navigation", "sidebar", "frame"]}"#,
         "What it is.",
     ),
     field("text", TEXT, "The text that it is known by."),

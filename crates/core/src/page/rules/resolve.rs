@@ -4,7 +4,7 @@ use super::phrase::{Phrase, RoleWord, Within};
 use super::{Intent, Pool, Understanding, understand};
 use crate::diagnostic::did_you_mean;
 use crate::page::carriers::carriers;
-use crate::page::containers::{Place, is_cell, kind_of};
+use crate::page::containers::{Place, is_cell};
 use crate::page::dom::{DomElement, NodeId, State};
 use crate::page::selector::Finder;
 use crate::page::snapshot::single_spaces;
@@ -325,7 +325,7 @@ impl Finder<'_> {
         let place = self.place_of(id).map(|(role, name)| Within {
             name: Some(name),
             is_quoted: true,
-            kind: kind_of(&role),
+            kind: ContainerKind::of_role(&role),
         });
         let landmark = self.landmark_of(id).map(|kind| Within {
             name: None,

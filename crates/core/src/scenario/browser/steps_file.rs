@@ -322,6 +322,19 @@ impl ContainerKind {
         })
     }
 
+    /// The kind of container that an element of this role is.
+    pub fn of_role(role: &str) -> Self {
+        match role {
+            "dialog" | "alertdialog" => Self::Dialog,
+            "form" => Self::Form,
+            "frame" => Self::Frame,
+            "row" => Self::Row,
+            "article" => Self::Post,
+            "listitem" | "treeitem" => Self::Item,
+            _ => Self::Section,
+        }
+    }
+
     /// Whether it is one of several alike: a row of a table, an item of a list, a card, a post.
     pub fn is_item(self) -> bool {
         matches!(self, Self::Row | Self::Item | Self::Card | Self::Post)
