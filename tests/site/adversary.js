@@ -744,10 +744,12 @@ function renameRow(c) {
   const marks = marksOf(item, c.target);
   if (marks.length > 1 && c.chance()) {
     for (const text of marks.slice(1)) rewrite(item, text, c.like(text));
+    c.lost = marks.slice(1);
     need([...slotsOf(item)].some((slot) => slot.text === marks[0]), 'its texts are parts of each other');
     return `its item is still called ${marks[0]}, but its other texts changed`;
   }
   for (const text of marks) rewrite(item, text, c.like(text));
+  c.lost = marks;
   // What has an id of its own is still the same, though nobody can see it.
   const isKnown = idsOf(c.target).length + idsOf(item).length > 0;
   if (!isKnown) c.target = null;
@@ -1238,6 +1240,9 @@ function misleads(old, c, isAway = false) {
   const depth = (place) => place.filter((entry) => entry.kind !== 'item').length;
   const hasLeft = isThere && depth(placeOf(target)) > depth(old.place) && here.some((one) => depth(placeOf(one)) <= depth(old.place));
   if ((!(isNamed && isKept) || hasLeft) && here.length) return 'another element is in its place, with its name';
+  // A sentence may have named its item by a text that only a copy of it still has.
+  const isLost = (one) => itemOf(one) && [...slotsOf(itemOf(one))].some((slot) => c.lost.includes(slot.text));
+  if (c.lost && others.some(isLost)) return 'only a copy has what its item was called by';
   // Of a copy and of what took the name from elsewhere nobody knows which is meant.
   if (c.isSwapped && here.length) return 'another element has the name that it took';
   if (isThere && (c.isCovered || !isEnabled(target)) && others.some(isEnabled) && (old.alike === 1 || here.length)) return 'another element of its name can be used';
