@@ -284,7 +284,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The arguments without what a retry changes.
+/// The arguments without what a retry changes, as one text: neither the order of keys nor how a number is written makes
+/// other arguments, and none are no arguments.
 fn same_call_key(args: &Json) -> String {
     const CHANGING: &[&str] = &[
         "timeout",
@@ -295,19 +296,37 @@ fn same_call_key(args: &Json) -> String {
         "idempotency_key",
         "nonce",
     ];
+    let is_kept = |key: &String| {
+        let key = key.to_lowercase();
+        !CHANGING.iter().any(|changing| key.starts_with(changing))
+    };
     match args {
+        Json::Null => sorted(&Json::Object(serde_json::Map::new())).to_string(),
         Json::Object(fields) => {
-            let kept: std::collections::BTreeMap<&String, &Json> = fields
-                .iter()
-                .filter(|(key, _)| {
-                    !CHANGING
-                        .iter()
-                        .any(|changing| key.to_lowercase().starts_with(changing))
-                })
-                .collect();
-            serde_json::to_string(&kept).unwrap_or_default()
+            let kept = fields.iter().filter(|(key, _)| is_kept(key));
+            let kept = kept.map(|(key, value)| (key.clone(), value.clone()));
+            sorted(&Json::Object(kept.collect())).to_string()
         }
-        other => other.to_string(),
+        other => sorted(other).to_string(),
+    }
+}
+
+/// The same value with its keys in order, and whole numbers written as such.
+fn sorted(value: &Json) -> Json {
+    match value {
+        Json::Object(fields) => {
+            let in_order: std::collections::BTreeMap<&String, &Json> = fields.iter().collect();
+            let fields = in_order
+                .into_iter()
+                .map(|(key, value)| (key.clone(), sorted(value)));
+            Json::Object(fields.collect())
+        }
+        Json::Array(items) => items.iter().map(sorted).collect(),
+        Json::Number(number) => number
+            .as_f64()
+            .filter(|value| number.is_f64() && value.fract() == 0.0 && value.abs() < 9e15)
+            .map_or_else(|| value.clone(), |value| Json::from(value as i64)),
+        other => other.clone(),
     }
 }
 

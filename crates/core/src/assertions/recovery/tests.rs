@@ -36,6 +36,33 @@ fn retry(script: &str, max: u64, backoff: Option<u64>) -> Finding {
 }
 
 #[test]
+fn how_arguments_are_written_makes_no_others() {
+    let call = |trial: Trial, id: &str, args: serde_json::Value| {
+        trial.event(
+            "tool_call",
+            json!({ "tool": "web_fetch", "call_id": id, "args": args }),
+        )
+    };
+    let same = [
+        (
+            json!({ "q": 1, "z": { "b": 1, "a": 2 } }),
+            json!({ "z": { "a": 2, "b": 1.0 }, "q": 1.0, "timeout": 9 }),
+        ),
+        (json!({}), json!(null)),
+    ];
+    for (first, second) in same {
+        let trial = call(Trial::new("x"), "1", first).event(
+            "error",
+            json!({ "scope": "tool", "tool": "web_fetch", "call_id": "1", "error_type": "timeout", "message": "m", "retryable": true }),
+        );
+        let trial = call(trial, "2", second);
+        let tool = tools(&["web_fetch"]).remove(0);
+        let finding = retried_as_allowed(&trial.view(), &tool, 0, &[], None);
+        assert_eq!(finding.verdict, Verdict::Fails, "{}", finding.message);
+    }
+}
+
+#[test]
 fn retries_are_counted_by_chain() {
     for (script, max, verdict) in [
         ("ctcs", 1, Verdict::Holds),
