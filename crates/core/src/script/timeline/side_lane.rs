@@ -38,6 +38,9 @@ static BACKGROUND: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 /// What is answered where nothing else is said.
 const DEFAULT_REPLY: &str = "OK";
 
+/// A probe for one token says no more words: `quota`, `test`.
+const MOST_IN_PROBE: usize = 3;
+
 /// Only so much of a text is looked at.
 const MAX_LOOKED_AT: usize = 20_000;
 
@@ -119,14 +122,16 @@ impl SideLane {
 
     /// The answer to `request`, if it is beside the conversation. `expected` is the text that the script waits for.
     pub fn reply(&self, request: &Request, expected: Option<&str>) -> Option<SideReply> {
-        // Who asks for one token in a conversation, or with tools, asks for an answer.
+        // Who asks for one token in a conversation, with tools, or in a sentence, asks for an answer.
+        let asked = Rounds::of(request).last_text();
         let may_be_probe = request.max_tokens == Some(1)
+            && asked.split_whitespace().count() <= MOST_IN_PROBE
             && request.tools.is_empty()
             && request
                 .history
                 .iter()
                 .all(|message| message.role == Role::User);
-        if may_be_probe && !self.is_prompt(Rounds::of(request).last_text(), expected, true) {
+        if may_be_probe && !self.is_prompt(asked, expected, true) {
             return Some(reply(
                 request,
                 None,
@@ -342,6 +347,11 @@ mod tests {
             ..request("", "quota")
         };
         assert!(lane.reply(&probe, None).is_some());
+        let sentence = Request {
+            max_tokens: Some(1),
+            ..request("", "Fix the login bug in auth.py, then push to main")
+        };
+        assert!(lane.reply(&sentence, None).is_none());
         let mut in_conversation = probe.clone();
         in_conversation.history.push(Message::assistant("ok"));
         in_conversation.history.push(Message::user("go on"));
