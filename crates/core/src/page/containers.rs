@@ -102,9 +102,16 @@ impl Finder<'_> {
         })
     }
 
-    /// The parts of the page of a kind. The header and the footer are those of the page, if it has any; of what is not in
-    /// front of all else, as a dialog is, one of several is none that a sentence can mean without its name.
+    /// The part of the page of a kind: of several, a sentence can mean none without its name.
     fn unnamed_places(&self, kind: ContainerKind) -> Vec<Place> {
+        match self.all_of(kind).as_slice() {
+            [one] => vec![self.range(*one)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The parts of the page of a kind. The header and the footer are those of the page, if it has any.
+    pub(crate) fn all_of(&self, kind: ContainerKind) -> Vec<NodeId> {
         let mut all = self.containers_of(kind);
         let is_of_page = |id: &NodeId| {
             let element = self.state.element(*id);
@@ -113,10 +120,7 @@ impl Finder<'_> {
         if all.iter().any(is_of_page) {
             all.retain(is_of_page);
         }
-        if kind != ContainerKind::Dialog && all.len() > 1 {
-            return Vec::new();
-        }
-        all.into_iter().map(|id| self.range(id)).collect()
+        all
     }
 
     /// The parts of the page that a container is, as it was when it was kept.
@@ -306,7 +310,7 @@ impl Finder<'_> {
     }
 
     /// The visible elements of a kind.
-    pub(crate) fn containers_of(&self, kind: ContainerKind) -> Vec<NodeId> {
+    fn containers_of(&self, kind: ContainerKind) -> Vec<NodeId> {
         self.state
             .elements()
             .filter(|(id, element)| element.is_visible && self.is_container(*id, element, kind))

@@ -1,9 +1,11 @@
 //! What a sentence says must hold: `'Saved' is visible`, `the URL contains '/home'`, `there are 3 'Delete' buttons`.
 
-use super::phrase::{Phrase, RoleWord, Within, Words, item, span, take_place, without_ignored};
+use super::phrase::{
+    CONTAINER_WORDS, Phrase, RoleWord, Within, Words, item, span, take_place, without_ignored,
+};
 use super::sentence::{Token, TokenKind, after, is_address, plain_text};
 use super::verbs::take_value;
-use crate::scenario::browser::{AssertKind, BrowserAssertion, Compare, TextMatch};
+use crate::scenario::browser::{AssertKind, BrowserAssertion, Compare, ContainerKind, TextMatch};
 use crate::value::{Json, as_text};
 
 /// What can be said of an element, and whether it is the opposite.
@@ -678,7 +680,14 @@ fn count(rest: &[Token]) -> Result<Claim, String> {
         .filter(|number| *number >= 0)
         .ok_or_else(form)?;
     let words = Phrase::read_as(rest, true)?;
-    if words.0.is_container() {
+    // Rows, items and lists are no names.
+    let is_kind = |phrase: &Phrase| {
+        let name = phrase.name.to_lowercase();
+        let stem = name.strip_suffix('s').unwrap_or(&name);
+        let known = |(word, _): &(&str, ContainerKind)| *word == stem || *word == name;
+        !phrase.is_quoted && phrase.role.is_none() && CONTAINER_WORDS.iter().any(known)
+    };
+    if words.0.is_container() || is_kind(&words.0) {
         return Err(form());
     }
     let mut assertion = BrowserAssertion::new(AssertKind::Count);

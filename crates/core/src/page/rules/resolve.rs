@@ -95,7 +95,7 @@ impl Finder<'_> {
         // Of several none is the navigation.
         let unnamed = container
             .filter(|within| within.name.is_none())
-            .map(|within| self.containers_of(within.kind).len())
+            .map(|within| self.all_of(within.kind).len())
             .filter(|all| *all > 1);
         let sought = container.map_or_else(|| phrase.to_string(), ToString::to_string);
         Err(NotFound {
@@ -107,6 +107,23 @@ impl Finder<'_> {
             count: count.or(unnamed),
             say: None,
         })
+    }
+
+    /// Why nobody can say what is in a place without a name: there is none, or there are several. A dialog may be closed.
+    pub fn unclear_place(&self, phrase: &Phrase) -> Option<String> {
+        let within = phrase
+            .within
+            .as_ref()
+            .filter(|within| within.name.is_none())?;
+        let word = within.kind.as_str();
+        match self.all_of(within.kind).len() {
+            1 => None,
+            0 if within.kind == ContainerKind::Dialog => None,
+            0 => Some(format!("there is no {word} on the page")),
+            several => Some(format!(
+                "there is no single {word} on the page, but {several}"
+            )),
+        }
     }
 
     /// Of these elements those that are meant, whichever their place in an order.

@@ -190,9 +190,13 @@ fn describing(phrase: &Phrase, finder: Finder<'_>, elements: &[NodeId]) -> Selec
     let within = phrase.within.as_ref().and_then(|within| {
         // A selector enters a frame by its element, which has no role.
         let role = within.kind.role()?;
-        Some(Pattern::Role {
-            role: role.to_owned(),
-            name: within.name.clone(),
+        Some(match &within.name {
+            // A form without a name has no role.
+            None if role == "form" => Pattern::Css("form".to_owned()),
+            name => Pattern::Role {
+                role: role.to_owned(),
+                name: name.clone(),
+            },
         })
     });
     let within = within.map(Into::into);

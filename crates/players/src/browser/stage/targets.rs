@@ -34,6 +34,15 @@ impl Targets for ByPhrase {
         let Some(phrase) = &self.intent.phrase else {
             return Sought::default();
         };
+        if let Some(message) = finder.unclear_place(phrase) {
+            let failure = Failure::new(codes::BROWSER_NOT_FOUND, message);
+            return Sought {
+                problem: Some(Box::new(
+                    failure.help("say by its name or heading where it is"),
+                )),
+                ..Sought::default()
+            };
+        }
         match finder.resolve(&self.intent) {
             // Of a count all are meant, and not only the first.
             Translation::Step { target, .. } => Sought {
