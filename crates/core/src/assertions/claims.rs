@@ -43,7 +43,7 @@ pub(super) fn supported(
         return Finding::holds("the output is empty: nothing is claimed").vacuous();
     }
     let mut sources = sources(view, allowed);
-    label_by_arguments(view, &mut sources);
+    label_by_arguments(&mut sources);
     let language = detect(&output)
         .or_else(|| {
             sources
@@ -57,7 +57,7 @@ pub(super) fn supported(
         sources.extend(said_by_user(&said));
     }
     let judge = Judge {
-        records: Records::of(view, &sources),
+        records: Records::of(&sources),
         facts: Facts::of(&sources, language),
         passages: Passages::of(&sources, language),
         style: NumberStyle {

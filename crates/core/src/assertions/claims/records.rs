@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::assertions::View;
 use crate::assertions::evidence::{Passages, Source};
-use crate::assertions::text::Language;
-use crate::assertions::text::{fold, is_negated, statement_words, words};
+use crate::assertions::text::{Language, fold, is_negated, statement_words, words};
 use crate::trace::EventData;
 use crate::value::Json;
 
@@ -255,7 +253,7 @@ impl Table {
 }
 
 impl Records {
-    pub(super) fn of(view: &View<'_>, sources: &[Source<'_>]) -> Self {
+    pub(super) fn of(sources: &[Source<'_>]) -> Self {
         let mut records = Self::default();
         let mut calls: Vec<(&str, &Json, &Json)> = Vec::new();
         for source in sources {
@@ -263,17 +261,7 @@ impl Records {
                 continue;
             };
             records.read(&result.result);
-            let args = view
-                .trace
-                .events
-                .iter()
-                .find_map(|event| match &event.data {
-                    EventData::ToolCall(call) if call.call_id == result.call_id => {
-                        Some(&*call.args)
-                    }
-                    _ => None,
-                });
-            calls.extend(args.map(|args| (source.tool, args, &*result.result)));
+            calls.extend(source.args.map(|args| (source.tool, args, &*result.result)));
         }
         records.read_calls(&calls);
         records

@@ -1,7 +1,5 @@
 //! The results of tools that an answer may use, as texts and numbers.
 
-use std::collections::HashMap;
-
 use super::places::{KeyLabel, label_of_key, rate_of_word, unit_of_key};
 use crate::assertions::View;
 use crate::assertions::text::{
@@ -19,6 +17,8 @@ pub(in crate::assertions) struct Source<'a> {
     /// Whether the user only asked it: then its values support, and its words state nothing.
     pub is_asked: bool,
     pub tool: &'a str,
+    /// What its call was made with.
+    pub args: Option<&'a Json>,
     /// Every text in it, folded.
     pub texts: Vec<String>,
     /// For each of the texts its key, and its record in `records`.
@@ -109,12 +109,14 @@ pub(in crate::assertions) fn sources<'a>(
     view.trace
         .events
         .iter()
-        .filter_map(|event| match &event.data {
+        .enumerate()
+        .filter_map(|(position, event)| match &event.data {
             EventData::ToolResult(result) if result.success => {
                 let is_allowed =
                     allowed.is_empty() || allowed.iter().any(|tool| tool.matches(&result.tool));
                 is_allowed.then(|| {
                     let mut source = Source::empty(Some(event), result.tool.as_ref());
+                    source.args = view.call_at(position).map(|call| &*call.data.args);
                     source.read(&result.result);
                     if let Some(text) = result.text.as_deref() {
                         source.add_text(text, "", 0);
@@ -129,20 +131,9 @@ pub(in crate::assertions) fn sources<'a>(
 
 /// Says of each result what it was asked for: the forecast for Oslo, the order 77. Without that nothing tells the results of
 /// two calls of one tool apart. What was searched for in words is no name of what was found.
-pub(in crate::assertions) fn label_by_arguments(view: &View<'_>, sources: &mut [Source<'_>]) {
-    let mut calls: HashMap<&str, &Json> = HashMap::new();
-    for event in &view.trace.events {
-        if let EventData::ToolCall(call) = &event.data {
-            calls.insert(&call.call_id, &call.args);
-        }
-    }
+pub(in crate::assertions) fn label_by_arguments(sources: &mut [Source<'_>]) {
     for source in sources {
-        let Some(EventData::ToolResult(result)) = source.event.map(|event| &event.data) else {
-            continue;
-        };
-        let args = calls
-            .get(&*result.call_id)
-            .and_then(|args| args.as_object());
+        let args = source.args.and_then(Json::as_object);
         for (key, value) in args.into_iter().flatten() {
             match value {
                 Json::String(text) if is_label(key, text) => source.label(key, text),
@@ -213,6 +204,7 @@ impl<'a> Source<'a> {
             event,
             is_asked: false,
             tool,
+            args: None,
             texts: Vec::new(),
             text_places: Vec::new(),
             quantities: Vec::new(),
