@@ -1,4 +1,4 @@
-//! Sentences that were understood by all of their words, on pages where something else is in the place of what they named.
+//! Sentences on pages where something else is in the place of what they named or meant.
 
 use super::place;
 use crate::program::{run, told};
@@ -22,6 +22,31 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "the price of the Denim shirt is £99.50",
         "Denim shirt",
         "Linen shirt",
+    ),
+    // A place without a name is looked into only if it is the only one of its kind.
+    (
+        "<ul><li>Tea</li></ul>",
+        "there are no 'Delete' buttons in the list",
+        "</ul>",
+        "</ul><ul><li><button>Delete</button></li></ul>",
+    ),
+    (
+        "<ul><li>Tea</li></ul>",
+        "there are no 'Delete' buttons in the list",
+        "<ul><li>Tea</li></ul>",
+        "<button>Delete</button>",
+    ),
+    (
+        "<div role=dialog><p>Saved</p><button>OK</button></div>",
+        "click the first 'OK' in the dialog",
+        "<div",
+        "<button>OK</button><div role=dialog><p>Signed out</p><button>OK</button></div><div",
+    ),
+    (
+        "<div role=dialog><p>Your changes were saved</p><button>Cancel</button><button>OK</button></div>",
+        "click 'OK'",
+        "Your changes were saved",
+        "Delete the whole account?",
     ),
 ];
 

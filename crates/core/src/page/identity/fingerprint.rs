@@ -5,6 +5,7 @@ use super::verdict::{Remembered, Verdict, is_kind, same_path};
 use crate::page::containers::{Place, is_cell, is_row};
 use crate::page::describe::is_frame;
 use crate::page::dom::{DomElement, DomKind, NodeId};
+use crate::page::figures::is_figure;
 use crate::page::rules::{Phrase, Within};
 use crate::page::selector::{Finder, Pattern, Selector};
 use crate::page::snapshot::single_spaces;
@@ -366,6 +367,8 @@ impl Finder<'_> {
             ("frame", self.frame_name(id).unwrap_or_default())
         } else if NAMELESS.contains(&role) {
             (element.tag_name.as_str(), self.host_name(id)?)
+        } else if element.name.is_empty() && matches!(role, "dialog" | "alertdialog") {
+            (role, self.first_said(id).unwrap_or_default())
         } else {
             (role, self.place_name(id, element))
         };
@@ -377,6 +380,19 @@ impl Finder<'_> {
             true => word.to_owned(),
             false => format!("{word} \"{name}\""),
         })
+    }
+
+    /// What a dialog without a name says first, which tells it from the next one: *Saved* from *Delete the account?*
+    fn first_said(&self, dialog: NodeId) -> Option<String> {
+        let is_label = |id: NodeId| {
+            let mut around = self.state.ancestor_elements(id);
+            around.any(|(_, outer)| outer.tag_name == "label")
+        };
+        let texts = self.item_texts(dialog).into_iter();
+        texts
+            .filter(|text| !is_figure(&text.text) && !is_label(text.element))
+            .map(|text| text.text)
+            .next()
     }
 
     /// The label of a field, or the heading or text before an element in the row, dialog or component that it is in.

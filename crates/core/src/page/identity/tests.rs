@@ -322,6 +322,8 @@ fn what_is_in_another_place_of_its_kind_is_another_ones() {
             "table\n  tr\n    td | {}\n    td\n      button \"Remove\"",
         ),
         ("Yes", "dialog \"{}\"\n  button \"Yes\""),
+        ("Yes", "dialog\n  h2 \"{}\"\n  button \"Yes\""),
+        ("Yes", "dialog\n  p | {}\n  button \"No\"\n  button \"Yes\""),
         ("Save", "div \"{}\" role=tabpanel\n  button \"Save\""),
         (
             "Pay",

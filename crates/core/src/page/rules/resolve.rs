@@ -1,5 +1,7 @@
 //! Which elements of a page words mean.
 
+use std::fmt;
+
 use super::phrase::{Phrase, RoleWord, Within};
 use super::{Intent, Pool, Understanding, understand};
 use crate::diagnostic::did_you_mean;
@@ -39,10 +41,20 @@ pub struct NotFound {
     pub phrase: String,
     /// What comes near, in words: at most five.
     pub nearest: Vec<String>,
-    /// How many there are, if one of them in an order was meant.
+    /// How many there are, if one of them in an order was meant, or the only one.
     pub count: Option<usize>,
     /// A sentence that means one of what comes near.
     pub say: Option<String>,
+}
+
+impl fmt::Display for NotFound {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "there is no {} on the page", self.phrase)?;
+        match self.count {
+            Some(count) => write!(formatter, ", but {count}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Finder<'_> {
@@ -88,42 +100,43 @@ impl Finder<'_> {
                 }
             }
         }
+        if let Some(unclear) = self.unclear_place(phrase) {
+            return Err(unclear);
+        }
         let container = phrase.within.as_ref().filter(|within| {
             let places = self.places(within.kind, within.name.as_deref(), within.is_quoted);
             places.is_empty()
         });
-        // Of several none is the navigation.
-        let unnamed = container
-            .filter(|within| within.name.is_none())
-            .map(|within| self.all_of(within.kind).len())
-            .filter(|all| *all > 1);
-        let sought = container.map_or_else(|| phrase.to_string(), ToString::to_string);
         Err(NotFound {
-            phrase: match unnamed {
-                Some(_) => format!("single {sought}"),
-                None => sought,
-            },
+            phrase: container.map_or_else(|| phrase.to_string(), ToString::to_string),
             nearest: self.nearest(phrase, pool),
-            count: count.or(unnamed),
+            count,
             say: None,
         })
     }
 
     /// Why nobody can say what is in a place without a name: there is none, or there are several. A dialog may be closed.
-    pub fn unclear_place(&self, phrase: &Phrase) -> Option<String> {
+    pub fn unclear_place(&self, phrase: &Phrase) -> Option<NotFound> {
         let within = phrase
             .within
             .as_ref()
             .filter(|within| within.name.is_none())?;
+        let count = match self.all_of(within.kind).len() {
+            1 => return None,
+            0 if within.kind == ContainerKind::Dialog => return None,
+            0 => None,
+            several => Some(several),
+        };
         let word = within.kind.as_str();
-        match self.all_of(within.kind).len() {
-            1 => None,
-            0 if within.kind == ContainerKind::Dialog => None,
-            0 => Some(format!("there is no {word} on the page")),
-            several => Some(format!(
-                "there is no single {word} on the page, but {several}"
-            )),
-        }
+        Some(NotFound {
+            phrase: match count {
+                Some(_) => format!("single {word}"),
+                None => word.to_owned(),
+            },
+            nearest: Vec::new(),
+            count,
+            say: None,
+        })
     }
 
     /// Of these elements those that are meant, whichever their place in an order.
@@ -261,6 +274,24 @@ impl Finder<'_> {
     /// A sentence that means one element which comes near: what has the name but not the role, then what has the name
     /// but stands in another kind of container, then what has almost the name.
     pub(super) fn nearest_sentence(&self, intent: &Intent, phrase: &Phrase) -> Option<String> {
+        if let Some(within) = phrase
+            .within
+            .as_ref()
+            .filter(|within| within.name.is_none())
+        {
+            let anywhere = Phrase {
+                within: None,
+                ..phrase.clone()
+            };
+            let places = self.all_of(within.kind);
+            let mut elements = self.meant(&anywhere, intent.pool).ok()?.elements;
+            elements.retain(|id| {
+                places
+                    .iter()
+                    .any(|place| self.range(*place).contains(&id.0))
+            });
+            return self.clearer_sentence(intent, &anywhere, &elements);
+        }
         let mut phrases = Vec::new();
         if phrase.role.is_some() && !phrase.name.is_empty() {
             phrases.push(Phrase {

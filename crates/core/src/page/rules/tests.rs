@@ -482,6 +482,9 @@ fn sentences_mean_what_the_grammar_says() {
         ("the URL appears 'x'", "-"),
         ("there are many 'Delete' buttons", "-"),
         ("there are 3", "-"),
+        ("there are 3 rows", "-"),
+        ("there are no items", "-"),
+        ("there are no lists in the navigation", "-"),
         ("'Welcome'", "-"),
         ("'Welcome' looks nice", "-"),
         // Places in an order; in small letters only before what begins with a capital one.
@@ -1057,6 +1060,35 @@ fn what_has_no_name_is_meant_by_where_it_stands_and_by_its_text() {
             ),
             ("set Colour to Red", "combobox \"Colour\""),
         ],
+    );
+}
+
+#[test]
+fn of_several_places_without_a_name_none_is_meant() {
+    let dialogs = "dialog\n  p | Saved\n  button \"OK\"\ndialog\n  p | Signed out\n  button \"OK\"\n  button \"Log in\"";
+    assert_meanings(
+        dialogs,
+        &[
+            (
+                "click 'OK' in the dialog",
+                "none of 2, near ; say click the first 'OK'",
+            ),
+            (
+                "click the first 'OK' in the dialog",
+                "none of 2, near ; say click the first 'OK' button",
+            ),
+            // Only one of them has it.
+            ("click 'Log in' in the dialog", "button \"Log in\""),
+            ("click 'Buy' in the dialog", "none of 2, near "),
+        ],
+    );
+    let only = "button \"OK\"\ndialog\n  button \"OK\"";
+    assert_meanings(
+        only,
+        &[(
+            "click the first 'OK' in the dialog",
+            "button \"OK\" in the dialog",
+        )],
     );
 }
 

@@ -167,11 +167,8 @@ pub(super) fn hinted(mut failure: Failure, sentence: &str, finder: Finder<'_>) -
 }
 
 fn absent(found: &NotFound) -> Failure {
-    let message = match found.count {
-        Some(count) => format!("there is no {} on the page, but {count}", found.phrase),
-        None => format!("there is no {} on the page", found.phrase),
-    };
-    let failure = Failure::new(codes::BROWSER_NOT_FOUND, message).among(found.nearest.clone());
+    let failure = Failure::new(codes::BROWSER_NOT_FOUND, found.to_string());
+    let failure = failure.among(found.nearest.clone());
     match &found.say {
         Some(say) => failure.help(format!("say: {say}")),
         None if found.nearest.is_empty() => failure,

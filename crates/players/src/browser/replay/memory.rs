@@ -174,7 +174,9 @@ impl Memory {
                     (Some(_), _) => {
                         format!("the sentence now means another element than the {words}")
                     }
-                    (None, several) => format!("{several} elements could be the {words}"),
+                    (None, 1) => format!("nothing tells whether one element is the {words}"),
+                    // The candidates are only the best of them.
+                    (None, _) => format!("several elements could be the {words}"),
                 }
             }
             Verdict::WrongTarget {

@@ -34,8 +34,8 @@ impl Targets for ByPhrase {
         let Some(phrase) = &self.intent.phrase else {
             return Sought::default();
         };
-        if let Some(message) = finder.unclear_place(phrase) {
-            let failure = Failure::new(codes::BROWSER_NOT_FOUND, message);
+        if let Some(unclear) = finder.unclear_place(phrase) {
+            let failure = Failure::new(codes::BROWSER_NOT_FOUND, unclear.to_string());
             return Sought {
                 problem: Some(Box::new(
                     failure.help("say by its name or heading where it is"),
