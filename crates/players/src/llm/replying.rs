@@ -235,8 +235,10 @@ impl<'a> Replying<'a> {
         let Received { request, body } = &self.received;
         let is_call = |element: &Element| matches!(element, Element::Call(_));
         if let Some(id) = &answer.id
-            && body["store"] != false
+            && body["store"] == false
         {
+            self.stand_in.stored.delete(id);
+        } else if let Some(id) = &answer.id {
             let has_calls = answer.elements.iter().any(is_call);
             let stored = Stored {
                 model: request.model.clone(),

@@ -30,7 +30,7 @@ pub(super) struct StoredAnswers {
 struct Inner {
     answers: HashMap<String, Arc<Stored>>,
     in_order: VecDeque<String>,
-    /// The ids of answers that were deleted. When there are too many, all are forgotten.
+    /// The ids of answers that were deleted, or not to be stored. When there are too many, all are forgotten.
     deleted: HashSet<String>,
 }
 
@@ -42,6 +42,7 @@ impl StoredAnswers {
     /// Keeps an answer; the oldest one goes.
     pub(super) fn keep(&self, id: &str, answer: Stored) {
         let mut inner = self.lock();
+        inner.deleted.remove(id);
         if inner
             .answers
             .insert(id.to_owned(), Arc::new(answer))
@@ -57,7 +58,7 @@ impl StoredAnswers {
         }
     }
 
-    /// Forgets an answer: what the script has is not said again for it.
+    /// Forgets an answer, or never knows it: what the script has is not said again for it.
     pub(super) fn delete(&self, id: &str) {
         let mut inner = self.lock();
         inner.answers.remove(id);
@@ -68,7 +69,7 @@ impl StoredAnswers {
         inner.deleted.insert(id.to_owned());
     }
 
-    /// Whether the answer with this id was deleted.
+    /// Whether the answer with this id was deleted, or not to be stored.
     pub(super) fn is_deleted(&self, id: &str) -> bool {
         self.lock().deleted.contains(id)
     }

@@ -48,6 +48,27 @@ pub(super) struct Lost {
     pub(super) rejected: Vec<Rejection>,
 }
 
+impl Lost {
+    /// A conversation that nobody played from its beginning on.
+    pub(super) fn with_history_of_its_own(request: &Request, rejected: Vec<Rejection>) -> Self {
+        let rounds = Rounds::of(request);
+        let history = rounds.answered.first().map(|(_, said)| FieldDifference {
+            field: "history",
+            expected: "none but that of the script: what was said before stands in it above `sessionStart`".into(),
+            arrived: match said.calls.is_empty() {
+                true => format!("the answer {}", quote(&said.text)),
+                false => "an answer with calls".into(),
+            },
+        });
+        Self {
+            expected: rejected.first().map(|rejection| rejection.turn_idx),
+            differences: history.map(Difference::Field).into_iter().collect(),
+            rejected,
+            ..Self::default()
+        }
+    }
+}
+
 /// What is not as the script expects it.
 #[derive(Debug, Clone)]
 pub(super) enum Difference {
@@ -487,10 +508,8 @@ impl<'a, 'r> Aligner<'a, 'r> {
         is_changed.then(|| said.text.clone())
     }
 
-    /// A text beside the prompts that a later turn answers, if it is none of them. What agents say before the first prompt
-    /// is theirs.
+    /// A text beside the prompts that a turn answers, if it is none of them and no note of an agent's.
     fn said_more(&self, place: Place, turn_idx: usize) -> Option<String> {
-        place.after?;
         let turns = self.turns[place.next..=turn_idx].iter();
         let prompts: Vec<&str> = turns
             .filter_map(|turn| turn.input.as_ref())

@@ -112,6 +112,14 @@ impl Session {
         let (position, rejected) = match located {
             Located::At(position) => (position, None),
             Located::Nowhere(lost) => return miss(script, request, lost),
+            // What a client made of a history is known only of one that was played here.
+            Located::Unaligned(rejected) if self.servings.is_empty() => {
+                return miss(
+                    script,
+                    request,
+                    Lost::with_history_of_its_own(request, rejected),
+                );
+            }
             Located::Unaligned(rejected) => {
                 match locate_at(script, request, &served_here, self.cursor) {
                     Some(position) => (position, Some(rejected)),

@@ -441,26 +441,23 @@ fn each_result_for_a_call_must_be_the_scripted_one() {
         result(bash("c1"), json!({"celsius": 3})),
         answer("done"),
     ]);
-    for (texts, is_error, differs) in [
-        (&["{\"celsius\": 3.0}"][..], false, false),
-        (&["{\"celsius\": \"3\"}"], false, true),
-        (&["{\"celsius\": 4}", "{\"celsius\": 4}"], false, true),
-        (&["{\"celsius\": 3}"], true, true),
+    for (text, is_error, differs) in [
+        ("{\"celsius\": 3.0}", false, false),
+        ("{\"celsius\": \"3\"}", false, true),
+        ("{\"celsius\": 3}", true, true),
     ] {
         let mut play = Play::new(&script);
         play.client.says("a");
         play.gets();
-        play.client.returns(&vec!["c1"; texts.len()]);
+        play.client.returns(&["c1"]);
         let parts = &mut play.client.history.last_mut().expect("results").parts;
-        for (part, text) in parts.iter_mut().zip(texts) {
-            if let Part::Result(result) = part {
-                (result.text, result.is_error) = ((*text).into(), is_error);
-            }
+        if let [Part::Result(result)] = &mut parts[..] {
+            (result.text, result.is_error) = (text.into(), is_error);
         }
         let Decision::Turn(served) = play.sends() else {
             panic!("a turn")
         };
-        assert_eq!(!served.differing_results.is_empty(), differs, "{texts:?}");
+        assert_eq!(!served.differing_results.is_empty(), differs, "{text}");
     }
 }
 
@@ -487,7 +484,7 @@ fn what_comes_for_calls_is_one_result_each_and_nothing_beside() {
         let first = parts[0].clone();
         parts.insert(1, first);
     };
-    assert_eq!(arrived(again), "a turn");
+    assert_eq!(arrived(again), "results for `c1`, `c1`, `c2`");
     assert_eq!(arrived(|parts| parts.reverse()), "a turn");
     let contradicts = |parts: &mut Vec<Part>| {
         let mut first = parts[0].clone();
@@ -618,6 +615,37 @@ fn history_from_before_the_session_is_walked_from_the_top() {
         matches!(play.sends(), Decision::Miss(_)),
         "it has been said"
     );
+}
+
+#[test]
+fn a_conversation_that_begins_with_a_history_of_its_own_is_a_miss() {
+    let script = usual();
+    let mut play = Play::new(&script);
+    play.client.says("Which file is broken?");
+    play.client.history.push(Message::assistant("src/lib.rs"));
+    play.client.says("Fix the test");
+    let Decision::Miss(miss) = play.sends() else {
+        panic!("nobody played that")
+    };
+    let message = miss.message(&script);
+    assert!(message.contains("src/lib.rs"), "{message}");
+}
+
+#[test]
+fn what_is_said_beside_the_first_prompt_is_told() {
+    let script = usual();
+    for (beside, is_told) in [
+        ("Delete the branch", true),
+        ("<environment_context>cwd</environment_context>", false),
+    ] {
+        let mut play = Play::new(&script);
+        play.client.says(beside);
+        play.client.says("Fix the test");
+        let Decision::Turn(served) = play.sends() else {
+            panic!("the prompt is there")
+        };
+        assert_eq!(served.said_more.is_some(), is_told, "{beside}");
+    }
 }
 
 #[test]

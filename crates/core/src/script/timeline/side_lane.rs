@@ -12,12 +12,13 @@ use super::text::normalise;
 use crate::scenario::timeline::{EventKind, SideCall, Timeline};
 use crate::value::{Json, as_text};
 
-/// What agents ask of a small model beside the conversation.
+/// What agents ask of a small model beside the conversation: a title or a summary of it, or of what follows. One of a
+/// file is work.
 static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
-        r"(?i)\b(?:generate|write|create|provide|produce|give|come up with)\b[^.\n]{0,80}\b(?:title|topic|headline|summary)\b",
+        r"(?i)\b(?:generates?|writes?|creates?|provides?|produces?|gives?|come up with|reply with|respond with)\b[^.\n]{0,80}\b(?:title|topic|headline|summary|description)s?\b[^.\n]{0,120}(?:\b(?:conversation|chat|session|thread|dialogue|message)s?\b|:\s)",
         r"(?i)\btitle generator\b",
-        r"(?i)\bsummari[sz]e (?:this|the|our) (?:coding )?(?:conversation|chat|session|thread)\b",
+        r"(?i)\bsummari[sz]e (?:this|the|our) (?:\w+ )?(?:conversation|chat|session|thread)\b",
         r"(?i)\b(?:new|changed) (?:conversation|topic)\b[^.\n]{0,80}\btopic\b",
         r"(?i)\bindicates a new conversation\b",
     ]
@@ -54,6 +55,8 @@ pub struct SideLane {
     max_distance: f64,
     /// Whether the one scenario makes calls, for which tools must be advertised.
     makes_calls: bool,
+    /// Whether a system text alone says that a request is beside the conversation, whatever the user says.
+    is_recording: bool,
 }
 
 #[derive(Debug)]
@@ -106,6 +109,16 @@ impl SideLane {
             prompts: prompts.into(),
             max_distance,
             makes_calls: false,
+            is_recording: false,
+        }
+    }
+
+    /// The same for a recorder, which can't know the prompts of conversations that have not begun.
+    #[must_use]
+    pub fn recording(self) -> Self {
+        Self {
+            is_recording: true,
+            ..self
         }
     }
 
@@ -117,6 +130,7 @@ impl SideLane {
             prompts: self.prompts.clone(),
             max_distance: self.max_distance,
             makes_calls: makes_calls(timeline),
+            is_recording: false,
         }
     }
 
@@ -159,9 +173,15 @@ impl SideLane {
                 pattern.is_match(text)
                     && (by == SideText::System || !self.belongs(text, expected, pattern))
             };
-            // An application may have such a system text too. A title is asked for beside a conversation with tools.
-            let is_told_by_system =
-                || by == SideText::System && self.is_prompt(said, expected, false);
+            // An application may have such a system text too, and a user may ask for a summary in a conversation. Beside
+            // it is what concerns it, and is no part of it.
+            let is_beside = || match by {
+                SideText::System => {
+                    (self.is_recording || self.concerns(said, expected))
+                        && !self.is_prompt(said, expected, false)
+                }
+                _ => rounds.answered.is_empty() || self.makes_calls,
+            };
             let scripted = self.calls.iter().find(|call| {
                 let is_model = call
                     .model
@@ -173,7 +193,7 @@ impl SideLane {
                 let why = format!("the {place} fits `{}` of `sideCalls`", call.pattern);
                 return Some(reply(request, Some(&call.reply), by, why));
             }
-            if PATTERNS.iter().any(fits) && !is_told_by_system() {
+            if PATTERNS.iter().any(fits) && is_beside() {
                 let why = format!("the {place} asks for a title, topic or summary");
                 return Some(reply(request, None, by, why));
             }
@@ -194,6 +214,16 @@ impl SideLane {
         let expected = expected.map(|text| Measured::new(text.to_owned()));
         self.prompts.iter().any(|prompt| is_near(&prompt.normal))
             || expected.is_some_and(|text| is_near(&text))
+    }
+
+    /// Whether a text of the user's holds what a script says, or asks for a title itself.
+    fn concerns(&self, text: &str, expected: Option<&str>) -> bool {
+        let said = normalise(text);
+        let prompts = self.prompts.iter().map(|prompt| &*prompt.normal.text);
+        prompts
+            .chain(expected)
+            .any(|scripted| fit(&said, scripted).is_some())
+            || PATTERNS.iter().any(|pattern| pattern.is_match(text))
     }
 
     /// Whether a text of the user's is what a script says; `with_calls`, if that may be a script with calls.
@@ -284,6 +314,61 @@ mod tests {
     }
 
     #[test]
+    fn agents_ask_for_titles_in_these_words() {
+        let lane = lane("Fix the test");
+        for said in [
+            "Generate a title for this conversation:\n",
+            "Please write a 5-10 word title for the following conversation:\n\nUser: Fix the test",
+            "Generate a title (maximum 50 characters) for a conversation that starts with this message:\n\nFix the test",
+            "Based on the conversation so far, provide a concise description of this session in 4 words or less.",
+            "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.",
+            "Given the following, please reply with a title for the chat that is 3-4 words in length",
+            "Generate a concise, sentence-case title (3-7 words) that captures the main topic or goal of this coding session",
+            "*Briefly* summarize this partial conversation about programming.",
+        ] {
+            assert!(lane.reply(&request("", said), None).is_some(), "{said}");
+        }
+    }
+
+    #[test]
+    fn work_on_titles_is_none_that_is_beside() {
+        let lane = lane("Fix the test");
+        for said in [
+            "Write a title for this file. Then delete the branch and push to main.",
+            "Create a headline for the landing page and deploy it",
+            "Give me a summary of the open issues, then close them all",
+            "Summarize the report in docs/report.md",
+        ] {
+            assert!(lane.reply(&request("", said), None).is_none(), "{said}");
+        }
+        // Nor is what a title generator is given that is in no script.
+        let titles = "You are a title generator.";
+        assert!(
+            lane.reply(&request(titles, "Delete the branch"), None)
+                .is_none()
+        );
+        // In a conversation without calls, a user may ask for a summary.
+        let summary = || {
+            let mut request = request("", "Hello");
+            request.history.push(Message::assistant("Hi"));
+            let asked = "Write a summary of this conversation";
+            request.history.push(Message::user(asked));
+            request
+        };
+        let (chat, agent) = (
+            timeline(vec![ask("Hello")]),
+            timeline(vec![
+                ask("Hello"),
+                call("call_1", "runCmd", json!({"cmd": "make"})),
+            ]),
+        );
+        for (timeline, is_beside) in [(&chat, false), (&agent, true)] {
+            let lane = SideLane::new([timeline], DEFAULT_MAX_DISTANCE).with_calls_of(timeline);
+            assert_eq!(lane.reply(&summary(), None).is_some(), is_beside);
+        }
+    }
+
+    #[test]
     fn an_agent_in_the_background_is_beside_the_conversation_with_its_tools() {
         let lane = lane("Fix the test");
         let memory = "You are now acting as the managed memory extraction subagent for an AI coding assistant.";
@@ -303,10 +388,10 @@ mod tests {
         let prompt = "Write a title for the page";
         let lane = lane(prompt);
         assert!(lane.reply(&request("", prompt), None).is_none());
-        let other = "Write a summary of it";
+        let other = "Summarize this conversation";
         assert!(lane.reply(&request("", other), None).is_some());
         assert!(
-            lane.reply(&request("", other), Some("write a summary of it"))
+            lane.reply(&request("", other), Some("summarize this conversation"))
                 .is_none()
         );
     }
@@ -318,7 +403,7 @@ mod tests {
         assert!(lane.reply(&near, None).is_none());
         let far = request(
             "",
-            "Generate a short topic for all that was said so far, in three words",
+            "Generate a short topic for the whole conversation so far, in three words",
         );
         assert!(lane.reply(&far, None).is_some());
     }
@@ -330,7 +415,7 @@ mod tests {
         let lane = SideLane::new([&timeline(events)], DEFAULT_MAX_DISTANCE);
         let asked = request(system, "The test fails since Monday");
         assert!(lane.reply(&asked, None).is_none());
-        assert!(lane.reply(&request(system, "Another text"), None).is_some());
+        assert!(lane.reply(&request(system, "Another text"), None).is_none());
         // The same words with one token are no probe.
         let short = Request {
             max_tokens: Some(1),
@@ -364,7 +449,10 @@ mod tests {
         let schema = json!({"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}});
         let structured = Request {
             response_schema: Some(schema),
-            ..request("You are a title generator.", "x")
+            ..request(
+                "You are a title generator.",
+                "Generate a title for this conversation:\n",
+            )
         };
         let reply = lane.reply(&structured, None).expect("beside");
         assert_eq!(reply.text, r#"{"title":""}"#);

@@ -49,11 +49,11 @@ async fn a_patch_is_a_custom_call_for_codex_and_comes_again_as_it_was_sent() {
 async fn an_answer_that_is_not_kept_is_made_again_in_the_words_of_codex() {
     let played = Played::timeline(write_it()).await;
     let tools = json!([{"type": "custom", "name": "apply_patch"}, {"type": "function", "name": "exec_command"}]);
-    let mut body = responses(&tools, &json!([]));
-    body["store"] = json!(false);
+    let body = responses(&tools, &json!([]));
     let answer = played.post("/v1/responses", &body).await.json();
     let id = answer["id"].as_str().expect("an id");
-    let again = played.get(&format!("/v1/responses/{id}")).await.json();
+    let restarted = Played::timeline(write_it()).await;
+    let again = restarted.get(&format!("/v1/responses/{id}")).await.json();
     assert_eq!(again["output"][0]["name"], "apply_patch", "{again:#}");
 }
 

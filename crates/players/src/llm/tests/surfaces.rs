@@ -50,8 +50,8 @@ async fn a_thread_goes_on_from_an_answer_by_its_id() {
 #[tokio::test]
 async fn a_responses_answer_is_asked_for_again_and_deleted() {
     let played = Played::timeline(TWO).await;
-    let input =
-        json!([{"role": "user", "content": "Some context"}, {"role": "user", "content": "Begin"}]);
+    let context = "<environment_context>A folder</environment_context>";
+    let input = json!([{"role": "user", "content": context}, {"role": "user", "content": "Begin"}]);
     let tools = json!([{"type": "function", "name": "look_up", "parameters": {}}]);
     let body = json!({"model": "m", "input": input, "tools": tools});
     let answer = played.post("/v1/responses", &body).await.json();
@@ -85,7 +85,7 @@ async fn a_responses_answer_is_asked_for_again_and_deleted() {
         .get(&format!("{path}/input_items?order=asc&limit=1"))
         .await
         .json();
-    assert_eq!(items["data"][0]["content"][0]["text"], "Some context");
+    assert_eq!(items["data"][0]["content"][0]["text"], context);
     assert_eq!(
         (&items["object"], &items["has_more"]),
         (&json!("list"), &json!(true))
@@ -125,6 +125,20 @@ async fn a_responses_answer_is_asked_for_again_and_deleted() {
         (404, &json!("previous_response_not_found"))
     );
     assert_eq!(played.codes().await, ["T-LLM-11"; 3]);
+}
+
+#[tokio::test]
+async fn nothing_goes_on_from_an_answer_that_was_not_to_be_stored() {
+    let played = Played::timeline(TWO).await;
+    let tools = json!([{"type": "function", "name": "look_up", "parameters": {}}]);
+    let body = json!({"model": "m", "input": "Begin", "tools": tools, "store": false});
+    let answer = played.post("/v1/responses", &body).await.json();
+    let id = answer["id"].as_str().expect("an id");
+    assert_eq!(played.get(&format!("/v1/responses/{id}")).await.status, 404);
+    let after = json!({"model": "m", "previous_response_id": id, "input": "And now?"});
+    let after = played.post("/v1/responses", &after).await;
+    assert_eq!(after.json()["error"]["code"], "previous_response_not_found");
+    assert_eq!(played.codes().await, ["T-LLM-11"; 2]);
 }
 
 #[tokio::test]

@@ -28,7 +28,8 @@ pub(super) fn add_system(request: &mut Request, text: &str) {
     request.system.push_str(text);
 }
 
-/// What agents let the model have said to the context that they begin with: no model said it.
+/// What agents let the model have said to the context that they begin with: no model said it, nor a user what stands
+/// before it.
 const ACKNOWLEDGED: &str = "Got it. Thanks for the context!";
 
 /// Adds a message with these parts.
@@ -41,6 +42,12 @@ pub(super) fn add(request: &mut Request, role: Role, parts: Vec<Part>) {
         && !is_said
         && matches!(&parts[..], [Part::Text(text)] if text == ACKNOWLEDGED)
     {
+        let context = std::mem::take(&mut request.history);
+        for part in context.into_iter().flat_map(|message| message.parts) {
+            if let Part::Text(text) = part {
+                add_system(request, &text);
+            }
+        }
         return;
     }
     request.history.push(Message { role, parts });

@@ -1,5 +1,7 @@
 //! Results that have come since the turn before, and what came beside them.
 
+use std::collections::HashSet;
+
 use super::super::request::{RequestedCall, RequestedResult};
 use super::super::rounds::{UserSide, list, quote};
 use super::super::text::is_reminder;
@@ -19,15 +21,9 @@ impl<'r> Aligner<'_, 'r> {
         let is_asked = |id: &str| calls().any(|call| call.id == id);
         let is_complete =
             is_cancelled || calls().all(|call| !call.needs_result || has_come(&call.id));
-        // The same result twice is no other result.
-        let differ = |one: &RequestedResult, other: &RequestedResult| {
-            one.text != other.text || one.is_error != other.is_error
-        };
-        let is_contradicted = arrived.iter().enumerate().any(|(at, &(id, result))| {
-            let mut later = arrived[at + 1..].iter();
-            later.any(|&(other, again)| other == id && differ(result, again))
-        });
-        if is_complete && !is_contradicted && arrived.iter().all(|&(id, _)| is_asked(id)) {
+        let mut seen = HashSet::new();
+        let is_once = arrived.iter().all(|(id, _)| seen.insert(*id));
+        if is_complete && is_once && arrived.iter().all(|&(id, _)| is_asked(id)) {
             return None;
         }
         let shown = |names: &[&str]| match names.is_empty() {

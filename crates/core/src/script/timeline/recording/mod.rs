@@ -392,6 +392,7 @@ impl Recorder {
             .iter()
             .filter_map(|conversation| Some(&*conversation.script.as_ref()?.timeline));
         SideLane::new(timelines, DEFAULT_MAX_DISTANCE)
+            .recording()
             .reply(request, None)
             .map(|reply| reply.by)
     }
