@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
-use regex::Regex;
+use regex::{Captures, Regex};
 
 /// `text` with plain signs and in one case. Characters that are the same letter become the same, whatever the
 /// language: `ß` and `SS`, `Σ`, `σ` and `ς`.
@@ -38,17 +38,24 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     text.chars().filter_map(plain_sign).collect()
 }
 
-/// `text` as somebody reads it on a page: [`plain`], without the marks of Markdown and HTML around words, ligatures and
-/// other forms of letters as the letters that they are.
+/// `text` as somebody reads it on a page: [`plain`], without the marks of Markdown and HTML around words, ligatures,
+/// entities and other forms of letters as the letters that they are.
 pub(crate) fn as_read(text: &str) -> Cow<'_, str> {
     static TAGS: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?i)</?(?:b|i|em|strong|u|s|del|ins|mark|span|code|small|sub|sup)>|<!--.*?-->")
             .expect("a fixed pattern")
     });
-    if text.is_ascii() && !text.contains(['*', '_', '`', '~', '<', '\\']) {
+    static ENTITIES: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-z]{2,5});").expect("a fixed pattern")
+    });
+    if text.is_ascii() && !text.contains(['*', '_', '`', '~', '<', '\\', '&']) {
         return text.into();
     }
-    let shown = ComposingNormalizerBorrowed::new_nfkc().normalize(text);
+    let shown = ENTITIES.replace_all(text, |found: &Captures<'_>| {
+        let shown = entity(&found[1]);
+        shown.map_or_else(|| found[0].to_owned(), String::from)
+    });
+    let shown = ComposingNormalizerBorrowed::new_nfkc().normalize(&shown);
     let shown = plain(&shown);
     let shown = TAGS.replace_all(&shown, "");
     let mut read = String::with_capacity(shown.len());
@@ -80,6 +87,29 @@ pub(crate) fn as_read(text: &str) -> Cow<'_, str> {
         true => text.into(),
         false => read.into(),
     }
+}
+
+/// The sign that an entity of HTML stands for, in what is between `&` and `;`.
+fn entity(name: &str) -> Option<char> {
+    let Some(number) = name.strip_prefix('#') else {
+        return Some(match name {
+            "amp" => '&',
+            "lt" => '<',
+            "gt" => '>',
+            "quot" => '"',
+            "apos" => '\'',
+            "nbsp" => ' ',
+            "shy" => '\u{ad}',
+            "ndash" => '–',
+            "mdash" => '—',
+            _ => return None,
+        });
+    };
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => number.parse(),
+    };
+    char::from_u32(code.ok()?)
 }
 
 /// `text` with letters and their accents as one sign.
@@ -142,6 +172,10 @@ mod tests {
                 "efficient full refund",
             ),
             ("- one\n* two\n~5", "- one\n* two\n~5"),
+            (
+                "&#114;efund &#x72;e&shy;fund R&amp;D a & b; &unknown;",
+                "refund refund R&D a & b; &unknown;",
+            ),
         ] {
             assert_eq!(as_read(written), read);
         }

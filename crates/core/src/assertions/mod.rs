@@ -38,7 +38,7 @@ mod values;
 mod view;
 mod words;
 
-pub use redact_fields::redacted;
+pub use redact_fields::{misspelt_redactions, redacted};
 pub use result::{
     Evidence, JudgedAssertion, Judgement, Run, TestResult, TestStatus, Totals, TraceSummary,
 };

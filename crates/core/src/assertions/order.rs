@@ -4,7 +4,8 @@ use serde_json::json;
 
 use super::Finding;
 use super::reach::{
-    described, is_about, selects, selects_alone, unknown_tool, unmet_help, unreachable_selector,
+    described, is_about, only_agents_name, selects, selects_alone, unknown_tool, unmet_help,
+    unreachable_selector,
 };
 use super::view::View;
 use super::words::{as_count, count_of};
@@ -203,6 +204,13 @@ pub(super) fn stop_after_success(
                 .filter_map(Moment::id),
         );
     }
+    let mut natives = forbid_following.iter();
+    if let Some(reason) = natives.find_map(|selector| only_agents_name(selector, view)) {
+        return Finding::fails(format!("nothing tells whether {forbidden} follows"))
+            .observed(json!({"success": success.json()}))
+            .help(reason)
+            .refs(success.id());
+    }
     let finding = Finding::holds(format!(
         "nothing forbidden follows the success in {}",
         success.words()
@@ -233,7 +241,7 @@ mod tests {
     };
     use super::*;
     use crate::scenario::AssertionCheck;
-    use crate::trace::Trace;
+    use crate::trace::{EventData, Trace};
 
     fn news() -> Trace {
         Events::new()
@@ -295,6 +303,30 @@ mod tests {
             assert_eq!(finding.verdict, expected, "{what}: {}", finding.message);
             assert!(!finding.vacuous);
         }
+    }
+
+    #[test]
+    fn results_do_not_have_the_agents_own_name_of_a_tool() {
+        let mut trace = news();
+        for event in &mut trace.events {
+            if let EventData::ToolCall(call) = &mut event.data
+                && &*call.tool == "web_fetch"
+            {
+                call.native_tool = Some("Fetch".into());
+            }
+        }
+        let stops = |kind: &str| AssertionCheck::StopAfterSuccess {
+            success_event: selector("error"),
+            forbid_following: vec![selects(kind, "Fetch")],
+            allowed_following_tools: Vec::new(),
+        };
+        for kind in ["tool_call", "tool_result"] {
+            let finding = judged(stops(kind), &trace);
+            assert_eq!(finding.verdict, Fails, "{kind}: {}", finding.message);
+        }
+        let help = judged(stops("tool_result"), &trace).help;
+        let help = help.expect("a way out");
+        assert!(help.contains("own name of `web_fetch`"), "{help}");
     }
 
     #[test]

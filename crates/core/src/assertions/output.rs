@@ -30,14 +30,20 @@ pub(super) fn contains(
             .refs(refs);
     }
     let folded = one_line(view.folded_output());
+    // Marks around words don't make it another text.
+    let read = view.read_output().map(|read| (read, one_line(&fold(read))));
     // An empty text is in everything, which says nothing.
     let holds = |part: &String| {
         if part.is_empty() {
             false
         } else if case_sensitive {
             output.contains(part.as_str())
+                || read
+                    .as_ref()
+                    .is_some_and(|(read, _)| read.contains(part.as_str()))
         } else {
-            folded.contains(&one_line(&fold(part)))
+            let part = one_line(&fold(part));
+            folded.contains(&part) || read.as_ref().is_some_and(|(_, read)| read.contains(&part))
         }
     };
     let mut broken = Vec::new();
@@ -260,6 +266,22 @@ mod tests {
     }
 
     #[test]
+    fn marks_around_words_make_no_other_text() {
+        let check = |case_sensitive| AssertionCheck::OutputContains {
+            any_of: Vec::new(),
+            all_of: vec!["total is 40 EUR".to_owned()],
+            regex: Vec::new(),
+            case_sensitive,
+        };
+        for output in ["The total is **40 EUR**.", "The `total` is 40&nbsp;EUR."] {
+            for case_sensitive in [false, true] {
+                let finding = judged(check(case_sensitive), &answer(output));
+                assert_eq!(finding.verdict, Holds, "{output}");
+            }
+        }
+    }
+
+    #[test]
     fn case_counts_if_asked() {
         let check = AssertionCheck::OutputContains {
             any_of: texts(&["growth"]),
@@ -337,6 +359,12 @@ mod tests {
             outputs.push(said.replace(' ', space));
         }
         outputs.push(said.to_uppercase());
+        outputs.push(
+            said.chars()
+                .map(|sign| format!("&#{};", u32::from(sign)))
+                .collect(),
+        );
+        outputs.push(said.replace('$', "&#x24;").replace(' ', "&nbsp;"));
         for output in outputs {
             let check = AssertionCheck::OutputOmits {
                 patterns: vec![pattern("guarantee a full refund of \\$40")],

@@ -194,6 +194,22 @@ pub(super) fn described(selector: &Selector) -> String {
     text
 }
 
+/// Why `selector` means no result or error: it has the agent's own name of a tool, which only calls have.
+pub(super) fn only_agents_name(selector: &Selector, view: &View<'_>) -> Option<String> {
+    let tool = selector.tool.as_ref()?;
+    let is_of_answers = matches!(
+        selector.event_type.as_deref(),
+        Some("tool_result" | "error")
+    );
+    let mut calls = view.calls().iter().map(|call| &call.data.tool);
+    let call = view.calls().iter().find(|call| call.is_of(tool))?;
+    let is_only_native = is_of_answers && !calls.any(|name| tool.matches(name));
+    is_only_native.then(|| {
+        let (own, name) = (tool.text(), &call.data.tool);
+        format!("`{own}` is the agent's own name of `{name}`: name results and errors so")
+    })
+}
+
 /// Why `selector` can mean no event of any trace, if it can't.
 pub(super) fn unreachable_selector(selector: &Selector, view: &View<'_>) -> Option<String> {
     if let Some(kind) = selector.event_type.as_deref() {
@@ -228,7 +244,8 @@ pub(super) fn unreachable_selector(selector: &Selector, view: &View<'_>) -> Opti
 
 /// Help for a selector that met no event.
 pub(super) fn unmet_help(selector: &Selector, view: &View<'_>) -> String {
-    if let Some(reason) = unreachable_selector(selector, view) {
+    let unreachable = || unreachable_selector(selector, view);
+    if let Some(reason) = only_agents_name(selector, view).or_else(unreachable) {
         return reason;
     }
     match &selector.tool {

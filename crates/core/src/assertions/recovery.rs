@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
+use super::view::names_tool;
 use super::{Finding, Verdict, View};
 use crate::scenario::ToolPattern;
 use crate::trace::{Event, EventData, ToolCall, ToolResult};
@@ -19,10 +20,10 @@ pub(super) fn retried_as_allowed(
     min_backoff_ms: Option<u64>,
 ) -> Finding {
     let mut run = Run::default();
-    for event in &view.trace.events {
+    for (position, event) in view.events().enumerate() {
         match &event.data {
-            EventData::ToolCall(call) if tool.matches(&call.tool) => run.called(event, call),
-            EventData::ToolResult(result) if tool.matches(&result.tool) => {
+            EventData::ToolCall(call) if names_tool(tool, call) => run.called(event, call),
+            EventData::ToolResult(result) if view.is_result_of(position, result, tool) => {
                 run.answered(event, result);
             }
             EventData::ErrorHappened(error) => {
@@ -312,7 +313,7 @@ fn same_call_key(args: &Json) -> String {
 }
 
 /// The same value with its keys in order, and whole numbers written as such.
-fn sorted(value: &Json) -> Json {
+pub(super) fn sorted(value: &Json) -> Json {
     match value {
         Json::Object(fields) => {
             let in_order: std::collections::BTreeMap<&String, &Json> = fields.iter().collect();

@@ -9,7 +9,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::Outcome;
-use crate::diagnostic::{Diagnostic, Place};
+use super::document::document;
+use crate::diagnostic::{Diagnostic, Place, codes, did_you_mean};
 use crate::scenario::TestCase;
 use crate::source::SourceFile;
 use crate::trace::{Event, EventData, Other, Trace};
@@ -51,6 +52,47 @@ pub fn redacted<'a>(case: &TestCase, trace: &'a Trace) -> Cow<'a, Trace> {
     let mut trace = trace.clone();
     redactor.trace(&mut trace);
     Cow::Owned(trace)
+}
+
+/// Names in `redact_fields` that `trace` has nowhere, while it has one that is written almost so: what stands there is
+/// written as it is.
+pub fn misspelt_redactions(case: &TestCase, trace: &Trace) -> Vec<Diagnostic> {
+    if case.redact_fields.is_empty() {
+        return Vec::new();
+    }
+    let mut keys = HashSet::new();
+    collect_keys(&document(trace), &mut keys);
+    let names = case
+        .redact_fields
+        .iter()
+        .filter(|name| !name.starts_with('/'));
+    let unmet = names.filter(|name| !keys.contains(&name.to_lowercase()));
+    unmet
+        .filter_map(|name| {
+            let meant = did_you_mean(&name.to_lowercase(), keys.iter().map(String::as_str))?;
+            let message = format!("`redact_fields` has `{name}`, which the trace has nowhere");
+            let warning = Diagnostic::warning(codes::CASE_FIELD_VALUE, message)
+                .with_note(format!("in {}", case.source.name()))
+                .with_help(format!(
+                    "did you mean `{meant}`? It stands in what is written"
+                ));
+            Some(warning)
+        })
+        .collect()
+}
+
+/// The names of all fields, in small letters.
+fn collect_keys(json: &Json, keys: &mut HashSet<String>) {
+    match json {
+        Json::Object(members) => {
+            for (name, value) in members {
+                keys.insert(name.to_lowercase());
+                collect_keys(value, keys);
+            }
+        }
+        Json::Array(items) => items.iter().for_each(|item| collect_keys(item, keys)),
+        _ => {}
+    }
 }
 
 impl FieldRedactor {

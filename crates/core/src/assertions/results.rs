@@ -1,5 +1,8 @@
 //! What tools answered, and what stands anywhere in the trace.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::json;
 use serde_json_path::JsonPath;
 
@@ -9,6 +12,7 @@ use super::values::equals;
 use super::values::{Schema, holds_part, mismatch};
 use super::view::View;
 use super::words::{as_count, brief, count_of, evidence};
+use crate::diagnostic::did_you_mean;
 use crate::scenario::{ToolPattern, ValueTest};
 use crate::trace::{Event, EventData, ToolResult};
 use crate::value::Json;
@@ -26,9 +30,7 @@ pub(super) fn tool_result(
         .iter()
         .enumerate()
         .filter_map(|(position, event)| match &event.data {
-            EventData::ToolResult(result)
-                if tool.matches(&result.tool) || view.answers_call_of(position, tool) =>
-            {
+            EventData::ToolResult(result) if view.is_result_of(position, result, tool) => {
                 Some((event, result))
             }
             _ => None,
@@ -261,6 +263,12 @@ pub(super) fn json_path(
             count_of(found, "place")
         ));
     }
+    if nodes.is_empty()
+        && broken.is_empty()
+        && let Some(fault) = unknown_root(path)
+    {
+        broken.push(fault);
+    }
     let events = events_of(
         located
             .locations()
@@ -285,6 +293,39 @@ pub(super) fn json_path(
         .help("the path starts at the whole trace: `$.events[*].data`, `$.final_output.content`, `$.metrics`")
         .refs(events)
 }
+
+/// What no trace has where a path starts: that nothing is there says nothing.
+fn unknown_root(path: &JsonPath) -> Option<String> {
+    static ROOT: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"^\$(?:\.([A-Za-z_][\w-]*)|\[['"]([^'"]*)['"]\])"#).expect("a fixed pattern")
+    });
+    let path = path.to_string();
+    let found = ROOT.captures(&path)?;
+    let name = found.get(1).or_else(|| found.get(2))?.as_str();
+    if ROOTS.contains(&name) {
+        return None;
+    }
+    let meant = did_you_mean(name, ROOTS.iter().copied());
+    let meant = meant.map_or_else(String::new, |meant| format!(": did you mean `{meant}`?"));
+    Some(format!("a trace has no `{name}` at its top{meant}"))
+}
+
+/// What a trace may have at its top.
+const ROOTS: &[&str] = &[
+    "schema_version",
+    "trace_id",
+    "test_case_id",
+    "test_run_id",
+    "adapter",
+    "capabilities",
+    "scenario",
+    "input_messages",
+    "events",
+    "final_output",
+    "status",
+    "metrics",
+    "artifacts",
+];
 
 /// A single node as it is, any number as a list.
 fn equals_nodes(nodes: &[&Json], wanted: &Json) -> bool {
@@ -541,6 +582,11 @@ mod tests {
                 Holds,
             ),
             ("$.metrics.retry_count", Some(json!(0)), None, None, Holds),
+            // What no trace has says nothing by its absence.
+            ("$.evnts[*]", None, None, Some(0), Fails),
+            ("$['evnts'][*]", None, Some(false), None, Fails),
+            ("$.events[99]", None, Some(false), None, Holds),
+            ("$..retries", None, None, Some(0), Holds),
             (
                 "$.events[?@.type == 'tool_call'].data.tool",
                 Some(json!(["web_search", "web_search", "raw", "silent"])),

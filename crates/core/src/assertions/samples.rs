@@ -75,6 +75,14 @@ impl Events {
         }))
     }
 
+    /// What the agent says on the way.
+    pub(super) fn message(self, content: &str) -> Self {
+        self.event(EventData::Message(crate::trace::Message {
+            role: "assistant".into(),
+            content: content.into(),
+        }))
+    }
+
     pub(super) fn error(self, tool: &str, call_id: Option<&str>, error_type: &str) -> Self {
         self.event(EventData::ErrorHappened(ErrorHappened {
             scope: "tool".into(),

@@ -4,11 +4,14 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
+use super::fold::fold;
+use super::recovery::sorted;
+use super::view::{dotted, names_tool};
 use super::words::as_count;
-use super::{Finding, View};
+use super::{Finding, Verdict, View};
 use crate::scenario::{TestCase, ToolPattern, Trigger};
 use crate::trace::{Event, EventData, Header, ToolCall};
-use crate::value::Json;
+use crate::value::{Json, as_text};
 
 /// The scheduler started the task, and something happened in it.
 pub(super) fn task_ran(
@@ -117,13 +120,15 @@ pub(super) fn sent(
     let mut calls: HashMap<&str, (&Event, &ToolCall)> = HashMap::new();
     let mut tried = 0_u64;
     let mut sends: Vec<(&Event, Option<(&Event, &ToolCall)>)> = Vec::new();
-    for event in &view.trace.events {
+    for (position, event) in view.events().enumerate() {
         match &event.data {
-            EventData::ToolCall(call) if tool.matches(&call.tool) => {
+            EventData::ToolCall(call) if names_tool(tool, call) => {
                 tried += 1;
                 calls.insert(&call.call_id, (event, call));
             }
-            EventData::ToolResult(result) if result.success && tool.matches(&result.tool) => {
+            EventData::ToolResult(result)
+                if result.success && view.is_result_of(position, result, tool) =>
+            {
                 // A call is one send, however often its result is told.
                 let call = calls.remove(result.call_id.as_ref());
                 let is_told_again = call.is_none()
@@ -138,7 +143,7 @@ pub(super) fn sent(
         }
     }
     let count = u64::try_from(sends.len()).unwrap_or(u64::MAX);
-    let duplicates = dedupe_by
+    let (duplicates, untold) = dedupe_by
         .map(|key| duplicates(&sends, key))
         .unwrap_or_default();
     let observed = json!({
@@ -184,6 +189,14 @@ pub(super) fn sent(
             finding
         };
     }
+    if let (Some(id), Some(key)) = (untold, dedupe_by) {
+        let message =
+            format!("{seen}; the send in {id} has no `{key}` that would tell it from others");
+        return Finding::new(Verdict::Undecided, message)
+            .observed(observed)
+            .refs(refs)
+            .help("`dedupe_by` is the dotted name of an argument that each send has");
+    }
     let finding = Finding::holds(format!("{seen}; expected {expected}"))
         .observed(observed)
         .refs(refs);
@@ -194,37 +207,30 @@ pub(super) fn sent(
     }
 }
 
-/// Sends with the same value of an argument, and their events.
-fn duplicates(
-    sends: &[(&Event, Option<(&Event, &ToolCall)>)],
+/// Sends with the same value of an argument, however it is written, and their events; and the event of the first that
+/// doesn't have it.
+fn duplicates<'e>(
+    sends: &[(&'e Event, Option<(&Event, &ToolCall)>)],
     key: &str,
-) -> Vec<(String, Vec<String>)> {
-    let mut order: Vec<(String, Vec<String>)> = Vec::new();
+) -> (Vec<(String, Vec<&'e str>)>, Option<&'e str>) {
+    let mut order: Vec<(String, Vec<&str>)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
+    let mut untold = None;
     for (event, call) in sends {
-        let value = call.and_then(|(_, call)| reach(&call.args, key));
+        let value = call.and_then(|(_, call)| dotted(&call.args, key));
         let Some(value) = value.filter(|value| !value.is_null()) else {
+            untold = untold.or(Some(event.event_id.as_str()));
             continue;
         };
-        let text = value.to_string();
-        let place = *places.entry(text.clone()).or_insert(order.len());
+        let written = fold(as_text(&sorted(value)).trim()).into_owned();
+        let place = *places.entry(written).or_insert(order.len());
         if place == order.len() {
-            order.push((text, Vec::new()));
+            order.push((value.to_string(), Vec::new()));
         }
-        order[place].1.push(event.event_id.clone());
+        order[place].1.push(&event.event_id);
     }
     order.retain(|(_, events)| events.len() > 1);
-    order
-}
-
-/// The value at a dotted key; a key that has dots itself is found as well.
-fn reach<'a>(args: &'a Json, key: &str) -> Option<&'a Json> {
-    args.get(key).or_else(|| {
-        key.split('.').try_fold(args, |value, part| match value {
-            Json::Array(items) => items.get(part.parse::<usize>().ok()?),
-            value => value.get(part),
-        })
-    })
+    (order, untold)
 }
 
 #[cfg(test)]

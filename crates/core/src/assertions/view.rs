@@ -196,8 +196,18 @@ impl<'a> View<'a> {
             .collect()
     }
 
+    /// Whether the result at `position` is one of `tool`, or of a call that is of it.
+    pub(crate) fn is_result_of(
+        &self,
+        position: usize,
+        result: &ToolResult,
+        tool: &ToolPattern,
+    ) -> bool {
+        tool.matches(&result.tool) || self.answers_call_of(position, tool)
+    }
+
     /// Whether the event at `position` belongs to a call of `tool`.
-    pub(crate) fn answers_call_of(&self, position: usize, tool: &ToolPattern) -> bool {
+    fn answers_call_of(&self, position: usize, tool: &ToolPattern) -> bool {
         match self.left_out {
             None => self.call_at(position).is_some_and(|call| call.is_of(tool)),
             Some(left_out) => {

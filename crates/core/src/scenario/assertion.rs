@@ -7,6 +7,15 @@ use super::test_case::ToolPattern;
 use crate::source::Span;
 use crate::value::Json;
 
+/// What a trace may be able to tell, and whether one of a replay bundle is, if that doesn't say.
+pub const CAPABILITIES: &[(&str, bool)] = &[
+    ("supports_tool_trace", true),
+    ("supports_memory_events", false),
+    ("supports_scheduler_context", false),
+    ("supports_container_metadata", false),
+    ("supports_replay", true),
+];
+
 /// An entry of `assertions`.
 #[derive(Debug, Clone)]
 pub struct Assertion {

@@ -14,8 +14,8 @@ mod tools;
 
 pub use answers::{Answers, ElicitationAction, ElicitationAnswer, QuestionMatch};
 pub use assertion::{
-    ArgsMatch, Assertion, AssertionCheck, ExpectedCall, OutputFormat, Selector, Severity,
-    TextPattern, TrajectoryMode, ValueTest, Which,
+    ArgsMatch, Assertion, AssertionCheck, CAPABILITIES, ExpectedCall, OutputFormat, Selector,
+    Severity, TextPattern, TrajectoryMode, ValueTest, Which,
 };
 pub use condition::{Comparison, Condition, Operand};
 pub use roles::{is_role, roles};

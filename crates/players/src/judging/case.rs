@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use cuecard_core::assertions::mutate::mutate;
-use cuecard_core::assertions::{Outcome, OutcomeStatus, Run, TestResult};
+use cuecard_core::assertions::{Outcome, OutcomeStatus, Run, TestResult, misspelt_redactions};
 use cuecard_core::diagnostic::{Diagnostic, Severity};
 use cuecard_core::formats::detect::{FileKind, detect};
 use cuecard_core::formats::test_case;
@@ -124,7 +124,9 @@ fn judge_case(
         offering.to_mut().tools.offered = recorded.offered;
     }
     let case = &*offering;
-    let (found, errors) = strictly(recorded.warnings, setup.strict);
+    let misspelt = misspelt_redactions(case, &recorded.sifted.trace);
+    let found = recorded.warnings.into_iter().chain(misspelt).collect();
+    let (found, errors) = strictly(found, setup.strict);
     if !errors.is_empty() {
         return Judged {
             warnings,

@@ -122,3 +122,16 @@ fn times_that_nobody_measured_decide_nothing() {
     assert_eq!(verdict(1, None), Verdict::Holds);
     assert_eq!(verdict(0, Some(1)), Verdict::Fails);
 }
+
+#[test]
+fn a_tool_may_be_called_as_the_agent_calls_it() {
+    let tool = tools(&["Fetch"]).remove(0);
+    let mut trial = run("cdcs");
+    for event in &mut trial.trace.events {
+        if let EventData::ToolCall(call) = &mut event.data {
+            call.native_tool = Some("Fetch".into());
+        }
+    }
+    let finding = retried_as_allowed(&trial.view(), &tool, 9, &["timeout".to_owned()], None);
+    assert_eq!(finding.verdict, Verdict::Fails, "{}", finding.message);
+}

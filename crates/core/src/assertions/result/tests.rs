@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::*;
+use crate::assertions::misspelt_redactions;
 use crate::diagnostic::codes;
 use crate::scenario::{ExpectedOutcome, Severity, TestContext, TestTools};
 use crate::source::{SourceFile, Span};
@@ -296,4 +297,19 @@ fn evidence_is_bounded_and_begins_with_what_failed() {
     let last = judged.result.evidence.last().expect("evidence");
     assert_eq!(last.event_id, "e299");
     assert!(last.text.chars().count() <= MAX_EVIDENCE_TEXT + 1);
+}
+
+#[test]
+fn a_field_that_is_misspelt_is_told_before_it_is_written() {
+    let trace = trace(json!({"password": "s3cret", "to": "ada"}), "");
+    for (name, told) in [
+        ("pasword", 1),
+        ("password", 0),
+        ("Password", 0),
+        ("iban", 0),
+        ("/events/0/data/args/to", 0),
+    ] {
+        let found = misspelt_redactions(&case(&[name]), &trace);
+        assert_eq!(found.len(), told, "{name}: {found:?}");
+    }
 }

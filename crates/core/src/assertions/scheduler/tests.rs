@@ -106,6 +106,13 @@ fn successful_sends_are_counted() {
         finding.observed["duplicates"],
         json!([{ "key": "\"a\"", "events": ["e2", "e4"] }])
     );
+    // However it is written, it is the same message.
+    let again = [("Ann ", true), ("ann", true)];
+    let finding = count(&again, None, None, None, Some("message.text"));
+    assert_eq!(finding.verdict, Verdict::Fails, "{}", finding.message);
+    // Nobody knows whether it was sent twice.
+    let finding = count(&[("a", true)], None, None, None, Some("message.txt"));
+    assert_eq!(finding.verdict, Verdict::Undecided, "{}", finding.message);
     let none = count(&[], Some(0), None, None, None);
     assert!(none.vacuous && none.verdict == Verdict::Holds);
     assert_eq!(count(&[], None, None, None, None).verdict, Verdict::Fails);
@@ -118,4 +125,14 @@ fn successful_sends_are_counted() {
         sent(&twice.view(), &tool, Some(1), None, None, None).verdict,
         Verdict::Holds
     );
+}
+
+#[test]
+fn a_tool_may_be_called_as_the_agent_calls_it() {
+    let tool = tools(&["SendMessage"]).remove(0);
+    let trial = Trial::new("x")
+        .event("tool_call", json!({ "tool": "outbound_send", "native_tool": "SendMessage", "call_id": "c", "args": {} }))
+        .event("tool_result", json!({ "tool": "outbound_send", "call_id": "c", "success": true }));
+    let finding = sent(&trial.view(), &tool, Some(1), None, None, None);
+    assert_eq!(finding.verdict, Verdict::Holds, "{}", finding.message);
 }

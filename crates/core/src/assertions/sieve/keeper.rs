@@ -23,6 +23,12 @@ impl Look<'_> {
         self.is("tool_call") && self.is_about(tool)
     }
 
+    /// Whether it is a result of `tool`, or of a call that is of it, where calls are followed.
+    pub(super) fn is_result_of(&self, tool: &ToolPattern) -> bool {
+        self.is("tool_result")
+            && (self.is_about(tool) || self.answered.is_some_and(|call| call.is_of(tool)))
+    }
+
     /// Whether the event itself names `tool`; a call may name it as the agent does.
     pub(super) fn is_about(&self, tool: &ToolPattern) -> bool {
         let names = |name: Option<&str>| name.is_some_and(|name| tool.matches(name));

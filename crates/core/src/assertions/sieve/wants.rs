@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::keeper::{Keeper, Kept, Look};
 use crate::assertions::MOST_REFS;
 use crate::assertions::order::violates;
+use crate::assertions::questions::asked_in;
 use crate::assertions::reach::selects_alone;
 use crate::assertions::results::ResultTest;
 use crate::assertions::scheduler::wanted_task;
@@ -88,7 +89,10 @@ impl<'c> Wants<'c> {
         for (idx, assertion) in case.assertions.iter().enumerate() {
             follows_calls |= matches!(
                 assertion.check,
-                Check::ToolResultMatches { .. } | Check::MaxErrors { .. }
+                Check::ToolResultMatches { .. }
+                    | Check::MaxErrors { .. }
+                    | Check::RetryPolicyRespected { .. }
+                    | Check::SchedulerOutboundCount { .. }
             );
             let of_assertion = of_assertion(assertion, case, header);
             keepers.extend(of_assertion.into_iter().map(|keeper| (Some(idx), keeper)));
@@ -239,9 +243,19 @@ fn of_assertion<'c>(
             vec![first_of(success_event), violations]
         }
         Check::AskClarifyingWhenAmbiguous {
-            forbidden_tools, ..
+            forbidden_tools,
+            question_patterns,
         } => {
+            let has_asked = Rc::new(Cell::new(false));
+            let waits = has_asked.clone();
+            let is_said = |look: &Look<'_>| look.is("message") || look.is("final_output");
             vec![
+                Keeper::first(1, is_said).that(move |event| {
+                    let asks = asked_in(event, question_patterns).is_some();
+                    has_asked.set(has_asked.get() || asks);
+                    asks
+                }),
+                Keeper::first(1, move |look| waits.get() && look.is("message_received")),
                 Keeper::first(MOST_REFS, |look| {
                     forbidden_tools.iter().any(|tool| look.calls(tool))
                 })
@@ -253,10 +267,7 @@ fn of_assertion<'c>(
             json_path,
             test,
         } => {
-            let is_result = move |look: &Look<'_>| {
-                look.is("tool_result")
-                    && (look.is_about(tool) || look.answered.is_some_and(|call| call.is_of(tool)))
-            };
+            let is_result = move |look: &Look<'_>| look.is_result_of(tool);
             let test = ResultTest::new(json_path.as_ref(), test);
             vec![
                 first_calls_of(tool),
@@ -279,10 +290,10 @@ fn of_assertion<'c>(
         Check::MaxErrors { .. } => vec![Keeper::all(is_error)],
         Check::GracefulFailureOutput { .. } => vec![Keeper::first(MOST_REFS, is_error).counting()],
         Check::RetryPolicyRespected { tool, .. } => vec![Keeper::all(move |look| {
-            look.is("error") || (is_call(look) || look.is("tool_result")) && look.is_about(tool)
+            look.is("error") || look.calls(tool) || look.is_result_of(tool)
         })],
         Check::SchedulerOutboundCount { tool, .. } => vec![Keeper::all(move |look| {
-            (is_call(look) || look.is("tool_result")) && look.is_about(tool)
+            look.calls(tool) || look.is_result_of(tool)
         })],
         Check::SchedulerTaskRuns { task_id, .. } => {
             let wanted = wanted_task(case, header, task_id.as_deref()).map(str::to_owned);

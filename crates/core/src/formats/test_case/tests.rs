@@ -436,6 +436,19 @@ fn parameters_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn a_misspelt_capability_is_warned_about() {
+    let said = |name: &str| {
+        let text = with_assertions(&format!(
+            "  - {{ id: a, type: must_call_tool, requires_capabilities: [{name}], params: {{ tool: x }} }}\n"
+        ));
+        reading(&text).diagnostics.len()
+    };
+    assert_eq!(said("supports_tol_trace"), 1);
+    assert_eq!(said("supports_tool_trace"), 0);
+    assert_eq!(said("sees_the_future"), 0);
+}
+
+#[test]
 fn selectors_that_never_match_are_warned_about() {
     let order = |before: &str| {
         let params = format!("{{ before: {before}, after: {{ event_type: final_output }} }}");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::scenario::CAPABILITIES;
 use crate::trace::{
     Adapter, End, Event, EventData, FinalOutput, Header, Metrics, RunStatus, SCHEMA_VERSION, Trace,
 };
@@ -139,15 +140,6 @@ pub(super) fn capabilities(told: &serde_json::Map<String, Json>) -> Json {
     }
     Json::Object(flags)
 }
-
-/// The known flags with their defaults.
-pub(super) const CAPABILITIES: &[(&str, bool)] = &[
-    ("supports_tool_trace", true),
-    ("supports_memory_events", false),
-    ("supports_scheduler_context", false),
-    ("supports_container_metadata", false),
-    ("supports_replay", true),
-];
 
 /// Given ids are kept, a second time with a number; the others count the events, and step aside where such an id
 /// was given.

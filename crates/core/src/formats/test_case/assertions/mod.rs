@@ -15,7 +15,7 @@ use super::{fields, values};
 use crate::diagnostic::{codes, did_you_mean};
 use crate::formats::fields::Field;
 use crate::formats::reader::{Object, Reader};
-use crate::scenario::{Assertion, AssertionCheck, Severity};
+use crate::scenario::{Assertion, AssertionCheck, CAPABILITIES, Severity};
 use crate::source::json::{Node, NodeKind};
 use crate::value::{Json, cut};
 
@@ -184,6 +184,7 @@ fn assertion(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Asse
     let id = values::text(reader, object, "id");
     let severity = reader.one_of(object, "severity", "`severity`", SEVERITIES);
     let mut capabilities = values::texts(reader, object, "requires_capabilities");
+    misspelt_capabilities(reader, object, &capabilities);
     let kind = kind(reader, object);
     let empty = Node {
         kind: NodeKind::Object(Vec::new()),
@@ -227,6 +228,24 @@ fn assertion(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Asse
         },
         span: node.span,
     })
+}
+
+/// Warns about a capability that is written almost as a known one: an assertion that needs what no trace has is skipped.
+fn misspelt_capabilities(reader: &mut Reader<'_>, object: Object<'_>, names: &[String]) {
+    let known = || CAPABILITIES.iter().map(|(name, _)| *name);
+    let unknown = names.iter().filter(|name| !known().any(|one| one == *name));
+    for name in unknown {
+        let Some(meant) = did_you_mean(name, known()) else {
+            continue;
+        };
+        let key = "requires_capabilities";
+        let span = object.get(key).map_or(object.node.span, |node| node.span);
+        let message = format!("no trace says that it has `{}`", cut(name, 60));
+        let diagnostic = reader.warning(codes::ASSERT_NEVER, span, message);
+        diagnostic.pointer = Some(object.child_pointer(key));
+        diagnostic.label = Some(format!("did you mean `{meant}`?"));
+        diagnostic.help = Some("the assertion would always be skipped".to_owned());
+    }
 }
 
 fn kind(reader: &mut Reader<'_>, object: Object<'_>) -> Option<&'static Kind> {

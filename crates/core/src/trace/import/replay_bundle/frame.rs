@@ -6,8 +6,9 @@ use super::fields;
 use super::reader::{Object, Reader};
 use super::step::Script;
 use crate::diagnostic::codes;
+use crate::scenario::CAPABILITIES;
 use crate::source::json::{Node, NodeKind};
-use crate::trace::import::builder::{CAPABILITIES, Frame, capabilities, read_time};
+use crate::trace::import::builder::{Frame, capabilities, read_time};
 use crate::trace::{Adapter, FinalOutput, RunStatus};
 use crate::value::Json;
 

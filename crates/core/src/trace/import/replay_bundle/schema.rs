@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::fields::{self, StepType};
-use crate::trace::import::builder::CAPABILITIES;
+use crate::scenario::CAPABILITIES;
 use crate::value::Json;
 use crate::value::fields::{object, schema_document};
 
