@@ -272,7 +272,8 @@ fn json_document(output: &str, required_keys: &[String], schema: Option<&Json>) 
 /// What is inside the fenced code block that `text` is, else `text`.
 fn inside_fence(text: &str) -> &str {
     let inside = || {
-        let body = text.strip_prefix("```")?.strip_suffix("```")?;
+        let fence = if text.starts_with('~') { "~~~" } else { "```" };
+        let body = text.strip_prefix(fence)?.strip_suffix(fence)?;
         let (info, body) = body.split_once('\n')?;
         let is_json = info.trim().is_empty() || info.trim().eq_ignore_ascii_case("json");
         is_json.then_some(body)
@@ -547,6 +548,7 @@ mod tests {
             &[
                 r#"{"a": 1, "b": {"c": null}}"#,
                 "```json\n{\"a\": 1, \"b.c\": 2}\n```",
+                "~~~json\n{\"a\": 1, \"b.c\": 2}\n~~~",
                 "\n```\n{\"a\": 1, \"b\": {\"c\": 2}}```\n",
             ],
             &[

@@ -385,9 +385,15 @@ async fn serve_share(stand_in: Arc<StandIn>, share: Share, accepting: impl Futur
     let stop = stand_in.stop.clone();
     // Each request takes a handle: counted for all threads together, they would wait for each other's counts.
     let stand_in = Arc::new(stand_in);
-    let serving = share.serve(stop.clone(), move |request, busy| {
-        service::handle(stand_in.clone(), request, busy)
-    });
+    let told = stand_in.clone();
+    let serving = share.serve(
+        stop.clone(),
+        move |request, busy| service::handle(stand_in.clone(), request, busy),
+        move || {
+            let stand_in = told.clone();
+            async move { stand_in.find(service::not_http()).await }
+        },
+    );
     tokio::select! {
         _ = async { tokio::join!(serving, accepting) } => {}
         () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {}

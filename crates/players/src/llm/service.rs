@@ -124,6 +124,15 @@ fn refused_unread(status: StatusCode) -> Diagnostic {
     Diagnostic::note(codes::REQUEST_REFUSED, message)
 }
 
+/// A connection on which something came that is no HTTP.
+pub(super) fn not_http() -> Diagnostic {
+    Diagnostic::error(
+        codes::MODEL_UNSERVED,
+        "a connection was refused: what came on it is no HTTP",
+    )
+    .with_help("a client that speaks TLS needs an address with `http://`, not `https://`")
+}
+
 /// A refusal of the guard in the form of the provider.
 pub(super) fn shaped(arrived: &Arrived<'_>, refusal: Response) -> Response {
     let Some(RefusedByListener(message)) = refusal.extensions().get() else {

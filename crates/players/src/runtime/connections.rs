@@ -158,11 +158,14 @@ impl Share {
     }
 
     /// Answers every request until `stop`; after that what is under way is finished, and connections that wait for
-    /// another request are closed. Who drops this ends the rest.
-    pub async fn serve<A, F>(mut self, stop: CancellationToken, answer: A)
+    /// another request are closed. Who drops this ends the rest. `not_http` is told of each connection on which something
+    /// came that is no HTTP.
+    pub async fn serve<A, F, N, G>(mut self, stop: CancellationToken, answer: A, not_http: N)
     where
         A: Fn(Request, Busy) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Response> + Send + 'static,
+        N: Fn() -> G + Clone + Send + Sync + 'static,
+        G: Future<Output = ()> + Send,
     {
         // Each connection looks at it whenever it is awake, and other shares do so on other threads.
         let stop = stop.child_token();
@@ -181,8 +184,11 @@ impl Share {
             if let Ok(stream) = TcpStream::from_std(stream) {
                 let stream = PatientStream::new(stream, self.patience, place);
                 let serving = serve(stream, stop.clone(), answer.clone());
+                let not_http = not_http.clone();
                 connections.spawn(async move {
-                    serving.await;
+                    if !serving.await {
+                        not_http().await;
+                    }
                     drop(open);
                 });
             }
@@ -191,8 +197,8 @@ impl Share {
     }
 }
 
-/// Serves one connection to its end, or until `stop` and the end of the answer under way.
-async fn serve<A, F>(stream: PatientStream, stop: CancellationToken, answer: A)
+/// Serves one connection to its end, or until `stop` and the end of the answer under way; whether all that came was HTTP.
+async fn serve<A, F>(stream: PatientStream, stop: CancellationToken, answer: A) -> bool
 where
     A: Fn(Request, Busy) -> F,
     F: Future<Output = Response> + Send,
@@ -211,11 +217,12 @@ where
     tokio::select! {
         biased;
         // A client that breaks off, or sends what is no HTTP, has been told or can't be.
-        _ = connection.as_mut() => return,
+        ended = connection.as_mut() => return !ended.is_err_and(|error| error.is_parse()),
         () = stop.cancelled() => {}
     }
     connection.as_mut().graceful_shutdown();
     let _ = connection.await;
+    true
 }
 
 #[cfg(test)]

@@ -95,9 +95,8 @@ impl RecordLlm {
             stop.clone(),
             queue.clone(),
         ));
-        let server = share.serve(stop.clone(), move |request, busy| {
-            proxy::handle(proxy.clone(), request, busy)
-        });
+        let answer = move |request, busy| proxy::handle(proxy.clone(), request, busy);
+        let server = share.serve(stop.clone(), answer, || async {});
         tokio::spawn(accept(acceptor, hand_in, stop.clone()));
         Ok(RunningRecorder {
             address,

@@ -1,5 +1,7 @@
 //! What SDKs ask beside answers, and web pages.
 
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
 use super::*;
 
 const TWO: &str = "  - userInputs: [[0, Begin]]
@@ -139,6 +141,26 @@ async fn nothing_goes_on_from_an_answer_that_was_not_to_be_stored() {
     let after = played.post("/v1/responses", &after).await;
     assert_eq!(after.json()["error"]["code"], "previous_response_not_found");
     assert_eq!(played.codes().await, ["T-LLM-11"; 2]);
+}
+
+#[tokio::test]
+async fn a_connection_that_speaks_no_http_fails_the_run() {
+    let played = Played::timeline(TWO).await;
+    let url = played.url("");
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
+    for sent in [
+        &b"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x03"[..],
+        b"HELO there\r\n\r\n",
+    ] {
+        let mut stream = tokio::net::TcpStream::connect(address)
+            .await
+            .expect("it listens");
+        stream.write_all(sent).await.expect("it reads");
+        let mut answer = Vec::new();
+        // Whatever it answers, it ends the connection.
+        let _ = stream.read_to_end(&mut answer).await;
+    }
+    assert_eq!(played.codes().await, ["T-LLM-11"]);
 }
 
 #[tokio::test]
