@@ -357,15 +357,20 @@ async fn refused(stand_in: &StandIn, arrived: &Arrived<'_>, refusal: Refusal) ->
 /// T-LLM-11.
 pub(super) fn unserved(arrived: &Arrived<'_>, error: &ApiError) -> Diagnostic {
     let (method, path) = (cut(arrived.method, 20), cut(arrived.path, 200));
-    let message = format!(
-        "`{method} {path}` got {}: the stand-in does not serve it",
-        error.status
-    );
+    let (why, help) = match error.status {
+        404 | 405 => (
+            "the stand-in does not serve it",
+            "correct the client or its base URL; list expected failures in `server: {ignore: [PATH]}`",
+        ),
+        _ => (
+            "what it sent is refused, as by the API itself",
+            "correct the client: the note says what is wrong",
+        ),
+    };
+    let message = format!("`{method} {path}` got {}: {why}", error.status);
     Diagnostic::error(codes::MODEL_UNSERVED, message)
         .with_note(cut(&error.message, 600))
-        .with_help(
-            "correct the client or its base URL; list expected failures in `server: {ignore: [PATH]}`",
-        )
+        .with_help(help)
 }
 
 /// A request that was understood.

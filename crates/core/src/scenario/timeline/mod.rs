@@ -115,6 +115,17 @@ impl Timeline {
         }
     }
 
+    /// All that users say, in the order of the file.
+    pub fn prompts(&self) -> impl Iterator<Item = String> {
+        let inputs = self.events.iter().flat_map(|event| match &event.kind {
+            EventKind::UserInputs(inputs) => inputs.as_slice(),
+            _ => &[],
+        });
+        inputs
+            .filter_map(UserInput::prompt_text)
+            .chain(self.initial_prompt.clone())
+    }
+
     /// Where the user input stands that it is chosen by.
     pub fn effective_prompt_span(&self) -> Option<Span> {
         self.first_input(|input| input.prompt_text().map(|_| input.span))

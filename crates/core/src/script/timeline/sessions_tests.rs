@@ -420,7 +420,7 @@ fn what_is_beside_every_conversation_opens_no_session() {
     let title = Request {
         system: "You are a title generator.".into(),
         tools: Vec::new(),
-        ..said("Generate a title for this conversation:\n")
+        ..said("Generate a title for this conversation:\nFix the test")
     };
     assert!(matches!(
         reply(&mut sessions, key_of("k"), &title, 0),

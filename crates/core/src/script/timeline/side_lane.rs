@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 
 use super::distance::{Measured, distance};
-use super::request::{Request, Role};
+use super::request::{Part, Request, Role};
 use super::rounds::{Fit, Rounds, fit};
 use super::smallest::smallest_value;
 use super::text::normalise;
@@ -17,10 +17,20 @@ use crate::value::{Json, as_text};
 static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         r"(?i)\b(?:generates?|writes?|creates?|provides?|produces?|gives?|come up with|reply with|respond with)\b[^.\n]{0,80}\b(?:title|topic|headline|summary|description)s?\b[^.\n]{0,120}(?:\b(?:conversation|chat|session|thread|dialogue|message)s?\b|:\s)",
-        r"(?i)\btitle generator\b",
         r"(?i)\bsummari[sz]e (?:this|the|our) (?:\w+ )?(?:conversation|chat|session|thread)\b",
-        r"(?i)\b(?:new|changed) (?:conversation|topic)\b[^.\n]{0,80}\btopic\b",
-        r"(?i)\bindicates a new conversation\b",
+    ]
+    .iter()
+    .map(|pattern| Regex::new(pattern).expect("the pattern is fixed"))
+    .collect()
+});
+
+/// What the system texts of agents say when they ask for a title, as no application does.
+static TITLES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    [
+        r"(?i)^\W*you are a title generator\b",
+        r"(?i)\bsummari[sz]e this coding conversation\b",
+        r"(?i)\btitle \(3-7 words\) that captures the main topic or goal of this coding session\b",
+        r"(?i)\bindicates a new conversation topic\b",
     ]
     .iter()
     .map(|pattern| Regex::new(pattern).expect("the pattern is fixed"))
@@ -51,12 +61,14 @@ pub struct SideLane {
     calls: Vec<SideCall>,
     /// The effective prompts: what is near to one of them belongs to the conversation.
     prompts: Arc<[Prompt]>,
+    /// All that users say, as normal texts: what is asked for beside a conversation holds some of it.
+    inputs: Arc<[String]>,
     /// How near that is.
     max_distance: f64,
     /// Whether the one scenario makes calls, for which tools must be advertised.
     makes_calls: bool,
-    /// Whether a system text alone says that a request is beside the conversation, whatever the user says.
-    is_recording: bool,
+    /// Whether what users say can't be known: by a recorder, before a conversation has begun, and where any prompt fits.
+    is_open: bool,
 }
 
 #[derive(Debug)]
@@ -93,10 +105,15 @@ impl SideLane {
     pub fn new<'a>(timelines: impl IntoIterator<Item = &'a Timeline>, max_distance: f64) -> Self {
         // Not while the first request waits.
         LazyLock::force(&PATTERNS);
+        LazyLock::force(&TITLES);
         LazyLock::force(&BACKGROUND);
         let mut calls = Vec::new();
         let mut prompts = Vec::new();
+        let mut inputs = Vec::new();
+        let mut is_open = false;
         for timeline in timelines {
+            is_open |= timeline.server.any_prompt;
+            inputs.extend(timeline.prompts().map(|prompt| normalise(&prompt)));
             calls.extend(timeline.server.side_calls.iter().cloned());
             prompts.extend(timeline.effective_prompt().map(|prompt| Prompt {
                 normal: Measured::new(normalise(&prompt)),
@@ -107,17 +124,18 @@ impl SideLane {
         Self {
             calls,
             prompts: prompts.into(),
+            inputs: inputs.into(),
             max_distance,
             makes_calls: false,
-            is_recording: false,
+            is_open,
         }
     }
 
-    /// The same for a recorder, which can't know the prompts of conversations that have not begun.
+    /// The same for a recorder.
     #[must_use]
     pub fn recording(self) -> Self {
         Self {
-            is_recording: true,
+            is_open: true,
             ..self
         }
     }
@@ -128,9 +146,10 @@ impl SideLane {
         Self {
             calls: timeline.server.side_calls.clone(),
             prompts: self.prompts.clone(),
+            inputs: self.inputs.clone(),
             max_distance: self.max_distance,
             makes_calls: makes_calls(timeline),
-            is_recording: false,
+            is_open: timeline.server.any_prompt,
         }
     }
 
@@ -176,10 +195,8 @@ impl SideLane {
             // An application may have such a system text too, and a user may ask for a summary in a conversation. Beside
             // it is what concerns it, and is no part of it.
             let is_beside = || match by {
-                SideText::System => {
-                    (self.is_recording || self.concerns(said, expected))
-                        && !self.is_prompt(said, expected, false)
-                }
+                _ if !self.is_open && !self.concerns(request) => false,
+                SideText::System => is_title(text) || !self.is_prompt(said, expected, false),
                 _ => rounds.answered.is_empty() || self.makes_calls,
             };
             let scripted = self.calls.iter().find(|call| {
@@ -193,7 +210,8 @@ impl SideLane {
                 let why = format!("the {place} fits `{}` of `sideCalls`", call.pattern);
                 return Some(reply(request, Some(&call.reply), by, why));
             }
-            if PATTERNS.iter().any(fits) && is_beside() {
+            let asks = PATTERNS.iter().any(fits) || (by == SideText::System && is_title(text));
+            if asks && is_beside() {
                 let why = format!("the {place} asks for a title, topic or summary");
                 return Some(reply(request, None, by, why));
             }
@@ -216,14 +234,18 @@ impl SideLane {
             || expected.is_some_and(|text| is_near(&text))
     }
 
-    /// Whether a text of the user's holds what a script says, or asks for a title itself.
-    fn concerns(&self, text: &str, expected: Option<&str>) -> bool {
-        let said = normalise(text);
-        let prompts = self.prompts.iter().map(|prompt| &*prompt.normal.text);
-        prompts
-            .chain(expected)
-            .any(|scripted| fit(&said, scripted).is_some())
-            || PATTERNS.iter().any(|pattern| pattern.is_match(text))
+    /// Whether a request holds what a user says in a script.
+    fn concerns(&self, request: &Request) -> bool {
+        let parts = request.history.iter().flat_map(|message| &message.parts);
+        let texts = parts.filter_map(|part| match part {
+            Part::Text(text) => Some(start_of(text)),
+            _ => None,
+        });
+        texts.chain([start_of(&request.system)]).any(|text| {
+            let text = normalise(text);
+            let holds = |input: &String| fit(&text, input).is_some();
+            self.inputs.iter().any(holds)
+        })
     }
 
     /// Whether a text of the user's is what a script says; `with_calls`, if that may be a script with calls.
@@ -255,6 +277,10 @@ fn reply(request: &Request, scripted: Option<&Json>, by: SideText, why: String) 
         (None, None) => DEFAULT_REPLY.to_owned(),
     };
     SideReply { text, why, by }
+}
+
+fn is_title(system: &str) -> bool {
+    TITLES.iter().any(|pattern| pattern.is_match(system))
 }
 
 fn start_of(text: &str) -> &str {
@@ -298,6 +324,9 @@ mod tests {
         let lane = lane("Fix the test");
         let title = request("You are a title generator.", "Fix the test");
         assert_eq!(lane.reply(&title, None).expect("beside").text, "OK");
+        // Whatever else the script is: no application says so.
+        let talk = SideLane::new([&timeline(vec![ask("Fix the test")])], DEFAULT_MAX_DISTANCE);
+        assert!(talk.reply(&title, None).is_some());
         let title = request("", "Generate a short title for: Fix the test");
         assert!(lane.reply(&title, None).is_some());
         let topic = request(
@@ -316,17 +345,49 @@ mod tests {
     #[test]
     fn agents_ask_for_titles_in_these_words() {
         let lane = lane("Fix the test");
-        for said in [
-            "Generate a title for this conversation:\n",
-            "Please write a 5-10 word title for the following conversation:\n\nUser: Fix the test",
-            "Generate a title (maximum 50 characters) for a conversation that starts with this message:\n\nFix the test",
-            "Based on the conversation so far, provide a concise description of this session in 4 words or less.",
-            "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.",
-            "Given the following, please reply with a title for the chat that is 3-4 words in length",
-            "Generate a concise, sentence-case title (3-7 words) that captures the main topic or goal of this coding session",
-            "*Briefly* summarize this partial conversation about programming.",
+        for (system, said) in [
+            (
+                "You are a title generator. You output ONLY a thread title.",
+                "Generate a title for this conversation:\n\nFix the test",
+            ),
+            (
+                "",
+                "Please write a 5-10 word title for the following conversation:\n\nUser: Fix the test",
+            ),
+            (
+                "",
+                "Generate a title (maximum 50 characters) for a conversation that starts with this message:\n\nFix the test",
+            ),
+            (
+                "",
+                "Based on the conversation so far, provide a concise description of this session in 4 words or less.\n\nFix the test",
+            ),
+            (
+                "",
+                "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.\n<chat_history>USER: Fix the test</chat_history>",
+            ),
+            (
+                "Given the following, please reply with a title for the chat that is 3-4 words in length",
+                "Fix the test",
+            ),
+            (
+                "Generate a concise, sentence-case title (3-7 words) that captures the main topic or goal of this coding session",
+                "<session>Fix the test</session>",
+            ),
+            (
+                "*Briefly* summarize this partial conversation about programming.",
+                "# USER\nFix the test",
+            ),
+            (
+                "You are a helpful assistant that generates concise titles for conversations with OpenHands.",
+                "Fix the test",
+            ),
         ] {
-            assert!(lane.reply(&request("", said), None).is_some(), "{said}");
+            let asked = request(system, said);
+            assert!(lane.reply(&asked, None).is_some(), "{said}");
+            // Of another conversation than those of the script it is none of ours.
+            let other = request(system, &said.replace("Fix the test", "Delete the branch"));
+            assert!(lane.reply(&other, None).is_none(), "{said}");
         }
     }
 
@@ -338,6 +399,9 @@ mod tests {
             "Create a headline for the landing page and deploy it",
             "Give me a summary of the open issues, then close them all",
             "Summarize the report in docs/report.md",
+            "Summarize the conversation so far",
+            "You are a title generator",
+            "Please write a 5-10 word title for the following poem: Roses are red",
         ] {
             assert!(lane.reply(&request("", said), None).is_none(), "{said}");
         }
@@ -388,11 +452,14 @@ mod tests {
         let prompt = "Write a title for the page";
         let lane = lane(prompt);
         assert!(lane.reply(&request("", prompt), None).is_none());
-        let other = "Summarize this conversation";
+        let other = "Summarize this conversation: Write a title for the page";
         assert!(lane.reply(&request("", other), None).is_some());
         assert!(
-            lane.reply(&request("", other), Some("summarize this conversation"))
-                .is_none()
+            lane.reply(
+                &request("", other),
+                Some("summarize this conversation: write a title for the page")
+            )
+            .is_none()
         );
     }
 
@@ -403,7 +470,7 @@ mod tests {
         assert!(lane.reply(&near, None).is_none());
         let far = request(
             "",
-            "Generate a short topic for the whole conversation so far, in three words",
+            "Generate a short topic for the conversation: Write a title for the page of the parser, as short as can be",
         );
         assert!(lane.reply(&far, None).is_some());
     }
@@ -426,7 +493,7 @@ mod tests {
 
     #[test]
     fn a_probe_is_answered_and_a_schema_is_satisfied() {
-        let lane = SideLane::new([], DEFAULT_MAX_DISTANCE);
+        let lane = SideLane::new([], DEFAULT_MAX_DISTANCE).recording();
         let probe = Request {
             max_tokens: Some(1),
             ..request("", "quota")
