@@ -24,7 +24,7 @@ use cuecard_core::page::rules::{Translation, Understanding, understand};
 use cuecard_core::page::selector::Finder;
 use cuecard_core::reports::browser_html::BrowserStep;
 use cuecard_core::scenario::browser::{
-    BrowserOptions, Observed, ParseStatus, StepsFile, TestStep, Translator, step_id,
+    ActionKind, BrowserOptions, Observed, ParseStatus, StepsFile, TestStep, Translator, step_id,
 };
 use cuecard_core::source::SourceFile;
 use cuecard_core::value::Redactor;
@@ -350,12 +350,19 @@ async fn record(
     for (place, action) in actions.iter().enumerate() {
         if let Some((step, address)) = understood(&scene, action, &url, place) {
             known[place] = true;
-            sentences.push(Sentence {
-                page: page.to_owned(),
-                before: Vec::new(),
-                step,
-                address,
+            let more = by_surroundings(&scene, &step, &address);
+            let more = more.into_iter().enumerate().filter_map(|(at, action)| {
+                let place = actions.len() + place * MOST_BESIDE + at;
+                understood(&scene, &action, &url, place).filter(|(_, found)| *found == address)
             });
+            for (step, address) in std::iter::once((step, address.clone())).chain(more) {
+                sentences.push(Sentence {
+                    page: page.to_owned(),
+                    before: Vec::new(),
+                    step,
+                    address,
+                });
+            }
         }
     }
     if known.iter().all(|known| *known) {
@@ -413,6 +420,54 @@ async fn record(
 
 const TEST_ID: &str = "data-testid";
 
+/// For how many texts beside an element sentences are made.
+const MOST_BESIDE: usize = 4;
+
+/// More sentences about what is clicked: by the texts beside it, in words that have none of the forms.
+fn by_surroundings(scene: &Scene, step: &TestStep, address: &ElementAddress) -> Vec<String> {
+    let state = &scene.state;
+    let mut elements = state.elements();
+    let Some((id, element)) = elements.find(|(_, element)| ElementAddress::of(element) == *address)
+    else {
+        return Vec::new();
+    };
+    let own = state.visible_text(id);
+    let name = match element.name.trim() {
+        "" => own.trim(),
+        name => name,
+    };
+    if step.action != ActionKind::Click || name.is_empty() {
+        return Vec::new();
+    }
+    let is_plain = |text: &str| {
+        (2..=30).contains(&text.chars().count())
+            && text.chars().any(char::is_alphabetic)
+            && !text.contains(['\'', '"', '\n'])
+            && text != own.trim()
+    };
+    let mut texts: Vec<String> = Vec::new();
+    for (outer, _) in state.ancestor_elements(id).take(4) {
+        let beside = state
+            .descendants(outer)
+            .filter(|(_, inner)| !inner.is_interactive);
+        let beside = beside.map(|(inner, _)| state.visible_text(inner).trim().to_owned());
+        texts.extend(beside.filter(|text| is_plain(text)));
+        texts.sort();
+        texts.dedup();
+        if !texts.is_empty() {
+            break;
+        }
+    }
+    texts.truncate(MOST_BESIDE / 2);
+    let said = |text: &String| {
+        [
+            format!("click {name} in the item with '{text}'"),
+            format!("click {name} next to {text}"),
+        ]
+    };
+    texts.iter().flat_map(said).collect()
+}
+
 /// Words that name an order.
 const ORDERS: &[&str] = &["first", "second", "third", "last", "top "];
 
@@ -434,20 +489,27 @@ fn understood(
     place: usize,
 ) -> Option<(TestStep, ElementAddress)> {
     let finder = Finder::new(&scene.state, TEST_ID);
-    let (step, id, phrase) = match understand(action) {
+    let read = match understand(action) {
         Understanding::Understood(intent) => match finder.resolve(&intent) {
             Translation::Step {
                 step,
                 target: Some(id),
-            } => (*step, id, intent.phrase),
+            } => Some((*step, id, intent.phrase)),
+            Translation::NotFound(_) => None,
             _ => return None,
         },
-        Understanding::NotUnderstood { .. } => {
-            let meant = finder.gist(action)?;
-            (meant.step, meant.target, meant.phrase)
-        }
+        Understanding::NotUnderstood { .. } => None,
         Understanding::Compound { .. } => return None,
     };
+    let translator = match read {
+        Some(_) => Translator::Rules,
+        None => Translator::Words,
+    };
+    let by_words = || {
+        let meant = finder.gist(action)?;
+        Some((meant.step, meant.target, meant.phrase))
+    };
+    let (step, id, phrase) = read.or_else(by_words)?;
     let is_ordered = phrase
         .as_ref()
         .is_some_and(|phrase| phrase.position.is_some())
@@ -461,7 +523,7 @@ fn understood(
     let mut kept = TestStep::new(step_id(url, place, action), action, step.action_type);
     kept.selectors = known.selectors.iter().map(ToString::to_string).collect();
     kept.selector = kept.selectors.first().cloned();
-    kept.translator = Some(Translator::Rules);
+    kept.translator = Some(translator);
     kept.fingerprint = Some(known.fingerprint);
     kept.value = step
         .input_value

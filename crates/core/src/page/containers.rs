@@ -256,6 +256,8 @@ impl Finder<'_> {
             }
             match found.as_slice() {
                 [one] => around = Some(one.clone()),
+                // Of several without a name none is meant.
+                [] if container.text.is_none() => return Err(self.all_of(container.kind).len()),
                 several => return Err(several.len()),
             }
         }
@@ -472,7 +474,8 @@ impl Finder<'_> {
         if self.size(item) > MOST_INSIDE {
             return Vec::new();
         }
-        let mut texts: Vec<ContainedText> = Vec::new();
+        // What stands right in it says what it is, wherever among its parts.
+        let mut texts: Vec<ContainedText> = self.own_text(item).into_iter().collect();
         let end = self.state.node(item).end;
         let mut at = item.0 + 1;
         while at < end {
@@ -725,6 +728,25 @@ impl Finder<'_> {
             Some(name) if !name.is_empty() => name,
             _ => single_spaces(&self.state.visible_text(id)),
         }
+    }
+
+    /// The text that stands right in an element, apart from that of its parts; none of an element that is all text.
+    fn own_text(&self, id: NodeId) -> Option<ContainedText> {
+        let runs = self
+            .state
+            .children(id)
+            .filter_map(|child| match &self.state.node(child).kind {
+                DomKind::Text(run) if run.is_visible => Some(run.text.as_str()),
+                _ => None,
+            });
+        let text = single_spaces(&runs.collect::<Vec<_>>().join(" "));
+        let says_something = text.chars().any(char::is_alphabetic);
+        says_something.then_some(ContainedText {
+            text,
+            at: TextPlace::Text,
+            element: id,
+            cell: None,
+        })
     }
 
     /// Whether text stands right in an element.

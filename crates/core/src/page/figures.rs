@@ -75,6 +75,16 @@ pub(super) fn is_figure(text: &str) -> bool {
         "year",
         "years",
     ];
+    // A number of something: `5 tasks`.
+    let count = text.split_once(' ').is_some_and(|(number, what)| {
+        number
+            .chars()
+            .all(|sign| sign.is_ascii_digit() || matches!(sign, '.' | ','))
+            && what.chars().all(char::is_lowercase)
+    });
+    if count {
+        return true;
+    }
     let lower = text.to_lowercase();
     lower
         .split(|sign: char| !sign.is_alphabetic())
@@ -97,10 +107,19 @@ mod tests {
             "10:30 am",
             "#1042",
             "–",
+            "5 tasks",
+            "1,200 views",
         ] {
             assert!(is_figure(text), "{text}");
         }
-        for text in ["Bob Brown", "Invoice 7", "INV-1042", "v2.4.0 beta", "Tea"] {
+        for text in [
+            "Bob Brown",
+            "Invoice 7",
+            "7 Up",
+            "INV-1042",
+            "v2.4.0 beta",
+            "Tea",
+        ] {
             assert!(!is_figure(text), "{text}");
         }
     }

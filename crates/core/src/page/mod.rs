@@ -15,7 +15,7 @@ mod shown;
 mod snapshot;
 pub mod text;
 mod wanted;
-mod words;
+pub(crate) mod words;
 
 pub use find::{Meant, NotOne};
 pub use holds::Seen;

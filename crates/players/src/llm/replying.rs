@@ -242,6 +242,8 @@ impl<'a> Replying<'a> {
             let has_calls = answer.elements.iter().any(is_call);
             let stored = Stored {
                 model: request.model.clone(),
+                seed: answer.seed,
+                shows_thinking: answer.shows_thinking,
                 elements: has_calls.then(|| answer.elements.clone()),
                 input: (self.n_bytes <= MAX_KEPT_INPUT).then(|| body["input"].clone()),
             };

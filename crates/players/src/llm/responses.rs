@@ -1,11 +1,13 @@
 //! Responses answers once more, by their ids: as they were sent, else as the script has them.
 
+use std::collections::{HashMap, HashSet};
+
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use cuecard_core::profiles::Profile;
 use cuecard_core::script::timeline::{AdvertisedTool, Endpoint, LlmScript, Request, Turn};
-use cuecard_core::value::Json;
+use cuecard_core::value::{Json, cut};
 use serde_json::json;
 
 use super::answers;
@@ -94,20 +96,76 @@ fn again<T>(
             (model.unwrap_or_default(), &made)
         }
     };
+    let seed = sent.as_ref().map(|sent| sent.seed);
     Ok(say(&Answer {
-        seed: IdSeed::of(&["stored", id]),
+        seed: seed.unwrap_or_else(|| IdSeed::of(&["stored", id])),
         id: Some(id),
         model: &model,
         created_at: stand_in.created_at,
         elements,
         stop: turn.stop_reason.openai,
         usage: Usage::of(&turn.usage, 0, elements),
-        shows_thinking: false,
+        shows_thinking: sent.as_ref().is_some_and(|sent| sent.shows_thinking),
         reasoning_content: false,
         streams_usage: false,
         request: &Json::Null,
         failure: None,
     }))
+}
+
+/// The body of a request with what earlier answers said in place of references to it; none if it has no references.
+///
+/// # Errors
+/// OpenAI's 404 for an item that is of no answer of ours.
+pub(super) fn dereferenced(stand_in: &StandIn, body: &Json) -> Result<Option<Json>, ApiError> {
+    let is_reference = |item: &Json| item["type"] == "item_reference";
+    let items = body["input"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut missing: HashSet<&str> = items
+        .iter()
+        .filter(|item| is_reference(item))
+        .filter_map(|item| item["id"].as_str())
+        .collect();
+    if missing.is_empty() {
+        return Ok(None);
+    }
+    let mut known: HashMap<String, Json> = HashMap::new();
+    for id in stand_in.stored.ids() {
+        if missing.is_empty() {
+            break;
+        }
+        let mut buffer = Vec::new();
+        if again(stand_in, &id, |answer| {
+            write_body(Endpoint::Responses, answer, &mut buffer)
+        })
+        .is_err()
+        {
+            continue;
+        }
+        let mut answer: Json = serde_json::from_slice(&buffer).unwrap_or_default();
+        let Json::Array(said) = answer["output"].take() else {
+            continue;
+        };
+        for item in said {
+            if let Some(id) = item["id"].as_str()
+                && missing.remove(id)
+            {
+                known.insert(id.to_owned(), item);
+            }
+        }
+    }
+    let mut whole = body.clone();
+    for item in whole["input"].as_array_mut().into_iter().flatten() {
+        if !is_reference(item) {
+            continue;
+        }
+        let id = item["id"].as_str().unwrap_or_default();
+        let Some(said) = known.get(id) else {
+            let message = format!("Item with id '{}' not found.", cut(id, 200));
+            return Err(ApiError::new(404, message));
+        };
+        *item = said.clone();
+    }
+    Ok(Some(whole))
 }
 
 /// All events of the stream at once, from the one after `starting_after`.

@@ -269,7 +269,19 @@ fn answer<'a>(
         },
         Ok(Route::Generate(target)) => match read_request(&target, arrived.path, body) {
             Err(error) => refused(target.endpoint, error),
-            Ok(mut received) => {
+            Ok(received) => {
+                let whole = match target.endpoint {
+                    Endpoint::Responses => responses::dereferenced(stand_in, &received.body),
+                    _ => Ok(None),
+                };
+                let read = whole.and_then(|whole| match whole {
+                    Some(body) => read_request(&target, arrived.path, body.to_string().as_bytes()),
+                    None => Ok(received),
+                });
+                let mut received = match read {
+                    Err(error) => return refused(target.endpoint, error),
+                    Ok(read) => read,
+                };
                 let refusal = values::refusal(target.endpoint, &received.body);
                 if let Some(error) = refusal.or_else(|| stray_results::refuse(&received)) {
                     return refused(target.endpoint, error);

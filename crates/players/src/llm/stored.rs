@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cuecard_core::value::Json;
 
 use crate::wire::llm::answer::Element;
+use crate::wire::llm::ids::IdSeed;
 
 /// Older answers are made anew from the script, in the words of the API's usual agent.
 const MAX_STORED: usize = 1_000;
@@ -14,6 +15,9 @@ const MAX_STORED: usize = 1_000;
 #[derive(Debug)]
 pub(super) struct Stored {
     pub(super) model: String,
+    /// What the ids of its items are made from.
+    pub(super) seed: IdSeed,
+    pub(super) shows_thinking: bool,
     /// What it says, if the script alone doesn't tell.
     pub(super) elements: Option<Vec<Element>>,
     /// What it was asked with, unless that is too long.
@@ -74,6 +78,11 @@ impl StoredAnswers {
         self.lock().deleted.contains(id)
     }
 
+    /// The ids of the answers that are kept, newest first.
+    pub(super) fn ids(&self) -> Vec<String> {
+        self.lock().in_order.iter().rev().cloned().collect()
+    }
+
     /// The answer with this id, if it is kept.
     pub(super) fn of(&self, id: &str) -> Option<Arc<Stored>> {
         self.lock().answers.get(id).cloned()
@@ -90,6 +99,8 @@ mod tests {
         for number in 0..=MAX_STORED {
             let answer = Stored {
                 model: number.to_string(),
+                seed: IdSeed::of(&["a"]),
+                shows_thinking: false,
                 elements: None,
                 input: None,
             };

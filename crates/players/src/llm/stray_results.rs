@@ -16,9 +16,7 @@ pub(super) fn refuse(received: &Received) -> Option<ApiError> {
         && ["conversation", "prompt", "thread"]
             .iter()
             .all(|key| body[*key].is_null());
-    let mut items = body["input"].as_array().into_iter().flatten();
-    let has_reference = items.any(|item| item["type"] == "item_reference");
-    if !is_whole || has_reference {
+    if !is_whole {
         return None;
     }
     let mut calls: HashSet<&str> = HashSet::new();

@@ -23,6 +23,25 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "Denim shirt",
         "Linen shirt",
     ),
+    // What has a form, but not on its page, is understood by its words too.
+    (
+        "<ol><li><b>Ana</b> <span>Hi all</span> <button title=Reply>↩</button></li><li><b>Ben</b> <span>Morning</span> <button title=Reply>↩</button></li></ol>",
+        "click Reply in the item with 'Hi all'",
+        "Hi all",
+        "See you",
+    ),
+    (
+        "<table><tr><th>Name<th>Edit</tr><tr><td>Acme<td><button>Edit</button></tr><tr><td>Bolt<td><button>Edit</button></tr></table>",
+        "click Edit in the second row",
+        "<tr><td>Acme",
+        "<tr><td>Zed<td><button>Edit</button></tr><tr><td>Acme",
+    ),
+    (
+        "<article><h3>Monday</h3><p>Rain</p></article><article><h3>Tuesday</h3><p>Sun</p></article>",
+        "verify the first post says 'Rain'",
+        "<article><h3>Monday",
+        "<article><h3>Sunday</h3><p>Fog</p></article><article><h3>Monday",
+    ),
     // A place without a name is looked into only if it is the only one of its kind.
     (
         "<ul><li>Tea</li></ul>",

@@ -216,8 +216,8 @@ pub(super) const STEP: &[Field] = &[
     ),
     field(
         "translator",
-        r#"{"enum": ["rules", "model"]}"#,
-        "Who read the sentence.",
+        r#"{"enum": ["rules", "words", "model"]}"#,
+        "Who read the sentence: the rules, in one of their forms or by all of its words, or a model.",
     ),
     field(
         "index",

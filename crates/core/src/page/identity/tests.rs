@@ -315,6 +315,30 @@ fn a_neighbour_is_not_taken_for_what_is_gone() {
 }
 
 #[test]
+fn an_item_is_known_by_the_text_that_stands_right_in_it() {
+    let item = |name: &str, count: u32| {
+        format!("  li | {name}\n    span | {count} left\n    button \"Remove\"\n")
+    };
+    let of = |items: [(&str, u32); 2]| {
+        let items = items.map(|(name, count)| item(name, count));
+        format!("ul\n{}", items.concat())
+    };
+    let before = of([("Apples", 3), ("Pears", 5)]);
+    let known = remember(&page(&before), id_of(&page(&before), "Remove", 0));
+    let within = &known.fingerprint.within[0];
+    assert_eq!(within.text.as_deref(), Some("Apples"));
+    for (after, expected) in [
+        (of([("Apples", 5), ("Pears", 3)]), Some(0)),
+        (of([("Pears", 3), ("Apples", 1)]), Some(1)),
+        (of([("Pears", 3), ("Plums", 5)]), None),
+    ] {
+        let state = page(&after);
+        let target = expected.map(|nth| id_of(&state, "Remove", nth));
+        assert_eq!(verdict(&state, &known).target(), target, "{after}");
+    }
+}
+
+#[test]
 fn what_is_in_another_place_of_its_kind_is_another_ones() {
     for (name, lines) in [
         (

@@ -688,7 +688,8 @@ fn count(rest: &[Token]) -> Result<Claim, String> {
         !phrase.is_quoted && phrase.role.is_none() && CONTAINER_WORDS.iter().any(known)
     };
     if words.0.is_container() || is_kind(&words.0) {
-        return Err(form());
+        let why = "rows, items and lists can't be counted: count what is in them, as in";
+        return Err(format!("{why} there are 3 'Delete' buttons"));
     }
     let mut assertion = BrowserAssertion::new(AssertKind::Count);
     assertion.compare = compare;

@@ -149,20 +149,28 @@ impl TestStep {
 /// Who read a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Translator {
-    /// The rules.
+    /// The rules, in one of their forms.
     Rules,
+    /// The rules, by all words of a sentence that has none of the forms on its page: each must still say which element
+    /// it is.
+    Words,
     /// A model.
     Model,
 }
 
 impl Translator {
-    /// Both with the words for them.
-    pub const ALL: &[(&'static str, Self)] = &[("rules", Self::Rules), ("model", Self::Model)];
+    /// All with the words for them.
+    pub const ALL: &[(&'static str, Self)] = &[
+        ("rules", Self::Rules),
+        ("words", Self::Words),
+        ("model", Self::Model),
+    ];
 
     /// As it is written.
     pub fn word(self) -> &'static str {
         match self {
             Self::Rules => "rules",
+            Self::Words => "words",
             Self::Model => "model",
         }
     }

@@ -26,6 +26,7 @@ impl BrowserError {
                 };
             }
             Error::ElementNotFound(_) => BrowserErrorKind::ElementNotFound,
+            other if other.to_string().contains(UNCHANGED) => BrowserErrorKind::ValueRejected,
             other if is_closed(&other.to_string()) => BrowserErrorKind::BrowserLost,
             _ => BrowserErrorKind::ElementNotFound,
         };
@@ -38,6 +39,9 @@ impl BrowserError {
 
 /// What our engine for selectors says of an element that it kept and that is no longer on the page.
 const REPLACED: &str = "cuecard: the element was replaced";
+
+/// What Playwright says of a checkbox that was clicked and stayed as it was.
+const UNCHANGED: &str = "did not change its state";
 
 fn is_closed(text: &str) -> bool {
     text.contains("has been closed") || text.contains("Target closed")
@@ -67,5 +71,10 @@ mod tests {
         let error = playwright_rs::Error::ProtocolError("page.click: Target closed".into());
         let error = BrowserError::from_playwright(&error, "click");
         assert_eq!(error.kind, BrowserErrorKind::BrowserLost);
+        // It was clicked, and must not be clicked again.
+        let text = "locator.check: Clicking the checkbox did not change its state";
+        let error = playwright_rs::Error::ProtocolError(text.into());
+        let error = BrowserError::from_playwright(&error, "check");
+        assert_eq!(error.kind, BrowserErrorKind::ValueRejected);
     }
 }

@@ -43,7 +43,10 @@ pub(super) fn step(
     step.observed.cut = done.cut;
     step.dom_structure_snapshot = done.page_text;
     step.full_dom_snapshot = done.full_dom;
-    step.translator = Some(done.translator);
+    step.translator = Some(match done.translator {
+        Translator::Rules if done.step.meant.is_some() => Translator::Words,
+        translator => translator,
+    });
     step.index = done.index;
     step.value = match &done.step.assertion {
         Some(assertion) => assertion.expected.clone(),

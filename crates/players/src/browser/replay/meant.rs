@@ -1,7 +1,7 @@
 //! What an element was meant by, in the words of the step's sentence.
 
-use cuecard_core::page::rules::{Phrase, RoleWord, Understanding, understand};
-use cuecard_core::scenario::browser::{Fingerprint, TestStep};
+use cuecard_core::page::rules::{Phrase, RoleWord, Understanding, Within, understand};
+use cuecard_core::scenario::browser::{Fingerprint, TestStep, Translator};
 
 use crate::browser::stage::Values;
 
@@ -10,6 +10,8 @@ use crate::browser::stage::Values;
 pub(super) fn meant(step: &TestStep, fingerprint: Option<&Fingerprint>, values: &Values) -> String {
     let role = fingerprint.map_or("", |known| known.role.as_str());
     let phrase = match understand(&step.description) {
+        // Its form was none on its page.
+        _ if step.translator == Some(Translator::Words) => None,
         Understanding::Understood(intent) => intent.phrase,
         Understanding::NotUnderstood { .. } | Understanding::Compound { .. } => None,
     };
@@ -19,17 +21,24 @@ pub(super) fn meant(step: &TestStep, fingerprint: Option<&Fingerprint>, values: 
             .with_texts(&mut |text| values.in_words(text))
             .to_string();
     }
-    match fingerprint.map(|known| known.name.as_str()) {
-        None | Some("") => format!("element of `{}`", step.description),
-        Some(name) => Phrase {
-            name: name.to_owned(),
+    let Some(known) = fingerprint.filter(|known| !known.called().is_empty()) else {
+        return format!("element of `{}`", step.description);
+    };
+    let within = known.within.first().and_then(|container| {
+        Some(Within {
+            kind: container.kind,
+            name: Some(container.text.clone()?),
             is_quoted: true,
-            role: RoleWord::of(role),
-            within: None,
-            position: None,
-        }
-        .to_string(),
-    }
+        })
+    });
+    let phrase = Phrase {
+        name: known.called().to_owned(),
+        is_quoted: true,
+        role: RoleWord::of(role),
+        within,
+        position: None,
+    };
+    phrase.to_string()
 }
 
 #[cfg(test)]

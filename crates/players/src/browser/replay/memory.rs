@@ -4,7 +4,7 @@ use cuecard_core::diagnostic::{Diagnostic, codes};
 use cuecard_core::formats::browser::HealedStep;
 use cuecard_core::page::dom::NodeId;
 use cuecard_core::page::identity::{Healing, Remembered, Scored, Verdict};
-use cuecard_core::page::rules::{Understanding, understand};
+use cuecard_core::page::rules::Translation;
 use cuecard_core::page::selector::{Finder, Selector};
 use cuecard_core::reports::browser_html::BrowserVerdict;
 use cuecard_core::scenario::browser::{
@@ -94,11 +94,7 @@ fn memory(step: &TestStep, values: &Values) -> Result<Option<Memory>, (&'static 
         .as_ref()
         .map(|fingerprint| fingerprint.with_texts(|text| values.in_words(text)));
     let words = meant(step, fingerprint.as_ref(), values);
-    let is_by_words = step.translator == Some(Translator::Rules)
-        && matches!(
-            understand(&step.description),
-            Understanding::NotUnderstood { .. }
-        );
+    let is_by_words = step.translator == Some(Translator::Words);
     Ok(Some(Memory {
         selectors,
         fingerprint,
@@ -220,7 +216,7 @@ impl Memory {
     }
 
     /// What was found, and what the sentence means by now, if that is not the same element. Nothing for sentences that
-    /// have a form: what such a sentence names is remembered by itself.
+    /// were read in a form: what such a sentence names is remembered by itself.
     fn unsaid(
         &self,
         finder: Finder<'_>,
@@ -228,7 +224,10 @@ impl Memory {
         claim: Option<&BrowserAssertion>,
     ) -> Option<Vec<Scored>> {
         let (sentence, found) = (self.sentence.as_ref()?, found?);
-        let meant = finder.gist(sentence).map(|meant| meant.target);
+        let meant = match finder.translate(sentence) {
+            Translation::Step { target, .. } => target,
+            _ => None,
+        };
         // A claim that is not true of it means nothing any more: that it is not true is told by itself.
         let is_untrue = |claim: &BrowserAssertion| !finder.holds(claim, &[found]).holds;
         if meant == Some(found) || (meant.is_none() && claim.is_some_and(is_untrue)) {

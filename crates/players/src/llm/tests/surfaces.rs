@@ -130,6 +130,42 @@ async fn a_responses_answer_is_asked_for_again_and_deleted() {
 }
 
 #[tokio::test]
+async fn items_of_earlier_answers_are_referred_to() {
+    let played = Played::timeline(TWO).await;
+    let tools = json!([{"type": "function", "name": "look_up", "parameters": {}}]);
+    let mut input = vec![json!({"role": "user", "content": "Begin"})];
+    let mut body = json!({"model": "m", "tools": tools});
+    let refer = |answer: &Value, input: &mut Vec<Value>| {
+        for item in answer["output"].as_array().expect("items") {
+            input.push(json!({"type": "item_reference", "id": item["id"]}));
+        }
+    };
+    body["input"] = json!(input);
+    let answer = played.post("/v1/responses", &body).await.json();
+    refer(&answer, &mut input);
+    let call = answer["output"][0]["call_id"].clone();
+    input.push(json!({"type": "function_call_output", "call_id": call, "output": "a"}));
+    body["input"] = json!(input);
+    let answer = played.post("/v1/responses", &body).await.json();
+    assert_eq!(
+        answer["output"][0]["content"][0]["text"], "Found",
+        "{answer:#}"
+    );
+    refer(&answer, &mut input);
+    input.push(json!({"role": "user", "content": "Thanks"}));
+    body["input"] = json!(input);
+    let answer = played.post("/v1/responses", &body).await.json();
+    assert_eq!(
+        answer["output"][0]["content"][0]["text"], "Bye",
+        "{answer:#}"
+    );
+    input.push(json!({"type": "item_reference", "id": "msg_nobodys"}));
+    body["input"] = json!(input);
+    assert_eq!(played.post("/v1/responses", &body).await.status, 404);
+    assert_eq!(played.codes().await, ["T-LLM-11"]);
+}
+
+#[tokio::test]
 async fn nothing_goes_on_from_an_answer_that_was_not_to_be_stored() {
     let played = Played::timeline(TWO).await;
     let tools = json!([{"type": "function", "name": "look_up", "parameters": {}}]);

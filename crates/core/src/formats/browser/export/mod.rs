@@ -19,10 +19,11 @@ pub use tool_call::{ToolCallServer, to_tool_call};
 use crate::diagnostic::{Code, Diagnostic, codes};
 use crate::formats::document::read_document;
 use crate::page::rules;
-use crate::scenario::browser::{ActionKind, TestStep};
+use crate::page::words::fold_name;
+use crate::scenario::browser::{ActionKind, TestStep, Translator};
 use crate::source::json::Node;
 use crate::source::{SourceFile, Span};
-use crate::value::cut;
+use crate::value::{as_text, cut};
 
 /// Steps in another notation.
 #[derive(Debug)]
@@ -71,8 +72,9 @@ impl<'a> Warnings<'a> {
         self.add(codes::BROWSER_EXPORT, place, step, what, help);
     }
 
-    /// Says of a sentence that means the second of several that the export looks for what that was called.
-    fn warn_of_order(&mut self, place: usize, step: &TestStep) {
+    /// Says of a sentence what of it the export does not look for: that it means the second of several, or a text beside
+    /// its element that is none of what that is known by.
+    fn warn_of_words(&mut self, place: usize, step: &TestStep) {
         let is_kept = step
             .fingerprint
             .as_ref()
@@ -84,6 +86,32 @@ impl<'a> Warnings<'a> {
                 "it acts on what stood in that place, wherever that stands by then",
                 "`cuecard play` refuses where the order has changed",
             );
+        }
+        let known = step.fingerprint.as_ref();
+        let Some(known) = known.filter(|_| step.translator == Some(Translator::Words)) else {
+            return;
+        };
+        let containers = known
+            .within
+            .iter()
+            .filter_map(|around| around.text.as_deref());
+        let expected = step.value.as_ref().map(as_text).unwrap_or_default();
+        let kept: Vec<String> = containers
+            .chain([known.called(), &known.near, &*expected])
+            .map(fold_name)
+            .collect();
+        let is_lost = |text: &String| {
+            let text = fold_name(text);
+            !kept.iter().any(|kept| kept.contains(&text))
+        };
+        let mut said = rules::given_texts(&step.description).into_iter();
+        if let Some(lost) = said.find(is_lost) {
+            let what = format!(
+                "it acts on its element whether `{}` stands there or not",
+                cut(&lost, 60)
+            );
+            let help = "`cuecard play` refuses where the sentence does not mean it any more";
+            self.warn(place, step, &what, help);
         }
     }
 

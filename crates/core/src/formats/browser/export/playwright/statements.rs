@@ -166,7 +166,7 @@ impl Writer<'_> {
                 "it may lead to another one as soon as the page changes",
             );
         }
-        self.warnings.warn_of_order(place, step);
+        self.warnings.warn_of_words(place, step);
         if let Some(column) = column_of(step) {
             let message = format!("that it stands in the column `{column}` is not said");
             let help = "it may be the same text in another column of the row";
