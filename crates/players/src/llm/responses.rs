@@ -135,7 +135,7 @@ pub(super) fn dereferenced(stand_in: &StandIn, body: &Json) -> Result<Option<Jso
         }
         let mut buffer = Vec::new();
         if again(stand_in, &id, |answer| {
-            write_body(Endpoint::Responses, answer, &mut buffer)
+            write_body(Endpoint::Responses, answer, &mut buffer);
         })
         .is_err()
         {
