@@ -42,6 +42,18 @@ const CASES: &[(&str, &str, &str, &str)] = &[
         "<article><h3>Monday",
         "<article><h3>Sunday</h3><p>Fog</p></article><article><h3>Monday",
     ),
+    (
+        "<div class=row><span>Wi-Fi</span><button role=switch aria-checked=false>Off</button></div><div class=row><span>Bluetooth</span><button role=switch aria-checked=true>On</button></div>",
+        "Bluetooth is on",
+        "Bluetooth",
+        "Bluetooth sharing",
+    ),
+    (
+        "<table><tr><td>Order 17</td><td>Shipped</td></tr><tr><td>Order 18</td><td><button>Cancel</button></td></tr></table>",
+        "verify there is no 'Cancel' button in the 'Order 17' row",
+        "Order 17",
+        "Order 71",
+    ),
     // A place without a name is looked into only if it is the only one of its kind.
     (
         "<ul><li>Tea</li></ul>",

@@ -426,7 +426,8 @@ impl Finder<'_> {
         }
     }
 
-    pub(super) fn is_near_what_it_was(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+    /// Whether the label of an element, or the text before it, is the one that was remembered.
+    pub fn is_near_what_it_was(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
         self.state.element(id).is_some_and(|element| {
             fold_name(&self.near(id, element, &fingerprint.within)) == fold_name(&fingerprint.near)
         })

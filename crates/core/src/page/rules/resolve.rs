@@ -100,7 +100,11 @@ impl Finder<'_> {
                 }
             }
         }
-        if let Some(unclear) = self.unclear_place(phrase) {
+        if let Some(unclear) = phrase
+            .within
+            .as_ref()
+            .and_then(|within| self.unnamed_unclear(within))
+        {
             return Err(unclear);
         }
         let container = phrase.within.as_ref().filter(|within| {
@@ -115,12 +119,29 @@ impl Finder<'_> {
         })
     }
 
-    /// Why nobody can say what is in a place without a name: there is none, or there are several. A dialog may be closed.
+    /// Why nobody can say what is in a place: there is none, or of those without a name several. A dialog may be closed.
     pub fn unclear_place(&self, phrase: &Phrase) -> Option<NotFound> {
-        let within = phrase
-            .within
-            .as_ref()
-            .filter(|within| within.name.is_none())?;
+        let within = phrase.within.as_ref().filter(|_| !phrase.is_container())?;
+        let is_gone = within.name.is_some()
+            && within.kind != ContainerKind::Dialog
+            && self
+                .places(within.kind, within.name.as_deref(), within.is_quoted)
+                .is_empty();
+        match is_gone {
+            true => Some(NotFound {
+                phrase: within.to_string(),
+                nearest: Vec::new(),
+                count: None,
+                say: None,
+            }),
+            false => self.unnamed_unclear(within),
+        }
+    }
+
+    fn unnamed_unclear(&self, within: &Within) -> Option<NotFound> {
+        if within.name.is_some() {
+            return None;
+        }
         let count = match self.all_of(within.kind).len() {
             1 => return None,
             0 if within.kind == ContainerKind::Dialog => return None,

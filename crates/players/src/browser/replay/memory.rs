@@ -15,6 +15,13 @@ use cuecard_core::value::cut;
 use super::meant::meant;
 use crate::browser::stage::{Failure, Values};
 
+/// The words of a text that say something, in small letters.
+fn words_of(text: &str) -> impl Iterator<Item = String> {
+    text.split(|sign: char| !sign.is_alphanumeric())
+        .filter(|word| word.chars().count() > 2)
+        .map(str::to_lowercase)
+}
+
 /// How many fields that differ a message names.
 const NAMED: usize = 3;
 /// The longest text of a field in a message, in characters.
@@ -224,16 +231,22 @@ impl Memory {
         claim: Option<&BrowserAssertion>,
     ) -> Option<Vec<Scored>> {
         let (sentence, found) = (self.sentence.as_ref()?, found?);
+        let fingerprint = self.fingerprint.as_ref()?;
         let meant = match finder.translate(sentence) {
             Translation::Step { target, .. } => target,
             _ => None,
         };
         // A claim that is not true of it means nothing any more: that it is not true is told by itself.
         let is_untrue = |claim: &BrowserAssertion| !finder.holds(claim, &[found]).holds;
-        if meant == Some(found) || (meant.is_none() && claim.is_some_and(is_untrue)) {
+        // What stands before it may have some of its words and be another thing: *Bluetooth sharing*.
+        let is_said =
+            |near: &str| words_of(sentence).any(|word| words_of(near).any(|near| near == word));
+        let is_it = meant == Some(found)
+            && (!is_said(&fingerprint.near) || finder.is_near_what_it_was(found, fingerprint));
+        if is_it || (meant.is_none() && claim.is_some_and(is_untrue)) {
             return None;
         }
-        let fingerprint = self.fingerprint.as_ref()?;
+        let meant = meant.filter(|meant| *meant != found);
         Some(finder.candidates_among(std::iter::once(found).chain(meant), fingerprint))
     }
 

@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 
 use super::programs;
-use super::words::{Lexed, Word};
+use super::words::{Lexed, Operator, Redirection, Word};
 
 /// Their names, and the values that the command writes into variables.
 pub(super) struct Carriers<'a> {
     names: HashSet<&'a str>,
+    /// The command writes files, and a substitution may read them: `$(cat f)`.
+    are_written: bool,
     literals: Vec<(&'a str, &'a str)>,
 }
 
@@ -19,6 +21,7 @@ impl<'a> Carriers<'a> {
             .flat_map(|command| &command.assignments);
         let mut carriers = Self {
             names: HashSet::new(),
+            are_written: !lexed.uses.is_empty() && writes_files(lexed),
             literals: assignments
                 .filter(|word| word.is_literal())
                 .filter_map(|word| word.text.split_once('='))
@@ -36,11 +39,13 @@ impl<'a> Carriers<'a> {
         }
     }
 
-    /// Whether one of them stands in `word`.
+    /// Whether one of them stands in `word`, or what a file of the command holds.
     pub(super) fn reach(&self, word: &Word) -> bool {
-        word.names
-            .iter()
-            .any(|name| self.names.contains(name.as_str()))
+        (self.are_written && word.has_substitution)
+            || word
+                .names
+                .iter()
+                .any(|name| self.names.contains(name.as_str()))
     }
 
     /// What the command may have put into the variable that is all of `word`.
@@ -93,6 +98,19 @@ impl<'a> Carriers<'a> {
             self.names.insert(name);
         }
     }
+}
+
+/// Whether a command puts what it has into files, as far as its words say.
+fn writes_files(lexed: &Lexed) -> bool {
+    lexed.commands.iter().any(|command| {
+        let name = command.words.first().and_then(programs::base_name);
+        let to_file = |redirection: &Redirection| {
+            matches!(redirection.operator, Operator::Write)
+                && redirection.target.text != "/dev/null"
+        };
+        command.redirections.iter().any(to_file)
+            || matches!(name, Some("tee" | "sponge" | "dd" | "cp" | "mv"))
+    })
 }
 
 const POSITIONAL: [&str; 11] = ["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"];

@@ -35,7 +35,7 @@ pub(super) enum Kind {
 pub(super) fn kind(name: &str) -> Kind {
     match name {
         "declare" | "typeset" | "local" | "export" | "readonly" => Kind::Declares,
-        "unset" => Kind::Names,
+        "unset" | "wait" => Kind::Names,
         "read" | "mapfile" | "readarray" | "getopts" => Kind::Reads,
         "set" => Kind::Set,
         "[" | "test" => Kind::Test,
@@ -86,6 +86,27 @@ pub(super) fn takes_local_orders(program: &Word, arguments: &[Word]) -> bool {
             Some(_) => !matches!(name, "command" | "builtin" | "trap" | "hash"),
             None => has_subcommands(name) && !matches!(name, "tar" | "dd" | "ip"),
         })
+}
+
+/// Whether a program reads options, or names of files, from a file or its standard input, which data may get into.
+pub(super) fn reads_orders(name: &str, arguments: &[Word]) -> bool {
+    arguments.iter().any(|word| {
+        let text = word.text.as_str();
+        let is_short = |letter: char| {
+            text.starts_with('-')
+                && !text.starts_with("--")
+                && text.len() > 1
+                && text.contains(letter)
+        };
+        match name {
+            "curl" => text.starts_with("--config") || is_short('K'),
+            "wget" => {
+                text.starts_with("--input-file") || text.starts_with("--config") || is_short('i')
+            }
+            "tar" | "bsdtar" => text.starts_with("--files-from") || is_short('T'),
+            _ => text.starts_with("--files0-from") || text.starts_with("-files0-from"),
+        }
+    })
 }
 
 /// Arguments that may name the directory in which a program does its work instead of the one it is started in.

@@ -181,6 +181,9 @@ impl<'a> Rules<'a> {
         if let Some(runner) = programs::runner(name, arguments) {
             return self.runner(runner, name, arguments, command);
         }
+        if programs::reads_orders(name, arguments) {
+            self.bare.get_or_insert_with(|| name.to_owned());
+        }
         let kind = programs::kind(name);
         match kind {
             Kind::Declares => return self.declares(arguments),
@@ -208,11 +211,19 @@ impl<'a> Rules<'a> {
             Kind::Test => return self.test(arguments, false),
             Kind::DoubleBrackets => return self.test(arguments, true),
             Kind::Printf => {
-                if arguments.first().is_some_and(|word| word.is("-v")) {
-                    self.evaluates |= arguments.get(1).is_some_and(may_evaluate);
+                // `-v NAME`, `-vNAME`
+                if arguments
+                    .first()
+                    .is_some_and(|word| word.text.starts_with("-v"))
+                {
+                    let names = &arguments[..arguments.len().min(2)];
+                    self.evaluates |= names.iter().any(may_evaluate);
                     self.moves_data |= arguments.iter().any(|word| word.has_substitution);
                     self.refuse_all(
-                        arguments.get(1..2).unwrap_or_default(),
+                        match arguments[0].is("-v") {
+                            true => &names[1..],
+                            false => &names[..1],
+                        },
                         "stands where the shell expects a name",
                         "write the name out",
                     )?;

@@ -38,7 +38,7 @@ const UNPACK: &str =
 
 /// Options whose value is text to these.
 const TEXT_OPTIONS: &str = "message author date grep trailer format pretty name iname path ipath wholename regex \
-                            iregex regexp color data data-raw data-binary data-urlencode json header request user \
+                            iregex regexp color data data-raw data-binary data-urlencode url-query json header request user \
                             user-agent referer cookie form form-string url proxy title body label repo jq field \
                             raw-field search";
 
@@ -103,13 +103,20 @@ fn accesses(
     let all = |access: Access| paths.iter().map(|path| (access, path.clone())).collect();
     if is_among(TAKE_TEXT, name) && !is_output {
         // `-d @file`
-        let files = paths.iter().filter_map(file_to_read);
+        let files = paths
+            .iter()
+            .filter_map(|path| file_to_read(path, option.unwrap_or_default()));
         return Ok(files.map(|path| (Access::Read, path)).collect());
     }
     if is_output || !is_among(READ, name) {
         return Ok(all(Access::Write));
     }
-    Ok(match is_text || is_pattern(name, arguments, at) {
+    // `grep -f FILE`
+    let names_patterns = option.is_some_and(|option| {
+        option.starts_with("--file") || (!option.starts_with("--") && option.ends_with('f'))
+    });
+    let is_pattern = !names_patterns && is_pattern(name, arguments, at);
+    Ok(match is_text || is_pattern {
         true => Vec::new(),
         false => all(Access::Read),
     })
@@ -237,8 +244,19 @@ fn takes_only_text(name: &str) -> bool {
     !matches!(programs::kind(name), Kind::Plain | Kind::ChangesDirectory)
 }
 
-/// The file that a text names to `curl` and its like.
-fn file_to_read(text: &Text) -> Option<Text> {
+/// The file that a text names to `curl` and its like, as the value of an option or by itself.
+fn file_to_read(text: &Text, option: &str) -> Option<Text> {
+    let whole = text.to_string();
+    match option {
+        // A cookie has a `=`, and is else a file of them.
+        "-b" | "--cookie" => return (!whole.contains('=')).then(|| text.clone()),
+        // `name@file`
+        "--data-urlencode" | "--url-query" => {
+            let (name, _) = whole.split_once('@')?;
+            return (!name.contains('=')).then(|| behind(text, name.len() + 1));
+        }
+        _ => {}
+    }
     let mut pieces = text.pieces().to_vec();
     let first = pieces.iter_mut().find(|piece| !piece.text.is_empty())?;
     let is_address = first
@@ -251,6 +269,19 @@ fn file_to_read(text: &Text) -> Option<Text> {
     };
     first.text = rest.to_owned();
     Some(Text::new(pieces))
+}
+
+/// A text without its first bytes.
+fn behind(text: &Text, mut cut: usize) -> Text {
+    let pieces = text.pieces().iter().map(|piece| {
+        let from = cut.min(piece.text.len());
+        cut -= from;
+        Piece {
+            text: piece.text[from..].to_owned(),
+            ..piece.clone()
+        }
+    });
+    Text::new(pieces.collect())
 }
 
 /// The last name of an address, which a fetched file has.

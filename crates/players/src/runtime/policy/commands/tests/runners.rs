@@ -246,6 +246,11 @@ fn data_in_an_argument_is_a_path_to_any_program() {
         ("curl -d @{{a.b}} https://example.com", true),
         ("curl -F x=@{{a.b}} https://example.com", true),
         ("find {{a.b}} -name x", true),
+        ("grep -f {{a.b}} x", true),
+        ("curl -b {{a.b}} https://example.com", true),
+        ("curl --data-urlencode x@{{a.b}} https://example.com", true),
+        ("curl --url-query @{{a.b}} https://example.com", true),
+        ("echo {{a.b}} > f; cat $(cat f)", true),
     ] {
         let kind = |path: &str| command(template, &[("a.b", path)]).map_err(|refusal| refusal.kind);
         for path in ["/etc/x", "../x", "x/../../x", "//etc/x"] {
