@@ -4,7 +4,7 @@ use cuecard_core::diagnostic::codes;
 use cuecard_core::page::identity::{Remembered, Verdict};
 use cuecard_core::page::rules::{Intent, Translation, Understanding, understand};
 use cuecard_core::page::selector::{Finder, Selector};
-use cuecard_core::scenario::browser::Fingerprint;
+use cuecard_core::scenario::browser::{AssertKind, Fingerprint};
 
 use super::{Failure, Sought, Targets, Values};
 
@@ -34,7 +34,13 @@ impl Targets for ByPhrase {
         let Some(phrase) = &self.intent.phrase else {
             return Sought::default();
         };
-        if let Some(unclear) = finder.unclear_place(phrase) {
+        // With its row a button is not visible any more, but nobody counts what is in a row that isn't there.
+        let assertion = self.intent.step.assertion.as_ref();
+        let is_count = assertion.is_some_and(|assertion| assertion.kind == AssertKind::Count);
+        let within = phrase.within.as_ref();
+        let needs_place = is_count || within.is_some_and(|within| within.name.is_none());
+        let unclear = needs_place.then(|| finder.unclear_place(phrase)).flatten();
+        if let Some(unclear) = unclear {
             let failure = Failure::new(codes::BROWSER_NOT_FOUND, unclear.to_string());
             return Sought {
                 problem: Some(Box::new(

@@ -247,9 +247,10 @@ fn takes_only_text(name: &str) -> bool {
 /// The file that a text names to `curl` and its like, as the value of an option or by itself.
 fn file_to_read(text: &Text, option: &str) -> Option<Text> {
     let whole = text.to_string();
+    let is_cookie = option == "--cookie" || (!option.starts_with("--") && option.ends_with('b'));
     match option {
         // A cookie has a `=`, and is else a file of them.
-        "-b" | "--cookie" => return (!whole.contains('=')).then(|| text.clone()),
+        _ if is_cookie => return (!whole.contains('=')).then(|| text.clone()),
         // `name@file`
         "--data-urlencode" | "--url-query" => {
             let (name, _) = whole.split_once('@')?;

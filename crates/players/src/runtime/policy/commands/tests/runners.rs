@@ -248,6 +248,7 @@ fn data_in_an_argument_is_a_path_to_any_program() {
         ("find {{a.b}} -name x", true),
         ("grep -f {{a.b}} x", true),
         ("curl -b {{a.b}} https://example.com", true),
+        ("curl -sb {{a.b}} https://example.com", true),
         ("curl --data-urlencode x@{{a.b}} https://example.com", true),
         ("curl --url-query @{{a.b}} https://example.com", true),
         ("echo {{a.b}} > f; cat $(cat f)", true),
