@@ -69,15 +69,15 @@ pub(super) fn asks_first(
     view: &View<'_>,
 ) -> Finding {
     let refs = view.output_ref();
-    if view.output_is_empty() && earlier_question(patterns, view).is_none() {
+    // The agent may have asked in a message, and been answered.
+    let asked = earlier_question(patterns, view);
+    if view.output_is_empty() && asked.is_none() {
         return Finding::fails("the output is empty, so it asks nothing")
             .observed(json!({"question": null}))
             .help(empty_help(view))
             .refs(refs);
     }
-    // The agent may have asked in a message, and been answered. The last answer may be followed by what another message of
-    // the user started.
-    let asked = earlier_question(patterns, view);
+    // The last answer may be followed by what another message of the user started.
     let answered = match &asked {
         Some((position, _)) => user_spoke_after(*position, view),
         None => view.output_event().map(|(position, _)| position),

@@ -107,10 +107,7 @@ impl Finder<'_> {
         {
             return Err(unclear);
         }
-        let container = phrase.within.as_ref().filter(|within| {
-            let places = self.places(within.kind, within.name.as_deref(), within.is_quoted);
-            places.is_empty()
-        });
+        let container = phrase.within.as_ref().filter(|within| self.lacks(within));
         Err(NotFound {
             phrase: container.map_or_else(|| phrase.to_string(), ToString::to_string),
             nearest: self.nearest(phrase, pool),
@@ -122,11 +119,8 @@ impl Finder<'_> {
     /// Why nobody can say what is in a place: there is none, or of those without a name several. A dialog may be closed.
     pub fn unclear_place(&self, phrase: &Phrase) -> Option<NotFound> {
         let within = phrase.within.as_ref().filter(|_| !phrase.is_container())?;
-        let is_gone = within.name.is_some()
-            && within.kind != ContainerKind::Dialog
-            && self
-                .places(within.kind, within.name.as_deref(), within.is_quoted)
-                .is_empty();
+        let is_gone =
+            within.name.is_some() && within.kind != ContainerKind::Dialog && self.lacks(within);
         match is_gone {
             true => Some(NotFound {
                 phrase: within.to_string(),
@@ -136,6 +130,12 @@ impl Finder<'_> {
             }),
             false => self.unnamed_unclear(within),
         }
+    }
+
+    /// Whether the page has no such place.
+    fn lacks(&self, within: &Within) -> bool {
+        let places = self.places(within.kind, within.name.as_deref(), within.is_quoted);
+        places.is_empty()
     }
 
     fn unnamed_unclear(&self, within: &Within) -> Option<NotFound> {

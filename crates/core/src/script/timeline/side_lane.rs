@@ -15,36 +15,32 @@ use crate::value::{Json, as_text};
 /// What agents ask of a small model beside the conversation: a title or a summary of it, or of what follows. One of a
 /// file is work.
 static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    [
+    patterns(&[
         r"(?i)\b(?:generates?|writes?|creates?|provides?|produces?|gives?|come up with|reply with|respond with)\b[^.\n]{0,80}\b(?:title|topic|headline|summary|description)s?\b[^.\n]{0,120}(?:\b(?:conversation|chat|session|thread|dialogue|message)s?\b|:\s)",
         r"(?i)\bsummari[sz]e (?:this|the|our) (?:\w+ )?(?:conversation|chat|session|thread)\b",
-    ]
-    .iter()
-    .map(|pattern| Regex::new(pattern).expect("the pattern is fixed"))
-    .collect()
+    ])
 });
 
 /// What the system texts of agents say when they ask for a title, as no application does.
 static TITLES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    [
+    patterns(&[
         r"(?i)^\W*you are a title generator\b",
         r"(?i)\bsummari[sz]e this coding conversation\b",
         r"(?i)\btitle \(3-7 words\) that captures the main topic or goal of this coding session\b",
         r"(?i)\bindicates a new conversation topic\b",
-    ]
-    .iter()
-    .map(|pattern| Regex::new(pattern).expect("the pattern is fixed"))
-    .collect()
+    ])
 });
 
 /// The system texts of agents that work beside the conversation, with tools of their own: Qwen Code has its memory kept
 /// by one.
 static BACKGROUND: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    [r"(?i)^you are now acting as the [a-z -]{0,40}memory [a-z -]{0,40}(?:sub)?agent\b"]
-        .iter()
-        .map(|pattern| Regex::new(pattern).expect("the pattern is fixed"))
-        .collect()
+    patterns(&[r"(?i)^you are now acting as the [a-z -]{0,40}memory [a-z -]{0,40}(?:sub)?agent\b"])
 });
+
+fn patterns(texts: &[&str]) -> Vec<Regex> {
+    let pattern = |text: &&str| Regex::new(text).expect("the pattern is fixed");
+    texts.iter().map(pattern).collect()
+}
 
 /// What is answered where nothing else is said.
 const DEFAULT_REPLY: &str = "OK";

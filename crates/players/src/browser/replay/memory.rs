@@ -15,17 +15,17 @@ use cuecard_core::value::cut;
 use super::meant::meant;
 use crate::browser::stage::{Failure, Values};
 
+/// How many fields that differ a message names.
+const NAMED: usize = 3;
+/// The longest text of a field in a message, in characters.
+const LONGEST: usize = 80;
+
 /// The words of a text that say something, in small letters.
 fn words_of(text: &str) -> impl Iterator<Item = String> {
     text.split(|sign: char| !sign.is_alphanumeric())
         .filter(|word| word.chars().count() > 2)
         .map(str::to_lowercase)
 }
-
-/// How many fields that differ a message names.
-const NAMED: usize = 3;
-/// The longest text of a field in a message, in characters.
-const LONGEST: usize = 80;
 
 /// What a step remembers of its element, with values in the place of references to variables.
 #[derive(Debug, Clone)]

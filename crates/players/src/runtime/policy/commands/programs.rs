@@ -93,10 +93,7 @@ pub(super) fn reads_orders(name: &str, arguments: &[Word]) -> bool {
     arguments.iter().any(|word| {
         let text = word.text.as_str();
         let is_short = |letter: char| {
-            text.starts_with('-')
-                && !text.starts_with("--")
-                && text.len() > 1
-                && text.contains(letter)
+            text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
         };
         match name {
             "curl" => text.starts_with("--config") || is_short('K'),
