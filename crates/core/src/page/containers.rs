@@ -588,6 +588,14 @@ pub(crate) fn is_control(role: &str) -> bool {
     CONTROL_ROLES.contains(&role)
 }
 
+/// Whether elements of this role are filled in: the text in them is their value.
+pub(crate) fn is_field(role: &str) -> bool {
+    matches!(
+        role,
+        "combobox" | "searchbox" | "slider" | "spinbutton" | "textbox"
+    )
+}
+
 /// Whether an element of this role is a part of a row.
 pub(crate) fn is_cell(role: &str) -> bool {
     matches!(role, "cell" | "gridcell" | "rowheader" | "columnheader")

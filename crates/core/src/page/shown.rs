@@ -1,5 +1,6 @@
 //! What a snapshot shows, and how many of its elements fit: for what is asserted of a page.
 
+use super::containers::is_field;
 use super::snapshot::Snapshot;
 use super::wanted::Wanted;
 use super::words::{Likeness, fold};
@@ -21,9 +22,6 @@ const NAMED_BY_TEXT: &[&str] = &[
     "tab",
     "treeitem",
 ];
-
-/// Fields, the text in which is their value.
-const FIELDS: &[&str] = &["combobox", "searchbox", "slider", "spinbutton", "textbox"];
 
 /// What else has a label, which stands on the page as its name.
 const LABELLED: &[&str] = &["checkbox", "listbox", "radio", "switch"];
@@ -49,10 +47,10 @@ impl Snapshot {
             let is_leaf = element.end == at + 1;
             let is_value = element
                 .parent
-                .is_some_and(|outer| FIELDS.contains(&self.elements[outer].role.as_str()));
+                .is_some_and(|outer| is_field(&self.elements[outer].role));
             let is_shown = match role {
                 "" => !is_value,
-                role if FIELDS.contains(&role) || LABELLED.contains(&role) => true,
+                role if is_field(role) || LABELLED.contains(&role) => true,
                 role => is_leaf && NAMED_BY_TEXT.contains(&role),
             };
             if is_shown {

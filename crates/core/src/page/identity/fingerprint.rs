@@ -180,7 +180,8 @@ impl Finder<'_> {
             matches!(selector.pattern, Pattern::TestId(_)) || selector.plain_id().is_some()
         });
         let mut warning = None;
-        if position.is_none() && n_inside > 1 && !is_by_id {
+        let is_by_text = is_by_id || self.is_by_text_before(id, &fingerprint);
+        if position.is_none() && n_inside > 1 && !is_by_text {
             warning = Some(format!(
                 "byPosition: only its position tells this {}{} from others: give it a name or a test id",
                 element.kind(),

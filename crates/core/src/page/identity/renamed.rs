@@ -3,7 +3,7 @@
 use super::fingerprint::scope_words;
 use super::place::is_in;
 use super::verdict::{Remembered, is_kind};
-use crate::page::containers::Place;
+use crate::page::containers::{Place, is_field};
 use crate::page::dom::{DomElement, NodeId};
 use crate::page::selector::{Finder, Pattern, Selector, looks_generated};
 use crate::page::words::{Likeness, SoughtName, fold, fold_name, tokens};
@@ -11,16 +11,6 @@ use crate::scenario::browser::Fingerprint;
 use crate::value::cut;
 
 /// Roles of what is filled in or ticked.
-const FIELDS: &[&str] = &[
-    "checkbox",
-    "combobox",
-    "radio",
-    "searchbox",
-    "spinbutton",
-    "switch",
-    "textbox",
-];
-
 impl Finder<'_> {
     /// Elements that may be what was remembered although `id` has its name: what shows that name too, in another way,
     /// beside it; what has a new name in its old place, if `id` is elsewhere, or this one has its id; and what went into a
@@ -124,6 +114,7 @@ impl Finder<'_> {
         place: Option<&Place>,
     ) -> Vec<(NodeId, String)> {
         let fingerprint = remembered.fingerprint;
+        let role = fingerprint.role.as_str();
         let words = tokens(fingerprint.called());
         let has_its_words = |name: &str| {
             let found = tokens(name);
@@ -133,7 +124,7 @@ impl Finder<'_> {
         // Of a field, more words say which one it is: the name of a partner is another name.
         let is_narrower = |name: &str| {
             let found = tokens(name);
-            FIELDS.contains(&fingerprint.role.as_str())
+            (is_field(role) || matches!(role, "checkbox" | "radio" | "switch"))
                 && found.len() > words.len()
                 && words.iter().all(|word| found.contains(word))
         };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::place::is_in;
 use super::renamed::has_plain_id;
-use crate::page::containers::{Place, is_cell};
+use crate::page::containers::{Place, is_cell, is_field};
 use crate::page::dom::{DomElement, NodeId};
 use crate::page::selector::{Finder, Pattern, Selector};
 use crate::page::snapshot::single_spaces;
@@ -205,10 +205,16 @@ impl Finder<'_> {
                 next,
                 reason: reason.clone(),
             }),
-            ([], Some(found)) => Verdict::WrongTarget {
-                found,
-                differences: self.differences(found, fingerprint),
-                nearest: self.nearest_to(fingerprint),
+            ([], Some(found)) => match self.differences(found, fingerprint) {
+                // All is as it was, and tells nobody whether it is this one.
+                differences if differences.is_empty() => Verdict::Ambiguous {
+                    candidates: self.nearest_to(fingerprint),
+                },
+                differences => Verdict::WrongTarget {
+                    found,
+                    differences,
+                    nearest: self.nearest_to(fingerprint),
+                },
             },
             ([], None) => Verdict::Gone {
                 nearest: self.nearest_to(fingerprint),
@@ -272,10 +278,14 @@ impl Finder<'_> {
             .collect();
         if twins.len() > 1 {
             // Neither order nor the text before it tells which of several is meant.
-            let is_told_apart = |id: &NodeId| {
-                self.has_test_id_of(*id, remembered)
-                    || same_path(&self.path(*id, &fingerprint.within), &fingerprint.path)
-            };
+            let is_told_apart =
+                |id: &NodeId| match self.is_by_text_before(possible[0].id, fingerprint) {
+                    true => *id == possible[0].id,
+                    false => {
+                        self.has_test_id_of(*id, remembered)
+                            || same_path(&self.path(*id, &fingerprint.within), &fingerprint.path)
+                    }
+                };
             let apart: Vec<NodeId> = twins
                 .iter()
                 .copied()
@@ -455,7 +465,8 @@ impl Finder<'_> {
     }
 
     /// Whether something that people read, or an id that they gave, says that it is this element. Its name does; an
-    /// element without one is known by its test id, its plain id, its label or the text of its row.
+    /// element without one is known by its test id, its plain id, its label, the text of its row or, of a field, the text
+    /// before it.
     fn is_known_by_text(
         &self,
         id: NodeId,
@@ -471,7 +482,11 @@ impl Finder<'_> {
         };
         let has_label =
             !element.label.is_empty() && fold_name(&element.label) == fold_name(&fingerprint.near);
-        if has_label || self.has_test_id_of(id, remembered) || has_plain_id(element, remembered) {
+        if has_label
+            || self.has_test_id_of(id, remembered)
+            || has_plain_id(element, remembered)
+            || self.is_by_text_before(id, fingerprint)
+        {
             return true;
         }
         // Its text, if it is no more than that.
@@ -485,6 +500,14 @@ impl Finder<'_> {
         // In its place it was alone: elsewhere its position is remembered.
         let twins = self.twins(fingerprint);
         place.is_some() && twins.iter().filter(|&&twin| is_in(place, twin)).count() == 1
+    }
+
+    /// Whether a field is the only one of its kind behind the text that was before it: its label, for people.
+    pub(super) fn is_by_text_before(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+        let is_near = |id: &NodeId| self.is_near_what_it_was(*id, fingerprint);
+        is_field(&fingerprint.role)
+            && !fingerprint.near.is_empty()
+            && self.twins(fingerprint).into_iter().filter(is_near).eq([id])
     }
 
     pub(super) fn has_test_id_of(&self, id: NodeId, remembered: Remembered<'_>) -> bool {

@@ -228,3 +228,32 @@ fn an_item_of_one_list_is_not_taken_from_another_while_the_list_is_still_there()
         "{found:?}"
     );
 }
+
+#[test]
+fn a_field_without_a_name_is_known_by_the_text_before_it() {
+    let fields =
+        |one: &str, other: &str| format!("p\n  span | {one}\n  select\n  span | {other}\n  select");
+    let before = &fields("Country", "City");
+    let state = page(before);
+    let selects: Vec<NodeId> = state
+        .elements()
+        .filter(|(_, element)| element.role == "combobox")
+        .map(|(id, _)| id)
+        .collect();
+    for (nth, lines, is_known) in [
+        // Alone, and beside others that another text stands before.
+        (0, "p\n  span | Country\n  select", true),
+        (1, before, true),
+        (1, "p\n  span | City\n  select", true),
+        (1, &fields("City", "Country"), true),
+        // Its text stands before two or nowhere.
+        (1, &fields("City", "City"), false),
+        (0, &fields("Region", "City"), false),
+        (0, "p\n  span | Country\n  select\n  select", false),
+    ] {
+        let memory = remember(&state, selects[nth]);
+        assert!(memory.fingerprint.by_position.is_empty());
+        let verdict = verdict(&page(lines), &memory);
+        assert_eq!(verdict.target().is_some(), is_known, "{lines}: {verdict:?}");
+    }
+}
