@@ -213,9 +213,14 @@ pub fn names_credential(key: &str) -> bool {
         || (last == "value" && is("secret"))
 }
 
-/// Texts below keys that name credentials.
+/// Texts below keys that name credentials, also in texts that are JSON themselves.
 pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
     match json {
+        Json::String(text) => {
+            if let Some(inner) = json_in(text) {
+                find_credentials(&inner, found);
+            }
+        }
         Json::Array(items) => items.iter().for_each(|item| find_credentials(item, found)),
         Json::Object(members) => {
             for (key, value) in members {
@@ -227,6 +232,12 @@ pub fn find_credentials(json: &Json, found: &mut Vec<String>) {
         }
         _ => {}
     }
+}
+
+/// The object or list that a text is.
+fn json_in(text: &str) -> Option<Json> {
+    let json = serde_json::from_str(text).ok()?;
+    matches!(json, Json::Array(_) | Json::Object(_)).then_some(json)
 }
 
 /// What stands around the marks of a gap in the output of a command.
@@ -264,7 +275,13 @@ pub fn mask_credentials(json: &mut Json) {
             }
         }
         Json::String(text) => {
-            if let Some(masked) = without_credentials(text) {
+            if let Some(inner) = json_in(text) {
+                let mut masked = inner.clone();
+                mask_credentials(&mut masked);
+                if masked != inner {
+                    *text = masked.to_string();
+                }
+            } else if let Some(masked) = without_credentials(text) {
                 *text = masked;
             }
         }
@@ -472,10 +489,14 @@ mod tests {
         }
         let mut found = Vec::new();
         find_credentials(
-            &json!({"a": [{"token": "abcd"}, {"token": "abc"}], "password": {"secret": "hunter2"}}),
+            &json!({"a": [{"token": "abcd"}, {"token": "abc"}], "password": {"secret": "hunter2"}, "body": r#" [{"token": "inside"}]"#, "text": "[token"}),
             &mut found,
         );
-        assert_eq!(found, ["abcd", "hunter2"]);
+        assert_eq!(found, ["abcd", "hunter2", "inside"]);
+        let mut masked = json!([r#"{"token": "inside", "n": 1.0}"#, r#"{ "n": 1.0 }"#]);
+        mask_credentials(&mut masked);
+        let text = r#"{"token":"[redacted]","n":1.0}"#;
+        assert_eq!(masked, json!([text, r#"{ "n": 1.0 }"#]));
     }
 
     #[test]

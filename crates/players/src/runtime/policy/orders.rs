@@ -8,7 +8,9 @@ pub(crate) fn decides_what_runs(name: &str) -> bool {
 
 /// The same for a file that is written: also those that programs of a project run when they are started there.
 pub(crate) fn decides_when_written(name: &str) -> bool {
-    decides_what_runs(name) || is_among(RUN_NAMES, name)
+    // `vite.config.ts`
+    let is_config = name.to_lowercase().contains(".config.");
+    decides_what_runs(name) || is_among(RUN_NAMES, name) || is_config
 }
 
 fn is_among(names: &[&str], name: &str) -> bool {
@@ -55,4 +57,10 @@ const RUN_NAMES: &[&str] = &[
     "makefile, gnumakefile, justfile, rakefile, jenkinsfile, dockerfile, docker-compose.yml, docker-compose.yaml, \
      compose.yml, compose.yaml, package.json, conftest.py, sitecustomize.py, usercustomize.py, node_modules, .venv, .env, \
      claude.md, agents.md, gemini.md",
+    // What builds, tests and starts a project.
+    "pyproject.toml, setup.py, setup.cfg, tox.ini, pytest.ini, noxfile.py, fabfile.py, tasks.py, manage.py, requirements.txt, pipfile, \
+     build.rs, cargo.toml, go.mod, build.gradle, build.gradle.kts, settings.gradle, settings.gradle.kts, pom.xml, build.xml, \
+     cmakelists.txt, meson.build, build.ninja, build.bazel, module.bazel, gemfile, gulpfile.js, \
+     gruntfile.js, deno.json, deno.jsonc, composer.json, procfile, vagrantfile, containerfile, taskfile.yml, \
+     taskfile.yaml, configure, gradlew, mvnw, flake.nix, shell.nix, default.nix",
 ];

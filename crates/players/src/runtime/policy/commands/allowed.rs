@@ -203,7 +203,7 @@ fn add<'lexed>(words: &'lexed [Word], programs: &mut Vec<Program<'lexed>>) -> Re
         let after = &rest[resolved.program + 1..];
         let is_find = resolved.name == "find";
         if let Some(option) = programs::starting_option(resolved.name, after).filter(|_| !is_find) {
-            return Err(format!("`{option}` starts what its value says"));
+            return Err(format!("`{option}` starts what its arguments say"));
         }
         rest = match after
             .iter()

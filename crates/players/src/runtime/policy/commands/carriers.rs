@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use super::programs;
-use super::words::{Lexed, Operator, Redirection, Word};
+use super::redirections::fills_file;
+use super::words::{Lexed, Word};
 
 /// Their names, and the values that the command writes into variables.
 pub(super) struct Carriers<'a> {
@@ -21,7 +22,7 @@ impl<'a> Carriers<'a> {
             .flat_map(|command| &command.assignments);
         let mut carriers = Self {
             names: HashSet::new(),
-            are_written: !lexed.uses.is_empty() && writes_files(lexed),
+            are_written: !lexed.uses.is_empty() && lexed.commands.iter().any(fills_file),
             literals: assignments
                 .filter(|word| word.is_literal())
                 .filter_map(|word| word.text.split_once('='))
@@ -98,19 +99,6 @@ impl<'a> Carriers<'a> {
             self.names.insert(name);
         }
     }
-}
-
-/// Whether a command puts what it has into files, as far as its words say.
-fn writes_files(lexed: &Lexed) -> bool {
-    lexed.commands.iter().any(|command| {
-        let name = command.words.first().and_then(programs::base_name);
-        let to_file = |redirection: &Redirection| {
-            matches!(redirection.operator, Operator::Write)
-                && redirection.target.text != "/dev/null"
-        };
-        command.redirections.iter().any(to_file)
-            || matches!(name, Some("tee" | "sponge" | "dd" | "cp" | "mv"))
-    })
 }
 
 const POSITIONAL: [&str; 11] = ["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"];

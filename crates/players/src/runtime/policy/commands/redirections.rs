@@ -5,7 +5,7 @@ use super::super::source::{Source, is_integer, name};
 use super::super::{Refusal, RefusalKind};
 use super::carriers::Carriers;
 use super::programs;
-use super::words::{Lexed, Operator, Redirection, Word};
+use super::words::{Lexed, Operator, Redirection, SimpleCommand, Word};
 use cuecard_core::value::{Piece, Text};
 
 /// Data in the target of a redirection makes it a path with data in it.
@@ -157,6 +157,16 @@ pub(super) fn check_all(lexed: &Lexed, places: &Places) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// Whether a command puts what it has into a file, as far as its words say.
+pub(super) fn fills_file(command: &SimpleCommand) -> bool {
+    let name = command.words.first().and_then(programs::base_name);
+    let to_file = |redirection: &Redirection| {
+        matches!(redirection.operator, Operator::Write) && redirection.target.text != "/dev/null"
+    };
+    command.redirections.iter().any(to_file)
+        || matches!(name, Some("tee" | "sponge" | "dd" | "cp" | "mv"))
 }
 
 pub(super) fn all(lexed: &Lexed) -> impl Iterator<Item = &Redirection> {

@@ -90,11 +90,14 @@ impl<'a> Rules<'a> {
         let outputs: Vec<&Word> = lexed.commands.iter().flat_map(targets::outputs).collect();
         // Where data says which file is written, it may be any; so may what is unpacked of what comes by a pipe.
         let carriers = Carriers::of(lexed);
+        let is_any_name = (lexed.facts.has_pipe && lexed.commands.iter().any(targets::unpacks))
+            || (lexed.commands.iter().any(redirections::fills_file)
+                && lexed.commands.iter().any(targets::names_unseen));
         let chosen = outputs
             .iter()
             .find(|word| !word.uses.is_empty() || carriers.reach(word))
             .and_then(|word| word.uses.clone().next().or(Some(0)))
-            .or((lexed.facts.has_pipe && lexed.commands.iter().any(targets::unpacks)).then_some(0))
+            .or(is_any_name.then_some(0))
             .and_then(|number| lexed.uses.get(number))
             .map(|&piece| source.data[piece])
             .filter(|piece| !is_integer(&piece.text));
@@ -578,5 +581,6 @@ fn is_recipe(path: &str, runs_code: bool) -> bool {
     let is_code = CODE
         .iter()
         .any(|ending| file.to_lowercase().ends_with(ending));
-    decides_what_runs(file) || (runs_code && (is_code || decides_when_written(file)))
+    // `.git/config`, `.git/hooks/pre-commit`
+    path.split('/').any(decides_what_runs) || (runs_code && (is_code || decides_when_written(file)))
 }

@@ -321,6 +321,25 @@ pub(super) fn unpacks(command: &SimpleCommand) -> bool {
     is_among(UNPACK, started(&command.words).0)
 }
 
+/// Whether a command gives files names that its words don't say.
+pub(super) fn names_unseen(command: &SimpleCommand) -> bool {
+    let (name, arguments) = started(&command.words);
+    let has = |word: &str| arguments.iter().any(|argument| argument.is(word));
+    let is_unseen =
+        |word: &Word| word.expansions.is_some() || word.is_pattern || word.has_substitution;
+    let packs = || {
+        let first = arguments.first().map_or("", |word| word.text.as_str());
+        !first.trim_start_matches('-').starts_with('x') && !has("-x") && !has("--extract")
+    };
+    match name {
+        "rename" | "mmv" => true,
+        "tar" | "bsdtar" => !packs(),
+        "git" => has("mv") && arguments.iter().any(is_unseen),
+        "cp" | "mv" | "ln" | "install" => arguments.iter().any(is_unseen),
+        _ => is_among(UNPACK, name),
+    }
+}
+
 /// Names of files that a command may write, as far as its words say.
 pub(super) fn written(lexed: &Lexed) -> HashSet<String> {
     let mut names = HashSet::new();
@@ -340,7 +359,10 @@ fn add_written(lexed: &Lexed, depth: usize, names: &mut HashSet<String>) {
     let mut codes = Vec::new();
     for command in &lexed.commands {
         let (name, arguments) = started(&command.words);
-        let reads = is_among(READ, name) || is_among(PUT_NOTHING, name) || takes_only_text(name);
+        let renames = arguments.iter().any(|word| word.is("mv"));
+        let reads = (is_among(READ, name) && !renames)
+            || is_among(PUT_NOTHING, name)
+            || takes_only_text(name);
         match programs::runner(name, arguments) {
             Some(Runner::Language | Runner::Filter) => {
                 arguments

@@ -50,12 +50,22 @@ pub(in super::super) fn runner(name: &str, arguments: &[Word]) -> Option<Runner>
         .map(|(runner, _)| runner)
 }
 
-/// The option in the list for which `name` starts another program, if it stands among the arguments: `git -c`.
+/// What in the list `name` starts another program for, if it stands among the arguments: `git -c`, `git bisect`.
 pub(in super::super) fn starting_option(name: &str, arguments: &[Word]) -> Option<&'static str> {
     entries()
         .map(|(_, entry)| entry)
-        .filter(|entry| entry.contains(" -"))
+        .filter(|entry| entry.contains(" -") || entry.starts_with("git "))
         .find(|entry| matches(entry, name, arguments))
+        .filter(|entry| *entry != "git config" || !is_harmless_config(arguments))
+}
+
+/// Whether `git config` reads, or sets what is known about a person.
+fn is_harmless_config(arguments: &[Word]) -> bool {
+    let behind = arguments.iter().skip_while(|word| word.text != "config");
+    let mut behind = behind.skip(1).map(|word| word.text.as_str());
+    let reads = |text: &str| matches!(text, "get" | "list" | "--get" | "--list" | "-l");
+    let first = behind.find(|text| reads(text) || !text.starts_with('-'));
+    first.is_some_and(|first| reads(first) || first.starts_with("user."))
 }
 
 /// Whether the first argument of `name` decides what it does: `git rebase`, `tar xf`.

@@ -107,6 +107,11 @@ fn only_commands_holds_every_program() {
         "git -c alias.x='!rm x' x",
         "git -c core.pager=rm log",
         "env git clone --upload-pack=rm x",
+        "git difftool -y -x rm",
+        "git bisect run rm",
+        "git submodule foreach rm",
+        "git config alias.z '!rm x'",
+        "git config --global core.pager rm",
         "$x",
         "\"$x\" git",
         "$(echo rm) x",
@@ -164,6 +169,7 @@ fn confine_and_read_only_let_allowed_programs_run() {
         });
         let run = |script: &str| some.command(&script.into());
         assert!(run("git status 2>&1 >/dev/null").is_ok());
+        assert!(run("git config --global user.name x; git config --get x.y").is_ok());
         let refusal = run("git status; rm x").expect_err("not allowed");
         assert!(
             refusal.message.contains("starts `rm`")

@@ -377,6 +377,16 @@ fn what_data_was_written_to_does_not_run() {
         "printf %s {{a.b}} > package.json; npm test",
         "printf %s {{a.b}} > json.py; python3 tool.py",
         "printf %s {{a.b}} > .gitattributes; git status",
+        "printf %s {{a.b}} > .git/config; git status",
+        "printf %s {{a.b}} > .git/hooks/pre-commit; git commit",
+        "printf %s {{a.b}} > x; cp x .git/hooks/pre-commit; git commit",
+        "printf %s {{a.b}} > x.txt; for f in *.txt; do mv \"$f\" \"${f%.txt}.sh\"; done; sh x.sh",
+        "printf %s {{a.b}} > x; git mv x y; sh y",
+        "printf %s {{a.b}} > x; for n in y; do git mv x $n; done; sh y",
+        "printf %s {{a.b}} > x; rename s/x/y/ x; sh y",
+        "printf %s {{a.b}} > x; csplit x 1; sh xx01",
+        "printf %s {{a.b}} > x; tar cf x.tar --transform=s/x/y/ x; tar -xf x.tar; sh y",
+        "printf %s {{a.b}} > x; cp x* y; ./tool",
     ] {
         refused(template, "x");
     }
@@ -394,6 +404,10 @@ fn what_data_was_written_to_does_not_run() {
         "ls tool; ./tool {{a.b}}",
         "mkdir -p out; printf %s {{a.b}} > out/x; sh run.sh",
         "tar xf tools.tar; echo {{a.b}}",
+        "tar xf tools.tar; ./tool {{a.b}}",
+        "printf %s {{a.b}} > x; tar czf x.tar x; ./tool x.tar",
+        "printf %s {{a.b}} > x; git add x; git commit -m x; ./tool",
+        "printf %s {{a.b}} > x; mv x y; ./tool y",
         "$HOME/bin/tool {{a.b}}",
     ] {
         command(template, &[("a.b", "x")])
