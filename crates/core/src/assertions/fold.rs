@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use icu_normalizer::ComposingNormalizerBorrowed;
 use regex::{Captures, Regex};
 
+use crate::value::is_invisible;
+
 /// `text` with plain signs and in one case. Characters that are the same letter become the same, whatever the
 /// language: `ß` and `SS`, `Σ`, `σ` and `ς`.
 pub(crate) fn fold(text: &str) -> Cow<'_, str> {
@@ -115,15 +117,6 @@ fn entity(name: &str) -> Option<char> {
 /// `text` with letters and their accents as one sign.
 fn composed(text: &str) -> Cow<'_, str> {
     ComposingNormalizerBorrowed::new_nfc().normalize(text)
-}
-
-/// Signs that nobody sees: Unicode lets them be ignored where they can't be shown.
-pub(super) fn is_invisible(character: char) -> bool {
-    matches!(character,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 fn plain_sign(character: char) -> Option<char> {

@@ -384,9 +384,15 @@ pub(super) fn kept_apart(
             }
             EventData::ToolCall(call) => {
                 // Reading another group's files with a tool is no better.
-                let found = strings(&call.args)
-                    .into_iter()
-                    .find_map(|text| group_of_path(&text).filter(|group| is_forbidden(group)));
+                let found = strings(&call.args).into_iter().find_map(|text| {
+                    // A path may be a word of a command.
+                    let is_outside =
+                        |sign: char| sign.is_whitespace() || "\"'`=;|&<>(),".contains(sign);
+                    std::iter::once(text.as_str())
+                        .chain(text.split(is_outside))
+                        .filter_map(group_of_path)
+                        .find(|group| is_forbidden(group))
+                });
                 if let Some(group) = found {
                     faults.push((
                         format!("{id} calls `{}` with a path of `{group}`", call.tool),
@@ -498,6 +504,10 @@ fn leaks<'c, 'v>(view: &View<'v>, canaries: &'c [String]) -> Vec<(&'c str, &'sta
                 for text in strings(&plan.entries) {
                     look(&text, "a plan", id);
                 }
+            }
+            EventData::MemoryRead(read) => {
+                let text = read.content.as_deref().unwrap_or_default();
+                look(text, "what was read from memory", id);
             }
             EventData::MemoryWrite(write) => {
                 for text in [&write.content, &write.change_summary]

@@ -54,30 +54,44 @@ pub fn redacted<'a>(case: &TestCase, trace: &'a Trace) -> Cow<'a, Trace> {
     Cow::Owned(trace)
 }
 
-/// Names in `redact_fields` that `trace` has nowhere, while it has one that is written almost so: what stands there is
-/// written as it is.
+/// What in `redact_fields` takes nothing out: names that `trace` has nowhere, while it has one that is written almost so,
+/// and pointers that begin with what neither a trace nor a result has.
 pub fn misspelt_redactions(case: &TestCase, trace: &Trace) -> Vec<Diagnostic> {
     if case.redact_fields.is_empty() {
         return Vec::new();
     }
     let mut keys = HashSet::new();
-    collect_keys(&document(trace), &mut keys);
+    let document = document(trace);
+    collect_keys(&document, &mut keys);
     let names = case
         .redact_fields
         .iter()
         .filter(|name| !name.starts_with('/'));
     let unmet = names.filter(|name| !keys.contains(&name.to_lowercase()));
+    let warning = |message: String, help: String| {
+        Diagnostic::warning(codes::CASE_FIELD_VALUE, message)
+            .with_note(format!("in {}", case.source.name()))
+            .with_help(help)
+    };
+    let pointers = case.redact_fields.iter().filter(|name| {
+        let first = name.strip_prefix('/').map(|path| path.split('/').next());
+        first.flatten().is_some_and(|first| {
+            !matches!(first, "*" | "assertions" | "artifacts") && document.get(first).is_none()
+        })
+    });
+    let astray = pointers.map(|pointer| {
+        let message = format!("`redact_fields` has `{pointer}`, which leads nowhere");
+        let help = "it starts at the trace (`/events/*/data/args/pin`) or at the result (`/assertions/0/observed`)";
+        warning(message, help.to_owned())
+    });
     unmet
         .filter_map(|name| {
             let meant = did_you_mean(&name.to_lowercase(), keys.iter().map(String::as_str))?;
             let message = format!("`redact_fields` has `{name}`, which the trace has nowhere");
-            let warning = Diagnostic::warning(codes::CASE_FIELD_VALUE, message)
-                .with_note(format!("in {}", case.source.name()))
-                .with_help(format!(
-                    "did you mean `{meant}`? It stands in what is written"
-                ));
-            Some(warning)
+            let help = format!("did you mean `{meant}`? It stands in what is written");
+            Some(warning(message, help))
         })
+        .chain(astray)
         .collect()
 }
 

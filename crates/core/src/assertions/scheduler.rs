@@ -34,8 +34,12 @@ pub(super) fn task_ran(
                 .as_deref()
                 .is_some_and(|task| Some(task) == wanted)
         })
-        // That a message came in is not that the task ran.
-        .filter(|event| !matches!(event.data, EventData::MessageReceived(_)))
+        // That a message came in is not that the task ran, nor that nothing was said at its end.
+        .filter(|event| match &event.data {
+            EventData::MessageReceived(_) => false,
+            EventData::FinalOutput(output) => !output.content.trim().is_empty(),
+            _ => true,
+        })
         .collect();
     let count = count.unwrap_or(as_count(of_task.len()));
     let observed = json!({
@@ -74,6 +78,14 @@ pub(super) fn task_ran(
         return Finding::fails(format!("task `{seen}` ran, not `{wanted}`"))
             .observed(observed)
             .refs(refs());
+    }
+    let scheduled = text(scenario, &["scheduler_context", "task_id"]);
+    if let Some(scheduled) = scheduled.filter(|scheduled| *scheduled != wanted) {
+        return Finding::fails(format!(
+            "the scheduler started task `{scheduled}`, not `{wanted}`"
+        ))
+        .observed(observed)
+        .refs(refs());
     }
     if of_task.is_empty() {
         return Finding::fails(format!("no event belongs to task `{wanted}`")).observed(observed);

@@ -46,16 +46,18 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
             ));
         }
     }
+    let is_forbidden = |name: &str, native: Option<&str>| {
+        let is_in = |tool: &ToolPattern| {
+            let is_it = |name: &str| name.eq_ignore_ascii_case(tool.text());
+            names_of(tool, name, native) || is_it(name) || native.is_some_and(is_it)
+        };
+        tools.forbidden.iter().any(is_in)
+    };
     let forbidden = calls_where(view, |call| {
-        tools.forbidden.iter().any(|tool| call.is_of(tool))
+        is_forbidden(&call.data.tool, call.data.native_tool.as_deref())
     });
     if let Some(first) = forbidden.first() {
-        let count = view.count_calls(|name, native| {
-            tools
-                .forbidden
-                .iter()
-                .any(|tool| names_of(tool, name, native))
-        });
+        let count = view.count_calls(is_forbidden);
         let message = format!(
             "{} of forbidden tools: {}",
             count_of(as_count(count), "call"),
@@ -187,6 +189,10 @@ mod tests {
                 "tools.policy.forbidden",
                 "1 call of forbidden tools: `web_search`"
             )
+        );
+        assert_eq!(
+            told(|tools| tools.forbidden = vec![tool("Web_Search")]).len(),
+            1
         );
         assert_eq!(
             told(|tools| tools.max_calls = Some(2)),

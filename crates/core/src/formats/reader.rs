@@ -35,7 +35,19 @@ pub(super) struct Reader<'a> {
 
 /// Whether a key of this name asserts something.
 fn asserts(name: &str) -> bool {
-    name.starts_with("expect") || matches!(name, "asserts" | "assertion" | "assertions")
+    name.starts_with("expect")
+        || matches!(
+            name,
+            "asserts"
+                | "assertion"
+                | "assertions"
+                | "params"
+                | "policy"
+                | "forbidden"
+                | "max_calls"
+                | "available"
+                | "redact_fields"
+        )
 }
 
 /// A key that stands in for a required one which is missing: one finding, reported with the missing one.

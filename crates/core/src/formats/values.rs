@@ -1,5 +1,7 @@
 //! Values that several formats have: JSONPaths, regular expressions, JSON Schemas.
 
+use std::sync::LazyLock;
+
 use regex::Regex;
 use serde_json_path::JsonPath;
 
@@ -22,6 +24,15 @@ pub(super) fn json_path(
     };
     match JsonPath::parse(text) {
         Ok(path) => {
+            if let Some(pattern) = unreadable_pattern(text) {
+                let message = format!(
+                    "the regular expression `{}` in the path can't be read, so it matches nothing",
+                    cut(&pattern, 60)
+                );
+                let diagnostic = reader.error(reader.format().path, node.span, message);
+                diagnostic.pointer = Some(pointer.to_owned());
+                return None;
+            }
             let singular = JsonPath::parse(&format!("$[?{} == 1]", text.trim())).is_ok();
             Some((path, singular))
         }
@@ -75,6 +86,29 @@ pub(super) fn json_path(
             None
         }
     }
+}
+
+/// The first regular expression in a path that can't be read: to `match` and `search` nothing matches it.
+fn unreadable_pattern(path: &str) -> Option<String> {
+    static CALLS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r#"(?s)\b(?:match|search)\s*\(.*?,\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*\)"#,
+        )
+        .expect("a fixed pattern")
+    });
+    let texts = CALLS.captures_iter(path);
+    let mut patterns = texts.filter_map(|call| {
+        let (is_double, text) = match (call.get(1), call.get(2)) {
+            (Some(single), _) => (false, single.as_str()),
+            (None, double) => (true, double?.as_str()),
+        };
+        let text = match is_double {
+            true => text.to_owned(),
+            false => text.replace("\\'", "'").replace('"', "\\\""),
+        };
+        serde_json::from_str::<String>(&format!("\"{text}\"")).ok()
+    });
+    patterns.find(|pattern| Regex::new(pattern).is_err())
 }
 
 /// The regular expression of `matches`.

@@ -290,6 +290,26 @@ pub struct TraceReader<R> {
     bytes: u64,
     seen_header: bool,
     ended: bool,
+    order: Order,
+}
+
+/// In what order events are numbered: each is behind the one before it.
+#[derive(Debug, Default)]
+pub(in crate::trace) struct Order(Option<u64>);
+
+impl Order {
+    /// Takes the number of the next event.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(in crate::trace) fn next(&mut self, seq: u64) -> Result<(), String> {
+        match self.0.replace(seq) {
+            Some(before) if before >= seq => Err(format!(
+                "the event has the `seq` {seq}, and comes after {before}: events stand in their order, each with a number of its own"
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl<R: BufRead> TraceReader<R> {
@@ -302,6 +322,7 @@ impl<R: BufRead> TraceReader<R> {
             bytes: 0,
             seen_header: false,
             ended: false,
+            order: Order::default(),
         }
     }
 
@@ -357,7 +378,7 @@ impl<R: BufRead> TraceReader<R> {
         if self.glance().is_some()
             && let Ok(event) = serde_json::from_slice(&self.text)
         {
-            return Ok(Some(Line::Event(Box::new(event))));
+            return self.in_order(event).map(Some);
         }
         let json: Json = match serde_json::from_slice(&self.text) {
             Ok(json) => json,
@@ -400,9 +421,25 @@ impl<R: BufRead> TraceReader<R> {
                 self.ended = true;
                 serde_json::from_value(json).map(Line::End)
             }
-            _ => Event::from_json(&json).map(|event| Line::Event(Box::new(event))),
+            _ => match Event::from_json(&json) {
+                Ok(event) => return self.in_order(event),
+                Err(error) => Err(error),
+            },
         };
         line.map_err(|error| self.problem(without_place(&error)))
+    }
+
+    fn in_order(&mut self, event: Event) -> Result<Line, TraceError> {
+        self.pass(event.seq)?;
+        Ok(Line::Event(Box::new(event)))
+    }
+
+    /// Takes the event with this `seq` for read: for one that a glance was enough for.
+    ///
+    /// # Errors
+    /// If it is not behind the last one.
+    pub fn pass(&mut self, seq: u64) -> Result<(), TraceError> {
+        self.order.next(seq).map_err(|reason| self.problem(reason))
     }
 
     /// How many bytes were read.
@@ -616,6 +653,36 @@ pub(super) mod tests {
             error.to_string(),
             "the trace has version `9.0`; this release reads 0.1"
         );
+    }
+
+    #[test]
+    fn events_stand_in_their_order() {
+        let read = |order: &[u64]| {
+            let mut bytes = Vec::new();
+            let mut writer = TraceWriter::new(&mut bytes);
+            writer.header(&header()).expect("memory");
+            for &seq in order {
+                let data = EventData::Message(crate::trace::Message {
+                    role: "user".into(),
+                    content: "x".into(),
+                });
+                writer
+                    .event(&Event::live(seq, jiff::Timestamp::UNIX_EPOCH, data))
+                    .expect("memory");
+            }
+            writer.flush().expect("memory");
+            drop(writer);
+            let lines = crate::trace::Trace::read(bytes.as_slice()).map(drop);
+            lines.map_err(|error| error.to_string())
+        };
+        assert_eq!(read(&[1, 2, 7]), Ok(()));
+        for order in [&[1, 1], &[2, 1]] {
+            let message = read(order).expect_err("out of order");
+            assert!(
+                message.starts_with("line 3: the event has the `seq` 1, and comes after"),
+                "{message}"
+            );
+        }
     }
 
     #[test]

@@ -14,6 +14,8 @@ use crate::value::Json;
 /// The words of an event that choose it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Glance<'l> {
+    /// `seq`.
+    pub seq: u64,
     /// `event_id`.
     pub event_id: Cow<'l, str>,
     /// `type`.
@@ -60,6 +62,7 @@ impl<'l> Glance<'l> {
     /// What an event that was read is about.
     pub fn of(event: &'l Event) -> Self {
         let mut glance = Self {
+            seq: event.seq,
             event_id: event.event_id.as_str().into(),
             kind: event.data.type_name().into(),
             actor: event.data.actor().into(),
@@ -161,7 +164,7 @@ impl<'l> Visitor<'l> for LineVisitor {
                 "actor" => glance.actor = members.next_value::<Text<'l>>()?.0,
                 "ts" => line.ts = members.next_value::<Text<'l>>()?.0,
                 "seq" => {
-                    members.next_value::<u64>()?;
+                    glance.seq = members.next_value()?;
                     line.has_seq = true;
                 }
                 "task_id" => glance.task_id = text(&mut members)?,

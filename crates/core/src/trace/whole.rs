@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read as _, Write};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::file::{MAX_LINE, SCHEMA_VERSION, without_place};
+use super::file::{MAX_LINE, Order, SCHEMA_VERSION, without_place};
 use super::{
     Adapter, End, Event, EventData, FinalOutput, Header, Line, Metrics, RunStatus, TraceError,
     TraceReader, TraceWriter,
@@ -235,6 +235,14 @@ fn read_document(text: &[u8]) -> Result<Trace, TraceError> {
     }
     check_version(text)?;
     let document: Document = serde_json::from_slice(text).map_err(|error| problem(&error))?;
+    let mut order = Order::default();
+    for event in &document.events {
+        let reason = order.next(event.seq);
+        reason.map_err(|reason| TraceError::Line {
+            line: 1,
+            reason: format!("event `{}`: {reason}", event.event_id),
+        })?;
+    }
     let end = match (document.status, document.metrics) {
         (None, _) => None,
         (Some(status), Some(metrics)) => Some(End {

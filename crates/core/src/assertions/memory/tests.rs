@@ -324,6 +324,14 @@ fn groups_are_kept_apart() {
         ),
         (
             "tool_call",
+            json!({ "tool": "Bash", "call_id": "c", "args": { "command": "cd /x && cat 'groups/group-a/CLAUDE.md'|head" } }),
+        ),
+        (
+            "memory_read",
+            json!({ "source": "x", "path": "notes.md", "group_id": "group-b", "content": "the blue heron" }),
+        ),
+        (
+            "tool_call",
             json!({ "tool": "send", "call_id": "c", "args": { "deep": [{ "text": "the Blue\n  HERON flies" }] } }),
         ),
         (

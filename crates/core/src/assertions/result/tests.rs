@@ -308,6 +308,8 @@ fn a_field_that_is_misspelt_is_told_before_it_is_written() {
         ("Password", 0),
         ("iban", 0),
         ("/events/0/data/args/to", 0),
+        ("/nope/to", 1),
+        ("/*/args/to", 0),
     ] {
         let found = misspelt_redactions(&case(&[name]), &trace);
         assert_eq!(found.len(), told, "{name}: {found:?}");

@@ -38,6 +38,26 @@ fn a_task_runs() {
         task_ran(&silent.view(), Some("task-a"), "scheduler", None).verdict,
         Verdict::Fails
     );
+    // Nothing was said, and that was all.
+    let mut trial = Trial::new("").event(
+        "final_output",
+        json!({ "role": "assistant", "content": " ", "task_id": "task-a" }),
+    );
+    trial.trace.header.scenario = json!({ "trigger": "scheduler", "task_id": "task-a" });
+    trial.trace.events[0].task_id = Some("task-a".into());
+    let finding = task_ran(&trial.view(), None, "scheduler", None);
+    assert_eq!(finding.verdict, Verdict::Fails);
+    assert!(
+        finding.message.starts_with("no event"),
+        "{}",
+        finding.message
+    );
+    let mut other = scheduled();
+    other.trace.header.scenario["scheduler_context"] = json!({ "task_id": "task-c" });
+    assert_eq!(
+        task_ran(&other.view(), Some("task-a"), "scheduler", None).verdict,
+        Verdict::Fails
+    );
     let untriggered = Trial::new("x");
     assert_eq!(
         task_ran(&untriggered.view(), None, "scheduler", None).verdict,

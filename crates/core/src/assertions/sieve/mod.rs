@@ -145,6 +145,8 @@ impl<'c> Sieve<'c> {
             if let Some(glance) = &glance
                 && !self.wants(glance)
             {
+                let seq = glance.seq;
+                reader.pass(seq)?;
                 continue;
             }
             let is_announced = glance.is_some();

@@ -41,7 +41,7 @@ fn fold_character(character: char) -> Option<char> {
         char::from_digit(u32::from(character) - u32::from(zero), 10).or(Some(character))
     };
     match character {
-        hidden if super::fold::is_invisible(hidden) => None,
+        hidden if crate::value::is_invisible(hidden) => None,
         '\u{2018}' | '\u{2019}' | '\u{201b}' | '\u{2bc}' | '\u{ff07}' => Some('\''),
         '\u{2212}' | '\u{2010}' | '\u{2011}' | '\u{ff0d}' => Some('-'),
         '\u{ff05}' | '\u{66a}' => Some('%'),

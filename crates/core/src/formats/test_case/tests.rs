@@ -401,6 +401,52 @@ fn parameters_that_make_no_sense_are_refused() {
             "J-CASE-01 `max_duration_ms` has no `limit`",
         ),
         ("screen", "{}", "J-ASSERT-02 `screen`: nothing is asked"),
+        // What always holds.
+        (
+            "tool_args_match",
+            "{ tool: a, match: { args_contains: { q: '' } } }",
+            "J-ASSERT-02 `tool_args_match`: every value of `q` holds that",
+        ),
+        (
+            "tool_args_match",
+            "{ tool: a, match: { json_schema: { title: x } } }",
+            "J-ASSERT-02 `tool_args_match`: all arguments satisfy this schema",
+        ),
+        (
+            "tool_args_match",
+            "{ tool: a, match: { regex: { q: 'x*' } } }",
+            "J-ASSERT-03 `regex.q` matches every text",
+        ),
+        (
+            "tool_result_matches",
+            "{ tool: a, contains: {} }",
+            "J-ASSERT-02 `tool_result_matches`: every result holds that",
+        ),
+        (
+            "tool_result_matches",
+            "{ tool: a, json_schema: true }",
+            "J-ASSERT-02 `tool_result_matches`: every result satisfies this schema",
+        ),
+        (
+            "tool_result_matches",
+            "{ tool: a, regex: '' }",
+            "J-ASSERT-03 `regex` matches every text",
+        ),
+        (
+            "output_contains",
+            "{ regex: '.*' }",
+            "J-ASSERT-03 an item of `regex` matches every text",
+        ),
+        (
+            "output_contains",
+            "{ any_of: [\"\\u200b\"] }",
+            "J-CASE-04 an item of `any_of` is empty",
+        ),
+        (
+            "json_path",
+            "{ path: \"$.events[?match(@.type, '(')]\", count: 0 }",
+            "J-ASSERT-03 the regular expression `(` in the path can't be read, so it matches nothing",
+        ),
         (
             "must_call_tool",
             "{ tool: x, min_call: 2 }",

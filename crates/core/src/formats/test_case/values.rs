@@ -12,7 +12,7 @@ use crate::formats::values::regular_expression;
 use crate::scenario::{Selector, TextPattern, ToolPattern};
 use crate::source::Span;
 use crate::source::json::{Node, NodeKind};
-use crate::value::{Json, cut};
+use crate::value::{Json, cut, is_invisible};
 
 /// The most bytes that a compiled pattern may take.
 const MAX_PATTERN: usize = 1024 * 1024;
@@ -92,6 +92,39 @@ pub(super) fn texts(reader: &mut Reader<'_>, object: Object<'_>, key: &str) -> V
         .collect()
 }
 
+/// Whether there is nothing in a text that anybody can see.
+fn is_nothing(text: &str) -> bool {
+    text.chars()
+        .all(|sign| sign.is_whitespace() || is_invisible(sign))
+}
+
+/// Whether every text, list or object holds this.
+pub(super) fn is_in_all(part: &Json) -> bool {
+    match part {
+        Json::String(text) => is_nothing(text),
+        Json::Array(items) => items.is_empty(),
+        Json::Object(members) => members.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether every value fits a schema: it has notes at the most.
+pub(super) fn takes_all(schema: &Json) -> bool {
+    let notes = [
+        "$schema",
+        "$id",
+        "$comment",
+        "title",
+        "description",
+        "default",
+        "examples",
+    ];
+    match schema {
+        Json::Object(members) => members.keys().all(|key| notes.contains(&key.as_str())),
+        schema => *schema == Json::Bool(true),
+    }
+}
+
 /// A text that is not empty.
 fn filled<'n>(
     reader: &mut Reader<'_>,
@@ -100,7 +133,7 @@ fn filled<'n>(
     what: &str,
 ) -> Option<&'n str> {
     let text = reader.text_of(node, pointer, what)?;
-    if text.trim().is_empty() {
+    if is_nothing(text) {
         invalid(reader, node.span, pointer, format!("{what} is empty"));
         return None;
     }
@@ -213,7 +246,13 @@ pub(super) fn regex(
     if !is_within_bound(reader, node.span, pointer) {
         return None;
     }
-    regular_expression(reader, node, pointer, what, |text| compiled(text, rules))
+    let regex = regular_expression(reader, node, pointer, what, |text| compiled(text, rules))?;
+    if rules.is_regex && regex.is_match("") && regex.is_match("\u{10fffd}") {
+        let message = format!("{what} matches every text");
+        report(reader, codes::ASSERT_PATTERN, node.span, pointer, message);
+        return None;
+    }
+    Some(regex)
 }
 
 thread_local! {

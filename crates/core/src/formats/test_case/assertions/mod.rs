@@ -230,7 +230,7 @@ fn assertion(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Asse
     })
 }
 
-/// Warns about a capability that is written almost as a known one: an assertion that needs what no trace has is skipped.
+/// Refuses a capability that is written almost as a known one: an assertion that needs what no trace has is skipped.
 fn misspelt_capabilities(reader: &mut Reader<'_>, object: Object<'_>, names: &[String]) {
     let known = || CAPABILITIES.iter().map(|(name, _)| *name);
     let unknown = names.iter().filter(|name| !known().any(|one| one == *name));
@@ -241,7 +241,7 @@ fn misspelt_capabilities(reader: &mut Reader<'_>, object: Object<'_>, names: &[S
         let key = "requires_capabilities";
         let span = object.get(key).map_or(object.node.span, |node| node.span);
         let message = format!("no trace says that it has `{}`", cut(name, 60));
-        let diagnostic = reader.warning(codes::ASSERT_NEVER, span, message);
+        let diagnostic = reader.error(codes::ASSERT_NEVER, span, message);
         diagnostic.pointer = Some(object.child_pointer(key));
         diagnostic.label = Some(format!("did you mean `{meant}`?"));
         diagnostic.help = Some("the assertion would always be skipped".to_owned());

@@ -9,6 +9,7 @@ use crate::formats::test_case::values::Rules;
 use crate::formats::values::schema;
 use crate::scenario::{ArgsMatch, AssertionCheck, Selector, Which};
 use crate::source::json::NodeKind;
+use crate::value::cut;
 
 const TOOL: Field = needed("tool", TEXT, "The tool; a glob is allowed.");
 const SELECTOR: &str = "{\"$ref\": \"#/$defs/selector\"}";
@@ -111,6 +112,9 @@ pub(super) const KINDS: &[Kind] = &[
     },
 ];
 
+/// What to do about a check that always holds.
+pub(super) const ALWAYS: &str = "it always holds: say what it must be, or remove it";
+
 fn must_call_tool(reader: &mut Reader<'_>, params: Params<'_>) -> Option<AssertionCheck> {
     let tool = params.tool(reader);
     let min_calls = values::count(reader, params.object, "min_calls");
@@ -182,6 +186,20 @@ fn tool_args_match(reader: &mut Reader<'_>, params: Params<'_>) -> Option<Assert
         let message = "`match` says nothing about the arguments";
         let help = "give required_keys, args_contains, args_equal, regex or json_schema; to ask for the call alone, use `must_call_tool`";
         params.conflict(reader, "match", message, help);
+    }
+    for (key, value) in &matching.args_contains {
+        if values::is_in_all(value) {
+            let message = format!("every value of `{}` holds that", cut(key, 60));
+            let help = "to ask that it is there, use `required_keys`";
+            params.conflict(reader, "match", &message, help);
+        }
+    }
+    if reader
+        .get(object, "json_schema")
+        .is_some_and(|node| values::takes_all(&node.to_value()))
+    {
+        let message = "all arguments satisfy this schema";
+        params.conflict(reader, "match", message, ALWAYS);
     }
     Some(AssertionCheck::ToolArgsMatch {
         tool: tool?,

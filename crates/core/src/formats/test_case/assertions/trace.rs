@@ -1,5 +1,6 @@
 //! Assertions on the trace as a whole, and on what tools answered.
 
+use super::tools::ALWAYS;
 use super::{Kind, Params, TOOL_TRACE, values};
 use crate::diagnostic::codes;
 use crate::formats::fields::{Field, TEXT, field, needed};
@@ -8,7 +9,7 @@ use crate::formats::test_case::fields::{ANY, CALL, COUNT, FLAG, TEXTS};
 use crate::formats::test_case::values::Rules;
 use crate::formats::values::{json_path, schema};
 use crate::scenario::{AssertionCheck, ExpectedCall, TrajectoryMode, ValueTest};
-use crate::source::json::NodeKind;
+use crate::source::json::{Node, NodeKind};
 use crate::value::Json;
 
 const LIMIT: Field = needed("limit", COUNT, "The most there may be.");
@@ -220,6 +221,15 @@ fn tool_result_matches(reader: &mut Reader<'_>, params: Params<'_>) -> Option<As
         },
         case_sensitive,
     };
+    if test.contains.as_ref().is_some_and(values::is_in_all) {
+        let message = "every result holds that";
+        params.conflict(reader, "contains", message, ALWAYS);
+    }
+    let schema = reader.get(object, "json_schema").map(Node::to_value);
+    if schema.as_ref().is_some_and(values::takes_all) {
+        let message = "every result satisfies this schema";
+        params.conflict(reader, "json_schema", message, ALWAYS);
+    }
     let keys = ["equals", "contains", "regex", "json_schema"];
     if keys.iter().all(|key| object.get(key).is_none()) {
         let message = "nothing is asked of the result";

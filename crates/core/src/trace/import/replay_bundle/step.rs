@@ -62,6 +62,7 @@ pub(super) fn script(reader: &mut Reader<'_>, bundle: Object<'_>, fixtures: &[Fi
     }
     let mut steps = Steps {
         calls: HashMap::new(),
+        answered: HashSet::new(),
         all_calls: call_ids(items),
         event_ids: HashSet::new(),
         fixtures: fixtures
@@ -81,6 +82,8 @@ pub(super) fn script(reader: &mut Reader<'_>, bundle: Object<'_>, fixtures: &[Fi
 struct Steps<'a> {
     /// The calls before the step that is read, with their tools.
     calls: HashMap<&'a str, &'a str>,
+    /// Those of them that have a result or an error.
+    answered: HashSet<&'a str>,
     /// Calls of the whole script.
     all_calls: HashSet<&'a str>,
     event_ids: HashSet<&'a str>,
@@ -105,7 +108,7 @@ impl<'a> Steps<'a> {
         let data = match kind {
             "message_received" => message_received(reader, step),
             "tool_call" => self.tool_call(reader, step, node),
-            "tool_result" => self.tool_result(reader, step),
+            "tool_result" => self.tool_result(reader, step, node),
             "memory_read" => Some(memory_read(reader, step)),
             "memory_write" => Some(memory_write(reader, step)),
             "error" => self.error(reader, step),
@@ -158,7 +161,15 @@ impl<'a> Steps<'a> {
         let attempt = reader.count(step, "attempt");
         if let Some(call_id) = call_id {
             let tool = node.get("tool").and_then(Node::as_str);
-            self.calls.insert(call_id, tool.unwrap_or_default());
+            let before = self.calls.insert(call_id, tool.unwrap_or_default());
+            let was_answered = self.answered.remove(call_id);
+            if before.is_some() && !was_answered {
+                let message = format!(
+                    "another call has the `call_id` `{}` already, and no result yet",
+                    cut(call_id, 80)
+                );
+                doubt(reader, step, "call_id", message);
+            }
         }
         let args = step.given("args");
         Some(EventData::ToolCall(ToolCall {
@@ -172,14 +183,35 @@ impl<'a> Steps<'a> {
         }))
     }
 
-    fn tool_result(&mut self, reader: &mut Reader<'_>, step: Object<'_>) -> Option<EventData> {
+    fn tool_result(
+        &mut self,
+        reader: &mut Reader<'_>,
+        step: Object<'_>,
+        node: &'a Node,
+    ) -> Option<EventData> {
         let tool = tool(reader, step, "a `tool_result`");
-        let call_id = call_id(reader, step, step.node, "a `tool_result`");
+        let call_id = call_id(reader, step, node, "a `tool_result`");
+        if let Some(id) = call_id
+            && !self.answered.insert(id)
+        {
+            let message = format!("the call `{}` has a result already", cut(id, 80));
+            doubt(reader, step, "call_id", message);
+        }
         self.check_call(reader, step, "a `tool_result`", tool.as_deref());
         let example = r#""success": true"#;
         reader.required(step, "success", "a `tool_result`", example);
         let success = reader.flag(step, "success");
         let fixture_id = reader.text(step, "fixture_id");
+        if let Some(fixture) = fixture_id.as_deref().and_then(|id| self.fixtures.get(id)) {
+            let fails = fixture.result.is_none() && fixture.error.is_some();
+            if tool.as_ref().is_some_and(|tool| *tool != fixture.tool) {
+                let message = format!("the fixture is one of `{}`", cut(&fixture.tool, 80));
+                doubt(reader, step, "fixture_id", message);
+            } else if fails && success == Some(true) {
+                let message = "the fixture is an error, and the result a success".to_owned();
+                doubt(reader, step, "success", message);
+            }
+        }
         let result = match (step.get("result"), &fixture_id) {
             (Some(result), _) => result.to_value(),
             (None, Some(id)) => self.fixture(reader, step, id),
@@ -226,6 +258,8 @@ impl<'a> Steps<'a> {
         let tool = reader.text(step, "tool");
         let call_id = reader.text(step, "call_id");
         self.check_call(reader, step, "an `error`", tool.as_deref());
+        let of_call = call_id.as_deref().and_then(|id| self.all_calls.get(id));
+        self.answered.extend(of_call);
         let scope = match step.given("scope") {
             Some(node) => {
                 let words = [("tool", "tool"), ("model", "model"), ("runtime", "runtime")];
@@ -299,6 +333,12 @@ impl<'a> Steps<'a> {
             }
         }
     }
+}
+
+/// Warns that what stands at a key doesn't go with the rest.
+fn doubt(reader: &mut Reader<'_>, step: Object<'_>, key: &str, message: String) {
+    let span = step.get(key).map_or(step.node.span, |node| node.span);
+    reader.warning(codes::BUNDLE_DOUBT, span, message).pointer = Some(step.child_pointer(key));
 }
 
 /// The type of a step, if it is a known one.

@@ -397,9 +397,58 @@ fn broken_json_is_an_error_of_its_own() {
 }
 
 #[test]
+fn steps_that_do_not_go_together_are_doubted() {
+    let fixture = |tool: &str, error: Option<Json>| Fixture {
+        id: "f".into(),
+        tool: tool.into(),
+        result: error.is_none().then(|| json!({})),
+        error,
+        span: crate::source::Span::new(0, 0),
+    };
+    let call = json!({"type": "tool_call", "tool": "t", "call_id": "1"});
+    let result = json!({"type": "tool_result", "tool": "t", "call_id": "1", "success": true});
+    let mut held = result.clone();
+    held["fixture_id"] = json!("f");
+    let steps = |steps: &[&Json]| bundle(json!(steps));
+    for (bundle, fixtures, told) in [
+        (steps(&[&call, &result]), vec![], None),
+        (
+            steps(&[&call, &call]),
+            vec![],
+            Some("another call has the `call_id` `1` already, and no result yet"),
+        ),
+        (
+            steps(&[&call, &result, &result]),
+            vec![],
+            Some("the call `1` has a result already"),
+        ),
+        (steps(&[&call, &result, &call, &result]), vec![], None),
+        (steps(&[&call, &held]), vec![fixture("t", None)], None),
+        (
+            steps(&[&call, &held]),
+            vec![fixture("u", None)],
+            Some("the fixture is one of `u`"),
+        ),
+        (
+            steps(&[&call, &held]),
+            vec![fixture("t", Some(json!("no")))],
+            Some("the fixture is an error, and the result a success"),
+        ),
+    ] {
+        let read = read(&format!("{bundle:#}"), &fixtures);
+        let found: Vec<&str> = read
+            .diagnostics
+            .iter()
+            .map(|one| one.message.as_str())
+            .collect();
+        assert_eq!(found, told.into_iter().collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn a_mistake_in_every_step_is_not_said_a_thousand_times() {
     let steps: Vec<Json> = (0..1000)
-        .map(|_| json!({"type": "tool_call", "tool": "t", "call_id": "1", "x": 1}))
+        .map(|n| json!({"type": "tool_call", "tool": "t", "call_id": n.to_string(), "x": 1}))
         .collect();
     let mut bundle = bundle(Json::Array(steps));
     bundle["status"] = json!("done");
