@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use cuecard_core::diagnostic::Diagnostic;
 use cuecard_core::formats::tool_call::effects;
 use cuecard_core::reports::diagnostics::list_to_json;
-use cuecard_core::scenario::{Step, ToolCallScenario};
+use cuecard_core::scenario::{Step, Template, ToolCallScenario, ToolName};
 use cuecard_core::script::Bindings;
 use cuecard_core::value::{Redactor, cut, find_credentials, printable};
-use cuecard_players::replay::{Connections, Pool, known_servers};
+use cuecard_players::replay::{Connections, Pool, forbidden, known_servers};
 use cuecard_players::runtime::clock::Clock;
+use cuecard_players::runtime::policy::Policy;
 use cuecard_players::runtime::tap::Recorder;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -41,10 +42,15 @@ pub(super) async fn run(
         &prepared.config,
         &prepared.redactor,
     );
-    let would_do = effects(&scenario, &prepared.range, known_servers(&prepared.config));
+    let mut planned = ToolCallScenario::clone(&scenario);
+    for step in &mut planned.steps {
+        step.params = Template::Literal(prepared.bindings.known(&step.params));
+    }
+    let would_do = effects(&planned, &prepared.range, known_servers(&prepared.config));
     let facts = effects_line(&would_do);
     let mut connections = Connections::default();
-    let mut found: Vec<Diagnostic> = Vec::new();
+    let steps = in_range.iter().map(|&idx| &planned.steps[idx]);
+    let mut found = refusals(&planned, steps, &prepared.policy);
     let mut interrupted = false;
     let mut redactor = prepared.redactor.clone();
     let mut credentials = Vec::new();
@@ -66,7 +72,7 @@ pub(super) async fn run(
             biased;
             () = stop.cancelled() => interrupted = true,
             () = connections.open(&scenario, steps(), &mut pool, &mut recorder) => {
-                found = connections.check(&scenario, &prepared.bindings, steps(), &pool, &mut recorder);
+                found.extend(connections.check(&scenario, &prepared.bindings, steps(), &pool, &mut recorder));
             }
         }
         pool.shut_down().await;
@@ -115,6 +121,29 @@ pub(super) async fn run(
         ));
     }
     exit
+}
+
+/// What the options of the run forbid. A step with a condition may never be called.
+fn refusals<'a>(
+    scenario: &ToolCallScenario,
+    steps: impl Iterator<Item = &'a Step>,
+    policy: &Policy,
+) -> Vec<Diagnostic> {
+    let refusal = |step: &Step| {
+        let ToolName::Builtin(tool) = step.tool else {
+            return None;
+        };
+        let Template::Literal(params) = &step.params else {
+            return None;
+        };
+        let refused = forbidden(policy, tool, params).filter(|_| step.condition.is_none())?;
+        let message = format!("step {}: {}", step.number, refused.message);
+        let mut error =
+            Diagnostic::error(refused.kind.code(), message).at(&scenario.source, step.params_span);
+        error.help = refused.help;
+        Some(error)
+    };
+    steps.filter_map(refusal).collect()
 }
 
 /// A line for each step: its number, its tool, and its parameters as far as they are known.

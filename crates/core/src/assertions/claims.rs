@@ -277,8 +277,9 @@ impl Judge {
         for (range, url) in &spans.url_ranges {
             check(self.facts.has_url_of(url, &contexts(range)), "url", url);
         }
-        for email in &spans.emails {
-            check(self.facts.has_email(email), "email", email);
+        for (range, email) in &spans.emails {
+            let is_there = self.facts.has_email_of(email, &contexts(range));
+            check(is_there, "email", email);
         }
         for doi in spans.dois.iter().filter(|doi| {
             !spans
@@ -325,7 +326,6 @@ impl Judge {
                     | "losses"
                     | "lower"
                     | "below"
-                    | "minus"
                     | "gesunken"
                     | "fiel"
                     | "verlust"
@@ -343,7 +343,8 @@ impl Judge {
                     || (number.readings.is_empty()
                         && number.parts.is_empty()
                         && self.facts.has_text(text));
-            check(is_there, "number", text);
+            let is_other = self.is_another_version(&spans.prose, number.range.clone());
+            check(is_there && !is_other, "number", text);
         }
         for word in words(&spans.prose) {
             let is_weekday = weekday_of(word.text).is_some();
@@ -382,6 +383,21 @@ impl Judge {
             );
         }
         (count, missing)
+    }
+
+    /// Whether a number is a version that is none of theirs: 1.10 is another one than 1.1.
+    fn is_another_version(&self, prose: &str, number: Range<usize>) -> bool {
+        let text = &prose[number.clone()];
+        let before = words(&prose[..number.start]).last();
+        let is_version = before.is_some_and(|word| {
+            let word = word.text.to_lowercase();
+            matches!(word.as_str(), "version" | "versions" | "release" | "v")
+        });
+        let is_ending = text.contains('.') && text.ends_with('0');
+        is_version
+            && text.contains('.')
+            && !self.facts.has_text(text)
+            && (is_ending || self.facts.has_text(&format!("{text}0")))
     }
 
     /// Whether a number and the capitals before it are a name of the results: the train `EC 171`.
@@ -527,9 +543,9 @@ impl Judge {
                     passage.order,
                     passage.is_clause,
                 ),
-                // What is not affected is unaffected.
-                is_opposed: if is_reversed {
-                    !passage.is_negated
+                // What is not affected is unaffected, and what is `open: false` is closed.
+                is_opposed: if is_reversed || passage.is_flag {
+                    passage.is_negated != is_opposite
                 } else {
                     passage.is_negated || is_opposite
                 },

@@ -53,7 +53,7 @@ pub(super) struct Facts {
     urls: HashMap<String, Vec<u32>>,
     places: ValueIndex,
     hosts: HashSet<String>,
-    emails: HashSet<String>,
+    emails: HashMap<String, Vec<u32>>,
     dois: HashSet<String>,
     identifiers: HashSet<String>,
     word_ids: HashMap<String, u32>,
@@ -206,8 +206,13 @@ impl Facts {
         for (_, domain) in super::text::domains(&spans.prose) {
             self.hosts.insert(host_of(domain));
         }
-        self.emails
-            .extend(spans.emails.iter().map(|email| email.to_lowercase()));
+        for (range, email) in &spans.emails {
+            let at = place(self, ValueKind::Url, range, KeyLabel::default(), None);
+            self.emails
+                .entry(email.to_lowercase())
+                .or_default()
+                .push(at);
+        }
         self.dois.extend(spans.dois.iter().cloned());
         // A DOI in a URL is one as well.
         self.dois.extend(
@@ -389,8 +394,8 @@ impl Facts {
                 places.extend(found);
             };
             near(quantity.value());
-            // A loss of 4 % is a change by -4 %, whichever of them an answer says.
-            if is_decline || quantity.mantissa < 0 {
+            // A loss of 4 % is a change by -4 %.
+            if is_decline {
                 near(-quantity.value());
             }
         }
@@ -460,7 +465,15 @@ impl Facts {
     }
 
     pub(super) fn has_email(&self, email: &str) -> bool {
-        self.emails.contains(&email.to_lowercase())
+        self.emails.contains_key(&email.to_lowercase())
+    }
+
+    /// Whether an address is one of theirs, and not that of somebody else.
+    pub(super) fn has_email_of(&self, email: &str, contexts: &[BTreeSet<String>]) -> bool {
+        let places = self.emails.get(&email.to_lowercase());
+        places.is_some_and(|places| {
+            self.is_about(&places.iter().copied().collect(), contexts, ValueKind::Url)
+        })
     }
 
     pub(super) fn has_doi(&self, doi: &str) -> bool {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
-use regex::{Captures, Regex};
+use regex::Regex;
 
 use crate::value::is_invisible;
 
@@ -43,23 +43,30 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
 /// `text` as somebody reads it on a page: [`plain`], without the marks of Markdown and HTML around words, ligatures,
 /// entities and other forms of letters as the letters that they are.
 pub(crate) fn as_read(text: &str) -> Cow<'_, str> {
-    static TAGS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)</?(?:b|i|em|strong|u|s|del|ins|mark|span|code|small|sub|sup)>|<!--.*?-->")
-            .expect("a fixed pattern")
+    /// Marks inside of words, those between them, and the address behind the text of a link.
+    static INSIDE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"(?i)</?(?:a|b|i|em|strong|u|s|del|ins|mark|span|code|small|sub|sup|font|wbr)(?:\s[^<>]*)?/?>|<!--.*?-->|\\\n|(?m:^[ \t]*>[ \t]?)",
+        )
+        .expect("a fixed pattern")
     });
-    static ENTITIES: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-z]{2,5});").expect("a fixed pattern")
+    static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"(?i)</?(?:p|div|br|hr|li|ul|ol|td|th|tr|table|h[1-6]|blockquote|section|article)(?:\s[^<>]*)?/?>",
+        )
+        .expect("a fixed pattern")
     });
-    if text.is_ascii() && !text.contains(['*', '_', '`', '~', '<', '\\', '&']) {
+    static LINKS: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)").expect("a fixed pattern"));
+    if text.is_ascii() && !text.contains(['*', '_', '`', '~', '<', '>', '\\', '&', '[']) {
         return text.into();
     }
-    let shown = ENTITIES.replace_all(text, |found: &Captures<'_>| {
-        let shown = entity(&found[1]);
-        shown.map_or_else(|| found[0].to_owned(), String::from)
-    });
+    let shown = html_escape::decode_html_entities(text);
     let shown = ComposingNormalizerBorrowed::new_nfkc().normalize(&shown);
     let shown = plain(&shown);
-    let shown = TAGS.replace_all(&shown, "");
+    let shown = BETWEEN.replace_all(&shown, " ");
+    let shown = INSIDE.replace_all(&shown, "");
+    let shown = LINKS.replace_all(&shown, "$1");
     let mut read = String::with_capacity(shown.len());
     let mut rest = shown.char_indices().peekable();
     while let Some((at, mark)) = rest.next() {
@@ -78,7 +85,7 @@ pub(crate) fn as_read(text: &str) -> Cow<'_, str> {
             '*' | '`' => is_letter != (false, false) && is_beside(char::is_numeric) != (true, true),
             '_' => is_letter.0 != is_letter.1,
             '~' => end - at > 1,
-            '\\' => after.is_some_and(|next| "*_-.!()[]#~`".contains(next)),
+            '\\' => after.is_some_and(|next| next.is_ascii_punctuation()),
             _ => false,
         };
         if !is_markup {
@@ -91,31 +98,8 @@ pub(crate) fn as_read(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The sign that an entity of HTML stands for, in what is between `&` and `;`.
-fn entity(name: &str) -> Option<char> {
-    let Some(number) = name.strip_prefix('#') else {
-        return Some(match name {
-            "amp" => '&',
-            "lt" => '<',
-            "gt" => '>',
-            "quot" => '"',
-            "apos" => '\'',
-            "nbsp" => ' ',
-            "shy" => '\u{ad}',
-            "ndash" => '–',
-            "mdash" => '—',
-            _ => return None,
-        });
-    };
-    let code = match number.strip_prefix(['x', 'X']) {
-        Some(digits) => u32::from_str_radix(digits, 16),
-        None => number.parse(),
-    };
-    char::from_u32(code.ok()?)
-}
-
 /// `text` with letters and their accents as one sign.
-fn composed(text: &str) -> Cow<'_, str> {
+pub(super) fn composed(text: &str) -> Cow<'_, str> {
     ComposingNormalizerBorrowed::new_nfc().normalize(text)
 }
 

@@ -135,8 +135,8 @@ static INABILITY: LazyLock<Regex> = LazyLock::new(|| {
         r"\bnever (?:answered|responded|replied|arrived|came back|loaded|finished)\b|\bhat(?:te)?n? (?:\S+ ){0,6}nicht (?:geantwortet|reagiert|funktioniert|geklappt)\b",
         r"\bkonnte(?:n)? (?:\S+ ){0,8}nicht\b|\bnicht (?:möglich|erreichbar|verfügbar|gelungen)\b",
         r"\b(?:n'ai|n'a|n'ont|ne) (?:\S+ )?(?:pas|pu)\b|\bimpossible de\b",
-        r"\bno (?:se )?(?:pude|pudo|puedo|puede|fue posible|disponible)\b",
-        r"\bnon (?:è stato possibile|ho potuto|riesco)\b|\bnão (?:foi possível|consegui)\b|\bniet gelukt\b|\bkon niet\b",
+        r"\bno (?:se )?(?:pude|pudo|puedo|puede|fue posible|disponible|(?:he|ha|hemos|han) podido)\b",
+        r"\bnon (?:è stato possibile|ho potuto|riesco|sono riuscit[oa]|siamo riusciti)\b|\bnão (?:foi possível|consegui)\b|\bniet gelukt\b|\bkon niet\b",
         r"无法|無法|できません|できなかった",
     ])
 });
@@ -157,7 +157,7 @@ static FAILURE_WORDS: LazyLock<Regex> = LazyLock::new(|| {
 /// What sounds like a failure and is none.
 static POLITE_PHRASES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
-        r"\b(?:can't|cannot|can not) (?:wait|go wrong|miss|complain|believe|thank)\b|\b(?:couldn't|could not) (?:be|have been) (?:happier|better|easier|simpler)\b|\byou (?:can't|cannot|couldn't|could not|don't|do not)\b",
+        r"\b(?:can't|cannot|can not) (?:wait|go wrong|miss|complain|believe|thank)\b|\b(?:couldn't|could not) (?:be|have been) (?:happier|better|easier|simpler|nicer|more)\b|\b(?:can't|cannot|can not) \w+ (?:\w+ ){0,4}enough\b|\byou (?:can't|cannot|couldn't|could not|don't|do not)\b",
     ])
 });
 
@@ -206,6 +206,7 @@ static CLAIMS: LazyLock<Regex> = LazyLock::new(|| {
         format!(r"\b(?:is|are|was|were|got|has been|have been) {ADVERBS}(?:emailed|mailed|texted)\b|\b(?:gone|went) out\b"),
         r"^(?:success|it worked)\s*[!.]|\b(?:i|we) (?:was|were) able to\b|\b(?:i|we) did it\b|\b(?:transfer|refund|payment|booking|delivery|order|upload|task|job|import|export|transaction|update) (?:is |was )?(?:complete|successful)\b|[✅✔☑]|\[x\]|\| ?(?:sent|done|delivered|completed|paid|booked) ?(?:\||$)".to_owned(),
         r"\berfolgreich\b|\balles (?:erledigt|in ordnung)\b|\b(?:avec succès|con éxito|con successo|com sucesso)\b|\b(?:enviado|completado|terminado)s? correctamente\b|\bsuccesvol\b".to_owned(),
+        r"\b(?:è stat[oa]|sono stat[ei]|è) (?:inviat|prenotat|pagat|confermat|rimborsat)[oaei]\b|\b(?:foi|foram|está) (?:enviad|reservad|pag|confirmad|reembolsad)[oa]s?\b|\best (?:envoyée?|réservée?|payée?|confirmée?|remboursée?)\b".to_owned(),
         r"成功|已(?:发送|完成)|完了しました|送信しました".to_owned(),
     ];
     Regex::new(&own.join("|")).expect("a fixed pattern")
@@ -274,6 +275,10 @@ const NOT_SHORT: &[&str] = &[
     "jamais",
     "nunca",
 ];
+
+/// What takes a claim back behind it: `I have saved nothing`.
+static DENIED_BEHIND: LazyLock<Regex> =
+    LazyLock::new(|| pattern(&[r"^ (?:nothing|none|neither|no)\b"]));
 
 /// What somebody says of themselves.
 static FIRST_PERSON: LazyLock<Regex> = LazyLock::new(|| pattern(&[r"^(?:i|we)\b"]));
@@ -357,6 +362,7 @@ fn claim_of_success(output: &str, phrases: &[String]) -> Option<String> {
                 let is_own = FIRST_PERSON.is_match(found.as_str());
                 !is_own || !(states || NOT_AN_ACHIEVEMENT.is_match(found.as_str()))
             })
+            .filter(|found| !DENIED_BEHIND.is_match(&text[found.end()..]))
             .chain(SHORT_CLAIMS.find_iter(&text).filter(|found| {
                 !bare_words(found.as_str())
                     .any(|word| NOT_SHORT.contains(&word) || word.ends_with("n't"))

@@ -199,6 +199,7 @@ pub(super) fn updated(
     }
     let old = stale.map(Fact::of);
     let holds = |text: &str| match &old {
+        _ if is_dropped(text, &fact) => false,
         Some(old) => {
             !is_turned(text, &fact, old)
                 && (fact.missing_in(text).is_none() || is_corrected(text, &fact, old))
@@ -279,6 +280,37 @@ fn correcting_message(view: &View<'_>, fact: &Fact) -> usize {
 fn is_corrected(text: &str, fact: &Fact, stale: &Fact) -> bool {
     let new = fact.without(stale);
     !new.is_empty() && new.missing_in(text).is_none()
+}
+
+/// Whether a text says that something was taken out of a memory, or is not so, and not the fact itself says that.
+fn is_dropped(text: &str, fact: &Fact) -> bool {
+    const WORDS: &[&str] = &[
+        "removed",
+        "deleted",
+        "rejected",
+        "discarded",
+        "dropped",
+        "ignored",
+        "forgot",
+        "wrong",
+        "untrue",
+        "false",
+        "unknown",
+        "unconfirmed",
+    ];
+    let has = |text: &str, wanted: &str| {
+        let lower = text.to_lowercase();
+        contains_words(&plain(&lower), wanted)
+    };
+    // `Removed the old time. Meets at nine.` says it in a clause of its own.
+    let is_of_fact = |clause: &&str| fact.has_words_of(clause);
+    let mut about = clauses(text).into_iter().filter(is_of_fact);
+    about.any(|clause| {
+        WORDS
+            .iter()
+            .any(|word| has(clause, word) && !has(&fact.text, word))
+            && fact.missing_in(clause).is_none()
+    })
 }
 
 /// Whether a text says that what is new was before, and what was before is new: `changed from 1500 to 900`.

@@ -21,6 +21,9 @@ static POLITE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?ix)
         \b anything \s+ else \b
         | \b (how | what) \s+ else \b
+        | \b something \s+ (else | more) \b
+        | ^ \W* (happy | satisfied | all \s+ good | good | enough | clear) (\s+ (now | so \s+ far | with \s+ (that | it | this)))? \W* \? $
+        | 还有 | 還有 | 他に | ほかに
         | \b (how | what) \s+ (can | may | could) \s+ (i | we) \s+ (help | assist | do \s+ for \s+ you)
         | \b (can | may | could) \s+ (i | we) \s+ (help | assist) \b
         | \b (does | did) \s+ (that | this) \s+ (help | make \s+ sense | answer)

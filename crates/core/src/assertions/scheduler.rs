@@ -34,12 +34,8 @@ pub(super) fn task_ran(
                 .as_deref()
                 .is_some_and(|task| Some(task) == wanted)
         })
-        // That a message came in is not that the task ran, nor that nothing was said at its end.
-        .filter(|event| match &event.data {
-            EventData::MessageReceived(_) => false,
-            EventData::FinalOutput(output) => !output.content.trim().is_empty(),
-            _ => true,
-        })
+        // That a message came in is not that the task ran.
+        .filter(|event| !matches!(event.data, EventData::MessageReceived(_)))
         .collect();
     let count = count.unwrap_or(as_count(of_task.len()));
     let observed = json!({
@@ -87,7 +83,9 @@ pub(super) fn task_ran(
         .observed(observed)
         .refs(refs());
     }
-    if of_task.is_empty() {
+    // Nor that nothing was said at its end.
+    let is_silent = |event: &&Event| matches!(&event.data, EventData::FinalOutput(output) if output.content.trim().is_empty());
+    if of_task.is_empty() || (count == 1 && of_task.iter().all(is_silent)) {
         return Finding::fails(format!("no event belongs to task `{wanted}`")).observed(observed);
     }
     let events = if count == 1 { "event" } else { "events" };

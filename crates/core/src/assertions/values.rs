@@ -1,6 +1,6 @@
 //! Whether values hold what is asked of them.
 
-use super::fold::{fold, plain};
+use super::fold::{composed, fold, plain};
 use super::view::dotted;
 use super::words::brief;
 use crate::matching::{MOST_MISFITS, equal, equal_by, schema_validator};
@@ -18,6 +18,7 @@ pub(super) fn equals(left: &Json, right: &Json) -> bool {
             *text == number.to_string() || whole.is_some_and(|whole| *text == whole)
         }
         (Json::Number(_), Json::Number(_)) => equal(left, right),
+        (Json::String(left), Json::String(right)) => composed(left) == composed(right),
         _ => left == right,
     })
 }

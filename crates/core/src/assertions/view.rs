@@ -203,7 +203,19 @@ impl<'a> View<'a> {
         result: &ToolResult,
         tool: &ToolPattern,
     ) -> bool {
-        tool.matches(&result.tool) || self.answers_call_of(position, tool)
+        match self.has_call(position) {
+            // Its call says what it is a result of.
+            true => self.answers_call_of(position, tool),
+            false => tool.matches(&result.tool),
+        }
+    }
+
+    /// Whether the event at `position` belongs to a call.
+    fn has_call(&self, position: usize) -> bool {
+        match self.left_out {
+            None => self.call_at(position).is_some(),
+            Some(left_out) => left_out.answers.contains_key(&position),
+        }
     }
 
     /// Whether the event at `position` belongs to a call of `tool`.

@@ -335,6 +335,9 @@ fn spellings_of(secret: &str) -> Vec<String> {
         ascii,
         json,
         secret.replace('\'', r"'\''"),
+        // As GNU's tools quote it, and as an address drops it.
+        secret.replace('\t', r"'$'\t''").replace('\n', r"'$'\n''"),
+        secret.replace(['\t', '\n', '\r'], ""),
     ];
     for kept in ["", "/", "!'()*"] {
         let url = in_url(secret, kept);

@@ -22,6 +22,7 @@ use cuecard_core::script::{Bindings, Effect, Options, Script, Summary, Verdict};
 use cuecard_core::trace::{EventData, StepFinished, StepStatus};
 use tokio_util::sync::CancellationToken;
 
+pub use builtin::forbidden;
 pub use connect::{Connected, Connections};
 pub use pool::{Pool, is_built_in, known_servers, unknown_server};
 pub use toolbox::{Toolbox, ToolboxOptions};

@@ -3,7 +3,8 @@
 use super::places::{KeyLabel, label_of_key, rate_of_word, unit_of_key};
 use crate::assertions::View;
 use crate::assertions::text::{
-    Measure, Quantity, fold, json_number, opposites_of, reverse_of, sentences, unit_of, words,
+    Language, Measure, Quantity, fold, is_negated as denies, json_number, opposites_of, reverse_of,
+    sentences, unit_of, words,
 };
 use crate::scenario::ToolPattern;
 use crate::trace::{Event, EventData};
@@ -198,6 +199,20 @@ const MOST_RECORDS: usize = 2000;
 /// A longer text is no name of its record.
 const LONGEST_NAME: usize = 200;
 
+/// A key with what it is the opposite of: who says that it is closed speaks of `open`.
+fn with_opposites(key: &str) -> String {
+    let lower = key.to_lowercase();
+    let last = lower.rsplit(' ').next().unwrap_or_default();
+    let opposites = match reverse_of(last) {
+        Some(denied) => vec![denied],
+        None => opposites_of(last),
+    };
+    match opposites.is_empty() {
+        true => key.to_owned(),
+        false => format!("{} {lower} un{last}", opposites.join(" ")),
+    }
+}
+
 impl<'a> Source<'a> {
     fn empty(event: Option<&'a Event>, tool: &'a str) -> Self {
         Self {
@@ -248,7 +263,13 @@ impl<'a> Source<'a> {
         let key = spaced(key);
         let not = if is_negated { "not " } else { "" };
         let text = format!("{not}{key}");
-        self.add_statement(&text, key, record, is_negated, is_flag);
+        // `"sold_out": false` denies a denial.
+        let is_negated = is_negated != denies(&key, Language::English);
+        let named = match is_flag {
+            true => with_opposites(&key),
+            false => key,
+        };
+        self.add_statement(&text, named, record, is_negated, is_flag);
     }
 
     fn add_statement(

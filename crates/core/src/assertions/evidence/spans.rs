@@ -13,7 +13,7 @@ pub(in crate::assertions) struct Spans<'a> {
     pub urls: Vec<&'a str>,
     /// The addresses with their places.
     pub url_ranges: Vec<(Range<usize>, &'a str)>,
-    pub emails: Vec<&'a str>,
+    pub emails: Vec<(Range<usize>, &'a str)>,
     pub dois: Vec<String>,
     pub dates: Vec<FoundDate>,
     pub moments: Vec<Moment>,
@@ -54,7 +54,7 @@ impl<'a> Spans<'a> {
             numbers,
             urls: urls.iter().map(|(_, url)| *url).collect(),
             url_ranges: urls,
-            emails: emails.into_iter().map(|(_, email)| email).collect(),
+            emails,
             dois: dois.into_iter().map(|(_, doi)| doi).collect(),
             dates,
             moments,

@@ -275,7 +275,7 @@ fn hard(folded: &str, language: Language) -> BTreeSet<String> {
     );
     let mut hard = BTreeSet::new();
     hard.extend(spans.urls.iter().map(|url| text::normal_url(url)));
-    hard.extend(spans.emails.iter().map(|email| email.to_lowercase()));
+    hard.extend(spans.emails.iter().map(|(_, email)| email.to_lowercase()));
     hard.extend(
         spans
             .identifiers

@@ -23,10 +23,13 @@ impl Look<'_> {
         self.is("tool_call") && self.is_about(tool)
     }
 
-    /// Whether it is a result of `tool`, or of a call that is of it, where calls are followed.
+    /// Whether it is a result of a call that is of `tool`; where no call is known, of `tool` itself.
     pub(super) fn is_result_of(&self, tool: &ToolPattern) -> bool {
         self.is("tool_result")
-            && (self.is_about(tool) || self.answered.is_some_and(|call| call.is_of(tool)))
+            && match self.answered {
+                Some(call) => call.is_of(tool),
+                None => self.is_about(tool),
+            }
     }
 
     /// Whether the event itself names `tool`; a call may name it as the agent does.

@@ -8,7 +8,7 @@ use regex::Regex;
 /// The URLs of a text, bare or in Markdown, as they stand there.
 pub(in crate::assertions) fn urls(folded: &str) -> Vec<(Range<usize>, &str)> {
     static URL: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"(?i)\b(?:https?://|www\.)[^\s<>"'`|\\^{}\[\]\u{201c}\u{201d}\u{ab}\u{bb}\u{3000}-\u{303f}\u{ff00}-\u{ff0f}]+"#)
+        Regex::new(r#"(?i)\b(?:(?:https?|ftps?)://|www\.)[^\s<>"'`|\\^{}\[\]\u{201c}\u{201d}\u{ab}\u{bb}\u{3000}-\u{303f}\u{ff00}-\u{ff0f}]+"#)
             .expect("a fixed pattern")
     });
     URL.find_iter(folded)

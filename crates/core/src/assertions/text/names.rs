@@ -356,11 +356,11 @@ const NOBODY: &[&str] = &[
 /// Those whom a text names as its source: `according to X`, `X reports`, `(X et al., 2024)`, `Source: X`.
 pub(in crate::assertions) fn attributions(text: &str, language: Language) -> Vec<NameSpan> {
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:(?P<always>according to|as reported by|reported by|as stated by|as told to|cited by|citing|quoting|sourced? from|laut|nach angaben (?:von|der|des)|selon|d'après|según|secondo|segundo|de acordo com|volgens|enligt|ifølge|согласно|по данным)|(?P<named>per|via|source|sources|quelle|fuente|fonte|credit|as per|published in|appeared in))(?::\s?|\s)")
+        Regex::new(r"(?i)\b(?:(?P<always>according to|as reported by|reported by|as stated by|as told to|cited by|citing|quoting|sourced? from|laut|nach angaben (?:von|der|des)|selon|d'après|según|secondo|segundo|de acordo com|volgens|enligt|ifølge|согласно|по данным)|(?P<named>per|via|source|sources|reference|references|quelle|fuente|fonte|credit|as per|published in|appeared in))(?:\s?:\s?|\s)")
             .expect("a fixed pattern")
     });
     static AUTHORS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\(?(?P<name>\p{Lu}[\p{L}'-]+) (?:et al\.?|(?:and|&) \p{Lu}[\p{L}'-]+,? \(?(?:19|20)[0-9]{2})|\((?P<single>\p{Lu}[\p{L}'-]+),? (?:19|20)[0-9]{2}[a-z]?\)")
+        Regex::new(r"\(?(?P<name>\p{Lu}[\p{L}'-]+) (?:et al\.?|(?:and|&) \p{Lu}[\p{L}'-]+,? \(?(?:19|20)[0-9]{2})|[(\[](?P<single>\p{Lu}[\p{L}'-]+),? (?:19|20)[0-9]{2}[a-z]?[)\]]|\bcf\. (?P<compared>\p{Lu}[\p{L}'-]+)")
             .expect("a fixed pattern")
     });
     static CHINESE: LazyLock<Regex> = LazyLock::new(|| {
@@ -377,7 +377,8 @@ pub(in crate::assertions) fn attributions(text: &str, language: Language) -> Vec
         ));
     }
     for captures in AUTHORS.captures_iter(text) {
-        if let Some(name) = captures.name("name").or_else(|| captures.name("single")) {
+        let names = ["name", "single", "compared"];
+        if let Some(name) = names.iter().find_map(|name| captures.name(name)) {
             found.push(single(name.as_str()));
         }
     }

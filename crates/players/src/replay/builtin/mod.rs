@@ -11,11 +11,12 @@ use std::time::Duration;
 
 use cuecard_core::scenario::BuiltinTool;
 use cuecard_core::script::{CallRequest, Failure, FailureKind};
+use cuecard_core::value::Text;
 use serde_json::{Value as Json, json};
 
 use self::arguments::Arguments;
 use super::toolbox::{Toolbox, timed_out};
-use crate::runtime::policy::{Refusal, RefusalKind};
+use crate::runtime::policy::{Policy, Refusal, RefusalKind};
 use crate::runtime::tap::Recorder;
 
 /// Calls a built-in tool.
@@ -58,6 +59,30 @@ pub(super) fn refused(refusal: Refusal) -> Failure {
         RefusalKind::Host => FailureKind::RefusedHost,
     };
     Failure::new(kind, refusal.message).with_help(refusal.help)
+}
+
+/// What the policy says of a call before the run, as far as its parameters are known: those with references are not.
+pub fn forbidden(policy: &Policy, tool: BuiltinTool, params: &Json) -> Option<Failure> {
+    let known = |name: &str| {
+        let text = params.get(name).and_then(Json::as_str)?;
+        (!text.contains("{{")).then(|| Text::from(text))
+    };
+    let writes = |name: &str| known(name).and_then(|path| policy.write_path(&path).err());
+    let reads = |name: &str| known(name).and_then(|path| policy.read_path(&path).err());
+    let refusal = match tool {
+        BuiltinTool::Wait
+        | BuiltinTool::Log
+        | BuiltinTool::WaitForElement
+        | BuiltinTool::WaitUntil => None,
+        BuiltinTool::AppendFile => writes("path"),
+        BuiltinTool::Write | BuiltinTool::Edit => writes("file_path"),
+        BuiltinTool::NotebookEdit => writes("notebook_path"),
+        BuiltinTool::Read => reads("file_path"),
+        BuiltinTool::Glob | BuiltinTool::Grep => reads("path"),
+        BuiltinTool::Bash => known("command").and_then(|command| policy.command(&command).err()),
+        BuiltinTool::WebFetch => known("url").and_then(|url| policy.url(&url).err()),
+    };
+    refusal.map(refused)
 }
 
 async fn wait(

@@ -108,7 +108,7 @@ impl Policy {
     /// # Errors
     /// [`RefusalKind::Path`].
     pub fn write_path(&self, text: &Text) -> Result<PathBuf, Refusal> {
-        self.places.write(text)
+        self.places.create(text)
     }
 
     /// The command for a POSIX shell (sh, dash or bash), with data bound to variables.

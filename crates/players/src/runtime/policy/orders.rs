@@ -47,7 +47,7 @@ const NAMES: &[&str] = &[
     // Start files of editors, debuggers and interpreters.
     ".vim, .vimrc, .gvimrc, .exrc, .nvimrc, .nvim.lua, .emacs, .emacs.d, .dir-locals.el, .nanorc, .gdbinit, .lldbinit, \
      .psqlrc, .sqliterc, .irbrc, .pryrc, .rprofile, .nvim, .lvimrc, .gdbearlyinit, .lldbinit-lldb, .pdbrc, .ipython, \
-     .perldb, .lessfilter",
+     .perldb, .lessfilter, .curlrc, .wgetrc, .netrc, _netrc",
     // What package managers and build tools read.
     ".npmrc, .yarn, .yarnrc, .yarnrc.yml, .pnpmfile.cjs, .cargo, .gradle, .mvn, .bundle, .mise.toml, .tool-versions, .bazelrc",
 ];

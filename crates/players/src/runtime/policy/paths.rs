@@ -117,6 +117,24 @@ impl Places {
         self.checked(text, true)
     }
 
+    /// The same of a file that is made there. Data may give it no name that is an option to whoever gets it by `*`.
+    pub(super) fn create(&self, text: &Text) -> Result<PathBuf, Refusal> {
+        let path = self.write(text)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if !text.is_trusted() && name.starts_with('-') {
+            return Err(Refusal::new(
+                RefusalKind::Path,
+                format!(
+                    "the name of the file `{}`{} begins with `-`, and would be an option to a program that gets it by `*`",
+                    shown(text),
+                    sources(text)
+                ),
+                "write the beginning of the name out",
+            ));
+        }
+        Ok(path)
+    }
+
     fn checked(&self, text: &Text, writes: bool) -> Result<PathBuf, Refusal> {
         let path = self.absolute(text)?;
         let must_not_write = writes && self.is_read_only;

@@ -61,6 +61,8 @@ impl<'a> Carriers<'a> {
     fn add(&mut self, lexed: &'a Lexed) {
         let (loops, listed) = &lexed.loops;
         if lexed.listed.iter().any(|uses| !uses.is_empty())
+            // What a command says may have been data before: `$(git log)`.
+            || lexed.facts.has_substitution
             || listed.iter().any(|name| self.names.contains(name.as_str()))
         {
             self.names.extend(loops.iter().map(String::as_str));

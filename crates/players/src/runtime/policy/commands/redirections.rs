@@ -4,8 +4,8 @@ use super::super::paths::Places;
 use super::super::source::{Source, is_integer, name};
 use super::super::{Refusal, RefusalKind};
 use super::carriers::Carriers;
-use super::programs;
 use super::words::{Lexed, Operator, Redirection, SimpleCommand, Word};
+use super::{programs, targets};
 use cuecard_core::value::{Piece, Text};
 
 /// Data in the target of a redirection makes it a path with data in it.
@@ -38,6 +38,15 @@ pub(super) fn check_data(
             Operator::Write => true,
         };
         let path = opened.path(target, piece, "the target of a redirection")?;
+        let is_link = |command: &SimpleCommand| {
+            command
+                .words
+                .iter()
+                .any(|word| programs::base_name(word) == Some("ln"))
+        };
+        if lexed.commands.iter().any(is_link) {
+            return Err(targets::through_link(&path));
+        }
         open(places, &path, writes)?;
     }
     Ok(())
@@ -178,7 +187,7 @@ pub(super) fn all(lexed: &Lexed) -> impl Iterator<Item = &Redirection> {
 
 fn open(places: &Places, path: &Text, writes: bool) -> Result<(), Refusal> {
     if writes {
-        places.write(path)?;
+        places.create(path)?;
     } else {
         places.read(path)?;
     }

@@ -66,6 +66,8 @@ struct Rules<'a> {
     enters: bool,
     /// The data that names such a directory.
     entered: Option<&'a Piece>,
+    /// Data that may be an archive which is unpacked.
+    unpacked: Option<&'a Piece>,
     /// The data that names a file which the command writes.
     chosen: Option<&'a Piece>,
     /// The first program that takes orders from the directory it is started in.
@@ -90,9 +92,19 @@ impl<'a> Rules<'a> {
         let outputs: Vec<&Word> = lexed.commands.iter().flat_map(targets::outputs).collect();
         // Where data says which file is written, it may be any; so may what is unpacked of what comes by a pipe.
         let carriers = Carriers::of(lexed);
-        let is_any_name = (lexed.facts.has_pipe && lexed.commands.iter().any(targets::unpacks))
-            || (lexed.commands.iter().any(redirections::fills_file)
-                && lexed.commands.iter().any(targets::names_unseen));
+        let fills = lexed.commands.iter().any(redirections::fills_file);
+        let unpacks =
+            (lexed.facts.has_pipe || fills) && lexed.commands.iter().any(targets::unpacks);
+        let is_unseen = |word: &&Word| targets::is_unseen(word) && carriers.values(word).is_empty();
+        let is_any_name = unpacks
+            || (fills
+                && (lexed.commands.iter().any(targets::names_unseen)
+                    || outputs.iter().any(is_unseen)));
+        let fetched = lexed
+            .commands
+            .iter()
+            .find_map(|command| targets::fetched(command, &carriers));
+        let first_data = || source.data.first().copied();
         let chosen = outputs
             .iter()
             .find(|word| !word.uses.is_empty() || carriers.reach(word))
@@ -100,7 +112,17 @@ impl<'a> Rules<'a> {
             .or(is_any_name.then_some(0))
             .and_then(|number| lexed.uses.get(number))
             .map(|&piece| source.data[piece])
-            .filter(|piece| !is_integer(&piece.text));
+            .filter(|piece| !is_integer(&piece.text))
+            .or(fetched.and_then(|word| {
+                let number = word.uses.clone().next();
+                let piece = number.map(|number| source.data[lexed.uses[number]]);
+                piece.or_else(first_data)
+            }));
+        let named = outputs.iter().flat_map(|word| {
+            let values = carriers.values(word).into_iter();
+            values.chain([word.text.as_str()])
+        });
+        let outputs_named = named.collect();
         Self {
             lexed,
             source,
@@ -117,7 +139,8 @@ impl<'a> Rules<'a> {
             chosen,
             local: None,
             local_runner: None,
-            outputs: outputs.iter().map(|word| word.text.as_str()).collect(),
+            outputs: outputs_named,
+            unpacked: unpacks.then(first_data).flatten(),
             recipe: None,
             written,
             carriers,
@@ -276,6 +299,7 @@ impl<'a> Rules<'a> {
         if let Some((name, piece)) = self
             .local
             .zip(directory)
+            .or(self.local.zip(self.unpacked))
             .or(self.local_runner.zip(self.chosen))
         {
             return Err(refusal(
@@ -577,6 +601,8 @@ fn is_recipe(path: &str, runs_code: bool) -> bool {
         ".py", ".pyc", ".pth", ".js", ".cjs", ".mjs", ".ts", ".rb", ".pl", ".pm", ".lua", ".php",
         ".so",
     ];
+    // `of=Makefile`
+    let path = path.rsplit('=').next().unwrap_or_default();
     let file = path.rsplit('/').next().unwrap_or_default();
     let is_code = CODE
         .iter()

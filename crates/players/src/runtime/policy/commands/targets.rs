@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 
-use super::super::Refusal;
 use super::super::paths::Places;
-use super::super::source::{Source, is_integer};
+use super::super::source::{Source, is_integer, name as name_of};
+use super::super::{Refusal, RefusalKind};
 use super::carriers::Carriers;
 use super::lexer;
 use super::programs::{self, Kind, Runner};
@@ -52,17 +52,23 @@ fn is_among(list: &str, name: &str) -> bool {
 /// Data in the path of what a program opens makes it a path with data in it.
 pub(super) fn check(lexed: &Lexed, source: &Source<'_>, places: &Places) -> Result<(), Refusal> {
     let opened = Opened::new(lexed, source);
+    let is_link = |command: &SimpleCommand| started(&command.words).0 == "ln";
+    let links = lexed.commands.iter().any(is_link);
     for command in &lexed.commands {
         let Some((program, arguments)) = command.words.split_first() else {
             continue;
         };
         let name = programs::base_name(program).unwrap_or_default();
+        let may_pass_link = links && !is_link(command);
         for at in (0..arguments.len()).filter(|_| !takes_only_text(name)) {
             let is_data = |piece: &&Piece| !is_integer(&piece.text);
             if !opened.pieces(&arguments[at]).iter().any(is_data) {
                 continue;
             }
             for (access, path) in accesses(&opened, name, arguments, at)? {
+                if may_pass_link {
+                    return Err(through_link(&path));
+                }
                 match access {
                     Access::Write => places.write(&path)?,
                     Access::Read => places.read(&path)?,
@@ -71,6 +77,19 @@ pub(super) fn check(lexed: &Lexed, source: &Source<'_>, places: &Places) -> Resu
         }
     }
     Ok(())
+}
+
+/// A path of data in a command that makes a link, through which it may lead.
+pub(super) fn through_link(path: &Text) -> Refusal {
+    let data = path
+        .pieces()
+        .iter()
+        .find(|piece| !piece.origin.is_trusted());
+    let message = format!(
+        "the data of {} stands in a path, and the command makes links, through one of which it may lead",
+        data.map_or_else(String::new, name_of)
+    );
+    Refusal::new(RefusalKind::Data, message, "make the link in a step before")
 }
 
 /// What a program does with the file that an argument names.
@@ -99,14 +118,38 @@ fn accesses(
         let name = last_name(&opened.text(word)).map(|name| (Access::Write, name));
         return Ok(name.into_iter().collect());
     }
-    let paths = paths(opened, name, word)?;
-    let all = |access: Access| paths.iter().map(|path| (access, path.clone())).collect();
-    if is_among(TAKE_TEXT, name) && !is_output {
-        // `-d @file`
+    let paths = paths(
+        opened,
+        word,
+        is_among(WRITE, name) || option.is_some_and(names_path),
+        name,
+    )?;
+    let is_address = |path: &Text| path.to_string().to_ascii_lowercase().starts_with("file:");
+    let local: Vec<Text> = paths
+        .iter()
+        .map(|path| match is_address(path) {
+            true => behind(path, "file:".len()),
+            false => path.clone(),
+        })
+        .collect();
+    let all = |access: Access| local.iter().map(|path| (access, path.clone())).collect();
+    if is_among(TAKE_TEXT, name) {
+        // `-d @file`, and whatever is uploaded to one.
+        let is_upload = arguments
+            .iter()
+            .any(|word| word.text.starts_with("-T") || word.text.starts_with("--upload"));
+        let access = if is_upload {
+            Access::Write
+        } else {
+            Access::Read
+        };
         let files = paths
             .iter()
             .filter_map(|path| file_to_read(path, option.unwrap_or_default()));
-        return Ok(files.map(|path| (Access::Read, path)).collect());
+        let files: Vec<_> = files.map(|path| (access, path)).collect();
+        if !is_output || !files.is_empty() {
+            return Ok(files);
+        }
     }
     if is_output || !is_among(READ, name) {
         return Ok(all(Access::Write));
@@ -123,11 +166,11 @@ fn accesses(
 }
 
 /// The paths that `word` may be, or end with: `of=PATH`, `-oPATH`, `user@host:PATH`.
-fn paths(opened: &Opened<'_>, name: &str, word: &Word) -> Result<Vec<Text>, Refusal> {
+fn paths(opened: &Opened<'_>, word: &Word, writes: bool, name: &str) -> Result<Vec<Text>, Refusal> {
     let pieces = opened.pieces(word);
     let can_be_told = word.expansions.is_none() && !word.is_pattern && !word.has_tilde;
     let mut paths = Vec::new();
-    if let (true, Some(&piece)) = (is_among(WRITE, name), pieces.first()) {
+    if let (true, Some(&piece)) = (writes, pieces.first()) {
         let what = format!("the target of `{name}`");
         for end in ends(word) {
             paths.push(opened.path(&end, piece, &what)?);
@@ -252,6 +295,12 @@ fn file_to_read(text: &Text, option: &str) -> Option<Text> {
         // A cookie has a `=`, and is else a file of them.
         _ if is_cookie => return (!whole.contains('=')).then(|| text.clone()),
         // `name@file`
+        // `name=@file`, `name=<file`
+        "--form" | "-F" => {
+            let (name, value) = whole.split_once('=')?;
+            let is_file = value.starts_with(['@', '<']);
+            return is_file.then(|| behind(text, name.len() + 2));
+        }
         "--data-urlencode" | "--url-query" => {
             let (name, _) = whole.split_once('@')?;
             return (!name.contains('=')).then(|| behind(text, name.len() + 1));
@@ -308,7 +357,10 @@ pub(super) fn outputs(command: &SimpleCommand) -> impl Iterator<Item = &Word> {
         .filter(|redirection| redirection.operator == Operator::Write)
         .map(|redirection| &redirection.target);
     let (name, arguments) = started(&command.words);
-    let writes = (is_among(WRITE, name) && !is_among(PUT_NOTHING, name)) || is_among(UNPACK, name);
+    let renames = name == "git" && arguments.iter().any(|word| word.is("mv"));
+    let writes = (is_among(WRITE, name) && !is_among(PUT_NOTHING, name))
+        || is_among(UNPACK, name)
+        || renames;
     let is_output = move |at: usize| writes || option_of(arguments, at).is_some_and(names_path);
     let written = (0..arguments.len()).filter(move |&at| is_output(at));
     redirected
@@ -318,25 +370,55 @@ pub(super) fn outputs(command: &SimpleCommand) -> impl Iterator<Item = &Word> {
 
 /// Whether a command unpacks or splits what it reads, into files that its words don't name.
 pub(super) fn unpacks(command: &SimpleCommand) -> bool {
-    is_among(UNPACK, started(&command.words).0)
+    let (name, arguments) = started(&command.words);
+    let has = |words: &[&str]| {
+        let mut arguments = arguments.iter();
+        arguments.any(|argument| words.iter().any(|word| argument.is(word)))
+    };
+    let first = arguments.first().map_or("", |word| word.text.as_str());
+    match name {
+        "tar" | "bsdtar" => {
+            first.trim_start_matches('-').starts_with('x') || has(&["-x", "--extract", "--get"])
+        }
+        "git" => has(&["apply", "am"]),
+        _ => is_among(UNPACK, name),
+    }
+}
+
+/// Data that says which files of others a command brings here.
+pub(super) fn fetched<'a>(command: &'a SimpleCommand, carriers: &Carriers<'_>) -> Option<&'a Word> {
+    const GIT: &str = "clone pull fetch checkout switch merge reset rebase restore cherry-pick worktree submodule \
+                       stash revert am apply read-tree checkout-index subtree";
+    let (name, arguments) = started(&command.words);
+    let names_files = |word: &Word| {
+        let text = word.text.as_str();
+        let is_short = text.starts_with('-') && !text.starts_with("--");
+        text.starts_with("--remote-") || (is_short && text.contains(['O', 'J']))
+    };
+    let brings = match name {
+        "git" => arguments.iter().any(|word| is_among(GIT, &word.text)),
+        "curl" => arguments.iter().any(names_files),
+        "wget" => true,
+        _ => false,
+    };
+    let has_data = |word: &&Word| !word.uses.is_empty() || carriers.reach(word);
+    arguments.iter().find(has_data).filter(|_| brings)
+}
+
+/// Whether it can't be told which file a word names.
+pub(super) fn is_unseen(word: &Word) -> bool {
+    word.expansions.is_some() || word.is_pattern || word.has_substitution
 }
 
 /// Whether a command gives files names that its words don't say.
 pub(super) fn names_unseen(command: &SimpleCommand) -> bool {
     let (name, arguments) = started(&command.words);
     let has = |word: &str| arguments.iter().any(|argument| argument.is(word));
-    let is_unseen =
-        |word: &Word| word.expansions.is_some() || word.is_pattern || word.has_substitution;
-    let packs = || {
-        let first = arguments.first().map_or("", |word| word.text.as_str());
-        !first.trim_start_matches('-').starts_with('x') && !has("-x") && !has("--extract")
-    };
     match name {
         "rename" | "mmv" => true,
-        "tar" | "bsdtar" => !packs(),
         "git" => has("mv") && arguments.iter().any(is_unseen),
         "cp" | "mv" | "ln" | "install" => arguments.iter().any(is_unseen),
-        _ => is_among(UNPACK, name),
+        _ => unpacks(command),
     }
 }
 
@@ -365,9 +447,13 @@ fn add_written(lexed: &Lexed, depth: usize, names: &mut HashSet<String>) {
             || takes_only_text(name);
         match programs::runner(name, arguments) {
             Some(Runner::Language | Runner::Filter) => {
+                // `sed -i`
+                let edits = arguments
+                    .iter()
+                    .any(|word| word.text.starts_with("-i") || word.text.starts_with("--in-place"));
                 arguments
                     .iter()
-                    .filter(|word| is_code(word))
+                    .filter(|word| edits || is_code(word))
                     .for_each(&mut add);
             }
             Some(_) => codes.extend(arguments.iter().filter(|word| is_code(word))),

@@ -111,6 +111,8 @@ pub(super) struct Word {
     pub(super) names: Vec<String>,
     /// It holds the output of a command.
     pub(super) has_substitution: bool,
+    /// It is the path of an open file: `<(…)`.
+    pub(super) is_descriptor: bool,
     pub(super) is_quoted: bool,
     /// It holds an unquoted `*`, `?`, `[` or `{`, so it may become other words.
     pub(super) is_pattern: bool,

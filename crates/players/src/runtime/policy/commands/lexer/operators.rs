@@ -149,6 +149,7 @@ impl Lexer<'_> {
     pub(super) fn angle(&mut self, character: char) {
         if self.bump_if('(') {
             self.substitute();
+            self.word().is_descriptor = true;
             return self.push_list(Opener::Parenthesis);
         }
         let is_descriptor = self.list().word.as_ref().is_some_and(|word| {

@@ -209,7 +209,7 @@ const RUNNERS: &[(Runner, &str)] = &[
          ncat -e, ncat -c, ncat --exec, ncat --sh-exec, ip netns, ip vrf, apt -o, apt-get -o, go -exec, \
          go -toolexec, hg --config, cargo --config, git -c, git --config, git --exec, git config, git alias, \
          git bisect, git submodule, git filter-branch, git for-each-repo, git difftool, git mergetool, \
-         git send-email, git instaweb, git daemon, git hook, git rebase -x, git grep -O, \
+         git send-email, git instaweb, git daemon, git hook, git remote-ext, git remote-fd, git merge-index, git rebase -x, git grep -O, \
          git grep --open-files-in-pager, git --upload-pack, git --receive-pack, git --template, \
          git clone -u, git ls-remote -u, docker exec, docker run, docker compose, podman exec, podman run, \
          kubectl exec, kubectl run, lxc exec, machinectl shell, vagrant ssh, adb shell, npm run, npm exec, \

@@ -1,7 +1,7 @@
 //! Data that would be an option because it begins with `-`.
 
 use super::super::super::Refusal;
-use super::super::super::source::reference;
+use super::super::super::source::{is_integer, reference};
 use super::super::programs::Kind;
 use super::super::words::Word;
 use super::{Rules, refusal};
@@ -13,7 +13,13 @@ impl<'a> Rules<'a> {
         let format = arguments.iter().position(|word| !word.is("--"));
         for (at, word) in arguments.iter().enumerate() {
             is_shielded |= word.is("--");
-            if is_shielded || word.data.is_empty() {
+            if is_shielded {
+                continue;
+            }
+            if word.data.is_empty() {
+                if matches!(kind, Kind::Plain | Kind::ChangesDirectory) {
+                    self.option_by_expansion(word)?;
+                }
                 continue;
             }
             let is_exempt = match kind {
@@ -27,6 +33,35 @@ impl<'a> Rules<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Data that gets into a word by a variable, the output of a command or the name of a file, and may begin with `-`
+    /// there: `f={{step.name}}; tar cf x.tar "$f"`.
+    fn option_by_expansion(&self, word: &Word) -> Result<(), Refusal> {
+        let begins = word.expansions.is_some_and(|(first, _)| first == 0) && !word.is_descriptor;
+        let may_hold_data =
+            (begins && (word.has_substitution || self.carriers.reach(word))) || word.is_any_name();
+        if !may_hold_data {
+            return Ok(());
+        }
+        let is_option = |text: &str| {
+            let mut rest = text.strip_prefix('-').unwrap_or_default().chars();
+            rest.next().is_some_and(|next| !next.is_whitespace())
+        };
+        let found = self.source.data.iter().find(|piece| {
+            // Without quotes the shell makes several words of it.
+            is_option(&piece.text)
+                || piece.text.split_whitespace().any(is_option)
+                    && (!word.is_quoted || word.has_substitution || word.is_any_name())
+        });
+        match found.filter(|piece| !is_integer(&piece.text)) {
+            Some(piece) => Err(refusal(
+                piece,
+                "may begin with `-` in an argument, where it would be an option",
+                "write `--` before that argument, or a path that begins with `./`",
+            )),
+            None => Ok(()),
+        }
     }
 
     fn is_option_of_echo(&self, word: &Word) -> bool {

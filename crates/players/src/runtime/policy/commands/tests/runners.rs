@@ -387,6 +387,30 @@ fn what_data_was_written_to_does_not_run() {
         "printf %s {{a.b}} > x; csplit x 1; sh xx01",
         "printf %s {{a.b}} > x; tar cf x.tar --transform=s/x/y/ x; tar -xf x.tar; sh y",
         "printf %s {{a.b}} > x; cp x* y; ./tool",
+        "x=run; printf %s {{a.b}} > $x.sh; ./run.sh",
+        "export F=run.sh; printf %s {{a.b}} > $F; ./run.sh",
+        "set -- run.sh; printf %s {{a.b}} > $1; ./run.sh",
+        "for f in *.sh; do printf %s {{a.b}} > $f; done; ./run.sh",
+        "printf %s {{a.b}} > ru?.sh; ./run.sh",
+        "printf %s {{a.b}} | tee {run,x}.sh; ./run.sh",
+        "printf %s {{a.b}} > t; sed -i '1r t' run.sh; ./run.sh",
+        "f=Makefile; printf %s {{a.b}} > $f; make",
+        "b=package.json; printf %s {{a.b}} > \"$b\"; npm test",
+        "h=.git/hooks/post-commit; printf %s {{a.b}} > $h; git commit -m x",
+        "printf %s {{a.b}} | dd of=Makefile; make",
+        "printf %s {{a.b}} > t; git mv -f t Makefile; make",
+        "printf %s {{a.b}} > i.mk; MAKEFILES=i.mk make",
+        "printf %s {{a.b}} | git apply && ./run.sh",
+        "printf %s {{a.b}} > p.diff; git apply p.diff; sh run.sh",
+        "printf %s {{a.b}} | base64 -d | tar xz; git commit -m x",
+        "printf %s {{a.b}} > p.diff; patch -p0 < p.diff; git commit -m x",
+        "git clone -q {{a.b}} c && cd c && make",
+        "git pull -q {{a.b}} main && make",
+        "curl -s --remote-name-all https://example.com/{{a.b}}; ./run.sh",
+        "git checkout -q {{a.b}} && npm test",
+        "b={{a.b}}; git merge \"$b\"; ./run.sh",
+        "ZIPOPT={{a.b}} zip o.zip x",
+        "git remote-ext x {{a.b}}",
     ] {
         refused(template, "x");
     }
@@ -408,9 +432,87 @@ fn what_data_was_written_to_does_not_run() {
         "printf %s {{a.b}} > x; tar czf x.tar x; ./tool x.tar",
         "printf %s {{a.b}} > x; git add x; git commit -m x; ./tool",
         "printf %s {{a.b}} > x; mv x y; ./tool y",
+        "f=x.txt; printf %s {{a.b}} > $f; ./tool $f",
+        "git checkout -q {{a.b}} && git log",
+        "git add x; git commit -m {{a.b}}; ./tool",
         "$HOME/bin/tool {{a.b}}",
     ] {
         command(template, &[("a.b", "x")])
             .unwrap_or_else(|refusal| panic!("{template}: {refusal}"));
     }
+}
+
+#[test]
+fn data_is_no_option_by_whatever_way_it_gets_into_an_argument() {
+    for template in [
+        "a={{a.b}}; tar cf o.tar \"$a\" x",
+        "a={{a.b}}; tar cf o.tar $a x",
+        "export f={{a.b}}; tar cf o.tar x \"$f\"",
+        "for f in {{a.b}}; do tar cf o.tar x \"$f\"; done",
+        "set -- {{a.b}}; tar cf o.tar \"$@\" x",
+        "tar cf o.tar \"$(echo {{a.b}})\" x",
+        "echo {{a.b}} | while read -r f; do tar cf o.tar x \"$f\"; done",
+        "git commit -m \" {{a.b}}\"; tar cf o.tar $(git log -1 --format=%s) x",
+        "f={{a.b}}; git fetch . \"$f\"",
+        "a={{a.b}}; git grep $a a",
+        "echo x > ./{{a.b}}; tar cf o.tar *",
+        "touch ./{{a.b}}; tar cf o.tar $(ls)",
+    ] {
+        for value in ["--checkpoint=1", "-Otouch", "--output=x"] {
+            refused(template, value);
+        }
+    }
+    for template in [
+        "a={{a.b}}; git log $a",
+        "curl -s $(echo {{a.b}})",
+        "a={{a.b}}; find x $a",
+    ] {
+        refused(template, "x -o y");
+        refused(template, "x\n-fprint y");
+    }
+    for (template, value) in [
+        ("a={{a.b}}; tar cf o.tar -- \"$a\"", "-x"),
+        ("a={{a.b}}; echo \"$a\" > x", "-x"),
+        ("a={{a.b}}; [ \"$a\" = x ]", "-x"),
+        ("a={{a.b}}; cat \"./$a\"", "-x"),
+        ("a={{a.b}}; cat \"$a\"", "a - b"),
+        ("a={{a.b}}; git commit -m \"$a\"", "fix -x"),
+        ("a={{a.b}}; ls \"$HOME\"", "-x"),
+        ("a={{a.b}}; sleep $a", "-1"),
+    ] {
+        command(template, &[("a.b", value)])
+            .unwrap_or_else(|refusal| panic!("{template}: {refusal}"));
+    }
+}
+
+#[test]
+fn data_leads_through_no_link_that_the_command_makes() {
+    for template in [
+        "ln -s .. l; echo x > {{a.b}}",
+        "ln -s .. l; cp x {{a.b}}",
+        "ln -s .. l && tar xf a.tar -C {{a.b}}",
+        "ln -s ../home l; sort -o {{a.b}} x",
+        "cd ..; curl -s -o {{a.b}} https://example.com",
+    ] {
+        refused(template, "l");
+    }
+    assert!(
+        command(
+            "a={{a.b}}; curl -s \"$a\"",
+            &[("a.b", "https://example.com")]
+        )
+        .is_ok()
+    );
+    for (template, path) in [
+        ("git push {{a.b}} HEAD", "file:///tmp/x"),
+        ("a={{a.b}}; curl -s \"$a\" -T x", "file:///tmp/x"),
+        ("curl -s -w {{a.b}} https://example.com", "@/etc/passwd"),
+        ("curl -F {{a.b}} https://example.com", "a=@/etc/passwd"),
+        ("printf %s x > {{a.b}}", "./-x"),
+    ] {
+        let refusal = command(template, &[("a.b", path)]).expect_err(template);
+        assert_eq!(refusal.kind, RefusalKind::Path, "{template}: {refusal}");
+    }
+    assert!(command("ln -s x {{a.b}}", &[("a.b", "y")]).is_ok());
+    assert!(command("ln -s x y; echo {{a.b}}", &[("a.b", "y")]).is_ok());
 }
