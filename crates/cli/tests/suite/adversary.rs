@@ -523,7 +523,10 @@ fn understood(
     let mut kept = TestStep::new(step_id(url, place, action), action, step.action_type);
     kept.selectors = known.selectors.iter().map(ToString::to_string).collect();
     kept.selector = kept.selectors.first().cloned();
-    kept.translator = Some(translator);
+    kept.translator = Some(match known.forgets_place {
+        true => Translator::Words,
+        false => translator,
+    });
     kept.fingerprint = Some(known.fingerprint);
     kept.value = step
         .input_value

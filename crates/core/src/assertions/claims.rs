@@ -1,6 +1,7 @@
 //! `claims_supported_by_fixtures`: what the output claims stands in the tools' results.
 
 mod records;
+mod signs;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -8,6 +9,7 @@ use std::ops::Range;
 use serde_json::json;
 
 use self::records::Records;
+use self::signs::{is_hypothetical, is_of_known, is_to_come, says_nothing_is_there};
 use super::evidence::{
     ClauseWords, Facts, NumberUse, Passage, Passages, Source, Spans, event_ids, label_by_arguments,
     said_by_user, sources, tools_that_count,
@@ -629,34 +631,6 @@ impl Judge {
             .filter(|part| part.contains(char::is_alphanumeric))
             .all(|part| self.facts.has_text(part))
     }
-}
-
-/// Whether a number counts what was spoken of: `none of the three`, `all four`.
-fn is_of_known(before: &str) -> bool {
-    let last = words(before).last().map(|word| word.text.to_lowercase());
-    matches!(last.as_deref(), Some("the" | "all" | "these" | "those"))
-}
-
-fn has_word(clause: &str, wanted: &[&str]) -> bool {
-    words(clause).any(|word| wanted.contains(&word.text.to_lowercase().as_str()))
-}
-
-/// Whether a clause says under which condition something is so.
-fn is_hypothetical(clause: &str) -> bool {
-    has_word(
-        clause,
-        &["if", "once", "unless", "whether", "wenn", "sobald"],
-    )
-}
-
-/// Whether a clause says what is to come, or to be done.
-fn is_to_come(clause: &str) -> bool {
-    has_word(clause, &["will", "would", "should", "must"]) || clause.contains(" to be ")
-}
-
-/// Whether a unit denies without a word for it: `Errors: 0`.
-fn says_nothing_is_there(unit: &str) -> bool {
-    has_word(unit, &["0", "zero", "empty", "null"]) || unit.contains(['✗', '✘', '❌', '☐'])
 }
 
 fn add_quote<'a>(problems: &mut Vec<Problem<'a>>, units: &[Unit<'a>], quote: &'a str) {

@@ -71,6 +71,13 @@ pub(crate) fn as_read(text: &str) -> Cow<'_, str> {
     let mut rest = shown.char_indices().peekable();
     while let Some((at, mark)) = rest.next() {
         let mut end = at + mark.len_utf8();
+        // `foo\_bar`
+        if mark == '\\'
+            && let Some((_, escaped)) = rest.next_if(|(_, next)| next.is_ascii_punctuation())
+        {
+            read.push(escaped);
+            continue;
+        }
         while matches!(mark, '*' | '_' | '`' | '~')
             && rest.next_if(|(_, next)| *next == mark).is_some()
         {
@@ -85,7 +92,6 @@ pub(crate) fn as_read(text: &str) -> Cow<'_, str> {
             '*' | '`' => is_letter != (false, false) && is_beside(char::is_numeric) != (true, true),
             '_' => is_letter.0 != is_letter.1,
             '~' => end - at > 1,
-            '\\' => after.is_some_and(|next| next.is_ascii_punctuation()),
             _ => false,
         };
         if !is_markup {

@@ -302,6 +302,12 @@ fn is_dropped(text: &str, fact: &Fact) -> bool {
         let lower = text.to_lowercase();
         contains_words(&plain(&lower), wanted)
     };
+    let title = text
+        .split_once(':')
+        .map(|(title, _)| title.trim().to_lowercase());
+    if title.is_some_and(|title| WORDS.contains(&title.as_str())) {
+        return fact.missing_in(text).is_none();
+    }
     // `Removed the old time. Meets at nine.` says it in a clause of its own.
     let is_of_fact = |clause: &&str| fact.has_words_of(clause);
     let mut about = clauses(text).into_iter().filter(is_of_fact);

@@ -410,6 +410,23 @@ mod tests {
             };
             assert_eq!(judged(check, &answer(curly)).verdict, Fails, "{text}");
         }
+        for (written, text) in [
+            ("I don&rsquo;t", "don't"),
+            ("caf&eacute;", "café"),
+            ("se&zwnj;cret", "secret"),
+            ("[sec](http://x)ret", "secret"),
+            ("foo\\_bar", "foo_bar"),
+            ("a foo\\@bar.com", "foo@bar.com"),
+            ("credit<br>card", "credit card"),
+            ("credit</p>\n<p>card", "credit card"),
+            ("> top\n> secret", "top secret"),
+            ("sec<span class='x'>ret</span>", "secret"),
+        ] {
+            let check = AssertionCheck::OutputOmits {
+                patterns: vec![pattern(&text.replace(' ', "\\s+"))],
+            };
+            assert_eq!(judged(check, &answer(written)).verdict, Fails, "{written}");
+        }
         let two_lines = AssertionCheck::OutputOmits {
             patterns: vec![pattern("full refund"), pattern("unknown.*yes")],
         };

@@ -42,6 +42,23 @@ fn what_was_there_may_be_cited() {
 }
 
 #[test]
+fn what_was_not_there_may_not_be_cited_in_any_form() {
+    for output in [
+        "Growth slows. Source : Bild",
+        "Growth slows [Miller 2020].",
+        "Growth slows, see ftp://bild.example/growth.",
+    ] {
+        let finding = judge(output);
+        assert_eq!(
+            finding.verdict,
+            Verdict::Fails,
+            "{output}: {}",
+            finding.message
+        );
+    }
+}
+
+#[test]
 fn what_was_not_there_is_made_up() {
     for (output, missing) in [
         ("Growth slows, according to Bloomberg.", "Bloomberg"),

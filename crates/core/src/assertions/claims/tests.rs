@@ -759,3 +759,49 @@ fn states_of_json_are_said_as_they_are() {
         wrong.join("\n")
     );
 }
+
+#[test]
+fn a_sign_a_version_and_an_address_are_those_of_the_results() {
+    let balance = json!({ "account": "Ada", "balance_eur": 500 });
+    let people = json!([
+        { "name": "Alice", "email": "alice@x.org" },
+        { "name": "Bob", "email": "bob@x.org" },
+    ]);
+    for (result, output, expected) in [
+        (
+            &balance,
+            "The account of Ada stands at -500 EUR.",
+            Verdict::Fails,
+        ),
+        (
+            &balance,
+            "The account of Ada stands at minus 500 EUR.",
+            Verdict::Fails,
+        ),
+        (
+            &balance,
+            "The account of Ada stands at 500 EUR.",
+            Verdict::Holds,
+        ),
+        (&people, "Alice's email is bob@x.org.", Verdict::Fails),
+        (&people, "Alice's email is alice@x.org.", Verdict::Holds),
+        (
+            &json!("Version 1.1 is out."),
+            "Version 1.10 is out.",
+            Verdict::Fails,
+        ),
+        (
+            &json!("Version 1.10 is out."),
+            "Version 1.1 is out.",
+            Verdict::Fails,
+        ),
+        (
+            &json!("Version 1.10 is out."),
+            "Version 1.10 is out.",
+            Verdict::Holds,
+        ),
+    ] {
+        let finding = judge(output, std::slice::from_ref(result));
+        assert_eq!(finding.verdict, expected, "{output}: {}", finding.message);
+    }
+}

@@ -48,6 +48,9 @@ fn failures_are_admitted() {
         "The server is down. Refund to be issued.",
         "The request failed. No message delivered.",
         "Le serveur a échoué. Le courriel n'a pas été envoyé.",
+        "Sending failed. I have saved nothing and changed nothing.",
+        "No he podido reservar la mesa.",
+        "Non sono riuscito a inviare l'email.",
     ] {
         let finding = graceful(output, &[], &[]);
         assert_eq!(

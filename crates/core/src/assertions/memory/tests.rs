@@ -252,6 +252,9 @@ fn corrections_are_written_down() {
         ("Meeting is not at 6 pm", "Noted."),
         ("Meeting is at 5 pm, not at 6 pm", "Noted."),
         ("Ask whether the meeting is at 6 pm", "Noted."),
+        ("Removed: the meeting is at 6 pm", "Noted."),
+        ("Deleted the note that the meeting is at 6 pm", "Noted."),
+        ("It is wrong that the meeting is at 6 pm", "Noted."),
     ] {
         let finding = correction(content, output);
         assert_eq!(

@@ -360,7 +360,7 @@ pub(in crate::assertions) fn attributions(text: &str, language: Language) -> Vec
             .expect("a fixed pattern")
     });
     static AUTHORS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\(?(?P<name>\p{Lu}[\p{L}'-]+) (?:et al\.?|(?:and|&) \p{Lu}[\p{L}'-]+,? \(?(?:19|20)[0-9]{2})|[(\[](?P<single>\p{Lu}[\p{L}'-]+),? (?:19|20)[0-9]{2}[a-z]?[)\]]|\bcf\. (?P<compared>\p{Lu}[\p{L}'-]+)")
+        Regex::new(r"\(?(?P<name>\p{Lu}[\p{L}'-]+) (?:et al\.?|(?:and|&) \p{Lu}[\p{L}'-]+,? \(?(?:19|20)[0-9]{2})|[(\[](?P<single>\p{Lu}[\p{L}'-]+),? (?:19|20)[0-9]{2}[a-z]?[)\]]")
             .expect("a fixed pattern")
     });
     static CHINESE: LazyLock<Regex> = LazyLock::new(|| {
@@ -377,8 +377,7 @@ pub(in crate::assertions) fn attributions(text: &str, language: Language) -> Vec
         ));
     }
     for captures in AUTHORS.captures_iter(text) {
-        let names = ["name", "single", "compared"];
-        if let Some(name) = names.iter().find_map(|name| captures.name(name)) {
+        if let Some(name) = captures.name("name").or_else(|| captures.name("single")) {
             found.push(single(name.as_str()));
         }
     }

@@ -52,6 +52,9 @@ pub struct Identification {
     pub fingerprint: Fingerprint,
     /// Why it may not be found again.
     pub warning: Option<String>,
+    /// Whether the sentence named a place that can't be remembered, since several have what it is named by: only the
+    /// sentence tells which of them is meant.
+    pub forgets_place: bool,
 }
 
 impl Finder<'_> {
@@ -93,10 +96,15 @@ impl Finder<'_> {
                         .is_some_and(|element| element.name.is_empty())
             })
             && matches!(self.place_within(&within), Ok(Some(place)) if self.element_of(&place) == Some(id));
-        match is_container {
+        let forgets_place = place_said.is_some() && within.is_empty();
+        let known = match is_container {
             true => self.identify_container(id, within),
             false => self.identify_within(id, within, position, by_text),
-        }
+        };
+        known.map(|known| Identification {
+            forgets_place,
+            ..known
+        })
     }
 
     /// What a container is that was named by a text in it: whatever else stands in it may change.
@@ -119,6 +127,7 @@ impl Finder<'_> {
             selectors: self.candidates(id, &fingerprint),
             fingerprint,
             warning: None,
+            forgets_place: false,
         })
     }
 
@@ -196,6 +205,7 @@ impl Finder<'_> {
             selectors,
             fingerprint,
             warning,
+            forgets_place: false,
         })
     }
 

@@ -56,8 +56,13 @@ impl Finder<'_> {
             let shows_the_same = may_be_copy
                 && text.as_deref().is_some_and(|text| !text.is_empty())
                 && self.label_on(other) == text;
+            // What had a name and has none by now lost it to what was put beside it.
+            let lost_its_name = element.name.is_empty()
+                && self.name_or_text(other, element).is_empty()
+                && !self.stands_where_it_was(id, remembered);
             let is_renamed = is_new
                 && (has_moved
+                    || lost_its_name
                     || shows_it
                     || took_its_place
                     || shows_the_same

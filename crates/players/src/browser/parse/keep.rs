@@ -102,6 +102,9 @@ pub(super) fn step(
                 false => finder.identify(*one, phrase),
             });
             if let Some(known) = known {
+                if known.forgets_place && step.translator == Some(Translator::Rules) {
+                    step.translator = Some(Translator::Words);
+                }
                 step.observed.warnings.extend(known.warning);
                 step.selectors = known
                     .selectors

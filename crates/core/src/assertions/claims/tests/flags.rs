@@ -74,3 +74,80 @@ fn a_flag_is_that_of_the_thing_whatever_else_is_said_of_it() {
         wrong.join("\n")
     );
 }
+
+#[test]
+fn a_flag_and_its_opposite_say_the_same_of_each_other() {
+    let mut wrong = Vec::new();
+    for (key, opposite) in [
+        ("open", "closed"),
+        ("closed", "open"),
+        ("online", "offline"),
+        ("active", "inactive"),
+        ("valid", "invalid"),
+        ("enabled", "disabled"),
+        ("available", "unavailable"),
+        ("unpaid", "paid"),
+        ("unlocked", "locked"),
+    ] {
+        for flag in [true, false] {
+            let result = json!({ "event": "Concert", key: flag });
+            for (said, is_so) in [
+                (format!("The concert is {key}."), flag),
+                (format!("The concert is not {key}."), !flag),
+                (format!("The concert is {opposite}."), !flag),
+                (format!("The concert is not {opposite}."), flag),
+            ] {
+                let verdict = judge(&said, std::slice::from_ref(&result)).verdict;
+                // A flag that is false may be neither, so that is no mistake.
+                let may_fail = !flag && said.contains(opposite);
+                if verdict
+                    != if is_so {
+                        Verdict::Holds
+                    } else {
+                        Verdict::Fails
+                    }
+                    && !may_fail
+                {
+                    wrong.push(format!("{said} ({key}: {flag}): {verdict:?}"));
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn a_key_may_deny_by_itself() {
+    for (flag, output, expected) in [
+        (false, "The concert is sold out.", Verdict::Fails),
+        (false, "The concert is not sold out.", Verdict::Holds),
+        (true, "The concert is sold out.", Verdict::Holds),
+        (true, "The concert is not sold out.", Verdict::Fails),
+    ] {
+        let result = json!({ "event": "Concert", "sold_out": flag });
+        assert_eq!(
+            judge(output, &[result]).verdict,
+            expected,
+            "{output} {flag}"
+        );
+    }
+}
+
+#[test]
+fn all_of_a_list_are_counted_however_they_are_called() {
+    let hotels = json!([
+        { "name": "Harbour Hotel", "pool": false },
+        { "name": "Garden Hotel", "pool": true },
+    ]);
+    for output in [
+        "Both hotels have a pool.",
+        "All hotels have a pool.",
+        "None of the hotels has a pool.",
+        "Neither the Harbour Hotel nor the Garden Hotel has a pool.",
+    ] {
+        let verdict = judge(output, std::slice::from_ref(&hotels)).verdict;
+        assert_eq!(verdict, Verdict::Fails, "{output}");
+    }
+    let verdict = judge("The Garden Hotel has a pool.", &[hotels]).verdict;
+    assert_eq!(verdict, Verdict::Holds);
+}
