@@ -256,12 +256,17 @@ const sectionAround = (element, isNamed) => [...around(element)].find((one) => o
 const shapeOf = (element) => [element, ...element.querySelectorAll('*')].map((one) => one.localName).join(' ');
 const alikeOf = (item) => [...(item.parentNode?.children ?? [])].filter((other) => other.localName === item.localName);
 
-/** What an item is known by: texts that no other item beside it has. Not what is on its buttons, nor on the target. */
-function marksOf(item, target) {
+/** What an item says beside the target and its controls. */
+function saidIn(item, target) {
   const labels = target ? labelsOf(target) : [];
   const skip = (node) => node === target || labels.includes(node) || (node.nodeType === 1 && node.matches('button, select, input'));
+  return [...slotsOf(item, skip)].map((slot) => slot.text);
+}
+
+/** What an item is known by: texts that no other item beside it has. Not what is on its buttons, nor on the target. */
+function marksOf(item, target) {
   const others = new Set(alikeOf(item).filter((other) => other !== item).flatMap((other) => [...slotsOf(other)].map((slot) => plain(slot.text))));
-  const own = [...slotsOf(item, skip)].map((slot) => slot.text).filter((text) => !others.has(plain(text)));
+  const own = saidIn(item, target).filter((text) => !others.has(plain(text)));
   // A number is no good name for an item that has another.
   return [...new Set(own)].sort((left, right) => /\p{L}/u.test(right) - /\p{L}/u.test(left));
 }
@@ -748,7 +753,9 @@ function renameRow(c) {
     need([...slotsOf(item)].some((slot) => slot.text === marks[0]), 'its texts are parts of each other');
     return `its item is still called ${marks[0]}, but its other texts changed`;
   }
-  for (const text of marks) rewrite(item, text, c.like(text));
+  // What others say too may be what a sentence names it by: the author of two posts.
+  const said = new Set([...marks, ...saidIn(item, c.target).filter((text) => /\p{L}{3}/u.test(text))]);
+  for (const text of said) rewrite(item, text, c.like(text));
   c.lost = marks;
   // What has an id of its own is still the same, though nobody can see it.
   const isKnown = idsOf(c.target).length + idsOf(item).length > 0;
