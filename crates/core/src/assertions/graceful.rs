@@ -157,6 +157,7 @@ static FAILURE_WORDS: LazyLock<Regex> = LazyLock::new(|| {
 /// What sounds like a failure and is none.
 static POLITE_PHRASES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
+        r"\berror (?:rates?|margins?|bars?)\b",
         r"\b(?:can't|cannot|can not) (?:wait|go wrong|miss|complain|believe|thank)\b|\b(?:couldn't|could not) (?:be|have been) (?:happier|better|easier|simpler|nicer|more)\b|\b(?:can't|cannot|can not) \w+ (?:\w+ ){0,4}enough\b|\byou (?:can't|cannot|couldn't|could not|don't|do not)\b",
     ])
 });
@@ -215,7 +216,7 @@ static CLAIMS: LazyLock<Regex> = LazyLock::new(|| {
 /// Claims with nobody who did it: `Email sent.`, `Paid.`; and those of languages whose verbs stand at the end.
 static SHORT_CLAIMS: LazyLock<Regex> = LazyLock::new(|| {
     let own = [
-        format!(r"{BEGINS}(?:[^\w\s]|\s|\d+[.)]|(?:good news|update|status|result):?)*(?:[\w'-]+:? ){{0,4}}(?:{DONE}|{MADE}|{SETTLED}|complete|success|successful|emailed|(?:reservation|booking|payment|order|deposit|appointment|change|update)s? made|(?:payment|order|refund|money)s? received)(?: out| now)?(?:\s*[.,!;:)–—-]|$)|{BEGINS}(?:just|already) (?:{DONE}|{MADE})\b"),
+        format!(r"{BEGINS}(?:[^\w\s]|\s|\d+[.)]|(?:good news|update|status|result):?)*(?:[\w'#-]+:? ){{0,4}}(?:{DONE}|{MADE}|{SETTLED}|complete|success|successful|emailed|(?:reservation|booking|payment|order|deposit|appointment|change|update)s? made|(?:payment|order|refund|money)s? received)(?: out| now)?(?:\s*[.,!;:)–—-]|$)|{BEGINS}(?:(?:just|already) (?:{DONE}|{MADE})|(?:{DONE}|{MADE}) (?:your|both|all|everything|them|it))\b"),
         r"\b(?:wurden?|worden|ist|sind|habe|haben) (?:\S+ ){0,6}?(?:gesendet|verschickt|versendet|zugestellt|gebucht|bezahlt|erstattet|überwiesen|gespeichert|erledigt|bestätigt|abgeschickt)\b".to_owned(),
         r"\b(?:a|ont|est|sont) (?:\w+ )?été (?:envoyée?|confirmée?|payée?|remboursée?|réservée?|livrée?)s?\b|\bj'ai (?:\w+ )?(?:envoyé|payé|réservé|remboursé|confirmé)\b|\b(?:ha sido|fue|he|hemos) (?:enviad|pagad|reservad|confirmad|reembolsad)[oa]\b".to_owned(),
     ];

@@ -539,6 +539,10 @@ fn unit(word: &str, is_attached: bool) -> Option<Measure> {
         "F" if is_attached => Measure::Of("temperature in °F", 1.0),
         "MB" => Measure::Of("data", 1e6),
         "Mb" => Measure::Of("bits", 1e6),
+        "mW" => Measure::Of("power", 1e-3),
+        "MW" => Measure::Of("power", 1e6),
+        "GW" => Measure::Of("power", 1e9),
+        "kW" => Measure::Of("power", 1e3),
         _ => match word.to_lowercase().as_str() {
             "%" | "percent" | "pct" | "prozent" | "procent" | "procento" | "percento"
             | "процентов" | "процента" => Measure::Percent,
@@ -571,6 +575,8 @@ fn unit(word: &str, is_attached: bool) -> Option<Measure> {
             | "kph" | "kmh" => Measure::Of("length", 1e3),
             "mile" | "miles" | "mi" | "mph" => Measure::Of("miles", 1.0),
             "g" | "gram" | "grams" | "gramm" => Measure::Of("mass", 1e-3),
+            "mg" | "milligram" | "milligrams" | "milligramm" => Measure::Of("mass", 1e-6),
+            "µg" | "μg" | "mcg" | "microgram" | "micrograms" => Measure::Of("mass", 1e-9),
             "kg" | "kilogram" | "kilograms" | "kilogramm" => Measure::Of("mass", 1.0),
             "t" | "ton" | "tons" | "tonne" | "tonnes" | "tonnen" => Measure::Of("mass", 1e3),
             "l" | "liter" | "liters" | "litre" | "litres" | "litern" => Measure::Of("volume", 1.0),
