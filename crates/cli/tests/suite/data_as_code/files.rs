@@ -20,6 +20,18 @@ const WRITES: &[(&str, &str)] = &[
     ("sh", "(printf '%s\\n' {D} | cat) > FILE"),
     ("sh", "exec 3> FILE; printf '%s\\n' {D} >&3; exec 3>&-"),
     ("sh", "f=FILE; printf '%s\\n' {D} > \"$f\""),
+    ("sh", "export f=FILE; printf '%s\\n' {D} > $f"),
+    ("sh", "set -- FILE; printf '%s\\n' {D} > \"$1\""),
+    ("sh", "for f in FILE; do printf '%s\\n' {D} > \"$f\"; done"),
+    ("sh", "f=FILE; printf '%s\\n' {D} > \"${f}\""),
+    (
+        "sed",
+        "printf '%s\\n' {D} > x; echo > FILE; sed -i '1r x' FILE",
+    ),
+    (
+        "git",
+        "printf '%s\\n' {D} > x; git init -q .; git add x; git mv -f x FILE",
+    ),
     ("sh", "v={D}; printf '%s\\n' \"$v\" > FILE"),
     ("sh", "V={D} sh -c 'printf \"%s\\n\" \"$V\" > FILE'"),
     ("sh", "printf '%s\\n' {D} | sh -c 'cat > FILE'"),

@@ -204,6 +204,9 @@ pub(super) const FORMS: &[Form] = forms! {
     "sqlite3" SQLITE: "~sqlite3 :memory: @@", "printf '%s\\n' @@ | ~sqlite3", "~sqlite3 -cmd @@ :memory: '.exit'";
     "tar" TAR: "~tar -cf out.tar --checkpoint=1 --checkpoint-action=@@ /etc/hostname",
         "~tar -cf out.tar --checkpoint=1 --checkpoint-action @@ /etc/hostname";
+    "tar" OPTION: "~tar cf out.tar @@ /etc/hostname", "~tar cf out.tar /etc/hostname @@", "printf x > ./@@; tar cf out.tar *",
+        "printf '%s\\n' @@ | while read -r l; do tar cf out.tar \"$l\" /etc/hostname; done",
+        "tar cf out.tar \"$(printf '%s\\n' @@)\" /etc/hostname";
     "tar" SHELL: "~tar -cf out.tar -I @@ /etc/hostname", "~tar -cf out.tar --use-compress-program=@@ /etc/hostname",
         "tar -cf in.tar -C /etc hostname; ~tar -xf in.tar --to-command=@@", "~tar cIf @@ out.tar /etc/hostname",
         "tar cIf \"{D}\" out.tar /etc/hostname";
@@ -213,6 +216,7 @@ pub(super) const FORMS: &[Form] = forms! {
     "split" SHELL: "~split --filter=@@ /etc/hostname";
     "zip" SHELL: "~zip -q out.zip /etc/hostname -T -TT @@";
 };
+const OPTION: &[&str] = &["--use-compress-program=touch CANARY;cat"];
 const GDB: &[&str] = &["shell touch CANARY"];
 const SQLITE: &[&str] = &[".shell touch CANARY"];
 const TAR: &[&str] = &["exec=touch CANARY"];

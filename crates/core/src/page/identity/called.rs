@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::fingerprint::LONGEST_TEXT;
+use crate::page::describe::is_frame;
 use crate::page::dom::{DomElement, DomKind, NodeId};
 use crate::page::selector::{CONTAINERS, Finder};
 use crate::page::snapshot::single_spaces;
@@ -66,6 +67,9 @@ impl Finder<'_> {
         if end - id.index() > MOST_INSIDE {
             return None;
         }
+        if self.holds_frame(id) {
+            return None;
+        }
         let mut text = String::new();
         for node in &self.state.nodes[id.index()..end] {
             if let DomKind::Text(run) = &node.kind
@@ -79,6 +83,12 @@ impl Finder<'_> {
             Some(_) => None,
             None => Some(text),
         }
+    }
+
+    /// Whether there is a frame in an element: what that shows is the text of something in the frame.
+    pub(super) fn holds_frame(&self, id: NodeId) -> bool {
+        let mut inside = self.state.descendants(id);
+        inside.any(|(_, inner)| is_frame(&inner.tag_name))
     }
 
     /// Whether an element is called as what was remembered.

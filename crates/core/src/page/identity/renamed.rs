@@ -211,7 +211,7 @@ impl Finder<'_> {
     /// Whether the text that people read on an element is the name that was remembered.
     fn shows_its_name(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
         let name = fold_name(fingerprint.called());
-        !name.is_empty() && fold_name(&self.state.visible_text(id)) == name
+        !name.is_empty() && fold_name(&self.state.visible_text(id)) == name && !self.holds_frame(id)
     }
 
     /// Whether an element has the name that was remembered and a number in an element of its own behind it.

@@ -399,6 +399,7 @@ impl Finder<'_> {
                 if twins.len() == fingerprint.of
                     && as_it_was.eq(texts.iter().cloned())
                     && is_in(place, id)
+                    && !self.has_moved(id, fingerprint)
                     && is_told_apart(id) =>
             {
                 Verdict::Same(id)

@@ -257,3 +257,27 @@ fn a_field_without_a_name_is_known_by_the_text_before_it() {
         assert_eq!(verdict.target().is_some(), is_known, "{lines}: {verdict:?}");
     }
 }
+
+#[test]
+fn what_stands_around_a_frame_is_not_taken_for_what_went_into_it() {
+    let before = "table\n  tr\n    td | Standup\n    td\n      div class=event | Dentist";
+    let old = page(before);
+    let mut elements = old.elements();
+    let is_event =
+        |element: &crate::page::dom::DomElement| element.attribute("class") == Some("event");
+    let (event, _) = elements
+        .find(|(_, element)| is_event(element))
+        .expect("one");
+    let memory = remember(&old, event);
+    let after = "table\n  tr\n    td | Standup\n    td\n      div\n        iframe\n          #frame x\n            div class=event | Dentist";
+    let verdict = verdict(&page(after), &memory);
+    assert_eq!(verdict.target(), None, "{verdict:?}");
+}
+
+#[test]
+fn what_only_its_position_tells_is_in_no_other_dialog() {
+    let before = "p | Germany?\nlabel | Yes\n  input \"Yes\" type=radio\np | Car?\nlabel | Yes\n  input \"Yes\" type=radio";
+    let after = "p | Germany?\nlabel | Yes\n  input \"Yes\" type=radio\ndialog \"More\"\n  label | Yes\n    input \"Yes\" type=radio";
+    let (verdict, _) = between(before, "Yes", 1, after);
+    assert_eq!(verdict.target(), None, "{verdict:?}");
+}

@@ -88,6 +88,14 @@ pub(super) fn takes_local_orders(program: &Word, arguments: &[Word]) -> bool {
         })
 }
 
+/// Whether a program is a file in a folder that isn't one of the system's.
+pub(super) fn is_own_file(program: &Word) -> bool {
+    const SYSTEM: &[&str] = &["/usr/", "/bin/", "/sbin/", "/opt/", "/nix/", "/snap/"];
+    let text = program.text.as_str();
+    let is_of_system = SYSTEM.iter().any(|folder| text.starts_with(folder));
+    text.contains('/') && (program.expansions.is_some() || !is_of_system)
+}
+
 /// Whether a program reads options, or names of files, from a file or its standard input, which data may get into.
 pub(super) fn reads_orders(name: &str, arguments: &[Word]) -> bool {
     arguments.iter().any(|word| {

@@ -178,6 +178,10 @@ impl<'a> Rules<'a> {
         }
         self.runs_file(&words[0]);
         let arguments = &words[1..];
+        if programs::is_own_file(&words[0]) {
+            // It may be what the command wrote.
+            self.local_runner.get_or_insert(&words[0].text);
+        }
         if programs::takes_local_orders(&words[0], arguments) {
             let program = words[0].text.as_str();
             let runs_code = programs::base_name(&words[0]).is_none_or(|name| {
