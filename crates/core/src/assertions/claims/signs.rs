@@ -8,7 +8,7 @@ pub(super) fn is_of_known(before: &str) -> bool {
     matches!(last.as_deref(), Some("the" | "all" | "these" | "those"))
 }
 
-pub(super) fn has_word(clause: &str, wanted: &[&str]) -> bool {
+fn has_word(clause: &str, wanted: &[&str]) -> bool {
     words(clause).any(|word| wanted.contains(&word.text.to_lowercase().as_str()))
 }
 

@@ -302,14 +302,12 @@ impl<'a> Steps<'a> {
         let shown = cut(id, 80);
         match (self.calls.get(id), tool) {
             (Some(&called), Some(tool)) if called != tool && !called.is_empty() => {
-                let at = step.get("tool").map_or(node.span, |tool| tool.span);
                 let message = format!(
                     "{whose} of `{}` answers `{shown}`, which is a call of `{}`",
                     cut(tool, 80),
                     cut(called, 80)
                 );
-                reader.warning(codes::BUNDLE_DOUBT, at, message).pointer =
-                    Some(step.child_pointer("tool"));
+                doubt(reader, step, "tool", message);
             }
             (Some(_), _) => {}
             (None, _) => {
