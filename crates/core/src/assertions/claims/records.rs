@@ -408,28 +408,35 @@ impl Table {
             "neither of them",
             "neither is",
         ]);
-        let stems = statement_words(part, language);
-        let names = self.names();
         // `Both hotels have a pool`, unless more is said of which hotels.
         let begins = |words: &[&str]| {
             words
                 .iter()
                 .any(|word| said.starts_with(&format!(" {word} ")))
         };
+        let begins_all = begins(&["both", "all", "every", "each"]);
+        let begins_none = begins(&["none of", "neither"]);
+        if all == none && !begins_all && !begins_none {
+            return None;
+        }
+        let stems = statement_words(part, language);
+        let names = self.names();
         let is_of_names = |word: &String| {
             let mut fields = self.rows.iter().flat_map(|row| &row.fields);
             let is_in = |text: &str| statement_words(text, language).contains(word);
             names.iter().any(|name| is_in(name))
                 || fields.any(|field| names.contains(&field.key.as_str()) && is_in(&field.text))
         };
-        let mut flags = self.rows.iter().flat_map(|row| &row.flags);
-        let is_about = flags.any(|(key, _)| {
-            let key = statement_words(&key.replace('_', " "), language);
-            let rest = stems.difference(&key).filter(|word| !is_of_names(word));
-            rest.count() <= 1
-        });
-        let all = all || (is_about && begins(&["both", "all", "every", "each"]));
-        let none = none || (is_about && begins(&["none of", "neither"]));
+        let is_about = || {
+            let mut flags = self.rows.iter().flat_map(|row| &row.flags);
+            flags.any(|(key, _)| {
+                let key = statement_words(&key.replace('_', " "), language);
+                let rest = stems.difference(&key).filter(|word| !is_of_names(word));
+                rest.count() <= 1
+            })
+        };
+        let all = all || (begins_all && is_about());
+        let none = none || (begins_none && is_about());
         if all == none {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Amounts: of which currency, and by the week or by the month.
+//! Amounts: of which currency and unit, with which sign, by the week or by the month; versions and addresses.
 
 use super::*;
 
@@ -116,4 +116,50 @@ fn a_code_is_no_denial_and_a_sentence_no_state() {
     let record = json!([{"route": "Bergen", "note": note, "ferries": 3}]);
     let finding = judge("Bergen has 3 ferries.", &[record]);
     assert_eq!(finding.verdict, Verdict::Holds, "{}", finding.message);
+}
+
+#[test]
+fn a_sign_a_version_and_an_address_are_those_of_the_results() {
+    let balance = json!({ "account": "Ada", "balance_eur": 500 });
+    let people = json!([
+        { "name": "Alice", "email": "alice@x.org" },
+        { "name": "Bob", "email": "bob@x.org" },
+    ]);
+    for (result, output, expected) in [
+        (
+            &balance,
+            "The account of Ada stands at -500 EUR.",
+            Verdict::Fails,
+        ),
+        (
+            &balance,
+            "The account of Ada stands at minus 500 EUR.",
+            Verdict::Fails,
+        ),
+        (
+            &balance,
+            "The account of Ada stands at 500 EUR.",
+            Verdict::Holds,
+        ),
+        (&people, "Alice's email is bob@x.org.", Verdict::Fails),
+        (&people, "Alice's email is alice@x.org.", Verdict::Holds),
+        (
+            &json!("Version 1.1 is out."),
+            "Version 1.10 is out.",
+            Verdict::Fails,
+        ),
+        (
+            &json!("Version 1.10 is out."),
+            "Version 1.1 is out.",
+            Verdict::Fails,
+        ),
+        (
+            &json!("Version 1.10 is out."),
+            "Version 1.10 is out.",
+            Verdict::Holds,
+        ),
+    ] {
+        let finding = judge(output, std::slice::from_ref(result));
+        assert_eq!(finding.verdict, expected, "{output}: {}", finding.message);
+    }
 }

@@ -294,13 +294,13 @@ fn file_to_read(text: &Text, option: &str) -> Option<Text> {
     match option {
         // A cookie has a `=`, and is else a file of them.
         _ if is_cookie => return (!whole.contains('=')).then(|| text.clone()),
-        // `name@file`
         // `name=@file`, `name=<file`
         "--form" | "-F" => {
             let (name, value) = whole.split_once('=')?;
             let is_file = value.starts_with(['@', '<']);
             return is_file.then(|| behind(text, name.len() + 2));
         }
+        // `name@file`
         "--data-urlencode" | "--url-query" => {
             let (name, _) = whole.split_once('@')?;
             return (!name.contains('=')).then(|| behind(text, name.len() + 1));
