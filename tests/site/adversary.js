@@ -292,7 +292,9 @@ function placeOf(target) {
     } else if (isFrame(element)) {
       place.push({ kind: 'frame', name: plain(element.title || 'frame') });
     } else if (rootOf(element)) {
-      place.push({ kind: 'part', name: plain(spoken(element) || element.textContent || element.localName) });
+      // What is in it may come and go: it is known by any of its texts.
+      const name = plain(spoken(element) || saidIn(element, target)[0] || element.localName);
+      place.push({ kind: 'part', name, texts: new Set([...slotsOf(element)].map((slot) => plain(slot.text))) });
     } else if (element.matches(SECTIONS) && titlesOf(element).length) {
       place.push({ kind: 'section', name: plain(titlesOf(element)[0].text) });
     }
@@ -1260,11 +1262,15 @@ function misleads(old, c, isAway = false) {
   return null;
 }
 
+/** Whether a text can be read anywhere on the page. */
+const isRead = (text) => ` ${[...slotsOf(document)].map((slot) => plain(slot.text)).join(' ')} `.includes(` ${plain(text)} `);
+
 /** Whether a careful person would be certain that the tracked element is meant. */
 function isObvious(old, c) {
   const { target } = c;
   if (!target || !isVisible(target) || !isEnabled(target) || c.isCovered || roleOf(target) !== old.role) return false;
   if (plain(words(target)) !== old.shown) return false;
+  if (!c.said.every(isRead)) return false;
   const place = placeOf(target);
   const items = (entries) => entries.filter((entry) => entry.kind === 'item');
   if (!keepsPlace(items(old.place), place)) return false;
@@ -1276,7 +1282,7 @@ function isObvious(old, c) {
 }
 
 /** Changes the page. What can't be done, or would mislead a person, leaves it as it was. */
-function apply({ address, changes, seed, case: name }) {
+function apply({ address, said, changes, seed, case: name }) {
   undo.length = 0;
   running = null;
   const refused = (error) => {
@@ -1294,6 +1300,8 @@ function apply({ address, changes, seed, case: name }) {
   };
   try {
     const c = new Case(find(address), seed);
+    // The texts that the sentence names, beside the target's own.
+    c.said = said.filter(isRead);
     need(isVisible(c.target), 'it can\'t be seen');
     need(changes.every((change) => CHANGES[change]) && new Set(changes).size === changes.length, 'there are no such changes');
     // In a language that nobody knows, only the place is left to say which of the two it is.

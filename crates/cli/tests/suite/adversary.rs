@@ -72,6 +72,8 @@ struct Sentence {
     before: Vec<TestStep>,
     step: TestStep,
     address: ElementAddress,
+    /// The text beside the element that the sentence names it by.
+    beside: Option<String>,
 }
 
 /// Why there is no case.
@@ -147,6 +149,7 @@ fn a_click_on_another_element_is_told_from_one_on_the_right_one() {
                 before: Vec::new(),
                 step: step.clone(),
                 address: meant,
+                beside: None,
             };
             let mut found = Vec::new();
             while !found.iter().any(|case: &Case| case.verdict == "same") {
@@ -351,16 +354,21 @@ async fn record(
         if let Some((step, address)) = understood(&scene, action, &url, place) {
             known[place] = true;
             let more = by_surroundings(&scene, &step, &address);
-            let more = more.into_iter().enumerate().filter_map(|(at, action)| {
-                let place = actions.len() + place * MOST_BESIDE + at;
-                understood(&scene, &action, &url, place).filter(|(_, found)| *found == address)
-            });
-            for (step, address) in std::iter::once((step, address.clone())).chain(more) {
+            let more = more
+                .into_iter()
+                .enumerate()
+                .filter_map(|(at, (action, text))| {
+                    let place = actions.len() + place * MOST_BESIDE + at;
+                    let (step, found) = understood(&scene, &action, &url, place)?;
+                    (found == address).then_some((step, Some(text)))
+                });
+            for (step, beside) in std::iter::once((step, None)).chain(more) {
                 sentences.push(Sentence {
                     page: page.to_owned(),
                     before: Vec::new(),
                     step,
-                    address,
+                    address: address.clone(),
+                    beside,
                 });
             }
         }
@@ -404,6 +412,7 @@ async fn record(
                 before: before.clone(),
                 step: step.clone(),
                 address,
+                beside: None,
             });
         }
         before.push(TestStep {
@@ -423,8 +432,13 @@ const TEST_ID: &str = "data-testid";
 /// For how many texts beside an element sentences are made.
 const MOST_BESIDE: usize = 4;
 
-/// More sentences about what is clicked: by the texts beside it, in words that have none of the forms.
-fn by_surroundings(scene: &Scene, step: &TestStep, address: &ElementAddress) -> Vec<String> {
+/// More sentences about what is clicked, each with the text beside it that it is named by, in words that have none of the
+/// forms.
+fn by_surroundings(
+    scene: &Scene,
+    step: &TestStep,
+    address: &ElementAddress,
+) -> Vec<(String, String)> {
     let state = &scene.state;
     let mut elements = state.elements();
     let Some((id, element)) = elements.find(|(_, element)| ElementAddress::of(element) == *address)
@@ -459,13 +473,16 @@ fn by_surroundings(scene: &Scene, step: &TestStep, address: &ElementAddress) -> 
         }
     }
     texts.truncate(MOST_BESIDE / 2);
-    let said = |text: &String| {
+    let said = |text: String| {
         [
-            format!("click {name} in the item with '{text}'"),
-            format!("click {name} next to {text}"),
+            (
+                format!("click {name} in the item with '{text}'"),
+                text.clone(),
+            ),
+            (format!("click {name} next to {text}"), text),
         ]
     };
-    texts.iter().flat_map(said).collect()
+    texts.into_iter().flat_map(said).collect()
 }
 
 /// Words that name an order.
@@ -657,8 +674,15 @@ fn request(sentence: &Sentence, name: &str, chance: &mut Chance) -> String {
         Some((_, changes)) => json!([changes]),
         None => (0..DRAWS).map(|_| draw()).collect(),
     };
+    let fingerprint = sentence.step.fingerprint.as_ref();
+    let places = fingerprint.into_iter().flat_map(|known| &known.within);
+    let said: Vec<&str> = places
+        .filter_map(|place| place.text.as_deref())
+        .chain(sentence.beside.as_deref())
+        .collect();
     let asked = json!({
         "address": {"scope": scope, "xpath": sentence.address.xpath},
+        "said": said,
         "seed": chance.below(1 << 31),
         "case": name,
     });

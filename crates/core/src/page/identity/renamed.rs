@@ -90,8 +90,9 @@ impl Finder<'_> {
             may_be_it && self.is_twin(other, element, fingerprint) && !is_kind(element, fingerprint)
         });
         // Where it was told apart from its twins it was alone: of two there by now, this one may have come; so may what
-        // is elsewhere or in a component by now, if there was none beside it.
-        let was_one = place.is_some() || (fingerprint.of == 1 && (is_in_other_scope || has_moved));
+        // is elsewhere, in a component or in other tags by now, if there was none beside it.
+        let may_have_come = is_in_other_scope || has_moved || is_made_otherwise;
+        let was_one = place.is_some() || (fingerprint.of == 1 && may_have_come);
         let twins = match was_one && (!is_same || has_moved) {
             true => self.twins(fingerprint),
             false => Vec::new(),

@@ -167,6 +167,17 @@ fn a_twin_elsewhere_does_not_hide_what_is_where_it_was() {
 }
 
 #[test]
+fn where_no_place_has_a_name_a_twin_in_other_tags_is_not_healed_into() {
+    let before = "h2 \"Ingredients\"\ndiv\n  div\n    button \"Add\"";
+    let moved = "h2 \"Ingredients\"\ndiv\n  div\n    section role=region \"Quick access\"\n      h3 \"Quick access\"\n      button \"Add\"";
+    let in_a_form = format!("{moved}\nh2 \"Ingredients\"\nform\n  button \"Add\"");
+    assert_eq!(word(before, "Add", &in_a_form), "ambiguous");
+    let alike = format!("{moved}\nh2 \"Ingredients\"\ndiv\n  div\n    button \"Add\"");
+    let (verdict, state) = between(before, "Add", 0, &alike);
+    assert_eq!(verdict.target(), Some(id_of(&state, "Add", 1)));
+}
+
+#[test]
 fn what_was_renamed_is_healed_by_its_id_only() {
     let before = "form \"Account\"\n  button \"Log in\" id=go";
     let found = word(
