@@ -288,7 +288,7 @@ function placeOf(target) {
   const place = [];
   for (const element of around(target)) {
     if (isItem(element, target)) {
-      place.push({ kind: 'item', name: plain(marksOf(element, target)[0]), texts: new Set([...slotsOf(element)].map((slot) => plain(slot.text))) });
+      place.push({ kind: 'item', element, name: plain(marksOf(element, target)[0]), texts: new Set([...slotsOf(element)].map((slot) => plain(slot.text))) });
     } else if (isFrame(element)) {
       place.push({ kind: 'frame', name: plain(element.title || 'frame') });
     } else if (rootOf(element)) {
@@ -303,7 +303,9 @@ function placeOf(target) {
 }
 
 const keepsPlace = (was, is) => was.every((one) => is.some((other) => one.kind === other.kind && (other.name === one.name || other.texts?.has(one.name))));
-const isSamePlace = (was, is) => (was.length ? keepsPlace(was, is) : is.length === 0);
+/** What was around the target, and said nothing of it, is no other place because something came into it. */
+const surroundings = new WeakSet();
+const isSamePlace = (was, is) => (was.length ? keepsPlace(was, is) : is.every((one) => surroundings.has(one.element)));
 
 /** All that can be seen and has the role and one of the names. */
 function bearersOf(role, names, tag) {
@@ -1225,7 +1227,7 @@ const LATER = ['remove-container', 'remove-target', 'rename-row', 'neighbour-tak
 function describe(target) {
   const [role, names] = [roleOf(target), namesOf(target)];
   const bearers = bearersOf(role, names, target.localName);
-  for (const element of around(target)) if (isItem(element, target)) items.add(element);
+  for (const element of around(target)) (isItem(element, target) ? items : surroundings).add(element);
   const place = placeOf(target);
   const item = itemOf(target);
   // What is read in an item beside the target, and on no other control: if it is no word, or comes later, the target's own name says which item it is.
