@@ -591,7 +591,7 @@ pub(crate) struct ExplainArgs {
         long,
         value_name = "DISTANCE",
         allow_negative_numbers = true,
-        default_value_t = cuecard_core::script::timeline::DEFAULT_MAX_DISTANCE,
+        default_value_t = cuecard_timeline::script::DEFAULT_MAX_DISTANCE,
         requires = "prompt"
     )]
     pub max_distance: f64,

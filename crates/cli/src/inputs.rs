@@ -6,14 +6,14 @@ use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::formats::timeline::Symbols;
-use cuecard_core::scenario::ToolCallScenario;
-use cuecard_core::script::{Given, short_secret};
-use cuecard_core::source::SourceFile;
-use cuecard_core::value::is_credential;
-pub(crate) use cuecard_players::runtime::text_file::io_reason;
-use cuecard_players::runtime::{env_file, text_file};
+pub(crate) use cuecard_runtime::text_file::io_reason;
+use cuecard_runtime::{env_file, text_file};
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::is_credential;
+use cuecard_timeline::format::Symbols;
+use cuecard_tool_call::model::ToolCallScenario;
+use cuecard_tool_call::script::{Given, short_secret};
 
 use crate::args::{SymbolArgs, VariableArgs};
 

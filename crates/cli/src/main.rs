@@ -30,8 +30,8 @@ fn main() -> ProcessExit {
     let default_hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         // A test that panics is an error, and the others go on with their children.
-        if std::thread::current().name() != Some(cuecard_players::judging::WORKER) {
-            cuecard_players::runtime::process::kill_all();
+        if std::thread::current().name() != Some(cuecard_runner::WORKER) {
+            cuecard_runtime::process::kill_all();
         }
         default_hook(info);
     }));
@@ -41,7 +41,7 @@ fn main() -> ProcessExit {
         Ok(cli) => run(cli, environment),
         Err(error) => args::report(&error, &arguments),
     };
-    cuecard_players::runtime::process::kill_all();
+    cuecard_runtime::process::kill_all();
     exit.into()
 }
 

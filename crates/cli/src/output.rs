@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 
-use cuecard_core::diagnostic::{Diagnostic, Severity};
-use cuecard_core::reports::{Style, diagnostics};
-use cuecard_core::value::Redactor;
+use cuecard_report::{Style, diagnostics};
+use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_source::value::Redactor;
 
 use crate::args::Color;
 

@@ -60,6 +60,6 @@ fn ignores_hangup() -> bool {
 
 #[expect(clippy::exit, reason = "the user asked twice")]
 fn leave_now() -> ! {
-    cuecard_players::runtime::process::kill_all();
+    cuecard_runtime::process::kill_all();
     std::process::exit(ExitCode::Interrupted.number().into())
 }

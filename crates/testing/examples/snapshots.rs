@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use cuecard_core::page::{Around, Snapshot, Wanted};
+use cuecard_page::{Around, Snapshot, Wanted};
 
 /// Rows of a table, of ten lines each.
 const ROWS: usize = 1_000;

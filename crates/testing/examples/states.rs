@@ -6,14 +6,12 @@
 
 use std::time::{Duration, Instant};
 
-use cuecard_core::page::dom::{DomProcessor, DomState};
-use cuecard_core::page::rules::Translation;
-use cuecard_core::page::selector::Finder;
-use cuecard_core::page::text::TextOptions;
-use cuecard_core::value::Redactor;
-use cuecard_players::browser::{
-    BrowserBridge, BrowserOptions, CaptureOptions, Navigation, Settling,
-};
+use cuecard_browser::{BrowserBridge, BrowserOptions, CaptureOptions, Navigation, Settling};
+use cuecard_page::dom::{DomProcessor, DomState};
+use cuecard_page::rules::Translation;
+use cuecard_page::selector::Finder;
+use cuecard_page::text::TextOptions;
+use cuecard_source::value::Redactor;
 use cuecard_testing::peers;
 use cuecard_testing::site::Site;
 

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use cuecard_players::browser::{BrowserTools, Looked};
+use cuecard_browser::{BrowserTools, Looked};
 
 /// The variable that names the folder of the peers.
 pub const VARIABLE: &str = "CUECARD_TEST_PEERS";

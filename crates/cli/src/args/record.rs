@@ -48,7 +48,7 @@ pub(crate) struct RecordLlmArgs {
     #[arg(
         long,
         value_name = "SECONDS",
-        default_value_t = cuecard_players::llm::record::DEFAULT_STALL.as_secs_f64(),
+        default_value_t = cuecard_llm::record::DEFAULT_STALL.as_secs_f64(),
         help_heading = "The model"
     )]
     pub stall: f64,
@@ -93,7 +93,7 @@ pub(crate) struct RecordLlmArgs {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = cuecard_players::llm::DEFAULT_MAX_EXCHANGES,
+        default_value_t = cuecard_llm::DEFAULT_MAX_EXCHANGES,
         help_heading = "Output"
     )]
     pub exchanges_max: usize,

@@ -50,7 +50,7 @@ pub(crate) struct ServeLlmArgs {
     #[arg(
         long,
         value_name = "DISTANCE",
-        default_value_t = cuecard_core::script::timeline::DEFAULT_MAX_DISTANCE,
+        default_value_t = cuecard_timeline::script::DEFAULT_MAX_DISTANCE,
         help_heading = "Which scenario"
     )]
     pub max_distance: f64,
@@ -101,7 +101,7 @@ pub(crate) struct ServeLlmArgs {
     #[arg(
         long,
         value_name = "CHARACTERS",
-        default_value_t = cuecard_players::llm::DEFAULT_CHUNK,
+        default_value_t = cuecard_llm::DEFAULT_CHUNK,
         help_heading = "How to play"
     )]
     pub chunk: NonZeroUsize,
@@ -127,7 +127,7 @@ pub(crate) struct ServeLlmArgs {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = cuecard_core::script::timeline::DEFAULT_MAX_SESSIONS,
+        default_value_t = cuecard_timeline::script::DEFAULT_MAX_SESSIONS,
         help_heading = "How to play"
     )]
     pub sessions_max: usize,
@@ -172,7 +172,7 @@ pub(crate) struct ServeLlmArgs {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = cuecard_players::llm::DEFAULT_MAX_EXCHANGES,
+        default_value_t = cuecard_llm::DEFAULT_MAX_EXCHANGES,
         help_heading = "Output"
     )]
     pub exchanges_max: usize,

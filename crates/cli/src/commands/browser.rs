@@ -2,9 +2,9 @@
 
 use std::ffi::OsString;
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::value::Redactor;
-use cuecard_players::browser::{Installed, install};
+use cuecard_browser::{Installed, install};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
 use serde_json::json;
 
 use crate::args::{BrowserArgs, BrowserCommand};

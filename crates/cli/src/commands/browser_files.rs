@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use cuecard_core::diagnostic::Diagnostic;
-use cuecard_core::formats::browser::{self, BrowserEffects, check_variables};
-use cuecard_core::formats::detect::{FileKind, kind_of};
-use cuecard_core::scenario::browser::{BrowserScenario, TranslatorChoice};
-use cuecard_core::source::SourceFile;
-use cuecard_core::value::printable;
+use cuecard_browser_steps::format::{self as browser, BrowserEffects, check_variables};
+use cuecard_browser_steps::model::{BrowserScenario, TranslatorChoice};
+use cuecard_source::SourceFile;
+use cuecard_source::detect::{FileKind, kind_of};
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::value::printable;
 use serde_json::{Value as Json, json};
 
 use super::browser_model::{self, NamedModel, Place};
@@ -72,7 +72,7 @@ pub(crate) fn check(
 }
 
 /// What steps would do.
-pub(crate) fn of_steps(steps: &cuecard_core::scenario::browser::StepsFile) -> WouldDo {
+pub(crate) fn of_steps(steps: &cuecard_browser_steps::model::StepsFile) -> WouldDo {
     WouldDo {
         effects: browser::steps_effects(steps),
         model: Model::Unasked,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::scenario::browser::{BrowserOptions, Provider, ProviderKind};
-use cuecard_players::runtime::provider;
+use cuecard_browser_steps::model::{BrowserOptions, Provider, ProviderKind};
+use cuecard_runtime::provider;
+use cuecard_source::diagnostic::{Diagnostic, codes};
 
 /// A model with its place.
 pub(super) struct NamedModel {

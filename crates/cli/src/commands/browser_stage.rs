@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_core::diagnostic::{Diagnostic, codes, find_code};
-use cuecard_core::scenario::browser as scenario;
-use cuecard_core::value::Redactor;
-use cuecard_players::browser::session::{Program, Session};
-use cuecard_players::browser::stage::{Failure, LiveStage, Values};
-use cuecard_players::browser::storage_state::StorageFile;
-use cuecard_players::runtime::policy::Policy;
+use cuecard_browser::session::{Program, Session};
+use cuecard_browser::stage::{Failure, LiveStage, Values};
+use cuecard_browser::storage_state::StorageFile;
+use cuecard_browser_steps::model as scenario;
+use cuecard_runtime::policy::Policy;
+use cuecard_source::diagnostic::{Diagnostic, codes, find_code};
+use cuecard_source::value::Redactor;
 
 use crate::args::BrowserFlags;
 use crate::output::{Output, stderr_line};

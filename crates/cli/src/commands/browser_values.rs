@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 
-use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
-use cuecard_core::script::short_secret;
-use cuecard_core::value::{Json, as_text};
-use cuecard_players::browser::stage::Values;
+use cuecard_browser::stage::Values;
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_source::value::{Json, as_text};
+use cuecard_tool_call::script::short_secret;
 
 use crate::args::VariableArgs;
 use crate::inputs;

@@ -1,11 +1,11 @@
 //! What `check --connect` and `play --dry-run --connect` show of the servers.
 
-use cuecard_core::diagnostic::codes;
-use cuecard_core::diagnostic::{Diagnostic, Severity};
-use cuecard_core::script::FailureKind;
-use cuecard_core::value::printable;
-use cuecard_players::mcp::{ServerSpec, TransportSpec};
-use cuecard_players::replay::Connected;
+use cuecard_mcp::{ServerSpec, TransportSpec};
+use cuecard_replay::Connected;
+use cuecard_source::diagnostic::codes;
+use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_source::value::printable;
+use cuecard_tool_call::script::FailureKind;
 use serde_json::{Value as Json, json};
 
 use crate::exit_code::ExitCode;

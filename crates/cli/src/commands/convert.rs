@@ -3,16 +3,16 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use cuecard_core::diagnostic::{Code, Diagnostic, Severity, any_error, codes};
-use cuecard_core::formats::browser;
-use cuecard_core::formats::browser::export::{ToolCallServer, to_playwright, to_tool_call};
-use cuecard_core::formats::detect::{FileKind, kind_of};
-use cuecard_core::formats::timeline::{self, ReadOptions, Symbols};
-use cuecard_core::formats::tool_call;
-use cuecard_core::reports::diagnostics::list_to_json;
-use cuecard_core::source::SourceFile;
-use cuecard_core::value::Redactor;
-use cuecard_players::workspace::files;
+use cuecard_browser_steps::format as browser;
+use cuecard_browser_steps::format::export::{ToolCallServer, to_playwright, to_tool_call};
+use cuecard_report::diagnostics::list_to_json;
+use cuecard_source::SourceFile;
+use cuecard_source::detect::{FileKind, kind_of};
+use cuecard_source::diagnostic::{Code, Diagnostic, Severity, any_error, codes};
+use cuecard_source::value::Redactor;
+use cuecard_timeline::format::{self as timeline, ReadOptions, Symbols};
+use cuecard_tool_call::format as tool_call;
+use cuecard_workspace::files;
 use serde_json::json;
 
 use super::browser_play::partial;

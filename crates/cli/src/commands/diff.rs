@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use cuecard_core::assertions::compare::{Results, compare};
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::reports::{comparison_json, comparison_terminal};
-use cuecard_core::trace::Trace;
-use cuecard_core::value::{Json, Redactor};
+use cuecard_judge::compare::{Results, compare};
+use cuecard_report::{comparison_json, comparison_terminal};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::{Json, Redactor};
+use cuecard_trace::Trace;
 
 use crate::args::DiffArgs;
 use crate::exit_code::ExitCode;

@@ -5,12 +5,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cuecard_core::diagnostic::{Diagnostic, any_error};
-use cuecard_core::value::Redactor;
-use cuecard_players::doctor::{self, Finding, Machine, Outcome};
-use cuecard_players::mcp::config::{Config, ConfigSearch};
-use cuecard_players::mcp::{ServerSpec, TransportSpec};
-use cuecard_players::replay::{Pool, known_servers, unknown_server};
+use cuecard_mcp::config::{Config, ConfigSearch};
+use cuecard_mcp::doctor::{self, Finding, Machine, Outcome};
+use cuecard_mcp::{ServerSpec, TransportSpec};
+use cuecard_replay::{Pool, known_servers, unknown_server};
+use cuecard_source::diagnostic::{Diagnostic, any_error};
+use cuecard_source::value::Redactor;
 use tokio_util::sync::CancellationToken;
 
 use super::stop::Stop;

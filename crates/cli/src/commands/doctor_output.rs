@@ -1,12 +1,12 @@
 //! What `doctor` found, for people and for machines.
 
-use cuecard_core::diagnostic::{Diagnostic, Severity};
-use cuecard_core::reports::diagnostics::to_json;
-use cuecard_core::reports::{Style, duration};
-use cuecard_core::value::{printable, printable_lines};
-use cuecard_players::doctor::{Finding, Outcome, Status};
-use cuecard_players::mcp::Era;
-use cuecard_players::mcp::config::ConfigFile;
+use cuecard_mcp::Era;
+use cuecard_mcp::config::ConfigFile;
+use cuecard_mcp::doctor::{Finding, Outcome, Status};
+use cuecard_report::diagnostics::to_json;
+use cuecard_report::{Style, duration};
+use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_source::value::{printable, printable_lines};
 use serde_json::{Value as Json, json};
 
 use super::doctor::{Findings, ServerFinding, State};

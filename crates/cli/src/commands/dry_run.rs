@@ -2,16 +2,16 @@
 
 use std::ffi::OsString;
 
-use cuecard_core::diagnostic::Diagnostic;
-use cuecard_core::formats::tool_call::effects;
-use cuecard_core::reports::diagnostics::list_to_json;
-use cuecard_core::scenario::{Step, Template, ToolCallScenario, ToolName};
-use cuecard_core::script::Bindings;
-use cuecard_core::value::{Redactor, cut, find_credentials, printable};
-use cuecard_players::replay::{Connections, Pool, forbidden, known_servers};
-use cuecard_players::runtime::clock::Clock;
-use cuecard_players::runtime::policy::Policy;
-use cuecard_players::runtime::tap::Recorder;
+use cuecard_replay::{Connections, Pool, forbidden, known_servers};
+use cuecard_report::diagnostics::list_to_json;
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::policy::Policy;
+use cuecard_runtime::tap::Recorder;
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::value::{Redactor, cut, find_credentials, printable};
+use cuecard_tool_call::format::effects;
+use cuecard_tool_call::model::{Step, Template, ToolCallScenario, ToolName};
+use cuecard_tool_call::script::Bindings;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

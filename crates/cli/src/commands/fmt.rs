@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::formats::timeline::layout;
-use cuecard_core::value::Redactor;
-use cuecard_players::workspace::files;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
+use cuecard_timeline::format::layout;
+use cuecard_workspace::files;
 
 use super::timelines;
 use crate::args::FmtArgs;

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use cuecard_core::diagnostic::{Diagnostic, Severity, codes};
-use cuecard_core::formats::tool_call::{self, Scope, effects};
-use cuecard_core::reports::Style;
-use cuecard_core::reports::diagnostics::to_json;
-use cuecard_core::scenario::ToolCallScenario;
-use cuecard_core::source::json::{self, Limits};
-use cuecard_core::value::{Redactor, printable};
-use cuecard_players::replay::prepare::secrets;
+use cuecard_replay::prepare::secrets;
+use cuecard_report::Style;
+use cuecard_report::diagnostics::to_json;
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use cuecard_source::json::{self, Limits};
+use cuecard_source::value::{Redactor, printable};
+use cuecard_tool_call::format::{self as tool_call, Scope, effects};
+use cuecard_tool_call::model::ToolCallScenario;
 use serde_json::{Value as Json, json as json_of};
 
 use crate::args::ListArgs;

@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::value::Redactor;
-use cuecard_players::mcp::demo::{self, DemoError};
+use cuecard_mcp::demo::{self, DemoError};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::{McpArgs, McpServer};

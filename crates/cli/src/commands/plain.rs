@@ -2,8 +2,8 @@
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
-use cuecard_core::diagnostic::{Diagnostic, catalogue, codes, did_you_mean, find_code};
-use cuecard_core::value::Redactor;
+use cuecard_source::diagnostic::{Diagnostic, catalogue, codes, did_you_mean, find_code};
+use cuecard_source::value::Redactor;
 
 use crate::args::Cli;
 use crate::exit_code::ExitCode;
@@ -38,7 +38,7 @@ pub(crate) fn explain(code: Option<&str>, output: &Output) -> ExitCode {
         }
         None => {
             let names: Vec<&str> = catalogue()
-                .map(cuecard_core::diagnostic::Code::name)
+                .map(cuecard_source::diagnostic::Code::name)
                 .collect();
             let mut error =
                 Diagnostic::error(codes::ARGUMENT, format!("there is no code `{name}`"));

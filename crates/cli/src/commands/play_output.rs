@@ -9,18 +9,19 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
-use cuecard_core::reports::junit::JunitReport;
-use cuecard_core::reports::play_json::{IncludeResults, PlayJson, Totals};
-use cuecard_core::reports::play_terminal::{StepList, counts, label};
-use cuecard_core::reports::{Style, diagnostics, duration};
-use cuecard_core::scenario::{BuiltinTool, Template, ToolCallScenario};
-use cuecard_core::script::Verdict;
-use cuecard_core::trace::{Event, EventData, StepStatus, ToolCall, ToolResult, browser_notes};
-use cuecard_core::value::{Json, Redactor, cut, printable, printable_lines};
-use cuecard_players::mcp::config::Config;
-use cuecard_players::replay::{Played, is_built_in};
-use cuecard_players::runtime::tap::Listener;
+use cuecard_browser_steps::model::browser_notes;
+use cuecard_mcp::config::Config;
+use cuecard_replay::{Played, is_built_in};
+use cuecard_report::junit::JunitReport;
+use cuecard_report::play_json::{IncludeResults, PlayJson, Totals};
+use cuecard_report::play_terminal::{StepList, counts, label};
+use cuecard_report::{Style, diagnostics, duration};
+use cuecard_runtime::tap::Listener;
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_source::value::{Json, Redactor, cut, printable, printable_lines};
+use cuecard_tool_call::model::{BuiltinTool, Template, ToolCallScenario};
+use cuecard_tool_call::script::Verdict;
+use cuecard_trace::{Event, EventData, StepStatus, ToolCall, ToolResult};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::play::create;
@@ -49,8 +50,8 @@ pub(super) fn header(
     } else {
         format!("{total} steps")
     };
-    let known = cuecard_players::replay::known_servers(config);
-    let effects = cuecard_core::formats::tool_call::effects(scenario, range, &known);
+    let known = cuecard_replay::known_servers(config);
+    let effects = cuecard_tool_call::format::effects(scenario, range, &known);
     let servers: Vec<String> = effects
         .servers
         .iter()

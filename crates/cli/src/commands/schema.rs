@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
-use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
-use cuecard_core::formats::{browser, test_case, timeline, tool_call};
-use cuecard_core::value::{Json, Redactor};
-use cuecard_core::{reports, trace};
-use cuecard_players::browser::model::cassette_schema;
-use cuecard_players::workspace::files;
+use cuecard_browser::model::cassette_schema;
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_source::value::{Json, Redactor};
+use cuecard_workspace::files;
+use {
+    cuecard_browser_steps::format as browser, cuecard_judge::test_case,
+    cuecard_timeline::format as timeline, cuecard_tool_call::format as tool_call,
+};
+use {cuecard_report as reports, cuecard_trace as trace};
 
 use crate::args::SchemaArgs;
 use crate::exit_code::ExitCode;

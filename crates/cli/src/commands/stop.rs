@@ -1,6 +1,6 @@
 //! Why a command does nothing.
 
-use cuecard_core::diagnostic::Diagnostic;
+use cuecard_source::diagnostic::Diagnostic;
 
 use crate::exit_code::ExitCode;
 

@@ -1,7 +1,7 @@
 //! Tells what happens while something serves: in words, or as lines of JSON. Nothing that is told waits for a reader.
 
-use cuecard_core::diagnostic::{Diagnostic, Severity};
-use cuecard_core::reports::diagnostics;
+use cuecard_report::diagnostics;
+use cuecard_source::diagnostic::{Diagnostic, Severity};
 use serde_json::{Map, Value, json};
 
 use crate::line_queue::LineQueue;

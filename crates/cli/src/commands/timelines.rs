@@ -5,15 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cuecard_core::diagnostic::{Diagnostic, any_error, codes};
-use cuecard_core::formats::detect::{FileKind, detect};
-use cuecard_core::formats::document::read_document;
-use cuecard_core::formats::timeline::{SymbolUse, Symbols};
-use cuecard_core::scenario::timeline::Timeline;
-use cuecard_core::script::timeline::LlmScript;
-use cuecard_core::source::SourceFile;
-use cuecard_players::runtime::collect::{FoundFile, collect};
-use cuecard_players::runtime::timelines::{TIMELINES, read_timeline};
+use cuecard_runtime::collect::{FoundFile, collect};
+use cuecard_runtime::timelines::{TIMELINES, read_timeline};
+use cuecard_source::SourceFile;
+use cuecard_source::detect::{FileKind, detect};
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_source::document::read_document;
+use cuecard_timeline::format::{SymbolUse, Symbols};
+use cuecard_timeline::model::Timeline;
+use cuecard_timeline::script::LlmScript;
 
 /// The files that `paths` name, and the timelines below the folders among them, with what is wrong about folders. A
 /// file that is named is always one of them, so that reading it can say what is wrong with it.
@@ -104,7 +104,7 @@ pub(super) fn read(source: &SourceFile, folder: &Path, symbols: &Symbols) -> Tim
 }
 
 /// What matters only where the timeline stands in for a model.
-const ABOUT_MODELS: [cuecard_core::diagnostic::Code; 3] = [
+const ABOUT_MODELS: [cuecard_source::diagnostic::Code; 3] = [
     codes::MODEL_EDIT_COUNTS,
     codes::MODEL_BLOCK_AS_TEXT,
     codes::MODEL_EMPTY_SEGMENT,

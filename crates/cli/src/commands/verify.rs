@@ -4,16 +4,16 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::reports::browser_verdicts::{self, Looked};
-use cuecard_core::reports::{diagnostics, duration};
-use cuecard_core::script::Verdict;
-use cuecard_core::value::{Redactor, printable};
-use cuecard_players::browser::replay::{self as player, Verified};
-use cuecard_players::browser::session::Scratch;
-use cuecard_players::runtime::clock::Clock;
-use cuecard_players::runtime::run_dir::RunDir;
-use cuecard_players::runtime::tap::Recorder;
+use cuecard_browser::replay::{self as player, Verified};
+use cuecard_browser::session::Scratch;
+use cuecard_report::browser_verdicts::{self, Looked};
+use cuecard_report::{diagnostics, duration};
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::run_dir::RunDir;
+use cuecard_runtime::tap::Recorder;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::{Redactor, printable};
+use cuecard_tool_call::script::Verdict;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

@@ -18,24 +18,24 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::formats::browser::read as read_scenario;
-use cuecard_core::page::rules::{Translation, Understanding, understand};
-use cuecard_core::page::selector::Finder;
-use cuecard_core::reports::browser_html::BrowserStep;
-use cuecard_core::scenario::browser::{
-    ActionKind, BrowserOptions, Observed, ParseStatus, StepsFile, TestStep, Translator, step_id,
-};
-use cuecard_core::source::SourceFile;
-use cuecard_core::value::Redactor;
-use cuecard_players::browser::replay::{Complaints, Replay, Witness, memories, play};
-use cuecard_players::browser::stage::{
+use cuecard_browser::replay::{Complaints, Replay, Witness, memories, play};
+use cuecard_browser::stage::{
     Aim, Deadline, Deed, Failure, Limits, LiveStage, NoTargets, Outcome, Performed, Scene, Stage,
     Targets, Values,
 };
-use cuecard_players::browser::{ElementAddress, Settling};
-use cuecard_players::runtime::clock::Clock;
-use cuecard_players::runtime::tap::Recorder;
+use cuecard_browser::{ElementAddress, Settling};
+use cuecard_browser_steps::format::read as read_scenario;
+use cuecard_browser_steps::model::{
+    ActionKind, BrowserOptions, Observed, ParseStatus, StepsFile, TestStep, Translator, step_id,
+};
+use cuecard_page::rules::{Translation, Understanding, understand};
+use cuecard_page::selector::Finder;
+use cuecard_report::browser_html::BrowserStep;
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::tap::Recorder;
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
 use cuecard_testing::repository_root;
 use cuecard_testing::site::Site;
 use serde_json::{Value, json};
@@ -548,7 +548,7 @@ fn understood(
     kept.value = step
         .input_value
         .as_ref()
-        .map(cuecard_core::scenario::browser::InputValue::to_json);
+        .map(cuecard_browser_steps::model::InputValue::to_json);
     kept.key.clone_from(&step.key);
     kept.observed.settle = Some("instant".to_owned());
     let element = finder.state.element(id)?;

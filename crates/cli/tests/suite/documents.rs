@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::program;
 
 /// Where the pages of the codes stand.
-const PAGES: &str = "crates/core/src/diagnostic/pages";
+const PAGES: &str = "crates/source/src/diagnostic/pages";
 
 /// What may stand behind the fence of a block that is not played.
 const OTHER_BLOCKS: &[&str] = &[

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use cuecard_core::scenario::AssertionCheck;
+use cuecard_judge::model::AssertionCheck;
 use serde_json::{Value, json};
 
 use super::program::{INTERRUPTED, run, scratch};

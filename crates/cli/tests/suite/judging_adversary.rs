@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use cuecard_core::assertions::{OutcomeStatus, judge};
-use cuecard_core::formats::test_case;
-use cuecard_core::scenario::{Assertion, AssertionCheck, TestCase, TraceInput};
-use cuecard_core::source::SourceFile;
-use cuecard_core::trace::{Event, EventData, FinalOutput, ToolCall, Trace, import};
+use cuecard_judge::model::{Assertion, AssertionCheck, TestCase, TraceInput};
+use cuecard_judge::test_case;
+use cuecard_judge::{OutcomeStatus, judge};
+use cuecard_source::SourceFile;
+use cuecard_trace::{Event, EventData, FinalOutput, ToolCall, Trace, import};
 use regex::{Captures, Regex};
 use serde_json::{Value, json};
 

@@ -5,18 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cuecard_core::diagnostic::{Diagnostic, Severity};
-use cuecard_core::formats::detect::{FileKind, detect};
-use cuecard_core::formats::document::read_document;
-use cuecard_core::formats::timeline::{ReadOptions, Symbols};
-use cuecard_core::formats::{browser, test_case, timeline, tool_call};
-use cuecard_core::source::SourceFile;
-use cuecard_core::source::json::Node;
-use cuecard_core::trace::{Trace, import};
-use cuecard_players::browser::model::Cassette;
+use cuecard_browser::model::Cassette;
+use cuecard_source::SourceFile;
+use cuecard_source::detect::{FileKind, detect};
+use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_source::document::read_document;
+use cuecard_source::json::Node;
 use cuecard_testing::repository_root;
+use cuecard_timeline::format::{ReadOptions, Symbols};
+use cuecard_trace::{Trace, import};
 use jsonschema::Validator;
 use serde_json::{Value, json};
+use {
+    cuecard_browser_steps::format as browser, cuecard_judge::test_case,
+    cuecard_timeline::format as timeline, cuecard_tool_call::format as tool_call,
+};
 
 use crate::program::{only_trace, read, run, scratch, told, trace_lines};
 

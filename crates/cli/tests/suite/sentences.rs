@@ -8,13 +8,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use cuecard_core::page::dom::{DomKind, DomProcessor, DomState, NodeId};
-use cuecard_core::page::identity::{Remembered, Verdict};
-use cuecard_core::page::rules::{Pool, Translation};
-use cuecard_core::page::selector::Finder;
-use cuecard_core::scenario::browser::AssertKind;
-use cuecard_core::value::{Json, Redactor};
-use cuecard_players::browser::{CaptureOptions, Navigation, Settling};
+use cuecard_browser::{CaptureOptions, Navigation, Settling};
+use cuecard_browser_steps::model::AssertKind;
+use cuecard_page::dom::{DomKind, DomProcessor, DomState, NodeId};
+use cuecard_page::identity::{Remembered, Verdict};
+use cuecard_page::rules::{Pool, Translation};
+use cuecard_page::selector::Finder;
+use cuecard_source::value::{Json, Redactor};
 
 use crate::bridge::{PATIENCE, with_browser};
 

@@ -236,8 +236,8 @@ fn tests_and_expectations() -> String {
 #[test]
 fn every_code_of_timelines_is_caused_by_a_test() {
     let texts = tests_and_expectations();
-    let untested: Vec<&str> = cuecard_core::diagnostic::catalogue()
-        .map(cuecard_core::diagnostic::Code::name)
+    let untested: Vec<&str> = cuecard_source::diagnostic::catalogue()
+        .map(cuecard_source::diagnostic::Code::name)
         .filter(|name| name.starts_with("T-") && !texts.contains(name))
         .collect();
     assert_eq!(untested, [""; 0]);

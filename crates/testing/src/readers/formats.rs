@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use cuecard_core::diagnostic::any_error;
-use cuecard_core::formats;
-use cuecard_core::formats::browser::export::{ToolCallServer, to_playwright, to_tool_call};
-use cuecard_core::page::dom::{DomKind, DomProcessor, DomState};
-use cuecard_core::page::rules::understand;
-use cuecard_core::page::selector::{Finder, Selector};
-use cuecard_core::page::text::TextOptions;
-use cuecard_core::source::SourceFile;
-use cuecard_core::value::Redactor;
-use cuecard_players::browser::model::Cassette;
-use cuecard_players::mcp::config::{Config, ConfigSearch};
+use cuecard_browser::model::Cassette;
+use cuecard_browser_steps::format::export::{ToolCallServer, to_playwright, to_tool_call};
+use cuecard_mcp::config::{Config, ConfigSearch};
+use cuecard_page::dom::{DomKind, DomProcessor, DomState};
+use cuecard_page::rules::understand;
+use cuecard_page::selector::{Finder, Selector};
+use cuecard_page::text::TextOptions;
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::any_error;
+use cuecard_source::value::Redactor;
 
 use super::{assert_can_be_shown, assert_read_or_refused};
 
@@ -22,11 +21,11 @@ use super::{assert_can_be_shown, assert_read_or_refused};
 /// # Panics
 /// If that does not hold, here and in the other functions.
 pub fn tool_call(text: &str) {
-    let reading = formats::tool_call::read(&SourceFile::new("scenario.json", text));
+    let reading = cuecard_tool_call::format::read(&SourceFile::new("scenario.json", text));
     assert_read_or_refused(reading.scenario.as_ref(), &reading.diagnostics);
     if let (Some(converted), true) = (&reading.converted, reading.scenario.is_some()) {
         let again =
-            formats::tool_call::read(&SourceFile::new("converted.json", converted.as_str()));
+            cuecard_tool_call::format::read(&SourceFile::new("converted.json", converted.as_str()));
         assert!(again.scenario.is_some(), "{:?}", again.diagnostics);
         assert_eq!(again.converted, None, "converted once is converted");
     }
@@ -38,7 +37,7 @@ pub fn tool_call(text: &str) {
 /// See [`tool_call`].
 pub fn test_case(text: &str) {
     for name in ["test.yaml", "test.json"] {
-        let reading = formats::test_case::read(&SourceFile::new(name, text));
+        let reading = cuecard_judge::test_case::read(&SourceFile::new(name, text));
         assert_read_or_refused(reading.case.as_ref(), &reading.diagnostics);
     }
 }
@@ -49,11 +48,15 @@ pub fn test_case(text: &str) {
 /// See [`tool_call`].
 pub fn browser(text: &str) {
     for name in ["login.yaml", "login.json"] {
-        let reading = formats::browser::read(&SourceFile::new(name, text));
+        let reading = cuecard_browser_steps::format::read(&SourceFile::new(name, text));
         assert_read_or_refused(reading.scenario.as_ref(), &reading.diagnostics);
         if let Some(scenario) = &reading.scenario {
-            assert_can_be_shown(&formats::browser::check_variables(scenario, &[], true));
-            formats::browser::effects(scenario);
+            assert_can_be_shown(&cuecard_browser_steps::format::check_variables(
+                scenario,
+                &[],
+                true,
+            ));
+            cuecard_browser_steps::format::effects(scenario);
         }
     }
 }
@@ -65,17 +68,17 @@ pub fn browser(text: &str) {
 /// See [`tool_call`].
 pub fn steps(text: &str) {
     for name in ["steps.yaml", "steps.json"] {
-        let reading = formats::browser::read_steps(&SourceFile::new(name, text));
+        let reading = cuecard_browser_steps::format::read_steps(&SourceFile::new(name, text));
         assert_read_or_refused(reading.steps.as_ref(), &reading.diagnostics);
         if let Some(steps) = &reading.steps {
             let written = SourceFile::new("again.json", steps.to_text());
-            let again = formats::browser::read_steps(&written);
+            let again = cuecard_browser_steps::format::read_steps(&written);
             assert_eq!(again.steps.as_ref(), Some(steps), "{:?}", again.diagnostics);
             for server in [ToolCallServer::ChromeDevtools, ToolCallServer::Playwright] {
                 let exported = to_tool_call(steps, &written, server);
                 assert_can_be_shown(&exported.warnings);
                 let scenario = SourceFile::new("scenario.json", exported.text);
-                let reading = formats::tool_call::read(&scenario);
+                let reading = cuecard_tool_call::format::read(&scenario);
                 assert!(reading.scenario.is_some(), "{:?}", reading.diagnostics);
             }
             to_playwright(steps, &written);
@@ -89,12 +92,13 @@ pub fn steps(text: &str) {
 /// # Panics
 /// See [`tool_call`].
 pub fn heal(text: &str) {
-    let patch = match formats::browser::read_heal(&SourceFile::new("steps.heal.json", text)) {
-        Ok(patch) => patch,
-        Err(errors) => return assert_read_or_refused(None::<&()>, &errors),
-    };
+    let patch =
+        match cuecard_browser_steps::format::read_heal(&SourceFile::new("steps.heal.json", text)) {
+            Ok(patch) => patch,
+            Err(errors) => return assert_read_or_refused(None::<&()>, &errors),
+        };
     let written = SourceFile::new("again.heal.json", patch.to_text());
-    let again = formats::browser::read_heal(&written).expect("what was written");
+    let again = cuecard_browser_steps::format::read_heal(&written).expect("what was written");
     // Numbers may lose their last digit on the way.
     assert_eq!(
         (&again.base, again.patch.len()),

@@ -7,8 +7,8 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-use cuecard_core::diagnostic::{Diagnostic, any_error};
-use cuecard_core::reports::{Style, diagnostics};
+use cuecard_report::{Style, diagnostics};
+use cuecard_source::diagnostic::{Diagnostic, any_error};
 
 pub use formats::{
     browser, capture, cassette, config, heal, sentence, steps, test_case, tool_call,

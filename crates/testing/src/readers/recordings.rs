@@ -1,9 +1,9 @@
 //! Runs that somebody recorded: bundles, transcripts, traces.
 
-use cuecard_core::scenario::TranscriptFormat;
-use cuecard_core::source::SourceFile;
-use cuecard_core::trace::import::{self, Imported};
-use cuecard_core::trace::{Trace, TraceError};
+use cuecard_source::SourceFile;
+use cuecard_trace::import::TranscriptFormat;
+use cuecard_trace::import::{self, Imported};
+use cuecard_trace::{Trace, TraceError};
 
 use super::assert_read_or_refused;
 

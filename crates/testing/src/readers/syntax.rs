@@ -1,7 +1,7 @@
 //! JSON and YAML.
 
-use cuecard_core::source::json::{self, JsonErrorKind, Limits, Node, string_span};
-use cuecard_core::source::yaml;
+use cuecard_source::json::{self, JsonErrorKind, Limits, Node, string_span};
+use cuecard_source::yaml;
 use serde_json::Value;
 
 /// The JSON reader against `serde_json`: both accept the same texts and read the same values, apart from duplicate

@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::formats::browser::{HealPatch, heal, read_heal};
-use cuecard_core::script::Verdict;
-use cuecard_core::source::SourceFile;
-use cuecard_players::browser::replay::Replayed;
-use cuecard_players::workspace::files;
+use cuecard_browser::replay::Replayed;
+use cuecard_browser_steps::format::{HealPatch, heal, read_heal};
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_tool_call::script::Verdict;
+use cuecard_workspace::files;
 
 use crate::args::HealMode;
 use crate::inputs;

@@ -5,17 +5,17 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
-use cuecard_core::formats::browser::{check_steps_variables, read_steps};
-use cuecard_core::scenario::browser::{BrowserOptions, ParseStatus, StepsFile};
-use cuecard_core::source::SourceFile;
-use cuecard_core::value::Redactor;
-use cuecard_players::browser::replay::{Memories, Replay, memories};
-use cuecard_players::browser::stage::{LiveStage, Values};
-use cuecard_players::browser::storage_state::StorageFile;
-use cuecard_players::runtime::policy::Policy;
-use cuecard_players::runtime::run_dir::RunDir;
-use cuecard_players::runtime::text_file::folder_of;
+use cuecard_browser::replay::{Memories, Replay, memories};
+use cuecard_browser::stage::{LiveStage, Values};
+use cuecard_browser::storage_state::StorageFile;
+use cuecard_browser_steps::format::{check_steps_variables, read_steps};
+use cuecard_browser_steps::model::{BrowserOptions, ParseStatus, StepsFile};
+use cuecard_runtime::policy::Policy;
+use cuecard_runtime::run_dir::RunDir;
+use cuecard_runtime::text_file::folder_of;
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
+use cuecard_source::value::Redactor;
 
 use super::heal::Healer;
 use crate::args::{BrowserFlags, HealArgs, HealMode, SafetyArgs, VariableArgs};

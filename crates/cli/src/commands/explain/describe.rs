@@ -1,13 +1,13 @@
 //! Events in a few words.
 
-use cuecard_core::scenario::timeline::vocabulary::AbstractTool;
-use cuecard_core::scenario::timeline::{
+use cuecard_source::value::{as_text, cut, printable};
+use cuecard_timeline::model::vocabulary::AbstractTool;
+use cuecard_timeline::model::{
     AgentEdits, Block, BlockKind, EventKind, Initialize, PermissionDecision, ResponseElement,
     ResponseError, ServingCount, TimelineEvent, TimelineExpectations, ToolExecutionKind,
     ToolStatus, ToolUse, UserInput, UserTarget,
 };
-use cuecard_core::script::timeline::{EventTimes, Points, command_line};
-use cuecard_core::value::{as_text, cut, printable};
+use cuecard_timeline::script::{EventTimes, Points, command_line};
 
 /// A longer text is cut, in characters.
 const LONGEST: usize = 48;

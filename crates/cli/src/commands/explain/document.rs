@@ -1,6 +1,6 @@
 //! An explanation for machines.
 
-use cuecard_core::script::timeline::{Act, Face};
+use cuecard_timeline::script::{Act, Face};
 use serde_json::{Map, Value as Json, json};
 
 use super::rows::{Row, rows};

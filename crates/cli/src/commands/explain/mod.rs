@@ -9,12 +9,12 @@ mod text;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
-use cuecard_core::formats::timeline::{SymbolUse, Symbols, check_names};
-use cuecard_core::reports::diagnostics::list_to_json;
-use cuecard_core::scenario::timeline::Timeline;
-use cuecard_core::script::timeline::{Face, LlmScript, Selector, Speed};
-use cuecard_core::value::Redactor;
+use cuecard_report::diagnostics::list_to_json;
+use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
+use cuecard_source::value::Redactor;
+use cuecard_timeline::format::{SymbolUse, Symbols, check_names};
+use cuecard_timeline::model::Timeline;
+use cuecard_timeline::script::{Face, LlmScript, Selector, Speed};
 use serde_json::json;
 
 use super::{plain, timelines};

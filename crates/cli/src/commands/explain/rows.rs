@@ -1,9 +1,7 @@
 //! A timeline as the rows of a table: each event with its time, the points in it, and what the players do.
 
-use cuecard_core::script::timeline::{
-    Cell, EXPECT, EventTimes, FACES, Face, Lane, LlmScript, Speed,
-};
-use cuecard_core::source::Span;
+use cuecard_source::Span;
+use cuecard_timeline::script::{Cell, EXPECT, EventTimes, FACES, Face, Lane, LlmScript, Speed};
 
 use super::describe::{describe, expectations, points};
 

@@ -1,10 +1,8 @@
 //! Which of several timelines is chosen for a prompt, and why.
 
-use cuecard_core::diagnostic::Diagnostic;
-use cuecard_core::script::timeline::{
-    LlmScript, Ranked, Selection, SelectionReason, Selector, Wanted,
-};
-use cuecard_core::value::Redactor;
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::value::Redactor;
+use cuecard_timeline::script::{LlmScript, Ranked, Selection, SelectionReason, Selector, Wanted};
 use serde_json::{Value as Json, json};
 
 use super::Explained;

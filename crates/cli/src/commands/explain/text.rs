@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use cuecard_core::formats::timeline::SymbolUse;
-use cuecard_core::reports::{Style, duration};
-use cuecard_core::script::timeline::{Act, Cell, Face, LlmScript};
-use cuecard_core::value::printable;
+use cuecard_report::{Style, duration};
+use cuecard_source::value::printable;
+use cuecard_timeline::format::SymbolUse;
+use cuecard_timeline::script::{Act, Cell, Face, LlmScript};
 
 use super::describe::{count, line, quoted};
 use super::rows::{Row, rows};

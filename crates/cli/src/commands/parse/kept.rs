@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use cuecard_core::scenario::browser::StepsFile;
-use cuecard_players::workspace::files;
+use cuecard_browser_steps::model::StepsFile;
+use cuecard_workspace::files;
 
 /// What the run directory calls the steps that were kept last.
 pub(super) const STEPS: &str = "steps.json";

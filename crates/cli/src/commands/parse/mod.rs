@@ -9,18 +9,18 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use cuecard_core::diagnostic::{Code, Diagnostic, codes};
-use cuecard_core::scenario::browser::{ErrorInfo, ParseStatus, StepsFile};
-use cuecard_core::value::Redactor;
-use cuecard_players::browser::model::{
+use cuecard_browser::model::{
     CassetteMode, HttpModelClient, ModelInterpreter, RecordedAudience, RecordedStage,
     RecordingStage,
 };
-use cuecard_players::browser::parse::{ParseRequest, Parsed, parse};
-use cuecard_players::browser::stage::{LiveStage, Stage};
-use cuecard_players::runtime::clock::Clock;
-use cuecard_players::runtime::run_dir::RunDir;
-use cuecard_players::workspace::files;
+use cuecard_browser::parse::{ParseRequest, Parsed, parse};
+use cuecard_browser::stage::{LiveStage, Stage};
+use cuecard_browser_steps::model::{ErrorInfo, ParseStatus, StepsFile};
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::run_dir::RunDir;
+use cuecard_source::diagnostic::{Code, Diagnostic, codes};
+use cuecard_source::value::Redactor;
+use cuecard_workspace::files;
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
@@ -204,13 +204,13 @@ impl Run<'_> {
 }
 
 /// An error as a line for machines.
-fn line_of(error: &ErrorInfo, scenario: &cuecard_core::scenario::browser::BrowserScenario) -> Json {
+fn line_of(error: &ErrorInfo, scenario: &cuecard_browser_steps::model::BrowserScenario) -> Json {
     let ordinal = scenario
         .actions
         .iter()
         .enumerate()
         .position(|(ordinal, action)| {
-            let id = cuecard_core::scenario::browser::step_id(&scenario.url, ordinal, &action.text);
+            let id = cuecard_browser_steps::model::step_id(&scenario.url, ordinal, &action.text);
             error.step_id.as_ref() == Some(&id)
         });
     let span = match ordinal {

@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::scenario::browser::{BrowserOptions, TranslatorChoice};
-use cuecard_core::value::Redactor;
-use cuecard_players::browser::model::{
+use cuecard_browser::model::{
     Cassette, CassetteMode, HttpModelClient, ModelInterpreter, ModelSettings,
 };
+use cuecard_browser_steps::model::{BrowserOptions, TranslatorChoice};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
 
 use crate::args::ModelArgs;
 use crate::commands::browser_model::{self, value};
@@ -125,7 +125,7 @@ fn settings(
 
 #[cfg(test)]
 mod tests {
-    use cuecard_core::scenario::browser::{Provider, ProviderKind};
+    use cuecard_browser_steps::model::{Provider, ProviderKind};
 
     use super::*;
 

@@ -3,16 +3,16 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use cuecard_core::diagnostic::{Diagnostic, Severity, any_error, codes};
-use cuecard_core::formats::browser::{check_variables, read};
-use cuecard_core::formats::document::read_document;
-use cuecard_core::scenario::browser::{BrowserScenario, TranslatorChoice};
-use cuecard_core::source::SourceFile;
-use cuecard_core::value::Redactor;
-use cuecard_players::browser::stage::Values;
-use cuecard_players::browser::storage_state::StorageFile;
-use cuecard_players::runtime::policy::Policy;
-use cuecard_players::runtime::text_file::folder_of;
+use cuecard_browser::stage::Values;
+use cuecard_browser::storage_state::StorageFile;
+use cuecard_browser_steps::format::{check_variables, read};
+use cuecard_browser_steps::model::{BrowserScenario, TranslatorChoice};
+use cuecard_runtime::policy::Policy;
+use cuecard_runtime::text_file::folder_of;
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
+use cuecard_source::document::read_document;
+use cuecard_source::value::Redactor;
 use serde_json::{Value as Json, json};
 
 use crate::args::{ParseArgs, TranslatorArg};
@@ -146,5 +146,5 @@ fn options(source: &SourceFile) -> Json {
         .root
         .as_ref()
         .and_then(|root| root.get("options"))
-        .map_or_else(|| json!({}), cuecard_core::source::json::Node::to_value)
+        .map_or_else(|| json!({}), cuecard_source::json::Node::to_value)
 }

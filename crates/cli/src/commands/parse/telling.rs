@@ -4,15 +4,15 @@ use std::io::BufRead as _;
 use std::path::Path;
 use std::time::Duration;
 
-use cuecard_core::diagnostic::codes;
-use cuecard_core::reports::{Style, duration};
-use cuecard_core::scenario::browser::{
+use cuecard_browser::parse::{Audience, Choice, Marked, ParseEvent, Proposal};
+use cuecard_browser::stage::{Failure, Outcome};
+use cuecard_browser_steps::model::browser_notes;
+use cuecard_browser_steps::model::{
     BrowserScenario, ErrorInfo, ParseStatus, StepsFile, Translator,
 };
-use cuecard_core::trace::browser_notes;
-use cuecard_core::value::{Json, printable};
-use cuecard_players::browser::parse::{Audience, Choice, Marked, ParseEvent, Proposal};
-use cuecard_players::browser::stage::{Failure, Outcome};
+use cuecard_report::{Style, duration};
+use cuecard_source::diagnostic::codes;
+use cuecard_source::value::{Json, printable};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::kept::{Kept, STEPS};

@@ -1,10 +1,10 @@
 //! `cuecard profile capture`: a profile from the tools that an agent advertised. It fails if somebody has to complete it.
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::profiles::{AgentName, Capture, Captured, Version, capture};
-use cuecard_core::script::timeline::Endpoint;
-use cuecard_core::value::Redactor;
-use cuecard_players::workspace::files;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
+use cuecard_timeline::profiles::{AgentName, Capture, Captured, Version, capture};
+use cuecard_timeline::script::Endpoint;
+use cuecard_workspace::files;
 
 use super::exchanges::{self, Advertised};
 use crate::args::ProfileCaptureArgs;

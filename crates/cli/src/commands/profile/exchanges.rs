@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::profiles::AdvertisedTool;
-use cuecard_core::script::timeline::Endpoint;
-use cuecard_players::wire::llm::advertised_tools;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_timeline::profiles::AdvertisedTool;
+use cuecard_timeline::script::Endpoint;
+use cuecard_wire::llm::advertised_tools;
 use serde_json::Value;
 
 use crate::inputs::io_reason;

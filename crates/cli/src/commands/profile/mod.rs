@@ -5,9 +5,9 @@ mod exchanges;
 
 use std::path::{Path, PathBuf};
 
-use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
-use cuecard_core::profiles::{AgentName, Profile, Profiles, read_profile};
-use cuecard_core::value::Redactor;
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_source::value::Redactor;
+use cuecard_timeline::profiles::{AgentName, Profile, Profiles, read_profile};
 
 use crate::args::{ProfileArgs, ProfileCommand};
 use crate::exit_code::ExitCode;

@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::net::SocketAddr;
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::profiles::read_profile;
-use cuecard_core::value::Redactor;
-use cuecard_players::llm::TraceOutput;
-use cuecard_players::llm::record::{RecordLlm, RecordOptions, Recording, Upstream};
+use cuecard_llm::TraceOutput;
+use cuecard_llm::record::{RecordLlm, RecordOptions, Recording, Upstream};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
+use cuecard_timeline::profiles::read_profile;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

@@ -1,8 +1,8 @@
 //! What `record llm` prints: when it is ready, what passes, what was written.
 
-use cuecard_core::value::cut;
-use cuecard_players::llm::record::{RecordedFile, Recording, RunningRecorder};
-use cuecard_players::llm::{Exchange, Notice};
+use cuecard_llm::record::{RecordedFile, Recording, RunningRecorder};
+use cuecard_llm::{Exchange, Notice};
+use cuecard_source::value::cut;
 use serde_json::json;
 
 use super::super::serve::exchange_log::ExchangeLog;

@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use cuecard_players::runtime::process::{ProcessGroup, ProcessSpec};
+use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit_code::ExitCode;

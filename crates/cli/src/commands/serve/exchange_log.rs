@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write as _;
 
-use cuecard_players::llm::Exchange;
+use cuecard_llm::Exchange;
 
 use crate::commands::teller::Teller;
 use crate::inputs::io_reason;

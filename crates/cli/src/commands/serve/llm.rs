@@ -7,12 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::value::Redactor;
-use cuecard_players::llm::{MockLlm, StartError, TraceOutput};
-use cuecard_players::runtime::clock::Clock;
-use cuecard_players::runtime::listener::ListenerError;
-use cuecard_players::runtime::run_dir::RunDir;
+use cuecard_llm::{MockLlm, StartError, TraceOutput};
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::listener::ListenerError;
+use cuecard_runtime::run_dir::RunDir;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::net::SocketAddr;
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::formats::timeline::{Symbols, read_faults};
-use cuecard_core::profiles::AgentName;
-use cuecard_core::script::timeline::Speed;
-use cuecard_players::llm::{LlmOptions, OnMiss};
+use cuecard_llm::{LlmOptions, OnMiss};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_timeline::format::{Symbols, read_faults};
+use cuecard_timeline::profiles::AgentName;
+use cuecard_timeline::script::Speed;
 
 use crate::args::{MissAnswer, ServeLlmArgs};
 use crate::commands::profile::read_profiles;

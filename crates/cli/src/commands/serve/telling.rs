@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::sync::Arc;
 
-use cuecard_core::reports::diagnostics;
-use cuecard_core::value::cut;
-use cuecard_players::llm::{Exchange, Notice, PlannedFault, RunningLlm, Verdict};
-use cuecard_players::runtime::run_dir::RunDir;
+use cuecard_llm::{Exchange, Notice, PlannedFault, RunningLlm, Verdict};
+use cuecard_report::diagnostics;
+use cuecard_runtime::run_dir::RunDir;
+use cuecard_source::value::cut;
 use serde_json::json;
 
 use super::exchange_log::ExchangeLog;

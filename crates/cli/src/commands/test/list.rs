@@ -1,9 +1,9 @@
 //! `cuecard test --list`: which tests there are.
 
-use cuecard_core::diagnostic::Diagnostic;
-use cuecard_core::scenario::{TestCase, TraceInput};
-use cuecard_core::value::{Redactor, printable};
-use cuecard_players::judging::{CaseFile, Selection, TestFile, read_case};
+use cuecard_judge::model::{TestCase, TraceInput};
+use cuecard_runner::{CaseFile, Selection, TestFile, read_case};
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::value::{Redactor, printable};
 use serde_json::{Value as Json, json};
 
 use crate::args::TestArgs;

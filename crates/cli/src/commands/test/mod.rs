@@ -11,10 +11,10 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::value::Redactor;
-use cuecard_players::judging::{self, Collected, Judged, Setup, TestFile};
-use cuecard_players::runtime::clock::Clock;
+use cuecard_runner::{self as judging, Collected, Judged, Setup, TestFile};
+use cuecard_runtime::clock::Clock;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
 use tokio_util::sync::CancellationToken;
 
 use self::setup::Plan;

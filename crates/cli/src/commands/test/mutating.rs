@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use cuecard_core::assertions::TestStatus;
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::reports::test_mutations::MutationReport;
-use cuecard_core::reports::test_terminal::TestList;
-use cuecard_core::value::Redactor;
-use cuecard_players::judging::{Judged, Problem, TestFile};
-use cuecard_players::runtime::clock::Clock;
+use cuecard_judge::TestStatus;
+use cuecard_report::test_mutations::MutationReport;
+use cuecard_report::test_terminal::TestList;
+use cuecard_runner::{Judged, Problem, TestFile};
+use cuecard_runtime::clock::Clock;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
 
 use super::judge_all;
 use super::setup::Plan;

@@ -4,14 +4,14 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cuecard_core::assertions::TestResult;
-use cuecard_core::diagnostic::{Diagnostic, codes, did_you_mean};
-use cuecard_core::reports::html::HtmlReport;
-use cuecard_core::reports::test_github::annotate;
-use cuecard_core::reports::test_json::SummaryJson;
-use cuecard_core::reports::test_junit::TestJunitReport;
-use cuecard_core::reports::test_tap::TapReport;
-use cuecard_core::trace::Trace;
+use cuecard_judge::TestResult;
+use cuecard_report::html::HtmlReport;
+use cuecard_report::test_github::annotate;
+use cuecard_report::test_json::SummaryJson;
+use cuecard_report::test_junit::TestJunitReport;
+use cuecard_report::test_tap::TapReport;
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_trace::Trace;
 
 use super::super::play::create;
 use crate::args::TestArgs;

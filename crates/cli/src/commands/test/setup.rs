@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
-use cuecard_core::diagnostic::{Diagnostic, any_error, codes};
-use cuecard_core::scenario::DEFAULT_CASE_TIMEOUT;
-use cuecard_core::script::Given;
-use cuecard_players::judging::{Filter, Selection, Setup, Shard};
-use cuecard_players::runtime::clock::Clock;
-use cuecard_players::runtime::{env_file, run_dir};
+use cuecard_judge::model::DEFAULT_CASE_TIMEOUT;
+use cuecard_runner::{Filter, Selection, Setup, Shard};
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::{env_file, run_dir};
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_tool_call::script::Given;
 
 use super::super::play::policy;
 use super::reports;

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use cuecard_core::assertions::{TestResult, TestStatus, Totals};
-use cuecard_core::diagnostic::{Diagnostic, codes};
-use cuecard_core::reports::diagnostics::to_json;
-use cuecard_core::reports::test_terminal::{TestList, counts};
-use cuecard_core::value::Redactor;
-use cuecard_players::judging::{Artifacts, Judged, Problem};
+use cuecard_judge::{TestResult, TestStatus, Totals};
+use cuecard_report::diagnostics::to_json;
+use cuecard_report::test_terminal::{TestList, counts};
+use cuecard_runner::{Artifacts, Judged, Problem};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::reports::Reports;

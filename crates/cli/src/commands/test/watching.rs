@@ -7,14 +7,14 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cuecard_core::assertions::{TestResult, TestStatus, Totals};
-use cuecard_core::reports::diagnostics::to_json;
-use cuecard_core::reports::test_json::{result_document, status, summary};
-use cuecard_core::reports::test_terminal::{TestList, counts};
-use cuecard_core::value::{Json, Redactor, printable};
-use cuecard_players::judging::watch::{Change, Scene, changed_on_disk};
-use cuecard_players::judging::{Judged, Problem, TestFile};
-use cuecard_players::runtime::clock::Clock;
+use cuecard_judge::{TestResult, TestStatus, Totals};
+use cuecard_report::diagnostics::to_json;
+use cuecard_report::test_json::{result_document, status, summary};
+use cuecard_report::test_terminal::{TestList, counts};
+use cuecard_runner::watch::{Change, Scene, changed_on_disk};
+use cuecard_runner::{Judged, Problem, TestFile};
+use cuecard_runtime::clock::Clock;
+use cuecard_source::value::{Json, Redactor, printable};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

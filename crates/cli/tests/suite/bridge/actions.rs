@@ -1,9 +1,7 @@
 //! What a person does on a page, and what comes of it.
 
-use cuecard_core::scenario::browser::Direction;
-use cuecard_players::browser::{
-    BrowserErrorKind, ElementAddress, Navigation, OnDialog, Settled, Settling,
-};
+use cuecard_browser::{BrowserErrorKind, ElementAddress, Navigation, OnDialog, Settled, Settling};
+use cuecard_browser_steps::model::Direction;
 
 use super::{PATIENCE, SHORT, all, with_browser, with_options};
 
@@ -284,7 +282,7 @@ fn dialogs_are_answered_as_told_and_recorded() {
             .expect_err("it never stops");
         assert_eq!(error.kind, BrowserErrorKind::DialogBlocked, "{error}");
     });
-    let accept = |options: &mut cuecard_players::browser::BrowserOptions| {
+    let accept = |options: &mut cuecard_browser::BrowserOptions| {
         options.on_dialog = OnDialog::Accept;
     };
     with_options("data-testid", accept, async |lab| {

@@ -1,12 +1,10 @@
 //! Frames, shadow roots, lists and large pages.
 
-use cuecard_core::page::dom::{DomElement, HopKind};
-use cuecard_core::page::selector::Finder;
-use cuecard_core::page::text::TextOptions;
-use cuecard_core::scenario::browser::Direction;
-use cuecard_players::browser::{
-    BrowserErrorKind, CaptureOptions, ElementAddress, Navigation, Settling,
-};
+use cuecard_browser::{BrowserErrorKind, CaptureOptions, ElementAddress, Navigation, Settling};
+use cuecard_browser_steps::model::Direction;
+use cuecard_page::dom::{DomElement, HopKind};
+use cuecard_page::selector::Finder;
+use cuecard_page::text::TextOptions;
 
 use super::{PATIENCE, all, only, with_browser};
 

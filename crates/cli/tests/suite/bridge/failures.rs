@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cuecard_players::browser::{
-    BrowserBridge, BrowserErrorKind, BrowserOptions, Navigation, Settling,
-};
+use cuecard_browser::{BrowserBridge, BrowserErrorKind, BrowserOptions, Navigation, Settling};
 use cuecard_testing::peers;
 use cuecard_testing::scratch::Scratch;
 use rustix::process::{Pid, Signal, kill_process};

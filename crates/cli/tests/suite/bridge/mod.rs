@@ -8,11 +8,11 @@ mod tables;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cuecard_core::page::dom::{DomElement, DomProcessor, DomState};
-use cuecard_core::value::Redactor;
-use cuecard_players::browser::{
+use cuecard_browser::{
     BrowserBridge, BrowserOptions, CaptureOptions, ElementAddress, Navigation, Settling,
 };
+use cuecard_page::dom::{DomElement, DomProcessor, DomState};
+use cuecard_source::value::Redactor;
 use cuecard_testing::peers;
 use cuecard_testing::site::Site;
 

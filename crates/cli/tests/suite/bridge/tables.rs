@@ -1,6 +1,6 @@
 //! What each element of the pages in `tests/site/states/` says of itself is what a capture finds.
 
-use cuecard_core::page::dom::{DomElement, DomState, TopBasis};
+use cuecard_page::dom::{DomElement, DomState, TopBasis};
 
 use super::with_options;
 

@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cuecard_core::diagnostic::any_error;
-use cuecard_core::source::SourceFile;
-use cuecard_players::browser::model::Cassette;
+use cuecard_browser::model::Cassette;
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::any_error;
 use cuecard_testing::peers;
 use cuecard_testing::scratch::{Ended, Running, Scratch};
 use serde_json::{Value, json};

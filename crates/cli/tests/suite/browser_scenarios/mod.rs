@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use cuecard_core::formats::browser;
-use cuecard_core::page::rules::{Understanding, understand};
-use cuecard_core::source::SourceFile;
+use cuecard_browser_steps::format as browser;
+use cuecard_page::rules::{Understanding, understand};
+use cuecard_source::SourceFile;
 use cuecard_testing::repository_root;
 use serde_json::Value;
 

@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use cuecard_players::runtime::fault::{Fault, FaultPlan};
+use cuecard_runtime::fault::{Fault, FaultPlan};
 use cuecard_testing::scratch::Scratch;
 use serde_json::{Value, json};
 

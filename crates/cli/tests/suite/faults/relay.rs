@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use cuecard_players::mcp::demo;
-use cuecard_players::runtime::fault::{Act, Disturber, FaultPlan};
+use cuecard_mcp::demo;
+use cuecard_runtime::fault::{Act, Disturber, FaultPlan};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream, UnixListener};

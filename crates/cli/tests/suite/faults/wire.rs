@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 
-use cuecard_players::runtime::fault::Act;
+use cuecard_runtime::fault::Act;
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite,
     AsyncWriteExt as _,

@@ -5,7 +5,7 @@ mod misbehaving;
 
 use std::path::PathBuf;
 
-use cuecard_players::llm::{MockLlm, RunningLlm};
+use cuecard_llm::{MockLlm, RunningLlm};
 use cuecard_testing::peers;
 use cuecard_testing::scratch::{Ended, Finished, Scratch};
 use cuecard_testing::site::Site;

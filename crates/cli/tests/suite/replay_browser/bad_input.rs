@@ -1,8 +1,8 @@
 //! Steps that can't be played, and patches that don't fit: said before any browser starts.
 
-use cuecard_core::formats::browser::{HealedStep, heal};
-use cuecard_core::scenario::browser::{ActionKind, Fingerprint, StepsFile, TestStep};
-use cuecard_core::source::SourceFile;
+use cuecard_browser_steps::format::{HealedStep, heal};
+use cuecard_browser_steps::model::{ActionKind, Fingerprint, StepsFile, TestStep};
+use cuecard_source::SourceFile;
 use cuecard_testing::scratch::Scratch;
 
 use super::maker::file;

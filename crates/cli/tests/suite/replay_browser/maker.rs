@@ -1,14 +1,14 @@
 //! Makes steps as a parse would: each of the page as it is, and then done on it.
 
-use cuecard_core::page::dom::{DomState, NodeId};
-use cuecard_core::page::selector::Finder;
-use cuecard_core::scenario::browser::{
+use cuecard_browser::Settling;
+use cuecard_browser::stage::{Aim, Deadline, Deed, Limits, LiveStage, NoTargets, Stage};
+use cuecard_browser_steps::model::{
     ActionKind, AssertKind, BrowserAssertion, IntermediateStep, Observed, ParseStatus, StepsFile,
     TestStep, step_id,
 };
-use cuecard_core::value::Json;
-use cuecard_players::browser::Settling;
-use cuecard_players::browser::stage::{Aim, Deadline, Deed, Limits, LiveStage, NoTargets, Stage};
+use cuecard_page::dom::{DomState, NodeId};
+use cuecard_page::selector::Finder;
+use cuecard_source::value::Json;
 
 use crate::bridge::{PATIENCE, SHORT};
 

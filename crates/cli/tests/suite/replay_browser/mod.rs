@@ -10,10 +10,10 @@ pub(crate) mod verdicts;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cuecard_core::scenario::browser::BrowserOptions;
-use cuecard_players::browser::session::{Program, Session};
-use cuecard_players::browser::stage::{LiveStage, Values};
-use cuecard_players::runtime::policy::{Policy, PolicyOptions};
+use cuecard_browser::session::{Program, Session};
+use cuecard_browser::stage::{LiveStage, Values};
+use cuecard_browser_steps::model::BrowserOptions;
+use cuecard_runtime::policy::{Policy, PolicyOptions};
 use cuecard_testing::peers;
 use cuecard_testing::scratch::Scratch;
 use cuecard_testing::site::Site;

@@ -1,12 +1,12 @@
 //! `cuecard play` and `cuecard verify` of steps on the test site, and test cases that play them.
 
-use cuecard_core::scenario::browser::{AssertKind, StepsFile};
-use cuecard_core::source::SourceFile;
-use cuecard_core::value::Redactor;
-use cuecard_players::browser::replay::{Replay, Told, memories, play};
-use cuecard_players::browser::stage::Values;
-use cuecard_players::runtime::clock::Clock;
-use cuecard_players::runtime::tap::Recorder;
+use cuecard_browser::replay::{Replay, Told, memories, play};
+use cuecard_browser::stage::Values;
+use cuecard_browser_steps::model::{AssertKind, StepsFile};
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::tap::Recorder;
+use cuecard_source::SourceFile;
+use cuecard_source::value::Redactor;
 use cuecard_testing::scratch::Scratch;
 use cuecard_testing::site::Site;
 use rustix::process::{Pid, Signal, kill_process};
@@ -36,7 +36,7 @@ pub(super) fn made(page: &str, make: impl AsyncFnOnce(&mut Maker<'_>)) -> StepsF
     let text = file
         .to_text()
         .replace(site.trim_end_matches('/'), "http://SITE");
-    let read = cuecard_core::formats::browser::read_steps(&SourceFile::new("steps.json", text));
+    let read = cuecard_browser_steps::format::read_steps(&SourceFile::new("steps.json", text));
     file = read.steps.expect("what is written can be read");
     file
 }
@@ -195,7 +195,7 @@ fn a_browser_that_ends_under_way_blocks_the_run() {
         let source = SourceFile::new("steps.json", file.to_text());
         let values = Values::default();
         let memories = memories(&file, &values).expect("playable");
-        let options = cuecard_core::scenario::browser::BrowserOptions::default();
+        let options = cuecard_browser_steps::model::BrowserOptions::default();
         let replay = Replay {
             source: &source,
             steps: &file,
@@ -208,7 +208,7 @@ fn a_browser_that_ends_under_way_blocks_the_run() {
             run_dir: None,
         };
         let driver = Pid::from_raw(stage.bridge().driver_process()).expect("a process");
-        let mut told = |step: cuecard_core::reports::browser_html::BrowserStep| {
+        let mut told = |step: cuecard_report::browser_html::BrowserStep| {
             if step.number == 1 {
                 kill_process(driver, Signal::KILL).expect("it is there");
             }
@@ -219,7 +219,7 @@ fn a_browser_that_ends_under_way_blocks_the_run() {
         played = Some(play(&replay, stage, &mut recorder, told, &stop).await);
     });
     let Some(played) = played else { return };
-    assert_eq!(played.verdict, cuecard_core::script::Verdict::Blocked);
+    assert_eq!(played.verdict, cuecard_tool_call::script::Verdict::Blocked);
     let failure = played.failure.expect("it says why");
     assert_eq!(failure.code.name(), "B-browser_lost");
     assert_eq!(played.summary.passed, 1);

@@ -1,0 +1,145 @@
+//! Steps in other notations: a tool-call scenario for the MCP server of a browser, and a test for Playwright's own
+//! runner. What a notation can't say is a warning at its step.
+
+mod choice;
+mod pages;
+mod playwright;
+mod recorded;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod texts;
+mod tool_call;
+
+use std::path::Path;
+
+pub use playwright::to_playwright;
+pub use tool_call::{ToolCallServer, to_tool_call};
+
+use crate::model::{ActionKind, TestStep, Translator};
+use cuecard_page::rules;
+use cuecard_page::words::fold_name;
+use cuecard_source::diagnostic::{Code, Diagnostic, codes};
+use cuecard_source::document::read_document;
+use cuecard_source::json::Node;
+use cuecard_source::value::{as_text, cut};
+use cuecard_source::{SourceFile, Span};
+
+/// Steps in another notation.
+#[derive(Debug)]
+pub struct Exported {
+    /// The file.
+    pub text: String,
+    /// What it can't say, at its step.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What a test is called: as the file of its steps, in words.
+fn name_of(source: &SourceFile) -> String {
+    let name = Path::new(source.name())
+        .file_stem()
+        .map_or("steps".into(), |stem| stem.to_string_lossy());
+    let name = name.strip_suffix(".steps").unwrap_or(&name);
+    name.replace(['-', '_'], " ")
+}
+
+/// Whether a step is to leave its element open, or closed, whatever it was: `expand X`, `close X`. What `open X` leads to
+/// is mostly a link, which does not fold.
+fn wanted_open(step: &TestStep) -> Option<bool> {
+    let is_said = |is_open: &bool| !is_open || step.description.to_lowercase().contains("expand");
+    let wanted = (step.action == ActionKind::Click).then(|| rules::wanted_open(&step.description));
+    wanted.flatten().filter(is_said)
+}
+
+/// Collects what an export can't say.
+struct Warnings<'a> {
+    source: &'a SourceFile,
+    root: Option<Node>,
+    found: Vec<Diagnostic>,
+}
+
+impl<'a> Warnings<'a> {
+    fn new(source: &'a SourceFile) -> Self {
+        Self {
+            source,
+            root: read_document(source).root,
+            found: Vec::new(),
+        }
+    }
+
+    /// Says what the export of the step at `place`, from 0, lacks.
+    fn warn(&mut self, place: usize, step: &TestStep, what: &str, help: &str) {
+        self.add(codes::BROWSER_EXPORT, place, step, what, help);
+    }
+
+    /// Says of a sentence what of it the export does not look for: that it means the second of several, or a text beside
+    /// its element that is none of what that is known by.
+    fn warn_of_words(&mut self, place: usize, step: &TestStep) {
+        let is_kept = step
+            .fingerprint
+            .as_ref()
+            .is_some_and(|known| known.position.is_some());
+        if !is_kept && rules::names_order(&step.description) {
+            self.warn(
+                place,
+                step,
+                "it acts on what stood in that place, wherever that stands by then",
+                "`cuecard play` refuses where the order has changed",
+            );
+        }
+        let known = step.fingerprint.as_ref();
+        let Some(known) = known.filter(|_| step.translator == Some(Translator::Words)) else {
+            return;
+        };
+        let containers = known
+            .within
+            .iter()
+            .filter_map(|around| around.text.as_deref());
+        let expected = step.value.as_ref().map(as_text).unwrap_or_default();
+        let kept: Vec<String> = containers
+            .chain([known.called(), &known.near, &*expected])
+            .map(fold_name)
+            .collect();
+        let is_lost = |text: &String| {
+            let text = fold_name(text);
+            !kept.iter().any(|kept| kept.contains(&text))
+        };
+        let mut said = rules::given_texts(&step.description).into_iter();
+        if let Some(lost) = said.find(is_lost) {
+            let what = format!(
+                "it acts on its element whether `{}` stands there or not",
+                cut(&lost, 60)
+            );
+            let help = "`cuecard play` refuses where the sentence does not mean it any more";
+            self.warn(place, step, &what, help);
+        }
+    }
+
+    /// Says why the export has nothing for the step at `place`, from 0.
+    fn leave_out(&mut self, place: usize, step: &TestStep, why: &str, help: &str) {
+        let what = format!("{why}, so it is left out");
+        self.add(codes::BROWSER_LEFT_OUT, place, step, &what, help);
+    }
+
+    fn add(&mut self, code: Code, place: usize, step: &TestStep, what: &str, help: &str) {
+        let message = format!(
+            "step {} ({}): {what}",
+            place + 1,
+            cut(&step.description, 60)
+        );
+        let mut diagnostic = Diagnostic::warning(code, message).with_help(help.to_owned());
+        if let Some(span) = self.span(place) {
+            diagnostic = diagnostic
+                .at(self.source, span)
+                .with_pointer(format!("/testSteps/{place}"));
+        }
+        self.found.push(diagnostic);
+    }
+
+    /// Where a step begins to say what it does.
+    fn span(&self, place: usize) -> Option<Span> {
+        let steps = self.root.as_ref()?.get("testSteps")?.as_array()?;
+        let step = steps.get(place)?;
+        Some(step.get("description").unwrap_or(step).span)
+    }
+}

@@ -1,0 +1,460 @@
+//! The one table of keys: what the readers know, what the schemas say.
+
+use cuecard_source::value::fields::{Field, OBJECT, TEXT, field, needed};
+
+const FLAG: &str = r#"{"type": "boolean"}"#;
+const MILLISECONDS: &str = r#"{"type": "integer", "minimum": 1}"#;
+const TEXTS: &str = r#"{"type": "array", "items": {"type": "string"}}"#;
+const SCORE: &str = r#"{"type": "number", "minimum": 0, "maximum": 1}"#;
+const VALUE: &str = r#"{"type": ["string", "number", "boolean"]}"#;
+
+pub(super) const ROOT: &[Field] = &[
+    needed(
+        "url",
+        TEXT,
+        "Where it begins: http, https, file or about:blank. May hold {{references}}.",
+    ),
+    needed(
+        "actions",
+        "{\"type\": \"array\", \"minItems\": 1, \"maxItems\": 500, \"items\": {\"anyOf\": [{\"type\": \"string\", \"minLength\": 1, \"maxLength\": 2000}, {\"$ref\": \"#/$defs/action\"}]}}",
+        "Sentences, one action each.",
+    ),
+    field(
+        "options",
+        "{\"$ref\": \"#/$defs/options\"}",
+        "How they are read and played.",
+    ),
+    field(
+        "variables",
+        OBJECT,
+        "Values for references; null if a value must be given.",
+    ),
+    field(
+        "secrets",
+        TEXTS,
+        "Names of variables whose values are never shown.",
+    ),
+];
+
+pub(super) const ACTION: &[Field] = &[
+    needed("action", TEXT, "The sentence."),
+    field(
+        "timeoutMs",
+        MILLISECONDS,
+        "How long it may take, in milliseconds.",
+    ),
+    field("optional", FLAG, "Whether its failure is only a warning."),
+];
+
+pub(super) const OPTIONS: &[Field] = &[
+    field(
+        "timeoutMs",
+        MILLISECONDS,
+        "How long the whole parse may take (default: 300000).",
+    ),
+    field(
+        "actionTimeoutMs",
+        MILLISECONDS,
+        "How long an action may take (default: 30000).",
+    ),
+    field(
+        "assertTimeoutMs",
+        MILLISECONDS,
+        "How long an assertion may take to hold (default: 5000).",
+    ),
+    field(
+        "viewport",
+        "{\"$ref\": \"#/$defs/viewport\"}",
+        "The size of the page (default: 1280 × 720).",
+    ),
+    field(
+        "locale",
+        TEXT,
+        "The language of the browser (default: en-US).",
+    ),
+    field(
+        "timezone",
+        TEXT,
+        "The time zone of the browser (default: UTC).",
+    ),
+    field(
+        "storageState",
+        TEXT,
+        "A file with cookies and local storage.",
+    ),
+    field(
+        "testIdAttribute",
+        TEXT,
+        "The attribute that tests name elements by (default: data-testid).",
+    ),
+    field(
+        "translator",
+        r#"{"enum": ["rules", "model", "rules+model"]}"#,
+        "What reads the sentences (default: rules+model).",
+    ),
+    field(
+        "minConfidence",
+        r#"{"type": "number", "minimum": 0, "maximum": 1}"#,
+        "How sure a model must be (default: 0.6).",
+    ),
+    field(
+        "maxReplies",
+        r#"{"type": "integer", "minimum": 1, "maximum": 10}"#,
+        "Replies of a model for one sentence (default: 3).",
+    ),
+    field(
+        "promptBudget",
+        r#"{"type": "integer", "minimum": 500, "maximum": 1000000}"#,
+        "Characters for the text of a page (default: 24000).",
+    ),
+    field(
+        "onFailure",
+        r#"{"enum": ["stop", "continue"]}"#,
+        "What a failed action does (default: stop).",
+    ),
+    field(
+        "onDialog",
+        r#"{"enum": ["dismiss", "accept"]}"#,
+        "What becomes of dialogs (default: dismiss).",
+    ),
+    field(
+        "includeAttributes",
+        TEXTS,
+        "Attributes that the model sees too.",
+    ),
+    field("llm", "{\"$ref\": \"#/$defs/llm\"}", "Which model."),
+];
+
+pub(super) const VIEWPORT: &[Field] = &[
+    needed(
+        "width",
+        r#"{"type": "integer", "minimum": 1, "maximum": 10000}"#,
+        "Width in CSS pixels.",
+    ),
+    needed(
+        "height",
+        r#"{"type": "integer", "minimum": 1, "maximum": 10000}"#,
+        "Height in CSS pixels.",
+    ),
+];
+
+pub(super) const LLM: &[Field] = &[
+    needed(
+        "provider",
+        r#"{"enum": ["openai", "anthropic"]}"#,
+        "The API that it speaks.",
+    ),
+    needed("model", TEXT, "Its name."),
+    field("baseUrl", TEXT, "Where it is."),
+    field("apiKeyEnv", TEXT, "The environment variable with the key."),
+];
+
+pub(super) const STEPS_ROOT: &[Field] = &[
+    field("success", FLAG, "Whether every action gave a step."),
+    field(
+        "executionTimeMs",
+        r#"{"type": "integer", "minimum": 0}"#,
+        "How long it took.",
+    ),
+    field("extractedContent", TEXT, "The text that was read last."),
+    needed(
+        "testSteps",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/step\"}}",
+        "The steps, in order.",
+    ),
+    field(
+        "status",
+        r#"{"enum": ["success", "partial", "failed"]}"#,
+        "How many actions gave a step.",
+    ),
+    field(
+        "errors",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/error\"}}",
+        "Why actions gave none.",
+    ),
+    needed(
+        "version",
+        r#"{"const": "cuecard-steps/1"}"#,
+        "Version of the format.",
+    ),
+    needed("url", TEXT, "Where it begins."),
+    field("observed", OBJECT, "What was seen when that was opened."),
+    field("options", OBJECT, "As in the scenario."),
+    field("variables", OBJECT, "Values for references."),
+    field(
+        "secrets",
+        TEXTS,
+        "Names of variables whose values are never shown.",
+    ),
+];
+
+pub(super) const STEP: &[Field] = &[
+    needed("id", TEXT, "Its id, unique in the file."),
+    needed("description", TEXT, "The sentence."),
+    needed(
+        "action",
+        "{\"enum\": [\"click\", \"doubleClick\", \"input\", \"navigate\", \"assert\", \"select\", \"press\", \"hover\", \"scroll\", \"wait\", \"upload\", \"extract\"]}",
+        "What it does.",
+    ),
+    field("selector", TEXT, "The selector of its element."),
+    field("value", VALUE, "What is typed, chosen or expected."),
+    field("url", TEXT, "Where to navigate."),
+    field(
+        "context",
+        OBJECT,
+        "The page before it: domStructureSnapshot, fullDomSnapshot.",
+    ),
+    field(
+        "selectors",
+        TEXTS,
+        "Selectors of its element, the most lasting first.",
+    ),
+    field(
+        "fingerprint",
+        "{\"$ref\": \"#/$defs/fingerprint\"}",
+        "What its element was.",
+    ),
+    field(
+        "translator",
+        r#"{"enum": ["rules", "words", "model"]}"#,
+        "Who read the sentence: the rules, in one of their forms or by all of its words, or a model.",
+    ),
+    field(
+        "index",
+        r#"{"type": "integer", "minimum": 0}"#,
+        "The index that its element had.",
+    ),
+    field(
+        "assertion",
+        "{\"$ref\": \"#/$defs/assertion\"}",
+        "What must hold.",
+    ),
+    field("key", TEXT, "The key that is pressed."),
+    field(
+        "direction",
+        r#"{"enum": ["up", "down", "top", "bottom"]}"#,
+        "Where to scroll.",
+    ),
+    field("durationMs", MILLISECONDS, "How long to wait."),
+    field(
+        "tab",
+        r#"{"type": "integer", "minimum": 0}"#,
+        "The tab it acts in, from 0.",
+    ),
+    field(
+        "timeout",
+        MILLISECONDS,
+        "How long it may take, in milliseconds.",
+    ),
+    field(
+        "waitFor",
+        r#"{"enum": ["visible", "networkidle", "domcontentloaded", "load"]}"#,
+        "What it waits for.",
+    ),
+    field(
+        "maxRetries",
+        r#"{"type": "integer", "minimum": 0, "maximum": 10}"#,
+        "Retries of what failed before anything was done.",
+    ),
+    field("optional", FLAG, "Whether its failure is only a warning."),
+    field(
+        "isLastStep",
+        FLAG,
+        "Accepted and ignored: it follows from the order.",
+    ),
+    field("observed", OBJECT, "What was seen when it ran."),
+];
+
+pub(super) const ASSERTION: &[Field] = &[
+    needed(
+        "kind",
+        r#"{"enum": ["text", "visible", "hidden", "enabled", "disabled", "checked", "unchecked", "focused", "editable", "value", "url", "title", "count"]}"#,
+        "What must hold.",
+    ),
+    field("negate", FLAG, "Whether it must not hold."),
+    field(
+        "match",
+        r#"{"enum": ["equals", "contains", "regex"]}"#,
+        "How texts are compared.",
+    ),
+    field(
+        "compare",
+        r#"{"enum": ["=", ">=", "<="]}"#,
+        "How counts are compared.",
+    ),
+    field("caseSensitive", FLAG, "Whether capital letters count."),
+];
+
+pub(super) const FINGERPRINT: &[Field] = &[
+    field("role", TEXT, "Its role."),
+    field("name", TEXT, "Its accessible name."),
+    field("text", TEXT, "The text on it, if it has no name."),
+    needed("tag", TEXT, "Its tag."),
+    field("inputType", TEXT, "The type of an input."),
+    field("testId", TEXT, "Its test id."),
+    field("path", TEXTS, "Named elements around it, innermost first."),
+    field("near", TEXT, "Its label, or the text before it."),
+    field("ordinal", MILLISECONDS, "Its place among its like, from 1."),
+    field("of", MILLISECONDS, "How many there are."),
+    field("scope", TEXTS, "The frames and shadow hosts that it is in."),
+    field(
+        "within",
+        r##"{"type": "array", "items": {"$ref": "#/$defs/container"}}"##,
+        "The containers that tell it from its twins, innermost first.",
+    ),
+    field(
+        "isContainer",
+        FLAG,
+        "Whether it is the innermost of these containers itself, whatever else stands in it.",
+    ),
+    field(
+        "position",
+        r#"{"type": "integer", "minimum": -1000000, "maximum": 1000000, "not": {"const": 0}}"#,
+        "Which of its twins the sentence named: 1 is the first, -1 the last.",
+    ),
+    field(
+        "byPosition",
+        TEXTS,
+        "What stands around each of its twins, where no text tells it apart.",
+    ),
+    field(
+        "likes",
+        TEXTS,
+        "What the elements of its role in the container around it are called.",
+    ),
+];
+
+pub(super) const CONTAINER: &[Field] = &[
+    needed(
+        "kind",
+        r#"{"enum": ["section", "dialog", "row", "item", "card", "post", "list", "table", "form", "header", "footer", "navigation", "sidebar", "frame"]}"#,
+        "What it is.",
+    ),
+    field("text", TEXT, "The text that it is known by."),
+    field(
+        "at",
+        r#"{"enum": ["name", "heading", "cell", "text"]}"#,
+        "Where in it the text stands.",
+    ),
+    field("column", TEXT, "The heading of the column with the text."),
+    field(
+        "made",
+        TEXT,
+        "What an item is made of: its role, else its tag and class.",
+    ),
+    field("nodes", MILLISECONDS, "How many nodes were in it."),
+    field("below", TEXT, "The heading that an item stands below."),
+];
+
+pub(super) const ERROR: &[Field] = &[
+    field("stepId", TEXT, "The id that the step would have had."),
+    needed("message", TEXT, "What went wrong."),
+    field("action", TEXT, "The sentence."),
+    field("playwrightAction", TEXT, "The call that failed."),
+    field("llmError", TEXT, "What the model's side said."),
+    field("selector", TEXT, "The selector that was used."),
+    field("stack", TEXT, "Where in the program it went wrong."),
+    field("code", TEXT, "The code."),
+    field("candidates", TEXTS, "The elements that could be meant."),
+    field("help", TEXT, "What to do about it."),
+    field(
+        "severity",
+        r#"{"enum": ["error", "warning"]}"#,
+        "How bad it is.",
+    ),
+];
+
+pub(super) const OBSERVED: &[Field] = &[
+    field("url", TEXT, "The address after it."),
+    field("title", TEXT, "The title after it."),
+    field("settle", TEXT, "How the page became quiet."),
+    field("extractedContent", TEXT, "The text that was read."),
+    field("cut", TEXT, "What the text of the page lacks."),
+    field(
+        "dialogs",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/dialog\"}}",
+        "Dialogs that opened.",
+    ),
+    field(
+        "downloads",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/download\"}}",
+        "Files that came.",
+    ),
+    field("warnings", TEXTS, "What deserves a look."),
+];
+
+/// A patch that heals steps.
+pub(super) const HEAL: &[Field] = &[
+    needed(
+        "version",
+        r#"{"const": "cuecard-heal/1"}"#,
+        "Version of the format.",
+    ),
+    needed(
+        "base",
+        TEXT,
+        "The SHA-256 of the text of the steps that it fits, in hexadecimal.",
+    ),
+    field(
+        "changes",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/change\"}}",
+        "What is healed, for people.",
+    ),
+    needed(
+        "patch",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/operation\"}}",
+        "What is changed: a JSON Patch (RFC 6902).",
+    ),
+];
+
+pub(super) const HEAL_CHANGE: &[Field] = &[
+    field("stepId", TEXT, "The id of the step."),
+    field("description", TEXT, "Its sentence."),
+    field(
+        "reason",
+        TEXT,
+        "Why the element is taken for the one that was meant.",
+    ),
+    field("score", SCORE, "What the element scores."),
+    field("next", SCORE, "What the next best scores."),
+];
+
+pub(super) const HEAL_OPERATION: &[Field] = &[
+    needed(
+        "op",
+        r#"{"enum": ["test", "add", "remove", "replace"]}"#,
+        "What is done.",
+    ),
+    needed(
+        "path",
+        r#"{"type": "string", "pattern": "^/testSteps/[0-9]+/(id$|(selector|selectors|fingerprint|index)(/|$))"}"#,
+        "Where: what a step's element is known by, and nothing else.",
+    ),
+    field("value", "true", "The value."),
+];
+
+pub(super) const DIALOG: &[Field] = &[
+    needed("kind", TEXT, "alert, confirm, prompt or beforeunload."),
+    field("message", TEXT, "What it said."),
+    field("accepted", FLAG, "Whether it was answered with yes."),
+    field(
+        "defaultValue",
+        TEXT,
+        "What a prompt suggests as the answer.",
+    ),
+];
+
+pub(super) const DOWNLOAD: &[Field] = &[
+    needed("name", TEXT, "The name that the page gave it."),
+    field(
+        "size",
+        r#"{"type": "integer", "minimum": 0}"#,
+        "Its size in bytes.",
+    ),
+    field("sha256", TEXT, "Its hash, in hexadecimal."),
+];
+
+pub(super) const CONTEXT: &[Field] = &[
+    field("domStructureSnapshot", TEXT, "The page as text."),
+    field("fullDomSnapshot", "true", "All of the page."),
+];

@@ -1,0 +1,431 @@
+//! Patches that heal steps: what a run learned of elements that are not as they were, as a file beside the steps.
+//!
+//! ```json
+//! { "version": "cuecard-heal/1",
+//!   "base": "9f86d081884c7d65…",
+//!   "changes": [ { "stepId": "st-3f9a1c07b2de", "description": "Click 'Log in'", "reason": "…", "score": 0.93, "next": 0.31 } ],
+//!   "patch": [ { "op": "test", "path": "/testSteps/1/id", "value": "st-3f9a1c07b2de" },
+//!              { "op": "replace", "path": "/testSteps/1/selector", "value": "role=button[name=\"Sign in\"]" } ] }
+//! ```
+//!
+//! `patch` is a JSON Patch (RFC 6902), which other tools can apply too. `base` is the SHA-256 of the text of the steps
+//! that it fits; to any other text it is not applied. Nothing but selectors, fingerprints and indexes is ever changed.
+
+use serde_json::{Map, json};
+use sha2::{Digest as _, Sha256};
+
+use super::steps_write::fingerprint;
+use super::variables::references;
+use crate::model::Fingerprint;
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_source::document::{Language, read_document};
+use cuecard_source::value::patch::{Operation, apply, difference, read_patch};
+use cuecard_source::value::{Json, cut};
+use cuecard_source::{SourceFile, Span};
+
+/// The version that is written.
+pub const HEAL_VERSION: &str = "cuecard-heal/1";
+
+/// What a step is known by: all that a patch may change of it.
+const MAY_CHANGE: &[&str] = &["selector", "selectors", "fingerprint", "index"];
+
+/// A step whose element is known by something else now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HealedStep {
+    /// Its place among the steps, from 0.
+    pub place: usize,
+    /// Its id.
+    pub id: String,
+    /// Its sentence.
+    pub description: String,
+    /// Why the element is taken for the one that was meant.
+    pub reason: String,
+    /// What it scores, from 0 to 1.
+    pub score: f64,
+    /// What the next best scores.
+    pub next: f64,
+    /// Its selectors now, the most lasting first.
+    pub selectors: Vec<String>,
+    /// What it is now.
+    pub fingerprint: Fingerprint,
+    /// Its highlight index now.
+    pub index: Option<u32>,
+}
+
+/// A patch that fits one text of steps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HealPatch {
+    /// The SHA-256 of the text that it fits, in hexadecimal.
+    pub base: String,
+    /// `changes`: for people.
+    pub changes: Vec<Json>,
+    /// What is changed.
+    pub patch: Vec<Operation>,
+}
+
+impl HealPatch {
+    /// The file as it is written: indented, with a line end.
+    pub fn to_text(&self) -> String {
+        let patch: Vec<Json> = self.patch.iter().map(Operation::to_json).collect();
+        let file = json!({
+            "version": HEAL_VERSION,
+            "base": self.base,
+            "changes": self.changes,
+            "patch": patch,
+        });
+        format!("{file:#}\n")
+    }
+
+    /// The text of the steps with the changes: what is not changed stays in its order.
+    ///
+    /// # Errors
+    /// If the patch was made for another text, or the steps are not JSON.
+    pub fn apply(&self, steps: &SourceFile) -> Result<String, Diagnostic> {
+        if hash(steps.text()) != self.base {
+            return Err(refused(format!(
+                "the patch was made for another text of `{}`",
+                steps.name()
+            ))
+            .with_help("remove it, and make a new one: `cuecard play FILE --heal propose`"));
+        }
+        if Language::of(steps) == Language::Yaml {
+            return Err(
+                refused(format!("`{}` is written in YAML", steps.name())).with_help(
+                    "steps are healed in JSON only: save them as JSON, or change them by hand",
+                ),
+            );
+        }
+        let mut document = document(steps)?;
+        apply(&mut document, &self.patch).map_err(|error| refused(error.to_string()))?;
+        Ok(format!("{document:#}\n"))
+    }
+}
+
+/// The patch that gives `steps` what the healed ones are known by now.
+///
+/// # Errors
+/// If the text can't be read as steps.
+pub fn heal(steps: &SourceFile, healed: &[HealedStep]) -> Result<HealPatch, Diagnostic> {
+    let before = document(steps)?;
+    let mut patch = Vec::new();
+    for step in healed {
+        let place = format!("/testSteps/{}", step.place);
+        let Some(Json::Object(old)) = before.pointer(&place) else {
+            return Err(refused(format!("there is no step {}", step.place + 1)));
+        };
+        if let Some(reference) = lost_reference(old, healed_name(step)) {
+            let (number, now) = (step.place + 1, cut(healed_name(step), 60));
+            return Err(refused(format!(
+                "step {number}: its element was called by `{{{{{reference}}}}}`, and is called `{now}` now, whatever the variable is"
+            ))
+            .with_help("if the page is right, change the variable, and parse the scenario again"));
+        }
+        patch.push(Operation::Test(
+            format!("{place}/id"),
+            step.id.clone().into(),
+        ));
+        let new = with_new_marks(old, step);
+        let changes = difference(&Json::Object(old.clone()), &Json::Object(new));
+        patch.extend(changes.into_iter().map(|operation| operation.below(&place)));
+    }
+    Ok(HealPatch {
+        base: hash(steps.text()),
+        changes: healed.iter().map(change).collect(),
+        patch,
+    })
+}
+
+/// What the element of a step is called now.
+fn healed_name(step: &HealedStep) -> &str {
+    step.fingerprint.called()
+}
+
+/// A reference to a variable in what an element was called that it isn't called by any more.
+fn lost_reference<'o>(old: &'o Map<String, Json>, now: &str) -> Option<&'o str> {
+    let known = old.get("fingerprint")?;
+    let kept = references(now);
+    ["name", "text"]
+        .iter()
+        .filter_map(|key| known.get(*key)?.as_str())
+        .flat_map(references)
+        .find(|reference| !kept.contains(reference))
+}
+
+/// A step with what it is known by now. Keys that it does not have stay away: a short file stays short.
+fn with_new_marks(step: &Map<String, Json>, healed: &HealedStep) -> Map<String, Json> {
+    let mut step = step.clone();
+    let values = [
+        (
+            "selector",
+            healed.selectors.first().map(|first| json!(first)),
+        ),
+        ("selectors", Some(json!(healed.selectors))),
+        ("fingerprint", Some(fingerprint(&healed.fingerprint))),
+        ("index", healed.index.map(Json::from)),
+    ];
+    for (key, value) in values {
+        if let (Some(old), Some(value)) = (step.get_mut(key), value) {
+            *old = value;
+        }
+    }
+    step
+}
+
+fn change(step: &HealedStep) -> Json {
+    let rounded = |score: f64| (score * 1000.0).round() / 1000.0;
+    json!({
+        "stepId": step.id,
+        "description": step.description,
+        "reason": step.reason,
+        "score": rounded(step.score),
+        "next": rounded(step.next),
+    })
+}
+
+/// Reads a patch.
+///
+/// # Errors
+/// Everything that is wrong with it: it is none, or would change what a patch may not.
+pub fn read_heal(source: &SourceFile) -> Result<HealPatch, Vec<Diagnostic>> {
+    let read = read_document(source);
+    let Some(root) = read.root.filter(|_| !any_error(&read.diagnostics)) else {
+        return Err(read.diagnostics);
+    };
+    let file = root.to_value();
+    let at = Span::new(root.span.start as usize, root.span.start as usize + 1);
+    let wrong = |message: String| refused(message).at(source, at);
+    let text = |key: &str| file.get(key).and_then(Json::as_str);
+    let mut found = Vec::new();
+    match text("version") {
+        Some(HEAL_VERSION) => {}
+        Some(other) => found.push(
+            wrong(format!(
+                "this release doesn't read version `{}`",
+                cut(other, 40)
+            ))
+            .with_help(format!("it reads `{HEAL_VERSION}`")),
+        ),
+        None => found.push(wrong("the patch has no `version`".to_owned())),
+    }
+    if text("base").is_none() {
+        found.push(wrong("the patch has no `base`".to_owned()));
+    }
+    let patch = match read_patch(&file["patch"]) {
+        Ok(patch) => patch,
+        Err(error) => {
+            found.push(wrong(error.to_string()));
+            Vec::new()
+        }
+    };
+    let foreign = patch.iter().find(|operation| !is_allowed(operation));
+    if let Some(operation) = foreign {
+        found.push(wrong(format!(
+            "the patch would change `{}`, which is not what an element is known by",
+            cut(operation.pointer(), 100)
+        )));
+    }
+    if !found.is_empty() {
+        return Err(found);
+    }
+    Ok(HealPatch {
+        base: text("base").unwrap_or_default().to_owned(),
+        changes: file["changes"].as_array().cloned().unwrap_or_default(),
+        patch,
+    })
+}
+
+/// Whether a patch may do this.
+fn is_allowed(operation: &Operation) -> bool {
+    let Some(rest) = operation.pointer().strip_prefix("/testSteps/") else {
+        return false;
+    };
+    let Some((place, inside)) = rest.split_once('/') else {
+        return false;
+    };
+    let key = inside.split('/').next().unwrap_or_default();
+    let is_place = place.bytes().all(|byte| byte.is_ascii_digit()) && !place.is_empty();
+    let is_mark = MAY_CHANGE.contains(&key);
+    is_place && (is_mark || (inside == "id" && matches!(operation, Operation::Test(..))))
+}
+
+fn document(steps: &SourceFile) -> Result<Json, Diagnostic> {
+    let read = read_document(steps);
+    match read.root {
+        Some(root) => Ok(root.to_value()),
+        None => Err(refused(format!("`{}` can't be read", steps.name()))),
+    }
+}
+
+fn refused(message: String) -> Diagnostic {
+    Diagnostic::error(codes::BROWSER_HEAL, message)
+}
+
+fn hash(text: &str) -> String {
+    Sha256::digest(text)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::format::read_steps;
+
+    const STEPS: &str = r#"{
+  "testSteps": [
+    { "id": "st-1", "description": "Open", "action": "navigate", "url": "/a", "mine": 1 },
+    { "id": "st-2", "description": "Click 'Log in'", "action": "click", "selector": "css=#a", "note": [1, 2],
+      "selectors": ["css=#a"], "fingerprint": { "role": "button", "name": "Log in", "tag": "button", "testId": "go" } }
+  ],
+  "version": "cuecard-steps/1", "url": "https://example.org", "x-mine": {"b": 1, "a": 2}
+}"#;
+
+    #[test]
+    fn a_name_that_a_variable_gave_is_not_made_a_fixed_one() {
+        let steps = SourceFile::new("steps.json", STEPS.replace("Log in\"", "{{BTN}}\""));
+        let error = heal(&steps, &[healed("Apply")]).expect_err("another one with other values");
+        assert_eq!(error.code, codes::BROWSER_HEAL);
+        assert!(error.message.contains("`{{BTN}}`"), "{}", error.message);
+        heal(&steps, &[healed("{{BTN}} now")]).expect("it still says so");
+    }
+
+    fn healed(name: &str) -> HealedStep {
+        HealedStep {
+            place: 1,
+            id: "st-2".to_owned(),
+            description: "Click 'Log in'".to_owned(),
+            reason: "it has the id `a`".to_owned(),
+            score: 0.9 + 0.03,
+            next: 0.0,
+            selectors: vec![format!("role=button[name={name:?}]"), "css=#a".to_owned()],
+            fingerprint: Fingerprint {
+                role: "button".to_owned(),
+                name: name.to_owned(),
+                tag: "button".to_owned(),
+                ordinal: 1,
+                of: 1,
+                ..Fingerprint::default()
+            },
+            index: Some(3),
+        }
+    }
+
+    fn source(text: &str) -> SourceFile {
+        SourceFile::new("steps.json", text)
+    }
+
+    #[test]
+    fn a_patch_changes_what_an_element_is_known_by_and_nothing_else() {
+        let steps = source(STEPS);
+        let patch = heal(&steps, &[healed("Sign in")]).expect("it fits");
+        let text = patch.apply(&steps).expect("it fits");
+        let read = read_steps(&source(&text));
+        let step = &read.steps.expect("valid").test_steps[1];
+        assert_eq!(step.selectors[0], "role=button[name=\"Sign in\"]");
+        let fingerprint = step.fingerprint.as_ref().expect("it has one");
+        assert_eq!(
+            (fingerprint.name.as_str(), &fingerprint.test_id),
+            ("Sign in", &None)
+        );
+        assert_eq!(step.index, None, "a key that was not there");
+        let order = [
+            "testSteps",
+            "mine",
+            "note",
+            "version",
+            "x-mine",
+            "\"b\"",
+            "\"a\": 2",
+        ];
+        let places: Vec<_> = order.iter().map(|key| text.find(key).expect(key)).collect();
+        assert!(places.is_sorted(), "{text}");
+        assert_eq!(patch.changes[0]["score"], 0.93);
+    }
+
+    #[test]
+    fn a_patch_is_read_as_it_was_written() {
+        let steps = source(STEPS);
+        let patch = heal(&steps, &[healed("Sign in")]).expect("it fits");
+        let read = read_heal(&SourceFile::new("steps.heal.json", patch.to_text()));
+        assert_eq!(read.expect("readable"), patch);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let steps = source(STEPS);
+        let patch = heal(&steps, &[healed("Sign in")]).expect("it fits");
+        let other = source(&STEPS.replace("Open", "Close"));
+        let error = patch.apply(&other).expect_err("another text");
+        assert_eq!(error.code, codes::BROWSER_HEAL);
+        assert!(error.message.contains("another text"), "{}", error.message);
+        let yaml = SourceFile::new("steps.yaml", STEPS);
+        assert!(
+            patch
+                .apply(&yaml)
+                .expect_err("YAML")
+                .message
+                .contains("YAML")
+        );
+        for (changed, message) in [
+            (
+                patch.to_text().replace("heal/1", "heal/2"),
+                "doesn't read version",
+            ),
+            (
+                patch.to_text().replace("/1/selector\"", "/1/action\""),
+                "would change `/testSteps/1/action`",
+            ),
+            (
+                patch.to_text().replace("/testSteps/1/selectors", "/url"),
+                "would change `/url`",
+            ),
+            (
+                patch.to_text().replace("\"test\"", "\"replace\""),
+                "would change `/testSteps/1/id`",
+            ),
+            (patch.to_text().replace("\"base\"", "\"bass\""), "no `base`"),
+            (patch.to_text().replace("\"patch\"", "\"path\""), "no list"),
+            ("[".to_owned(), ""),
+        ] {
+            let errors = read_heal(&SourceFile::new("steps.heal.json", changed.clone()))
+                .expect_err(&changed);
+            assert!(
+                errors.iter().any(|error| error.message.contains(message)),
+                "{errors:?}"
+            );
+        }
+        let nowhere = HealedStep {
+            place: 7,
+            ..healed("x")
+        };
+        assert!(heal(&steps, &[nowhere]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn applying_a_patch_gives_what_was_learned(name in "\\PC{0,12}", test_id in proptest::option::of("[a-z]{1,4}"), near in "\\PC{0,6}") {
+            let mut step = healed(&name);
+            step.fingerprint.test_id = test_id;
+            step.fingerprint.near = near;
+            let steps = source(STEPS);
+            let patch = heal(&steps, &[step.clone()]).expect("it fits");
+            let again = read_heal(&SourceFile::new("h.json", patch.to_text())).expect("readable");
+            let text = again.apply(&steps).expect("it fits");
+            let read = read_steps(&source(&text)).steps.expect("valid");
+            prop_assert_eq!(&read.test_steps[1].selectors, &step.selectors);
+            prop_assert_eq!(read.test_steps[1].fingerprint.as_ref(), Some(&step.fingerprint));
+            // Healed once, there is nothing left to heal.
+            let rest = heal(&source(&text), &[step]).expect("it fits");
+            prop_assert!(rest.patch.iter().all(|operation| matches!(operation, Operation::Test(..))));
+        }
+
+        #[test]
+        fn hostile_patches_never_change_more(text in "\\PC{0,60}") {
+            let _ = read_heal(&SourceFile::new("h.json", text.clone()));
+            let _ = read_heal(&SourceFile::new("h.json", format!("{{\"version\": \"cuecard-heal/1\", \"base\": \"\", \"patch\": [{text}]}}")));
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Reads a browser scenario.
+
+use super::url::{UrlProblem, check};
+use super::{FORMAT, fields, options, variables};
+use crate::model::{BrowserAction, BrowserScenario};
+use cuecard_source::detect::{FileKind, detect};
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_source::document::{Language, place_of, read_document};
+use cuecard_source::json::{Node, NodeKind};
+use cuecard_source::reader::{Object, Reader, first_character};
+use cuecard_source::value::cut;
+use cuecard_source::{SourceFile, Span};
+
+/// The most actions, the longest one in characters, and the longest file in bytes.
+const MOST_ACTIONS: usize = 500;
+const LONGEST_ACTION: usize = 2_000;
+const LONGEST_FILE: usize = 1024 * 1024;
+
+/// What reading gave: the scenario if no error was found, and everything there is to say.
+#[derive(Debug)]
+pub struct Reading {
+    /// The scenario; absent if any finding is an error.
+    pub scenario: Option<BrowserScenario>,
+    /// All findings, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a browser scenario, in JSON or YAML.
+pub fn read(source: &SourceFile) -> Reading {
+    let mut reader = Reader::new(source, &FORMAT);
+    let bytes = source.text().len();
+    if bytes > LONGEST_FILE {
+        let message = format!("the file has {bytes} bytes, more than {LONGEST_FILE}");
+        reader.error(codes::BROWSER_TOO_LARGE, Span::default(), message);
+        return Reading {
+            scenario: None,
+            diagnostics: reader.diagnostics,
+        };
+    }
+    let document = read_document(source);
+    reader.diagnostics = document.diagnostics;
+    let is_yaml = document.language == Language::Yaml;
+    if is_yaml {
+        reader.set_yaml(document.doubts);
+    }
+    let scenario = document
+        .root
+        .and_then(|root| scenario(&mut reader, &root, is_yaml));
+    let mut diagnostics = reader.diagnostics;
+    diagnostics.sort_by_key(|diagnostic| place_of(diagnostic).start);
+    Reading {
+        scenario: scenario.filter(|_| !any_error(&diagnostics)),
+        diagnostics,
+    }
+}
+
+fn scenario(reader: &mut Reader<'_>, root: &Node, is_yaml: bool) -> Option<BrowserScenario> {
+    if !matches!(root.kind, NodeKind::Object(_)) {
+        let message = format!(
+            "a browser scenario is an object with `url` and `actions`, not {}",
+            cuecard_source::reader::found(root)
+        );
+        let at = first_character(reader.source, root.span);
+        reader.error(codes::BROWSER_NOT_OBJECT, at, message);
+        return None;
+    }
+    if !is_browser(reader, root) {
+        return None;
+    }
+    let object = Object {
+        node: root,
+        pointer: "",
+    };
+    reader.unknown_keys(
+        object,
+        fields::ROOT,
+        &["name", "description"],
+        "the scenario",
+    );
+    let url = url(reader, object);
+    let actions = actions(reader, object, is_yaml);
+    let options = options::options(reader, object);
+    let (variables, secrets) = variables::declared(reader, object);
+    let (url, url_span) = url?;
+    Some(BrowserScenario {
+        url,
+        url_span,
+        actions: actions?,
+        options,
+        variables,
+        secrets,
+        source: reader.source.clone(),
+    })
+}
+
+/// Whether the file is a browser scenario; if it is something else, says what.
+fn is_browser(reader: &mut Reader<'_>, root: &Node) -> bool {
+    let kind = match detect(root) {
+        None | Some(FileKind::Browser) => return true,
+        Some(kind) => kind,
+    };
+    let at = first_character(reader.source, root.span);
+    let message = format!("this is {}, not a browser scenario", kind.description());
+    reader.error(codes::FILE_KIND, at, message).help = Some(
+        match kind {
+            FileKind::ToolCall | FileKind::ToolCallLegacy | FileKind::BrowserSteps => {
+                "play it with `cuecard play FILE`"
+            }
+            FileKind::TestCase => "judge it with `cuecard test FILE`",
+            _ => "a browser scenario has `url` and `actions`",
+        }
+        .to_owned(),
+    );
+    false
+}
+
+fn url(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(String, Span)> {
+    let Some(node) = reader.get(object, "url") else {
+        let at = first_character(reader.source, object.node.span);
+        let diagnostic = reader.error(codes::BROWSER_URL_MISSING, at, "the scenario has no `url`");
+        diagnostic.pointer = Some("/url".to_owned());
+        diagnostic.help =
+            Some("add the address where it begins: \"url\": \"https://…\"".to_owned());
+        return None;
+    };
+    let Some(text) = node.as_str() else {
+        let message = format!(
+            "`url` must be a string, not {}",
+            cuecard_source::reader::found(node)
+        );
+        reader
+            .error(codes::BROWSER_URL_INVALID, node.span, message)
+            .pointer = Some("/url".to_owned());
+        return None;
+    };
+    let shown = cut(text, 100);
+    let (code, message, help) = match check(text) {
+        Ok(()) => return Some((text.to_owned(), node.span)),
+        Err(UrlProblem::Invalid(why)) => (
+            codes::BROWSER_URL_INVALID,
+            format!("`{shown}` is no URL: {why}"),
+            "write all of it, such as https://shop.example/login",
+        ),
+        Err(UrlProblem::Scheme(scheme)) => (
+            codes::BROWSER_URL_SCHEME,
+            format!("a browser scenario can't begin at `{}:`", cut(&scheme, 40)),
+            "use http, https, file or about:blank",
+        ),
+    };
+    let diagnostic = reader.error(code, node.span, message);
+    diagnostic.pointer = Some("/url".to_owned());
+    diagnostic.help = Some(help.to_owned());
+    None
+}
+
+fn actions(
+    reader: &mut Reader<'_>,
+    object: Object<'_>,
+    is_yaml: bool,
+) -> Option<Vec<BrowserAction>> {
+    let example = "list sentences, one action each: [\"click 'Log in'\"]";
+    let Some(node) = reader.get(object, "actions") else {
+        let at = first_character(reader.source, object.node.span);
+        let message = "the scenario has no `actions`";
+        let diagnostic = reader.error(codes::BROWSER_ACTIONS_MISSING, at, message);
+        diagnostic.pointer = Some("/actions".to_owned());
+        diagnostic.help = Some(example.to_owned());
+        return None;
+    };
+    let Some(items) = node.as_array() else {
+        let message = format!(
+            "`actions` must be a list of sentences, not {}",
+            cuecard_source::reader::found(node)
+        );
+        let diagnostic = reader.error(codes::BROWSER_ACTIONS_MISSING, node.span, message);
+        diagnostic.pointer = Some("/actions".to_owned());
+        diagnostic.help = Some(example.to_owned());
+        return None;
+    };
+    if items.is_empty() {
+        let diagnostic = reader.error(
+            codes::BROWSER_ACTIONS_EMPTY,
+            node.span,
+            "`actions` is empty",
+        );
+        diagnostic.pointer = Some("/actions".to_owned());
+        diagnostic.help = Some(example.to_owned());
+        return None;
+    }
+    if items.len() > MOST_ACTIONS {
+        let count = items.len();
+        let message = format!("there are {count} actions, more than {MOST_ACTIONS}");
+        let at = first_character(reader.source, node.span);
+        let diagnostic = reader.error(codes::BROWSER_TOO_LARGE, at, message);
+        diagnostic.pointer = Some("/actions".to_owned());
+        return None;
+    }
+    let read: Vec<_> = items
+        .iter()
+        .enumerate()
+        .map(|(index, item)| action(reader, item, index, is_yaml))
+        .collect();
+    read.into_iter().collect()
+}
+
+fn action(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    index: usize,
+    is_yaml: bool,
+) -> Option<BrowserAction> {
+    let pointer = format!("/actions/{index}");
+    if let NodeKind::Object(_) = node.kind
+        && node.get("action").is_some()
+    {
+        let object = Object {
+            node,
+            pointer: &pointer,
+        };
+        reader.unknown_keys(object, fields::ACTION, &[], "the action");
+        let timeout_ms =
+            options::milliseconds(reader, object, "timeoutMs", options::LONGEST_ACTION);
+        let optional = reader
+            .flag(object, "optional", "`optional`")
+            .unwrap_or(false);
+        let inner = node.get("action")?;
+        let text = sentence(reader, inner, index, &format!("{pointer}/action"), is_yaml)?;
+        return Some(BrowserAction {
+            text,
+            timeout_ms,
+            optional,
+            span: inner.span,
+        });
+    }
+    let text = sentence(reader, node, index, &pointer, is_yaml)?;
+    Some(BrowserAction {
+        text,
+        timeout_ms: None,
+        optional: false,
+        span: node.span,
+    })
+}
+
+fn sentence(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    index: usize,
+    pointer: &str,
+    is_yaml: bool,
+) -> Option<String> {
+    let Some(text) = node.as_str() else {
+        let message = format!(
+            "action {} must be a sentence, not {}",
+            index + 1,
+            cuecard_source::reader::found(node)
+        );
+        let written = reader.source.slice(node.span);
+        let first = written.lines().next().unwrap_or_default();
+        let quoted = cuecard_source::value::Json::String(cut(first, 60).into_owned());
+        let help = match is_yaml && !written.starts_with(['{', '[']) {
+            true => format!("put it in quotes: {quoted}"),
+            false => "write a string, or an object with `action`".to_owned(),
+        };
+        let diagnostic = reader.error(codes::BROWSER_ACTION_NOT_STRING, node.span, message);
+        diagnostic.pointer = Some(pointer.to_owned());
+        diagnostic.help = Some(help);
+        return None;
+    };
+    if text.trim().is_empty() {
+        let message = format!("action {} is empty", index + 1);
+        let diagnostic = reader.error(codes::BROWSER_ACTION_EMPTY, node.span, message);
+        diagnostic.pointer = Some(pointer.to_owned());
+        diagnostic.help = Some("remove it, or say what is to be done".to_owned());
+        return None;
+    }
+    if text.chars().nth(LONGEST_ACTION).is_some() {
+        let count = text.chars().count();
+        let message = format!(
+            "action {} has {count} characters, more than {LONGEST_ACTION}",
+            index + 1
+        );
+        let at = first_character(reader.source, node.span);
+        let diagnostic = reader.error(codes::BROWSER_TOO_LARGE, at, message);
+        diagnostic.pointer = Some(pointer.to_owned());
+        return None;
+    }
+    if is_yaml {
+        doubts(reader, node, pointer);
+    }
+    Some(text.trim().to_owned())
+}
+
+/// Warns about what YAML may have made of a sentence.
+fn doubts(reader: &mut Reader<'_>, node: &Node, pointer: &str) {
+    for doubt in reader.doubts_in(node.span).to_vec() {
+        let message = format!(
+            "`{}` is text here",
+            cut(reader.source.slice(doubt.span), 40)
+        );
+        let diagnostic = reader.warning(codes::YAML_DOUBT, doubt.span, message);
+        diagnostic.pointer = Some(pointer.to_owned());
+        diagnostic.help = Some("put the sentence in quotes".to_owned());
+    }
+    let written = reader.source.slice(node.span);
+    if written.starts_with(['"', '\'', '|', '>']) {
+        return;
+    }
+    let end = node.span.end as usize;
+    let rest = reader.source.text().get(end..).unwrap_or_default();
+    let line = rest.lines().next().unwrap_or_default();
+    let trimmed = line.trim_start();
+    if trimmed.starts_with('#') && line.len() > trimmed.len() {
+        let start = end + line.len() - trimmed.len();
+        let span = Span::new(start, start + trimmed.trim_end().len());
+        let message = format!(
+            "a comment begins here, so that the sentence is only `{}`",
+            cut(written.trim_end(), 60)
+        );
+        let diagnostic = reader.warning(codes::BROWSER_ACTION_COMMENT, span, message);
+        diagnostic.pointer = Some(pointer.to_owned());
+        diagnostic.help = Some("put the sentence in quotes if this is part of it".to_owned());
+    }
+}

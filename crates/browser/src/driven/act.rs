@@ -1,0 +1,602 @@
+//! Actions on a page: Playwright waits until the element can be used, and uses it as a person would.
+//!
+//! An event is dispatched once. When Playwright gives up, nothing was dispatched, and the page is asked why.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cuecard_browser_steps::model::Direction;
+use cuecard_page::dom::HopKind;
+use playwright_rs::protocol::{
+    CheckOptions, ClickOptions, FillOptions, HoverOptions, Locator, PressOptions,
+    ScreenshotOptions, SelectOption, SelectOptions,
+};
+use playwright_rs::server::channel_owner::ChannelOwner as _;
+use serde_json::{Value, json};
+
+use super::bridge::{BrowserBridge, PROMPT};
+use crate::address::ElementAddress;
+use crate::error::{BrowserError, BrowserErrorKind};
+use cuecard_runtime::clock::Stopwatch;
+
+/// How often a list is asked for an option that it doesn't have yet.
+const BETWEEN: Duration = Duration::from_millis(100);
+/// How long our script may take to answer.
+const ANSWER: Duration = Duration::from_secs(5);
+/// How long a tab that closes may take to be told so.
+const CLOSES: Duration = Duration::from_secs(1);
+/// How much of the viewport one scroll moves.
+const SCROLL: f64 = 0.8;
+/// What is more than any page is high, in CSS pixels.
+const WHOLE_PAGE: f64 = 10_000_000.0;
+/// How many options an error lists.
+const LISTED: usize = 10;
+
+/// Fields whose content is a secret: painted over in pictures.
+const SECRET_FIELDS: &str = "input[type=password], [autocomplete~=current-password], [autocomplete~=new-password], \
+     [autocomplete~=one-time-code], [autocomplete*=cc-]";
+
+impl BrowserBridge {
+    /// Clicks an element, once or twice.
+    ///
+    /// # Errors
+    /// Why the element could not be clicked; then nothing was.
+    pub async fn click(
+        &mut self,
+        target: &ElementAddress,
+        is_double: bool,
+        limit: Duration,
+    ) -> Result<(), BrowserError> {
+        self.happenings().begin();
+        if self.is_hidden_away(target).await {
+            return self
+                .press_at(target, if is_double { 2 } else { 1 }, limit)
+                .await;
+        }
+        let tab = self.page()?.guid().to_owned();
+        let locator = self.held(target).await?;
+        let options = ClickOptions::builder().timeout(milliseconds(limit)).build();
+        let clicked = match is_double {
+            true => {
+                self.guarded("dblclick", limit, locator.dblclick(options))
+                    .await
+            }
+            false => self.guarded("click", limit, locator.click(options)).await,
+        };
+        if let Err(error) = &clicked
+            && error.kind == BrowserErrorKind::BrowserLost
+            && self.has_closed(&tab).await
+        {
+            // What was clicked closes its own tab, before Playwright heard that the click is done.
+            return Ok(());
+        }
+        self.explained(clicked, target, "click", false).await
+    }
+
+    /// Puts text into a field, in place of what is there, and reads it back.
+    ///
+    /// # Errors
+    /// Why the field could not be filled; `value_rejected` when it holds something else afterwards.
+    pub async fn fill(
+        &mut self,
+        target: &ElementAddress,
+        text: &str,
+        limit: Duration,
+    ) -> Result<(), BrowserError> {
+        self.happenings().begin();
+        if self.is_hidden_away(target).await {
+            // By the keyboard alone: what is pressed by its place may move away.
+            if !self.is_as_captured(target).await {
+                return Err(BrowserError::replaced().at("fill", &target.selector()));
+            }
+            self.focus(target, "fill", limit).await?;
+            let keyboard = self.page()?.keyboard();
+            self.guarded("press", PROMPT, keyboard.press("ControlOrMeta+A", None))
+                .await?;
+            self.guarded("insertText", PROMPT, keyboard.insert_text(text))
+                .await?;
+        } else {
+            let locator = self.held(target).await?;
+            let options = FillOptions::builder().timeout(milliseconds(limit)).build();
+            let filled = self
+                .guarded("fill", limit, locator.fill(text, options))
+                .await;
+            self.explained(filled, target, "fill", true).await?;
+        }
+        match self.holds(target, text).await {
+            // A page that moved on took the value with it.
+            None | Some(true) => Ok(()),
+            Some(false) => Err(BrowserError::new(
+                BrowserErrorKind::ValueRejected,
+                "the field holds something else than what was typed",
+            )
+            .at("fill", &target.selector())),
+        }
+    }
+
+    /// Ticks a checkbox or a radio button, or unticks it. Nothing is done when it is so already.
+    ///
+    /// # Errors
+    /// Why it could not be changed.
+    pub async fn set_checked(
+        &mut self,
+        target: &ElementAddress,
+        is_checked: bool,
+        limit: Duration,
+    ) -> Result<(), BrowserError> {
+        self.happenings().begin();
+        let locator = self.held(target).await?;
+        let options = CheckOptions::builder().timeout(milliseconds(limit)).build();
+        let changed = self
+            .guarded(
+                "setChecked",
+                limit,
+                locator.set_checked(is_checked, options),
+            )
+            .await;
+        self.explained(changed, target, "setChecked", false).await
+    }
+
+    /// Chooses an option of a list: by its label, else by its value, else by the only label that differs from it in
+    /// nothing but capital letters.
+    ///
+    /// # Errors
+    /// `option_not_found` lists the options; else why the list could not be used.
+    pub async fn select(
+        &mut self,
+        target: &ElementAddress,
+        option: &str,
+        limit: Duration,
+    ) -> Result<(), BrowserError> {
+        self.happenings().begin();
+        let began = Stopwatch::start();
+        let chosen = loop {
+            let look = self.look(target).await;
+            let options = look["options"].as_array().cloned().unwrap_or_default();
+            let has = |idx: usize| {
+                options
+                    .iter()
+                    .any(|known| known[idx].as_str() == Some(option))
+            };
+            if has(0) {
+                break SelectOption::Label(option.to_owned());
+            }
+            if has(1) {
+                break SelectOption::Value(option.to_owned());
+            }
+            let folded = option.to_lowercase();
+            let labels = options.iter().filter_map(|known| known[0].as_str());
+            let alike: Vec<&str> = labels
+                .filter(|label| label.to_lowercase() == folded)
+                .collect();
+            if let [one] = alike.as_slice() {
+                break SelectOption::Label((*one).to_owned());
+            }
+            if began.elapsed() >= limit {
+                return Err(no_option(option, &options).at("selectOption", &target.selector()));
+            }
+            tokio::time::sleep(BETWEEN).await;
+        };
+        let left = limit.saturating_sub(began.elapsed()).max(BETWEEN);
+        let locator = self.held(target).await?;
+        let options = SelectOptions::builder().timeout(milliseconds(left)).build();
+        let selected = self
+            .guarded("selectOption", left, locator.select_option(chosen, options))
+            .await;
+        self.explained(selected.map(|_| ()), target, "selectOption", false)
+            .await
+    }
+
+    /// Presses a key, by the names that Playwright has for keys, on an element or on what has the focus.
+    ///
+    /// # Errors
+    /// Why it could not be pressed.
+    pub async fn press(
+        &mut self,
+        target: Option<&ElementAddress>,
+        key: &str,
+        limit: Duration,
+    ) -> Result<(), BrowserError> {
+        self.happenings().begin();
+        let Some(target) = target else {
+            let page = self.page()?;
+            return self
+                .guarded("press", limit, page.keyboard().press(key, None))
+                .await;
+        };
+        let began = Stopwatch::start();
+        let locator = self.held(target).await?;
+        // Playwright presses the key wherever the focus is.
+        self.focus(target, "press", limit).await?;
+        let left = limit.saturating_sub(began.elapsed()).max(BETWEEN);
+        let options = PressOptions::builder().timeout(milliseconds(left)).build();
+        let pressed = self
+            .guarded("press", left, locator.press(key, options))
+            .await;
+        self.explained(pressed, target, "press", false).await
+    }
+
+    /// Moves the pointer over an element.
+    ///
+    /// # Errors
+    /// Why it could not be reached.
+    pub async fn hover(
+        &mut self,
+        target: &ElementAddress,
+        limit: Duration,
+    ) -> Result<(), BrowserError> {
+        self.happenings().begin();
+        let locator = self.held(target).await?;
+        let options = HoverOptions::builder().timeout(milliseconds(limit)).build();
+        let hovered = self.guarded("hover", limit, locator.hover(options)).await;
+        self.explained(hovered, target, "hover", false).await
+    }
+
+    /// Turns the wheel over the middle of the page: by most of what it shows, or to its beginning or end.
+    ///
+    /// # Errors
+    /// When the page is gone.
+    pub async fn scroll(&mut self, direction: Direction) -> Result<(), BrowserError> {
+        self.happenings().begin();
+        let page = self.page()?;
+        let size = page.viewport_size();
+        let (width, height) = size.map_or((1280.0, 720.0), |size| {
+            (f64::from(size.width), f64::from(size.height))
+        });
+        let mouse = page.mouse();
+        let to = mouse.move_to(width / 2.0, height / 2.0, None);
+        self.guarded("mouseMove", PROMPT, to).await?;
+        let way = match direction {
+            Direction::Up => -height * SCROLL,
+            Direction::Down => height * SCROLL,
+            Direction::Top => -WHOLE_PAGE,
+            Direction::Bottom => WHOLE_PAGE,
+        };
+        self.guarded("mouseWheel", PROMPT, mouse.wheel(0.0, way))
+            .await
+    }
+
+    /// Scrolls until an element is in view.
+    ///
+    /// # Errors
+    /// When there is no such element.
+    pub async fn scroll_to(
+        &mut self,
+        target: &ElementAddress,
+        limit: Duration,
+    ) -> Result<(), BrowserError> {
+        self.happenings().begin();
+        let locator = self.locator(target)?;
+        let scrolled = self
+            .guarded(
+                "scrollIntoView",
+                limit,
+                locator.scroll_into_view_if_needed(),
+            )
+            .await;
+        self.explained(scrolled, target, "scrollIntoView", false)
+            .await
+    }
+
+    /// Gives files to a field for files. The caller has asked the policy about `files`, which are absolute.
+    ///
+    /// # Errors
+    /// Why the field could not be used.
+    pub async fn upload(
+        &mut self,
+        target: &ElementAddress,
+        files: &[PathBuf],
+        limit: Duration,
+    ) -> Result<(), BrowserError> {
+        self.happenings().begin();
+        let locator = self.held(target).await?;
+        let files: Vec<&PathBuf> = files.iter().collect();
+        let given = self
+            .guarded(
+                "setInputFiles",
+                limit,
+                locator.set_input_files_multiple(&files, None),
+            )
+            .await;
+        self.explained(given, target, "setInputFiles", false).await
+    }
+
+    /// The text that an element shows; for a field, what it holds.
+    ///
+    /// # Errors
+    /// When there is no such element.
+    pub async fn extract(
+        &mut self,
+        target: &ElementAddress,
+        limit: Duration,
+    ) -> Result<String, BrowserError> {
+        let locator = self.locator(target)?;
+        // As JSON text, since objects are slow to bring over.
+        let script = "element => 'value' in element && element.localName !== 'li' && element.localName !== 'button' \
+                      ? (element.type === 'password' ? '' : element.value) : element.innerText";
+        let read = self
+            .guarded(
+                "evaluate",
+                limit,
+                locator.evaluate::<String, ()>(script, None),
+            )
+            .await;
+        match read {
+            Ok(text) => Ok(text),
+            Err(error) => Err(self.explain(error, target, "evaluate", false).await),
+        }
+    }
+
+    /// A picture of the current tab's viewport as PNG. What secret fields hold is painted over.
+    ///
+    /// # Errors
+    /// When the page is gone.
+    pub async fn screenshot(&mut self) -> Result<Vec<u8>, BrowserError> {
+        self.screenshot_hiding(&[]).await
+    }
+
+    /// The same, with more elements painted over.
+    ///
+    /// # Errors
+    /// When the page is gone.
+    pub async fn screenshot_hiding(
+        &mut self,
+        hidden: &[ElementAddress],
+    ) -> Result<Vec<u8>, BrowserError> {
+        let page = self.page()?;
+        let mut masks = vec![page.locator(SECRET_FIELDS)];
+        masks.extend(hidden.iter().map(|place| page.locator(place.selector())));
+        let options = ScreenshotOptions::builder()
+            .mask(masks)
+            .mask_color("#000000")
+            .build();
+        self.guarded("screenshot", PROMPT, page.screenshot(options))
+            .await
+    }
+
+    /// The locator of an address.
+    fn locator(&self, target: &ElementAddress) -> Result<Locator, BrowserError> {
+        Ok(self.page()?.locator(target.selector()))
+    }
+
+    /// The locator of the very element that was captured at an address. Playwright looks for an element again whenever it
+    /// tries again, after scrolling for example, and by then the page may have put another one in its place.
+    async fn held(&mut self, target: &ElementAddress) -> Result<Locator, BrowserError> {
+        self.n_held += 1;
+        let key = self.n_held;
+        let page = self.page()?;
+        let here = page.locator(target.selector_to_hold(key));
+        let count = self.guarded("count", PROMPT, here.count()).await?;
+        if count == 0 || !self.is_as_captured(target).await {
+            return Err(BrowserError::replaced().at("count", &target.selector()));
+        }
+        Ok(page.locator(target.selector_of_held(key)))
+    }
+
+    async fn is_as_captured(&mut self, target: &ElementAddress) -> bool {
+        self.ask(target, "isAsCaptured", None).await != Value::Bool(false)
+    }
+
+    /// Whether it is, or is in, a link that gives a file.
+    pub async fn gives_file(&mut self, target: &ElementAddress) -> bool {
+        self.look(target).await["isDownload"] == Value::Bool(true)
+    }
+
+    /// Is it in a shadow root that selectors can't enter?
+    async fn is_hidden_away(&mut self, target: &ElementAddress) -> bool {
+        let has_shadow = target.scope.iter().any(|hop| hop.kind == HopKind::Shadow);
+        has_shadow && self.ask(target, "isClosedAway", None).await == Value::Bool(true)
+    }
+
+    /// Gives an element the focus, as soon as it takes it: what is disabled doesn't.
+    async fn focus(
+        &mut self,
+        target: &ElementAddress,
+        call: &'static str,
+        limit: Duration,
+    ) -> Result<(), BrowserError> {
+        let began = Stopwatch::start();
+        while self.ask(target, "takesFocus", None).await == Value::Bool(false) {
+            if began.elapsed() >= limit {
+                let look = self.look(target).await;
+                let (kind, message) = match look["isEnabled"] == Value::Bool(false) {
+                    true => (BrowserErrorKind::ElementDisabled, "the element is disabled"),
+                    false => (
+                        BrowserErrorKind::NotEditable,
+                        "the element does not take the focus",
+                    ),
+                };
+                return Err(BrowserError::new(kind, message).at(call, &target.selector()));
+            }
+            tokio::time::sleep(BETWEEN).await;
+        }
+        Ok(())
+    }
+
+    /// Presses where an element is, as Playwright would: for one that its selectors can't reach.
+    async fn press_at(
+        &mut self,
+        target: &ElementAddress,
+        count: u32,
+        limit: Duration,
+    ) -> Result<(), BrowserError> {
+        if !self.is_as_captured(target).await {
+            return Err(BrowserError::replaced().at("click", &target.selector()));
+        }
+        let began = Stopwatch::start();
+        let mut before = Value::Null;
+        let point = loop {
+            let point = self.ask(target, "aim", None).await;
+            // Stable: at the same place twice.
+            if point.is_array() && point == before {
+                break point;
+            }
+            before = point;
+            if began.elapsed() >= limit {
+                let error = BrowserError::new(
+                    BrowserErrorKind::Timeout,
+                    "the element could not be pressed",
+                );
+                return Err(self.explain(error, target, "click", false).await);
+            }
+            tokio::time::sleep(BETWEEN).await;
+        };
+        let begins = self
+            .world_of(target)
+            .await?
+            .map_or([0.0, 0.0], |(_, begins)| begins);
+        let x = point[0].as_f64().unwrap_or(0.0) + begins[0];
+        let y = point[1].as_f64().unwrap_or(0.0) + begins[1];
+        let page = self.page()?;
+        let options = playwright_rs::protocol::MouseOptions::builder()
+            .click_count(count)
+            .build();
+        self.guarded("click", PROMPT, page.mouse().click(x, y, options))
+            .await
+    }
+
+    async fn holds(&mut self, target: &ElementAddress, text: &str) -> Option<bool> {
+        self.ask(target, "holds", Some(text)).await.as_bool()
+    }
+
+    async fn look(&mut self, target: &ElementAddress) -> Value {
+        self.ask(target, "look", None).await
+    }
+
+    /// What our script says about an element: its answer, as JSON. Null when it can't be asked.
+    async fn ask(
+        &mut self,
+        target: &ElementAddress,
+        function: &str,
+        argument: Option<&str>,
+    ) -> Value {
+        let documents = target.documents();
+        let paths = documents.last().map(Vec::as_slice).unwrap_or_default();
+        let argument =
+            argument.map_or_else(String::new, |argument| format!(", {}", json!(argument)));
+        let ask = format!("cuecard.{function}({}{argument})", json!(paths));
+        let asked = async {
+            let (world, _) = self.world_of(target).await.ok()??;
+            world.value(&ask).await.ok()
+        };
+        // A page whose script never ends doesn't answer.
+        let answer = tokio::time::timeout(ANSWER, asked).await.ok().flatten();
+        match answer {
+            Some(Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::Null),
+            Some(value) => value,
+            None => Value::Null,
+        }
+    }
+
+    async fn explained(
+        &mut self,
+        result: Result<(), BrowserError>,
+        target: &ElementAddress,
+        call: &'static str,
+        needs_editing: bool,
+    ) -> Result<(), BrowserError> {
+        match result {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.explain(error, target, call, needs_editing).await),
+        }
+    }
+
+    /// Whether a tab closes, now or in a moment, and others stay.
+    async fn has_closed(&self, tab: &str) -> bool {
+        let happenings = self.happenings();
+        let closed = async {
+            loop {
+                let changed = happenings.changed();
+                let is_gone = {
+                    let seen = happenings.seen();
+                    !seen.tabs.is_empty() && seen.tabs.iter().all(|page| page.guid() != tab)
+                };
+                if is_gone {
+                    return;
+                }
+                changed.await;
+            }
+        };
+        tokio::time::timeout(CLOSES, closed).await.is_ok()
+    }
+
+    /// The condition that did not hold when Playwright gave up.
+    async fn explain(
+        &mut self,
+        error: BrowserError,
+        target: &ElementAddress,
+        call: &'static str,
+        needs_editing: bool,
+    ) -> BrowserError {
+        use BrowserErrorKind as Kind;
+        if !matches!(error.kind, Kind::Timeout | Kind::ElementNotFound) {
+            return error.at(call, &target.selector());
+        }
+        let look = self.look(target).await;
+        let is = |name: &str| look[name].as_bool().unwrap_or(false);
+        let found = if look.is_null() {
+            error
+        } else if !is("found") {
+            BrowserError::new(Kind::ElementNotFound, "the element is not there any more")
+        } else if !is("isVisible") {
+            BrowserError::new(
+                Kind::ElementNotFound,
+                "the element is there, but it can't be seen",
+            )
+        } else if !is("isEnabled") {
+            BrowserError::new(Kind::ElementDisabled, "the element is disabled")
+        } else if needs_editing && !is("isEditable") {
+            BrowserError::new(Kind::NotEditable, "the element takes no input")
+        } else if !is("isHit") {
+            let by = look["by"].as_str().unwrap_or("something else");
+            BrowserError::new(
+                Kind::ElementCovered,
+                format!("the element is covered by {by}"),
+            )
+        } else {
+            error
+        };
+        found.at(call, &target.selector())
+    }
+}
+
+fn no_option(option: &str, options: &[Value]) -> BrowserError {
+    let labels: Vec<&str> = options
+        .iter()
+        .filter_map(|known| known[0].as_str())
+        .collect();
+    let mut listed = labels[..labels.len().min(LISTED)].join("`, `");
+    if labels.len() > LISTED {
+        listed.push_str(&format!("` and {} more", labels.len() - LISTED));
+    } else {
+        listed.push('`');
+    }
+    let message = match labels.is_empty() {
+        true => format!("there is no option `{option}`: the list is empty"),
+        false => format!("there is no option `{option}`, there are: `{listed}"),
+    };
+    BrowserError::new(BrowserErrorKind::OptionNotFound, message)
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_option_lists_those_that_are_there() {
+        let options = [json!(["Red", "r"]), json!(["Blue", "b"])];
+        assert_eq!(
+            no_option("Green", &options).message,
+            "there is no option `Green`, there are: `Red`, `Blue`"
+        );
+        let many: Vec<Value> = (0..12)
+            .map(|number| json!([number.to_string(), ""]))
+            .collect();
+        assert!(no_option("x", &many).message.ends_with("`9` and 2 more"));
+        assert!(no_option("x", &[]).message.ends_with("the list is empty"));
+    }
+}

@@ -1,0 +1,36 @@
+//! A browser, driven through Playwright: the [`BrowserBridge`] navigates, acts and captures. Sentences become steps on it
+//! (`parse`, and `model` where a model is asked), and steps are played again (`replay`).
+//!
+//! Playwright's types stay in `driven/`, which a build without the feature `browser` leaves out: there is no bridge then,
+//! and whoever wants to start one is told so.
+#![cfg_attr(not(feature = "browser"), allow(dead_code))]
+
+#[cfg(not(feature = "browser"))]
+mod absent;
+mod address;
+#[cfg(feature = "browser")]
+mod driven;
+mod error;
+mod install;
+pub mod model;
+mod options;
+pub mod parse;
+pub mod replay;
+pub mod session;
+mod shapes;
+pub mod stage;
+pub mod storage_state;
+mod tools;
+
+#[cfg(not(feature = "browser"))]
+pub use absent::BrowserBridge;
+pub use address::ElementAddress;
+#[cfg(feature = "browser")]
+pub use driven::BrowserBridge;
+pub use error::{BrowserError, BrowserErrorKind};
+pub use install::{Installed, install};
+pub use options::{BrowserOptions, OnDialog, PageDefaults};
+pub use shapes::{
+    CaptureOptions, DialogSeen, Download, Loaded, Navigation, SearchMove, Settled, Settling,
+};
+pub use tools::{BrowserTools, Looked};

@@ -1,0 +1,313 @@
+//! Cassettes: what a model, a person and a page's side answered, to be answered again.
+//!
+//! A [`Cassette`] is shared by those who write into it: the [`ModelInterpreter`](super::ModelInterpreter), the
+//! [`RecordingStage`] and the [`RecordedAudience`]. Lines are written as they come and flushed at once; at the end of a run
+//! the file is written anew, without what the run replaced.
+
+mod compact;
+mod line;
+mod miss;
+mod person;
+mod playing;
+mod recording;
+mod schema;
+mod tape;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cuecard_browser_steps::question::Prompt;
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Redactor;
+
+use super::error::InterpretError;
+use super::reply::Reply;
+use cuecard_runtime::text_file::{self, io_reason};
+use cuecard_workspace::files;
+use line::{Line, PromptLine, ReplyLine, VERSION, masked};
+use tape::Tape;
+
+pub use line::ModelIdentity;
+pub use person::RecordedAudience;
+pub use playing::RecordedStage;
+pub use recording::RecordingStage;
+pub use schema::cassette_schema;
+
+/// The largest cassette that is written, in bytes; it is the largest text file that is read.
+const MAX_CASSETTE: u64 = text_file::MAX_FILE;
+
+/// What a cassette is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CassetteMode {
+    /// Replies are found in it; what is not there is an error.
+    Replies,
+    /// Replies are found in it; what is not there is asked for and added, and the page's side is recorded.
+    Record,
+    /// The whole run is in it, the page's side too.
+    Offline,
+}
+
+/// A cassette in use. Clones are the same one.
+#[derive(Debug, Clone)]
+pub struct Cassette(Arc<Mutex<Inner>>);
+
+#[derive(Debug)]
+struct Inner {
+    path: PathBuf,
+    mode: CassetteMode,
+    tape: Tape,
+    secrets: Redactor,
+    /// Where lines are added, while a run is recorded.
+    file: Option<File>,
+    /// How large the file is, in bytes.
+    size: u64,
+    /// Keys that were asked for in this run.
+    used: HashSet<String>,
+    /// Why something was not written.
+    trouble: Option<String>,
+}
+
+impl Cassette {
+    /// Opens the cassette at `path`; one that is recorded need not exist. What it says is a warning.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file; nothing was recorded in one that is to be played; it can't be written.
+    pub fn open(
+        path: &Path,
+        mode: CassetteMode,
+        secrets: Redactor,
+    ) -> Result<(Self, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let name = path.display().to_string();
+        let is_new = mode == CassetteMode::Record && !path.exists();
+        let (tape, findings, size) = match is_new {
+            true => (Tape::default(), Vec::new(), 0),
+            false => {
+                let source = text_file::read(path, &name).map_err(|error| {
+                    vec![
+                        error
+                            .with_help("record one with `--record`, where the model is configured"),
+                    ]
+                })?;
+                let (tape, findings) = Tape::read(&source);
+                let Some(tape) = tape else {
+                    return Err(findings);
+                };
+                if mode == CassetteMode::Offline && !tape.run.is_there {
+                    return Err(vec![nothing_recorded(&source)]);
+                }
+                let whole = tape.whole as u64;
+                (tape, findings, whole)
+            }
+        };
+        let mut inner = Inner {
+            path: path.to_owned(),
+            mode,
+            tape,
+            secrets,
+            file: None,
+            size,
+            used: HashSet::new(),
+            trouble: None,
+        };
+        if mode == CassetteMode::Record {
+            inner
+                .begin(is_new)
+                .map_err(|reason| vec![unwritable(path, &reason)])?;
+        }
+        Ok((Self(Arc::new(Mutex::new(inner))), findings))
+    }
+
+    /// What is wrong with the text of a cassette: errors if it can't be played.
+    pub fn check(source: &SourceFile) -> Vec<Diagnostic> {
+        Tape::read(source).1
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The model that was asked in its last run; without a run that of its last reply.
+    pub fn identity(&self) -> Option<ModelIdentity> {
+        let inner = self.inner();
+        if inner.tape.run.is_there {
+            return inner.tape.run.model.clone();
+        }
+        let last = inner.tape.order.last()?;
+        Some(inner.tape.replies.get(last)?.model.clone())
+    }
+
+    /// Begins a run, in which this model is asked, if any.
+    pub fn begin_run(&self, model: Option<ModelIdentity>) {
+        self.inner().add(&Line::Run { model });
+    }
+
+    /// Adds what the page's side answered.
+    fn add_call(&self, line: &Line) {
+        self.inner().add(line);
+    }
+
+    /// Nothing more is recorded, for this reason.
+    fn give_up(&self, reason: &str) {
+        self.inner()
+            .trouble
+            .get_or_insert_with(|| format!("a page can't be recorded: {reason}"));
+    }
+
+    /// What must not stand in it.
+    fn secrets(&self) -> Redactor {
+        self.inner().secrets.clone()
+    }
+
+    /// The calls of its run, and what errors call it. They are taken out.
+    fn take_run(&self) -> (Vec<tape::Call>, String) {
+        let mut inner = self.inner();
+        let name = inner.path.display().to_string();
+        (std::mem::take(&mut inner.tape.run.calls), name)
+    }
+
+    /// Whether who is not in it may be asked.
+    pub(super) fn may_ask(&self) -> bool {
+        self.inner().mode == CassetteMode::Record
+    }
+
+    /// The reply with a key.
+    pub(super) fn reply(&self, key: &str) -> Option<Reply> {
+        let mut inner = self.inner();
+        let reply = inner.tape.replies.get(key)?.reply.clone();
+        inner.used.insert(key.to_owned());
+        Some(reply)
+    }
+
+    /// Adds a reply.
+    pub(super) fn add_reply(
+        &self,
+        key: String,
+        model: &ModelIdentity,
+        prompt: &Prompt,
+        earlier: Vec<String>,
+        reply: &Reply,
+    ) {
+        let mut inner = self.inner();
+        let line = ReplyLine {
+            key: key.clone(),
+            model: model.clone(),
+            prompt: PromptLine::of(prompt, &inner.secrets),
+            earlier: masked(earlier, &inner.secrets),
+            reply: masked(reply.clone(), &inner.secrets),
+        };
+        inner.add(&Line::Reply(Box::new(line.clone())));
+        inner.used.insert(key.clone());
+        inner.tape.order.push(key.clone());
+        inner.tape.replies.insert(key, line);
+    }
+
+    /// The error of a prompt that is not in it.
+    pub(super) fn miss(
+        &self,
+        model: &ModelIdentity,
+        prompt: &Prompt,
+        earlier: &[String],
+    ) -> InterpretError {
+        let inner = self.inner();
+        let prompt = PromptLine::of(prompt, &inner.secrets);
+        miss::miss(&inner.tape, &inner.path, model, &prompt, earlier)
+    }
+
+    /// Ends a run. `is_complete` says whether every action was tried: then replies that it did not ask for go.
+    ///
+    /// # Errors
+    /// If something of the run could not be written; the file then has what came before.
+    pub fn finish(&self, is_complete: bool) -> Result<(), Diagnostic> {
+        let mut inner = self.inner();
+        if inner.mode != CassetteMode::Record {
+            return Ok(());
+        }
+        inner.add(&Line::End {
+            complete: is_complete,
+        });
+        inner.file = None;
+        match inner.trouble.take() {
+            Some(reason) => Err(unwritable(&inner.path, &reason)),
+            None => inner.rewrite(is_complete),
+        }
+    }
+}
+
+impl Inner {
+    /// Makes ready to add lines: what a crash left of a last line goes.
+    fn begin(&mut self, is_new: bool) -> Result<(), String> {
+        let open = || -> std::io::Result<File> {
+            let file = File::options().create(true).append(true).open(&self.path)?;
+            if !is_new {
+                file.set_len(self.size)?;
+            }
+            Ok(file)
+        };
+        self.file = Some(open().map_err(|error| io_reason(&error))?);
+        if self.size == 0 {
+            self.add(&Line::Cassette {
+                version: VERSION.to_owned(),
+            });
+        }
+        self.trouble.take().map_or(Ok(()), Err)
+    }
+
+    /// Adds a line, and hands it on at once. Nothing is added any more after one that could not be.
+    fn add(&mut self, line: &Line) {
+        let Some(file) = &mut self.file else {
+            return;
+        };
+        if self.trouble.is_some() {
+            return;
+        }
+        let text = line.text();
+        let size = self.size + text.len() as u64;
+        if size > MAX_CASSETTE {
+            let mebibytes = MAX_CASSETTE >> 20;
+            self.trouble = Some(format!("it would be larger than {mebibytes} MiB"));
+            return;
+        }
+        match file.write_all(text.as_bytes()).and_then(|()| file.flush()) {
+            Ok(()) => self.size = size,
+            Err(error) => self.trouble = Some(io_reason(&error)),
+        }
+    }
+
+    /// Writes the file anew without what the last run replaced.
+    fn rewrite(&self, is_complete: bool) -> Result<(), Diagnostic> {
+        let failed = |reason: String| unwritable(&self.path, &reason);
+        let name = self.path.display().to_string();
+        let source = text_file::read(&self.path, &name)?;
+        let used = is_complete.then_some(&self.used);
+        let kept = compact::compact(source.text(), used);
+        if kept == source.text() {
+            return Ok(());
+        }
+        files::write(&self.path, &kept).map_err(|error| failed(error.to_string()))?;
+        Ok(())
+    }
+}
+
+fn unwritable(path: &Path, reason: &str) -> Diagnostic {
+    Diagnostic::error(
+        codes::FILE_WRITE,
+        format!(
+            "the cassette `{}` can't be written: {reason}",
+            path.display()
+        ),
+    )
+}
+
+fn nothing_recorded(source: &SourceFile) -> Diagnostic {
+    Diagnostic::error(
+        codes::BROWSER_CASSETTE_INVALID,
+        format!("`{}` has no recorded run", source.name()),
+    )
+    .with_help("record one with `--cassette FILE --record`, where there are a browser and a model")
+}

@@ -1,0 +1,101 @@
+//! A stage that is played from a cassette: neither browser nor clock.
+
+use std::sync::Arc;
+
+use cuecard_page::selector::Finder;
+use cuecard_source::diagnostic::codes;
+use cuecard_source::value::cut;
+
+use super::Cassette;
+use super::tape::{Asked, Call, Seen};
+use crate::Settling;
+use crate::stage::{Deadline, Deed, Failure, Outcome, Performed, Scene, Stage, Targets};
+
+/// How much of a call is shown, in characters.
+const SHOWN: usize = 300;
+
+/// Answers as the page's side did in the recorded run: the same questions in the same order get the same answers, any
+/// other one is an error.
+#[derive(Debug)]
+pub struct RecordedStage {
+    calls: Vec<Call>,
+    at: usize,
+    name: String,
+    test_id_attribute: String,
+}
+
+impl RecordedStage {
+    /// Plays the run of a cassette. `test_id_attribute` is the attribute that tests name elements by.
+    pub fn new(cassette: &Cassette, test_id_attribute: impl Into<String>) -> Self {
+        let (calls, name) = cassette.take_run();
+        Self {
+            calls,
+            at: 0,
+            name,
+            test_id_attribute: test_id_attribute.into(),
+        }
+    }
+
+    /// What was answered to this question.
+    fn next(&mut self, asked: &Asked) -> Result<Seen, Failure> {
+        let name = &self.name;
+        let now = asked.words();
+        let now = cut(&now, SHOWN);
+        let miss = |message: String| {
+            Err(Failure::new(codes::BROWSER_CASSETTE, message)
+                .help("record it again with `--record`, where there are a browser and the model"))
+        };
+        let Some(call) = self.calls.get(self.at) else {
+            return miss(format!("the run in `{name}` ended before this\n+ {now}"));
+        };
+        if call.asked != *asked {
+            let recorded = call.asked.words();
+            let recorded = cut(&recorded, SHOWN);
+            return miss(format!(
+                "the run in `{name}` went another way\n- {recorded}\n+ {now}"
+            ));
+        }
+        self.at += 1;
+        call.came.clone().map_err(|failure| *failure)
+    }
+}
+
+impl Stage for RecordedStage {
+    async fn open(&mut self, url: &str, _: Settling, _: Deadline) -> Result<Outcome, Failure> {
+        let seen = self.next(&Asked::Open(url.to_owned()))?;
+        Ok(seen.outcome.unwrap_or_default())
+    }
+
+    async fn look(&mut self) -> Result<Arc<Scene>, Failure> {
+        let seen = self.next(&Asked::Look)?;
+        seen.scene.ok_or_else(|| unread(&self.name))
+    }
+
+    async fn look_again(&mut self, _: Deadline) -> Result<Option<Arc<Scene>>, Failure> {
+        Ok(self.next(&Asked::LookAgain)?.scene)
+    }
+
+    async fn perform(
+        &mut self,
+        deed: &Deed<'_>,
+        targets: &mut (dyn Targets + Send),
+    ) -> Result<Performed, Failure> {
+        let seen = self.next(&Asked::Perform(deed.to_json()))?;
+        if let Some(scene) = &seen.scene {
+            // As live: what was found on the state that counted is what the caller goes on with.
+            targets.find(Finder::new(&scene.state, &self.test_id_attribute));
+        }
+        Ok(Performed {
+            outcome: seen.outcome.unwrap_or_default(),
+            scene: seen.scene,
+        })
+    }
+}
+
+/// The reader lets no such line through.
+fn unread(name: &str) -> Failure {
+    Failure::new(
+        codes::BROWSER_CASSETTE_INVALID,
+        format!("`{name}` has a look without a page"),
+    )
+}

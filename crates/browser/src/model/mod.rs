@@ -1,0 +1,62 @@
+//! A model that reads sentences: what it is asked, over which API, and what it answered when it was asked before.
+//!
+//! [`ModelInterpreter`] holds one conversation for each sentence: what can't be used goes back to the model as one
+//! line, until the replies are used up. It speaks with a [`ModelClient`], or has its replies from a [`Cassette`], or
+//! both.
+
+mod cassette;
+mod client;
+mod error;
+mod interpreter;
+mod reply;
+mod retry;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use std::future::Future;
+
+use cuecard_browser_steps::question::{Answer, Prompt, Question};
+
+pub use cassette::{
+    Cassette, CassetteMode, ModelIdentity, RecordedAudience, RecordedStage, RecordingStage,
+    cassette_schema,
+};
+pub use client::HttpModelClient;
+pub use error::{InterpretError, InterpretErrorKind};
+pub use interpreter::{ModelClient, ModelInterpreter};
+pub use reply::{Conversation, Reply, ReplyCall, Turn};
+pub use settings::{DEFAULT_PATIENCE, DEFAULT_PAUSE, ModelSettings};
+
+/// Who answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnsweredBy {
+    /// A model, now.
+    Model,
+    /// A model, when the cassette was recorded.
+    Cassette,
+}
+
+/// What came of asking about a sentence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Interpretation {
+    /// The answer, which was checked against the page and the sentence.
+    pub answer: Answer,
+    /// Every reply of the conversation as it came, the last one gave the answer.
+    pub replies: Vec<String>,
+    /// Who answered.
+    pub by: AnsweredBy,
+}
+
+/// Says what a sentence means that the rules can't read.
+pub trait Interpreter: Send {
+    /// Asks about a sentence. `prompt` holds the same page and sentence as `question`, as text.
+    ///
+    /// # Errors
+    /// `translation_invalid` with every reply, `model_unavailable`, `cassette_miss`.
+    fn interpret(
+        &mut self,
+        question: &Question<'_>,
+        prompt: &Prompt,
+    ) -> impl Future<Output = Result<Interpretation, InterpretError>> + Send;
+}

@@ -1,0 +1,412 @@
+//! Cassettes in files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cuecard_browser_steps::question::Answer;
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::codes;
+
+use super::*;
+use crate::parse::{Audience, Choice, ParseEvent, Proposal};
+
+const ACTION: &str = "do away with the first thing";
+
+struct Recorded {
+    folder: tempfile::TempDir,
+}
+
+impl Recorded {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a folder"),
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("a.jsonl")
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.path()).expect("a cassette")
+    }
+
+    fn open(&self, mode: CassetteMode) -> Cassette {
+        open(&self.path(), mode)
+    }
+
+    /// Records what a model replies to a sentence.
+    async fn record(
+        &self,
+        action: &str,
+        replies: impl IntoIterator<Item = Reply>,
+    ) -> ScriptedClient {
+        let cassette = self.open(CassetteMode::Record);
+        let client = ScriptedClient::new(replies);
+        cassette.begin_run(Some(client.identity()));
+        ask(Some(client.clone()), &cassette, action)
+            .await
+            .expect("an answer");
+        cassette.finish(true).expect("it is written");
+        client
+    }
+}
+
+fn open(path: &Path, mode: CassetteMode) -> Cassette {
+    let (cassette, findings) =
+        Cassette::open(path, mode, Redactor::default()).unwrap_or_else(|found| panic!("{found:?}"));
+    assert!(findings.is_empty(), "{findings:?}");
+    cassette
+}
+
+async fn ask(
+    client: Option<ScriptedClient>,
+    cassette: &Cassette,
+    action: &str,
+) -> Result<Interpretation, InterpretError> {
+    let state = login();
+    ModelInterpreter::new(client, Some(cassette.clone()), 3)
+        .interpret(&question(&state, action), &prompt(&state, action))
+        .await
+}
+
+#[tokio::test]
+async fn what_was_recorded_is_answered_without_a_model() {
+    let recorded = Recorded::new();
+    // The first reply can't be used: the conversation is recorded, not the answer.
+    let replies = [click(9), click(1)].map(Reply::calling);
+    let client = recorded.record(ACTION, replies).await;
+    assert_eq!(client.asked().len(), 2);
+    assert_eq!(recorded.text().matches("\"kind\":\"reply\"").count(), 2);
+    for (client, mode) in [
+        (None, CassetteMode::Replies),
+        // A client that would panic if it was asked.
+        (Some(ScriptedClient::new([])), CassetteMode::Replies),
+        (Some(ScriptedClient::new([])), CassetteMode::Record),
+        (None, CassetteMode::Offline),
+    ] {
+        let found = ask(client, &recorded.open(mode), ACTION)
+            .await
+            .expect("it is recorded");
+        assert_eq!((found.by, found.replies.len()), (AnsweredBy::Cassette, 2));
+        assert!(matches!(found.answer, Answer::Act { .. }));
+    }
+}
+
+#[tokio::test]
+async fn a_miss_names_the_nearest_and_what_differs() {
+    let recorded = Recorded::new();
+    recorded.record(ACTION, [Reply::calling(click(1))]).await;
+    let cassette = recorded.open(CassetteMode::Replies);
+    let error = ask(
+        Some(ScriptedClient::new([])),
+        &cassette,
+        "do away with the last thing",
+    )
+    .await
+    .expect_err("it is not recorded");
+    assert_eq!(error.kind, InterpretErrorKind::CassetteMiss);
+    let name = recorded.path().display().to_string();
+    assert_eq!(
+        error.message,
+        format!(
+            "`{name}` has no reply for this; the nearest differs in the sentence\n\
+             - do away with the first thing\n\
+             + do away with the last thing"
+        )
+    );
+    assert!(error.help.expect("a way out").contains("--record"));
+
+    // Another page.
+    let state = login();
+    let mut prompt = prompt(&state, ACTION);
+    prompt.page = prompt.page.replace("\"E-mail\"", "\"Mail\"");
+    let mut interpreter = ModelInterpreter::new(Some(ScriptedClient::new([])), Some(cassette), 3);
+    let error = interpreter
+        .interpret(&question(&state, ACTION), &prompt)
+        .await
+        .expect_err("it is not recorded");
+    assert!(
+        error.message.contains("differs in the page\n")
+            && error
+                .message
+                .contains("\n- [0] textbox \"E-mail\" type=email\n")
+            && error
+                .message
+                .contains("\n+ [0] textbox \"Mail\" type=email\n"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn another_model_is_a_miss() {
+    struct Other;
+    impl ModelClient for Other {
+        fn identity(&self) -> ModelIdentity {
+            ModelIdentity {
+                dialect: "anthropic".to_owned(),
+                model: "other".to_owned(),
+            }
+        }
+
+        async fn ask(&mut self, _: &Conversation<'_>) -> Result<Reply, InterpretError> {
+            panic!("it is not asked")
+        }
+    }
+    let recorded = Recorded::new();
+    recorded.record(ACTION, [Reply::calling(click(1))]).await;
+    let state = login();
+    let cassette = recorded.open(CassetteMode::Replies);
+    let error = ModelInterpreter::new(Some(Other), Some(cassette), 3)
+        .interpret(&question(&state, ACTION), &prompt(&state, ACTION))
+        .await
+        .expect_err("it was another model");
+    assert!(
+        error.message.ends_with(
+            "it was recorded with `scripted` over `openai`, and this is `other` over `anthropic`"
+        ),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn an_empty_cassette_says_so() {
+    let recorded = Recorded::new();
+    let cassette = recorded.open(CassetteMode::Record);
+    cassette.begin_run(None);
+    cassette.finish(true).expect("it is written");
+    let error = ask(
+        Some(ScriptedClient::new([])),
+        &recorded.open(CassetteMode::Replies),
+        ACTION,
+    )
+    .await
+    .expect_err("there is nothing");
+    assert!(
+        error.message.ends_with("has no reply of a model"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_later_run_replaces_the_one_before_and_what_it_did_not_need() {
+    let recorded = Recorded::new();
+    recorded
+        .record("first sentence", [Reply::calling(click(1))])
+        .await;
+    recorded.record(ACTION, [Reply::calling(click(1))]).await;
+    let text = recorded.text();
+    assert!(!text.contains("first sentence"), "{text}");
+    assert_eq!(text.matches("\"kind\":\"run\"").count(), 1);
+    assert_eq!(text.matches("\"kind\":\"reply\"").count(), 1);
+    assert_eq!(text.matches("\"kind\":\"end\"").count(), 1);
+
+    // A run that stopped in the middle keeps what was paid for.
+    let cassette = recorded.open(CassetteMode::Record);
+    cassette.begin_run(None);
+    cassette.finish(false).expect("it is written");
+    let text = recorded.text();
+    assert_eq!(text.matches("\"kind\":\"run\"").count(), 1);
+    assert!(text.contains(ACTION), "{text}");
+}
+
+#[tokio::test]
+async fn a_recording_that_was_interrupted_goes_on_from_its_last_whole_line() {
+    let recorded = Recorded::new();
+    recorded.record(ACTION, [Reply::calling(click(1))]).await;
+    let whole = recorded.text();
+    fs::write(recorded.path(), format!("{whole}{{\"kind\":\"rep")).expect("writable");
+    let (cassette, findings) =
+        Cassette::open(&recorded.path(), CassetteMode::Replies, Redactor::default())
+            .expect("it can be read");
+    assert_eq!(findings.len(), 1);
+    assert!(findings[0].message.contains("cut off"), "{findings:?}");
+    ask(None, &cassette, ACTION).await.expect("it is recorded");
+
+    let (cassette, _) = Cassette::open(&recorded.path(), CassetteMode::Record, Redactor::default())
+        .expect("it can be read");
+    cassette.begin_run(None);
+    let text = recorded.text();
+    assert!(
+        text.starts_with(&whole) && text.ends_with("{\"kind\":\"run\"}\n"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn lines_are_in_the_file_at_once() {
+    let recorded = Recorded::new();
+    let cassette = recorded.open(CassetteMode::Record);
+    cassette.begin_run(None);
+    ask(
+        Some(ScriptedClient::new([Reply::calling(click(1))])),
+        &cassette,
+        ACTION,
+    )
+    .await
+    .expect("an answer");
+    assert_eq!(recorded.text().lines().count(), 3);
+}
+
+#[tokio::test]
+async fn what_a_person_decided_is_not_asked_again() {
+    struct Person(Option<Choice>);
+    impl Audience for Person {
+        fn hear(&mut self, _: &ParseEvent<'_>) {}
+
+        async fn decide(&mut self, _: &Proposal) -> Choice {
+            self.0.take().expect("nobody is asked twice")
+        }
+
+        fn decides(&self) -> bool {
+            self.0.is_some()
+        }
+    }
+    let unclear = Proposal {
+        ordinal: 0,
+        action: "delete it".to_owned(),
+        understood: None,
+        reason: Some("there are two".to_owned()),
+        candidates: vec!["button \"A\"".to_owned(), "button \"B\"".to_owned()],
+    };
+    let clear = Proposal {
+        understood: Some("button \"A\"".to_owned()),
+        candidates: Vec::new(),
+        ..unclear.clone()
+    };
+    let recorded = Recorded::new();
+    let cassette = recorded.open(CassetteMode::Record);
+    cassette.begin_run(None);
+    for (proposal, choice) in [(&unclear, Choice::Pick(1)), (&clear, Choice::Skip)] {
+        let mut audience = RecordedAudience::new(Person(Some(choice)), Some(cassette.clone()));
+        assert_eq!(audience.decide(proposal).await, choice);
+        assert_eq!(audience.decide(proposal).await, choice);
+    }
+    cassette.finish(true).expect("it is written");
+    assert_eq!(recorded.text().matches("\"kind\":\"person\"").count(), 2);
+
+    let mut audience = RecordedAudience::new((), Some(recorded.open(CassetteMode::Offline)));
+    assert!(audience.decides());
+    assert_eq!(audience.decide(&unclear).await, Choice::Pick(1));
+    assert_eq!(audience.decide(&clear).await, Choice::Skip);
+    // What nobody decided goes on; what is not clear fails then.
+    let other = Proposal {
+        candidates: vec!["button \"A\"".to_owned()],
+        ..unclear
+    };
+    assert_eq!(audience.decide(&other).await, Choice::Go);
+    let audience = RecordedAudience::new((), Some(Recorded::new().open(CassetteMode::Record)));
+    assert!(!audience.decides());
+}
+
+#[tokio::test]
+async fn secrets_are_not_written() {
+    let recorded = Recorded::new();
+    let secret = "hunter2 \"quoted\"";
+    let (cassette, _) = Cassette::open(
+        &recorded.path(),
+        CassetteMode::Record,
+        Redactor::new([secret.to_owned()]),
+    )
+    .expect("it can be opened");
+    cassette.begin_run(None);
+    let reply = Reply {
+        text: format!("I type {secret}."),
+        calls: Reply::calling(json!({"inputValue": secret})).calls,
+    };
+    let prompt = prompt_with(&format!("| {secret}\n"), secret);
+    let identity = ScriptedClient::default().identity();
+    let earlier = vec![format!("it was {secret}")];
+    cassette.add_reply("key".to_owned(), &identity, &prompt, earlier, &reply);
+    cassette.finish(true).expect("it is written");
+    let text = recorded.text();
+    assert!(!text.contains("hunter2"), "{text}");
+    assert_eq!(text.matches("I type ***.").count(), 1);
+}
+
+#[test]
+fn what_is_no_cassette_is_refused_line_by_line() {
+    let header = "{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/1\"}\n";
+    let state = login().to_recorded();
+    for (text, expected) in [
+        (String::new(), "no cassette"),
+        ("x\n".to_owned(), "no line of a cassette"),
+        ("{\"kind\":\"run\"}\n".to_owned(), "begins with its header"),
+        (
+            "{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/2\"}\n".to_owned(),
+            "this release reads",
+        ),
+        (format!("{header}{header}"), "second header"),
+        (format!("{header}{{\"kind\":\"odd\"}}\n"), "unknown variant"),
+        (
+            format!("{header}{{\"kind\":\"look\"}}\n"),
+            "outside of a run",
+        ),
+        (
+            format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"look\"}}\n"),
+            "not one that this line can have",
+        ),
+        (
+            format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"look\",\"sameState\":true}}\n"),
+            "no page was seen",
+        ),
+        (
+            format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"look\",\"state\":{{}}}}\n"),
+            "no recorded state",
+        ),
+        (
+            format!(
+                "{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"open\",\"url\":\"x\",\"state\":{state},\"outcome\":{{}}}}\n"
+            ),
+            "not one that this line can have",
+        ),
+        (
+            format!(
+                "{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"end\",\"complete\":true}}\n{{\"kind\":\"look\",\"state\":{state}}}\n"
+            ),
+            "outside of a run",
+        ),
+    ] {
+        let findings = Cassette::check(&SourceFile::new("a.jsonl", text.as_str()));
+        assert!(
+            findings
+                .iter()
+                .any(|found| found.message.contains(expected)),
+            "{text}: {findings:?}"
+        );
+        assert!(
+            findings
+                .iter()
+                .all(|found| found.code == codes::BROWSER_CASSETTE_INVALID)
+        );
+    }
+    // Everything wrong at once.
+    let both = format!("{header}1\n2\n");
+    assert_eq!(Cassette::check(&SourceFile::new("a.jsonl", both)).len(), 2);
+}
+
+#[test]
+fn files_that_are_not_there_or_have_no_run_are_told() {
+    let recorded = Recorded::new();
+    let open = |mode| Cassette::open(&recorded.path(), mode, Redactor::default());
+    let error = open(CassetteMode::Replies).expect_err("there is no file");
+    assert!(
+        error[0]
+            .help
+            .as_deref()
+            .expect("a way out")
+            .contains("--record"),
+        "{error:?}"
+    );
+    fs::write(
+        recorded.path(),
+        "{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/1\"}\n",
+    )
+    .expect("writable");
+    let error = open(CassetteMode::Offline).expect_err("there is no run");
+    assert!(error[0].message.contains("no recorded run"), "{error:?}");
+    let missing = recorded.folder.path().join("no/such/folder/a.jsonl");
+    let error = Cassette::open(&missing, CassetteMode::Record, Redactor::default())
+        .expect_err("there is no folder");
+    assert_eq!(error[0].code, codes::FILE_WRITE);
+}

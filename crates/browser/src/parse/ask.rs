@@ -1,0 +1,116 @@
+//! Asks a model about a sentence that the rules can't read.
+
+use cuecard_browser_steps::model::{ActionKind, IntermediateStep};
+use cuecard_browser_steps::question::{Answer, PreviousStep, Prompt, Question};
+use cuecard_page::dom::NodeId;
+use cuecard_page::rules::{Intent, Phrase, Pool, given_texts};
+use cuecard_page::selector::Finder;
+use cuecard_page::text::PageText;
+use cuecard_source::diagnostic::codes;
+
+use crate::model::Interpreter;
+use crate::stage::{Deadline, Failure};
+
+/// What is asked.
+pub(super) struct Asked<'a> {
+    pub finder: Finder<'a>,
+    pub page: &'a PageText,
+    pub previous: Option<&'a PreviousStep>,
+    pub action: &'a str,
+    /// What the rules found to be possible, if they found several.
+    pub candidates: &'a [NodeId],
+    pub min_confidence: f64,
+}
+
+/// What the model makes of a sentence.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub step: IntermediateStep,
+    pub target: Option<NodeId>,
+    /// Words for what must not be there, which has no index.
+    pub intent: Option<Intent>,
+}
+
+impl Asked<'_> {
+    /// Asks.
+    ///
+    /// # Errors
+    /// Why nothing is done: with the elements that could be meant, if the model told which.
+    pub(super) async fn ask<I: Interpreter>(
+        &self,
+        interpreter: &mut I,
+        deadline: Deadline,
+    ) -> Result<Answered, Failure> {
+        let question = Question {
+            finder: self.finder,
+            action: self.action,
+            candidates: self.candidates,
+            min_confidence: self.min_confidence,
+        };
+        let prompt = Prompt::new(self.page, self.previous, self.action);
+        let asked = interpreter.interpret(&question, &prompt);
+        let interpretation = match tokio::time::timeout(deadline.left(), asked).await {
+            Ok(Ok(interpretation)) => interpretation,
+            Ok(Err(error)) => return Err(error.into()),
+            Err(_) => {
+                let message = "the model did not answer before the parse had to end";
+                return Err(Failure::new(codes::BROWSER_TIMEOUT, message)
+                    .help("give the parse more time with `timeoutMs`"));
+            }
+        };
+        match interpretation.answer {
+            Answer::Act { step, target } => self.act(*step, target),
+            Answer::Unclear { reason, candidates } => Err(self.unclear(&reason, &candidates)),
+        }
+    }
+
+    fn act(&self, step: IntermediateStep, target: Option<NodeId>) -> Result<Answered, Failure> {
+        let is_about_an_element = step.action_type == ActionKind::Assert
+            && step
+                .assertion
+                .as_ref()
+                .is_some_and(|assertion| assertion.kind.needs_target());
+        let intent = match target {
+            None if is_about_an_element => {
+                let Some(name) = given_texts(self.action).into_iter().next() else {
+                    let message = "the sentence does not name what must not be there";
+                    return Err(Failure::new(codes::BROWSER_NOT_UNDERSTOOD, message)
+                        .help("put its name in quotes"));
+                };
+                Some(Intent {
+                    step: step.clone(),
+                    phrase: Some(Phrase {
+                        name,
+                        is_quoted: true,
+                        role: None,
+                        within: None,
+                        position: None,
+                    }),
+                    span: 0..0,
+                    pool: Pool::Anything,
+                })
+            }
+            _ => None,
+        };
+        Ok(Answered {
+            step,
+            target,
+            intent,
+        })
+    }
+
+    /// Nothing is done, since it is not clear what is meant.
+    fn unclear(&self, reason: &str, candidates: &[NodeId]) -> Failure {
+        let words = |&id: &NodeId| self.finder.in_words(id);
+        let failure = Failure::new(
+            codes::BROWSER_AMBIGUOUS,
+            format!("{reason}: nothing was done"),
+        )
+        .among(candidates.iter().map(words).collect());
+        let say = candidates.iter().find_map(|&id| self.finder.words_for(id));
+        match say {
+            Some(say) => failure.help(format!("say which: {say}")),
+            None => failure.help("say what is meant by its role and name"),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What a sentence means by the rules, on the page as it is.
+
+use cuecard_browser_steps::model::{ActionKind, BrowserAssertion, IntermediateStep};
+use cuecard_page::dom::NodeId;
+use cuecard_page::rules::{
+    Intent, NotFound, Pool, Translation, Understanding, nearest_form, understand,
+};
+use cuecard_page::selector::Finder;
+use cuecard_source::diagnostic::codes;
+
+use crate::stage::{Failure, Values, ambiguous, with_values};
+
+/// What the rules make of a sentence.
+#[derive(Debug)]
+pub(super) enum Reading {
+    /// They can read it.
+    Read(Box<Intent>),
+    /// They can't; the failure says so.
+    NotRead(Failure),
+    /// It is no single action, whoever reads it.
+    Refused(Failure),
+}
+
+/// What an intent means on a page.
+#[derive(Debug)]
+pub(super) enum Meaning {
+    /// This element, or none if it needs none.
+    Clear {
+        target: Option<NodeId>,
+        /// What is done with it.
+        step: Box<IntermediateStep>,
+        /// What finds it on each new state, if words do.
+        intent: Option<Box<Intent>>,
+    },
+    /// One of these.
+    Unclear {
+        candidates: Vec<NodeId>,
+        failure: Failure,
+    },
+    /// Nothing that is there.
+    Absent(Failure),
+}
+
+/// Reads a sentence. The names in what comes of it have values in the place of references.
+pub(super) fn reading(sentence: &str, values: &Values) -> Reading {
+    match understand(sentence) {
+        Understanding::Understood(intent) => Reading::Read(Box::new(with_values(*intent, values))),
+        Understanding::NotUnderstood { reason } => {
+            let failure = Failure::new(codes::BROWSER_NOT_UNDERSTOOD, reason);
+            Reading::NotRead(match nearest_form(sentence) {
+                Some(form) => failure.help(format!("the nearest form is: {form}")),
+                None => failure.help(
+                    "begin with what is done: click X, type 'text' into X, verify X is visible",
+                ),
+            })
+        }
+        Understanding::Compound { parts } => {
+            let message = "it asks for more than one thing";
+            let failure = Failure::new(codes::BROWSER_COMPOUND, message);
+            Reading::Refused(match parts.is_empty() {
+                true => {
+                    failure.help("write one action for each; an \"and\" in a name stands in quotes")
+                }
+                false => {
+                    let parts: Vec<String> = parts.iter().map(|part| format!("- {part}")).collect();
+                    failure.help(format!("write one action for each:\n{}", parts.join("\n")))
+                }
+            })
+        }
+    }
+}
+
+/// Whether an intent is judged or looked for by the stage itself, on each new state: then it may be about what is not
+/// there now.
+pub(super) fn may_be_absent(intent: &Intent) -> bool {
+    let assertion = intent.step.assertion.as_ref();
+    // What is scrolled to may not be rendered yet.
+    assertion.is_some_and(BrowserAssertion::may_lack_element)
+        || intent.step.action_type == ActionKind::Scroll
+}
+
+/// What a sentence means on a page: by what was read of it, else by all of its words.
+pub(super) fn meaning(
+    sentence: &str,
+    read: &Result<Box<Intent>, Failure>,
+    finder: Finder<'_>,
+) -> Meaning {
+    let intent = match read {
+        Ok(intent) => intent,
+        Err(failure) => {
+            let gist = by_gist(sentence, finder);
+            return gist.unwrap_or_else(|| Meaning::Absent(failure.clone()));
+        }
+    };
+    match finder.resolve(intent) {
+        Translation::Step { target, step } => Meaning::Clear {
+            target,
+            step,
+            intent: Some(intent.clone()),
+        },
+        Translation::Ambiguous {
+            candidates,
+            words,
+            say,
+        } => Meaning::Unclear {
+            candidates,
+            failure: ambiguous(words, say.as_deref()),
+        },
+        Translation::NotFound(found) => {
+            // What is to be absent is just that.
+            let assertion = intent.step.assertion.as_ref();
+            let is_sought = !assertion.is_some_and(|assertion| assertion.negate);
+            let gist = is_sought.then(|| by_gist(sentence, finder)).flatten();
+            gist.unwrap_or_else(|| match may_be_absent(intent) {
+                true => Meaning::Clear {
+                    target: None,
+                    step: Box::new(intent.step.clone()),
+                    intent: Some(intent.clone()),
+                },
+                false => Meaning::Absent(absent(&found)),
+            })
+        }
+        // It was read already.
+        Translation::NotUnderstood { reason } => {
+            Meaning::Absent(Failure::new(codes::BROWSER_NOT_UNDERSTOOD, reason))
+        }
+        Translation::Compound { .. } => Meaning::Absent(Failure::new(
+            codes::BROWSER_COMPOUND,
+            "it asks for more than one thing",
+        )),
+    }
+}
+
+/// What a sentence means by all of its words.
+fn by_gist(sentence: &str, finder: Finder<'_>) -> Option<Meaning> {
+    let meant = finder.gist(sentence)?;
+    let intent = meant.phrase.map(|phrase| Intent {
+        step: meant.step.clone(),
+        phrase: Some(phrase),
+        span: 0..0,
+        pool: Pool::Anything,
+    });
+    Some(Meaning::Clear {
+        target: Some(meant.target),
+        step: Box::new(meant.step),
+        intent: intent.map(Box::new),
+    })
+}
+
+/// A failure that names the words which the page doesn't have, and what could be said.
+pub(super) fn hinted(mut failure: Failure, sentence: &str, finder: Finder<'_>) -> Failure {
+    let hint = finder.hint(sentence);
+    if failure.code == codes::BROWSER_NOT_UNDERSTOOD.name() && !hint.missing.is_empty() {
+        let missing = hint.missing.join("`, `");
+        failure
+            .message
+            .push_str(&format!("; nothing on the page is called `{missing}`"));
+    }
+    let is_said = failure
+        .help
+        .as_ref()
+        .is_some_and(|help| help.starts_with("say: "));
+    match hint.say {
+        Some(say) if !is_said => failure.help(format!("say: {say}")),
+        _ => failure,
+    }
+}
+
+fn absent(found: &NotFound) -> Failure {
+    let failure = Failure::new(codes::BROWSER_NOT_FOUND, found.to_string());
+    let failure = failure.among(found.nearest.clone());
+    match &found.say {
+        Some(say) => failure.help(format!("say: {say}")),
+        None if found.nearest.is_empty() => failure,
+        None => failure.help("the candidates come near: use one of their names"),
+    }
+}

@@ -1,0 +1,128 @@
+//! Plays browser steps again, without any model: before anything is touched, the page must have the element that was
+//! meant, and what is not the same, or healed without doubt, is not acted on.
+
+mod evidence;
+mod intent;
+mod meant;
+mod memory;
+mod play;
+mod seek;
+mod step;
+mod targets;
+#[cfg(test)]
+mod tests;
+mod told;
+mod verify;
+mod witness;
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cuecard_browser_steps::format::HealedStep;
+use cuecard_browser_steps::model::{BrowserOptions, ParseStatus, StepsFile, TestStep};
+use cuecard_report::browser_html::BrowserStep;
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_tool_call::script::{Summary, Verdict};
+
+pub use memory::{Memories, memories};
+pub use play::play;
+pub use verify::{Verified, VerifiedStep, verify};
+pub use witness::{Complaints, Witness};
+
+use super::stage::Values;
+use cuecard_runtime::run_dir::RunDir;
+
+/// What to play.
+#[derive(Debug, Clone)]
+pub struct Replay<'a> {
+    /// The text of the steps, for messages.
+    pub source: &'a SourceFile,
+    /// The steps.
+    pub steps: &'a StepsFile,
+    /// What each remembers.
+    pub memories: &'a Memories,
+    /// Their options.
+    pub options: &'a BrowserOptions,
+    /// Values of variables and secrets.
+    pub values: &'a Values,
+    /// The numbers of the steps to play, from 1.
+    pub range: RangeInclusive<u64>,
+    /// Whether an element that is not as it was may be taken if there is no doubt.
+    pub heals: bool,
+    /// Whether a picture is taken before each step.
+    pub is_pictured: bool,
+    /// Where the page is kept when a step fails.
+    pub run_dir: Option<&'a RunDir>,
+}
+
+/// How it went.
+#[derive(Debug)]
+pub struct Replayed {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Counts.
+    pub summary: Summary,
+    /// Why it failed or could not go on.
+    pub failure: Option<Diagnostic>,
+    /// The steps whose elements were not as they were.
+    pub healed: Vec<HealedStep>,
+    /// Whether these were all the steps that there should be: only then may be kept what was learned of elements.
+    pub is_whole: bool,
+    /// Wall-clock time.
+    pub took: Duration,
+    /// What was kept of pages on which a step failed.
+    pub screenshots: Vec<PathBuf>,
+}
+
+impl Replayed {
+    /// A run for which there is no browser.
+    pub fn blocked(failure: Diagnostic, total: usize, took: Duration) -> Self {
+        Self {
+            verdict: Verdict::Blocked,
+            summary: Summary {
+                total,
+                ..Summary::default()
+            },
+            failure: Some(failure),
+            healed: Vec::new(),
+            is_whole: false,
+            took,
+            screenshots: Vec::new(),
+        }
+    }
+}
+
+/// Hears of each step that ended, or did not run.
+pub trait Told {
+    /// A step ended.
+    fn step(&mut self, step: BrowserStep);
+}
+
+impl<F: FnMut(BrowserStep)> Told for F {
+    fn step(&mut self, step: BrowserStep) {
+        self(step);
+    }
+}
+
+impl Replay<'_> {
+    /// The steps in range with their numbers.
+    fn in_range(&self) -> impl Iterator<Item = (u64, usize, &TestStep)> {
+        numbered(self.steps)
+            .enumerate()
+            .filter(|(_, (number, _))| self.range.contains(number))
+            .map(|(place, (number, step))| (number, place, step))
+    }
+
+    /// Whether these are all the steps that there should be: then what was learned of elements may be kept.
+    fn is_whole(&self) -> bool {
+        self.steps.status == ParseStatus::Success
+            && self.in_range().count() == self.steps.test_steps.len()
+    }
+}
+
+/// The steps of a file with their numbers, from 1.
+pub fn numbered(steps: &StepsFile) -> impl Iterator<Item = (u64, &TestStep)> {
+    (1..).zip(&steps.test_steps)
+}

@@ -1,0 +1,158 @@
+//! Looks for the element of a step until it is there, or the time for it is up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_browser_steps::format::HealedStep;
+use cuecard_browser_steps::model::TestStep;
+use cuecard_page::dom::{DomState, NodeId};
+use cuecard_page::identity::Verdict;
+use cuecard_page::selector::Finder;
+
+use super::Replay;
+use super::memory::{Judged, Memory};
+use super::witness::Witness;
+use crate::stage::{Aim, Deadline, Failure, Scene, Stage};
+use cuecard_runtime::clock::Stopwatch;
+
+/// A page that is not done yet may still show what was meant: what was healed, or is elsewhere than it was,
+/// must stay the best for so long.
+const STEADY: Duration = Duration::from_secs(1);
+
+/// The element of a step, on the page on which it was found.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The page.
+    pub(super) scene: Arc<Scene>,
+    /// The element.
+    pub(super) id: NodeId,
+    /// How it is acted on.
+    pub(super) aim: Aim,
+    /// What speaks for it.
+    pub(super) judged: Judged,
+    /// What it is known by now, if it is not as it was.
+    pub(super) healed: Option<HealedStep>,
+}
+
+/// Why there is nothing to act on.
+#[derive(Debug)]
+pub(super) struct NotFound {
+    /// The failure.
+    pub(super) failure: Failure,
+    /// The last page that was looked at, if one could be.
+    pub(super) scene: Option<Arc<Scene>>,
+    /// What it says about the element.
+    pub(super) judged: Option<Judged>,
+}
+
+impl From<Failure> for NotFound {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            scene: None,
+            judged: None,
+        }
+    }
+}
+
+/// Looks for the element of the step at `place` until `deadline`.
+pub(super) async fn seek<S: Stage + Witness>(
+    replay: &Replay<'_>,
+    stage: &mut S,
+    step: &TestStep,
+    place: usize,
+    memory: &Memory,
+    deadline: Deadline,
+) -> Result<Found, Box<NotFound>> {
+    let attribute = replay.options.test_id_attribute.as_str();
+    let boxed = |failure: Failure| Box::new(NotFound::from(failure));
+    let mut scene = stage.look().await.map_err(boxed)?;
+    let mut steady: Option<(Aim, Stopwatch)> = None;
+    let mut was_shown = false;
+    let mut is_last = false;
+    loop {
+        let finder = Finder::new(&scene.state, attribute);
+        let Some(judged) = memory.judge(finder, None) else {
+            // Steps are looked at before they are played.
+            let failure = Failure::new(
+                cuecard_source::diagnostic::codes::BROWSER_STEPS,
+                "the step does not say what its element was",
+            );
+            return Err(boxed(failure));
+        };
+        let target = judged.verdict.target();
+        let found = target.and_then(|id| Some((id, Aim::at(finder, id)?)));
+        let is_certain = match (&judged.verdict, &found) {
+            (Verdict::Same(id), Some(_)) if !memory.has_moved(finder, *id) => true,
+            (verdict, Some((_, aim))) if replay.heals || matches!(verdict, Verdict::Same(_)) => {
+                let since = match &steady {
+                    Some((known, since)) if known.address == aim.address => *since,
+                    _ => Stopwatch::start(),
+                };
+                steady = Some((aim.clone(), since));
+                since.elapsed() >= STEADY || is_last
+            }
+            _ => {
+                steady = None;
+                false
+            }
+        };
+        if let (true, Some((id, aim))) = (is_certain, found) {
+            if replay.is_pictured && !was_shown && !is_in_view(&scene.state, id) {
+                // A picture is to show the element; it would be brought into view to be acted on in any case.
+                was_shown = true;
+                stage.show(&aim.address, deadline).await;
+                scene = stage.look().await.map_err(boxed)?;
+                continue;
+            }
+            let healed = match &judged.verdict {
+                Verdict::Healed(healing) => {
+                    memory.healed(finder, healing, step, place, replay.values)
+                }
+                _ => None,
+            };
+            return Ok(Found {
+                id,
+                aim,
+                judged,
+                healed,
+                scene: Arc::clone(&scene),
+            });
+        }
+        match stage.look_again(deadline).await.map_err(boxed)? {
+            Some(next) => scene = next,
+            // What was found so far is all that there is.
+            None if !is_last => is_last = true,
+            None => {
+                return Err(Box::new(NotFound {
+                    failure: judged.failure(),
+                    scene: Some(scene),
+                    judged: Some(judged),
+                }));
+            }
+        }
+    }
+}
+
+fn is_in_view(state: &DomState, id: NodeId) -> bool {
+    state
+        .element(id)
+        .is_some_and(|element| element.is_in_viewport)
+}
+
+/// Where an element is on a picture of the page, if any of it is in view.
+pub(super) fn place_of(state: &DomState, id: NodeId) -> Option<[f64; 4]> {
+    let element = state.element(id)?;
+    let proxy = element.proxy.as_ref().and_then(|xpath| {
+        state.elements().find_map(|(_, other)| {
+            (other.scope == element.scope && other.xpath == *xpath).then_some(other.rect)?
+        })
+    });
+    let rect = proxy.or(element.rect)?;
+    let (width, height) = state.page.viewport;
+    let is_in = rect.x < width
+        && rect.y < height
+        && rect.x + rect.width > 0.0
+        && rect.y + rect.height > 0.0;
+    is_in.then_some([rect.x, rect.y, rect.width, rect.height])
+}

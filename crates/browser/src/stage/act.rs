@@ -1,0 +1,417 @@
+//! Turns steps into what a browser does: the only place that does.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_browser_steps::model::{ActionKind, Direction, InputValue, WaitFor};
+use cuecard_page::dom::{DomElement, State};
+use cuecard_page::rules::is_done_already;
+use cuecard_source::diagnostic::codes;
+use cuecard_source::value::{SHORTEST_SECRET, Text, as_text};
+use reqwest::Url;
+
+use super::live::{BETWEEN, Before, LiveStage};
+use super::{Aim, Deadline, Deed, Failure, Outcome, Performed, Scene, Targets};
+use crate::error::{BrowserError, BrowserErrorKind};
+use crate::{ElementAddress, Loaded, Navigation, SearchMove, Settling};
+
+/// How many times a scroll in search of an element goes on, each way.
+const MOST_SCROLLS: usize = 50;
+
+/// How often a page is looked at after each scroll of a search.
+const LOOKS: usize = 2;
+
+/// The ways of a search: how each begins, and how it goes on.
+const SEARCH: [(SearchMove, SearchMove); 3] = [
+    (SearchMove::Mark, SearchMove::Down),
+    (SearchMove::ToMark, SearchMove::Up),
+    (SearchMove::ToTop, SearchMove::Down),
+];
+
+impl LiveStage {
+    /// Performs an action, and waits until the page is done with it.
+    pub(super) async fn act(&mut self, deed: &Deed<'_>) -> Result<Outcome, Failure> {
+        let step = deed.step;
+        let limit = deed.limits.action;
+        match step.action_type {
+            ActionKind::Navigate => {
+                let url = step.url.as_deref().unwrap_or_default();
+                return self
+                    .navigate(url, deed.wait_for, deed.settling, limit)
+                    .await;
+            }
+            ActionKind::Wait => {
+                let before = self.before();
+                let time = Duration::from_millis(step.duration_ms.unwrap_or_default());
+                tokio::time::sleep(time).await;
+                return Ok(self.outcome(before, None).await);
+            }
+            ActionKind::Extract => return self.extract(deed).await,
+            _ => {}
+        }
+        let before = self.before();
+        let expects_download = match &deed.aim {
+            Some(aim) => self.is_download(aim).await,
+            None => false,
+        };
+        match step.action_type {
+            ActionKind::Click if is_done_already(&step.description, aim(deed)?.is_open) => {}
+            ActionKind::Click | ActionKind::DoubleClick => {
+                let aim = aim(deed)?;
+                let target = aim.proxy.as_ref().unwrap_or(&aim.address);
+                let is_double = step.action_type == ActionKind::DoubleClick;
+                self.bridge.click(target, is_double, limit).await?;
+            }
+            ActionKind::Hover => {
+                let target = &aim(deed)?.address;
+                self.bridge.hover(target, limit).await?;
+            }
+            ActionKind::Input => self.input(deed).await?,
+            ActionKind::Select => self.select(deed).await?,
+            ActionKind::Press => {
+                let key = step.key.as_deref().unwrap_or_default();
+                let target = deed.aim.as_ref().map(|aim| &aim.address);
+                self.bridge.press(target, key, limit).await?;
+            }
+            ActionKind::Scroll => {
+                let direction = step.direction.unwrap_or(Direction::Down);
+                self.bridge.scroll(direction).await?;
+            }
+            ActionKind::Upload => {
+                let file = self.file(&text_of(deed))?;
+                let target = &aim(deed)?.address;
+                self.bridge.upload(target, &[file], limit).await?;
+            }
+            ActionKind::Navigate
+            | ActionKind::Wait
+            | ActionKind::Extract
+            | ActionKind::Assert
+            | ActionKind::Unknown => {
+                let word = step.action_type.word();
+                let message = format!("`{word}` is nothing that can be done on a page");
+                return Err(Failure::new(codes::BROWSER_NOT_UNDERSTOOD, message));
+            }
+        }
+        let settling = match &deed.aim {
+            Some(aim) if !aim.address.scope.is_empty() => Settling::Unwatched,
+            _ => deed.settling,
+        };
+        self.settled(before, settling, expects_download).await
+    }
+
+    /// Goes somewhere: to an address, which may hold references and be relative to the page, or through the history.
+    pub(super) async fn navigate(
+        &mut self,
+        url: &str,
+        wait_for: Option<WaitFor>,
+        settling: Settling,
+        limit: Duration,
+    ) -> Result<Outcome, Failure> {
+        let before = self.before();
+        let to = match url {
+            "back" => Navigation::Back,
+            "forward" => Navigation::Forward,
+            "reload" => Navigation::Reload,
+            url => Navigation::To(self.address(url)?),
+        };
+        let (loaded, settling) = match wait_for {
+            Some(WaitFor::DomContentLoaded) => (Loaded::Document, Settling::Document),
+            _ => (Loaded::Everything, settling),
+        };
+        if let Err(error) = self.bridge.navigate_until(&to, loaded, limit).await {
+            let failure = match self.bridge.refused() {
+                Some(refusal) => {
+                    Failure::new(codes::BROWSER_HOST, refusal.message).help(refusal.help)
+                }
+                None => error.into(),
+            };
+            return Err(self.masked(failure));
+        }
+        self.settled(before, settling, false).await
+    }
+
+    /// The whole address, which the policy allows.
+    fn address(&self, written: &str) -> Result<String, Failure> {
+        let filled = self.settings.values.text(written);
+        let (text, address) = match Url::parse(&filled.to_string()) {
+            Ok(url) => (filled, url),
+            Err(_) => {
+                let joined = Url::parse(&self.bridge.url())
+                    .and_then(|base| base.join(&filled.to_string()))
+                    .map_err(|error| {
+                        let message = format!("`{written}` is no address: {error}");
+                        Failure::new(codes::BROWSER_NAVIGATION, message)
+                            .help("write a URL, or a path that begins with `/`")
+                    })?;
+                (Text::from(joined.as_str()), joined)
+            }
+        };
+        let policy = &self.settings.policy;
+        let refused = match address.scheme() {
+            "http" | "https" => policy.url(&text).err(),
+            "about" => None,
+            "file" => match address.to_file_path() {
+                Ok(path) if !policy.limits_hosts() => policy
+                    .read_path(&Text::from(path.to_string_lossy().as_ref()))
+                    .err(),
+                _ => {
+                    let message = format!("`{written}` is on none of the hosts of `--only-hosts`");
+                    return Err(Failure::new(codes::BROWSER_HOST, message));
+                }
+            },
+            scheme => {
+                let message = format!("a page at `{scheme}:` is not opened");
+                let help = "use http, https, file or about:blank";
+                return Err(Failure::new(codes::BROWSER_HOST, message).help(help));
+            }
+        };
+        match refused {
+            Some(refusal) => {
+                Err(self
+                    .masked(Failure::new(codes::BROWSER_HOST, refusal.message).help(refusal.help)))
+            }
+            None => Ok(address.to_string()),
+        }
+    }
+
+    /// Types into a field, or ticks a box.
+    async fn input(&mut self, deed: &Deed<'_>) -> Result<(), Failure> {
+        let aim = aim(deed)?;
+        let limit = deed.limits.action;
+        if let Some(InputValue::Flag(flag)) = deed.step.input_value {
+            return match &aim.proxy {
+                None => Ok(self.bridge.set_checked(&aim.address, flag, limit).await?),
+                Some(_) if aim.is_checked == flag => Ok(()),
+                Some(label) => {
+                    self.bridge.click(label, false, limit).await?;
+                    self.is_checked(aim, flag).await
+                }
+            };
+        }
+        let written = text_of(deed);
+        let text = self.settings.values.fill(&written);
+        if self.is_secret_field(aim) && text.chars().count() >= SHORTEST_SECRET {
+            self.hide(&text);
+        }
+        match self.bridge.fill(&aim.address, &text, limit).await {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind == BrowserErrorKind::ValueRejected => {
+                Err(self.rejected(aim, &written, error).await)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What a field holds instead of what was typed; said only if nothing in it is secret.
+    async fn rejected(&mut self, aim: &Aim, written: &str, error: BrowserError) -> Failure {
+        let is_open = !self.settings.values.refers_to_secret(written) && !self.is_secret_field(aim);
+        let holds = match is_open {
+            true => self.bridge.extract(&aim.address, BETWEEN * 10).await.ok(),
+            false => None,
+        };
+        let mut failure = Failure::from(error);
+        if let Some(holds) = holds {
+            let (typed, holds) = (self.settings.values.fill(written), self.told(&holds));
+            failure.message = format!("`{typed}` was typed, but the field holds `{holds}`");
+        }
+        failure
+    }
+
+    /// Checks that a box that was ticked through its label is so.
+    async fn is_checked(&mut self, aim: &Aim, flag: bool) -> Result<(), Failure> {
+        let scene = self.peek().await?;
+        let address = &aim.address;
+        let found = scene
+            .state
+            .by_address(&address.scope, &address.xpath)
+            .and_then(|id| scene.state.element(id));
+        match found {
+            Some(element) if element.is(State::Checked) != flag => {
+                let word = if flag { "checked" } else { "unchecked" };
+                let mut failure = Failure::new(
+                    codes::BROWSER_VALUE,
+                    format!("its label was clicked, but it is not {word}"),
+                );
+                failure.has_acted = true;
+                Err(failure)
+            }
+            // A page that moved on took it with it.
+            _ => Ok(()),
+        }
+    }
+
+    async fn select(&mut self, deed: &Deed<'_>) -> Result<(), Failure> {
+        let aim = aim(deed)?;
+        let is_select = self
+            .element(aim)
+            .is_none_or(|element| element.tag_name == "select");
+        if !is_select {
+            let message = format!("{} is no list that the browser itself shows", aim.words);
+            return Err(Failure::new(codes::BROWSER_CHOICE, message)
+                .help("click it, and then click the option"));
+        }
+        let option = self.settings.values.fill(&text_of(deed));
+        Ok(self
+            .bridge
+            .select(&aim.address, &option, deed.limits.action)
+            .await?)
+    }
+
+    async fn extract(&mut self, deed: &Deed<'_>) -> Result<Outcome, Failure> {
+        let before = self.before();
+        let target = aim(deed)?;
+        let is_secret = self.is_secret_field(target);
+        let read = self
+            .bridge
+            .extract(&target.address, deed.limits.action)
+            .await?;
+        let mut outcome = self.outcome(before, None).await;
+        outcome.extracted_content = Some(match is_secret {
+            true => String::new(),
+            false => self.told(&read),
+        });
+        Ok(outcome)
+    }
+
+    /// Scrolls to an element. One that is not rendered yet is looked for by scrolling on, step by step: down from where
+    /// the page is, then up from there, then down from the top.
+    pub(super) async fn scroll_to(
+        &mut self,
+        deed: &Deed<'_>,
+        targets: &mut (dyn Targets + Send),
+    ) -> Result<Performed, Failure> {
+        let before = self.before();
+        let deadline = Deadline::after(deed.limits.action);
+        let mut scene = self.peek().await?;
+        if let Some(performed) = self.arrive(deed, targets, &scene, before).await? {
+            return Ok(performed);
+        }
+        for (place, (begin, go_on)) in SEARCH.iter().enumerate() {
+            let mut has_moved = self.bridge.search(*begin).await?;
+            for _ in 0..MOST_SCROLLS {
+                has_moved = has_moved || self.bridge.search(*go_on).await?;
+                if !has_moved || (place > 0 && deadline.is_over()) {
+                    break;
+                }
+                self.settled(before, Settling::Whole, false).await?;
+                // A list that renders what came into view may be late with it on a busy machine.
+                for look in 0..LOOKS {
+                    if look > 0 {
+                        tokio::time::sleep(BETWEEN).await;
+                    }
+                    scene = self.peek().await?;
+                    if let Some(performed) = self.arrive(deed, targets, &scene, before).await? {
+                        return Ok(performed);
+                    }
+                }
+                has_moved = false;
+            }
+        }
+        let nearest = targets.find(self.finder(&scene)).nearest;
+        let message = "there is no such element, not even after scrolling through the page";
+        let failure = Failure::new(codes::BROWSER_NOT_FOUND, message).among(nearest);
+        Err(self.masked(failure))
+    }
+
+    /// Brings the element into view, if it is on the page.
+    async fn arrive(
+        &mut self,
+        deed: &Deed<'_>,
+        targets: &mut (dyn Targets + Send),
+        scene: &Arc<Scene>,
+        before: Before,
+    ) -> Result<Option<Performed>, Failure> {
+        let sought = targets.find(self.finder(scene));
+        if let Some(problem) = sought.problem {
+            return Err(self.masked(*problem));
+        }
+        let found = sought.elements.first();
+        let Some(element) = found.and_then(|&id| scene.state.element(id)) else {
+            return Ok(None);
+        };
+        let address = ElementAddress::of(element);
+        let scrolled = self.bridge.scroll_to(&address, deed.limits.action).await;
+        scrolled.map_err(|error| self.masked(error.into()))?;
+        let outcome = self.settled(before, Settling::Whole, false).await?;
+        // Where it is has changed, and what stands around it.
+        let after = self.peek().await?;
+        let is_there = targets.find(self.finder(&after)).elements.len() == 1;
+        Ok(Some(Performed {
+            outcome,
+            scene: Some(if is_there { after } else { Arc::clone(scene) }),
+        }))
+    }
+
+    /// The file that may be uploaded.
+    fn file(&self, written: &str) -> Result<PathBuf, Failure> {
+        let refused = |message: String| Failure::new(codes::BROWSER_FILE, message);
+        let text = self.settings.values.text(written);
+        let path = self
+            .settings
+            .policy
+            .read_path(&text)
+            .map_err(|refusal| refused(refusal.message).help(refusal.help))?;
+        let real = path
+            .canonicalize()
+            .map_err(|error| refused(format!("`{written}` can't be read: {error}")))?;
+        let root = self
+            .settings
+            .root
+            .canonicalize()
+            .map_err(|error| refused(format!("the root can't be read: {error}")))?;
+        match real.starts_with(&root) {
+            true if real.is_file() => Ok(real),
+            true => Err(refused(format!("`{written}` is no file"))),
+            false => Err(refused(format!("`{written}` is outside of the root"))
+                .help("name a folder that it is in with --root")),
+        }
+    }
+
+    /// The element of a deed, as it was when it was looked at.
+    fn element(&self, aim: &Aim) -> Option<&DomElement> {
+        let scene: &Arc<_> = self.last.as_ref()?;
+        let id = scene
+            .state
+            .by_address(&aim.address.scope, &aim.address.xpath)?;
+        scene.state.element(id)
+    }
+
+    /// Whether nobody may read what a field holds.
+    fn is_secret_field(&self, aim: &Aim) -> bool {
+        self.element(aim)
+            .is_some_and(|element| element.filled.is_some())
+    }
+
+    /// Whether a click gives a file instead of a page. Asked only of links.
+    async fn is_download(&mut self, aim: &Aim) -> bool {
+        let scene = self.last.clone();
+        let is_link = scene.as_ref().is_some_and(|scene| {
+            let state = &scene.state;
+            state
+                .by_address(&aim.address.scope, &aim.address.xpath)
+                .is_some_and(|id| {
+                    let is_link = |element: &DomElement| element.tag_name == "a";
+                    state.element(id).is_some_and(is_link)
+                        || state.ancestor_elements(id).any(|(_, outer)| is_link(outer))
+                })
+        });
+        is_link && self.bridge.gives_file(&aim.address).await
+    }
+}
+
+fn aim<'d>(deed: &'d Deed<'_>) -> Result<&'d Aim, Failure> {
+    deed.aim.as_ref().ok_or_else(|| {
+        let message = format!("`{}` needs an element", deed.step.action_type.word());
+        Failure::new(codes::BROWSER_NOT_FOUND, message)
+    })
+}
+
+/// What is typed, chosen or uploaded, with references as they stand.
+fn text_of(deed: &Deed<'_>) -> String {
+    deed.step
+        .input_value
+        .as_ref()
+        .map(|value| as_text(&value.to_json()).into_owned())
+        .unwrap_or_default()
+}

@@ -1,0 +1,104 @@
+//! What is to be done: a step with its element and how long it may take.
+
+use std::time::Duration;
+
+use cuecard_browser_steps::model::{InputValue, IntermediateStep, WaitFor};
+use cuecard_page::dom::{DomElement, NodeId, State};
+use cuecard_page::selector::Finder;
+use cuecard_source::value::Json;
+use serde_json::json;
+
+use crate::{ElementAddress, Settling};
+
+/// One thing to do. References in it are filled in when it is done; as long as it is a deed, it holds no secret.
+#[derive(Debug, Clone)]
+pub struct Deed<'a> {
+    /// What is to be done. Its `target` is not looked at.
+    pub step: &'a IntermediateStep,
+    /// The element that is acted on. None for assertions, whose elements are found on each state.
+    pub aim: Option<Aim>,
+    /// How long it may take.
+    pub limits: Limits,
+    /// What a navigation waits for; that it has loaded everything if absent.
+    pub wait_for: Option<WaitFor>,
+    /// How long the page is waited for afterwards, but for navigations.
+    pub settling: Settling,
+}
+
+/// How long a deed may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// An action, until it can be done.
+    pub action: Duration,
+    /// An assertion, until it holds.
+    pub assertion: Duration,
+}
+
+/// The element of a deed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Aim {
+    /// Where it is.
+    pub address: ElementAddress,
+    /// Where the label is that is clicked in its place, for a checkbox, radio or file input that can't be seen.
+    pub proxy: Option<ElementAddress>,
+    /// Whether it is checked.
+    pub is_checked: bool,
+    /// Whether it is open, if it folds.
+    pub is_open: Option<bool>,
+    /// What messages call it: `button "Log in"`.
+    pub words: String,
+}
+
+impl Aim {
+    /// An element of a state.
+    pub fn at(finder: Finder<'_>, id: NodeId) -> Option<Self> {
+        let element: &DomElement = finder.state.element(id)?;
+        let address = ElementAddress::of(element);
+        Some(Self {
+            proxy: element.proxy.as_ref().map(|xpath| ElementAddress {
+                scope: address.scope.clone(),
+                xpath: xpath.clone(),
+            }),
+            address,
+            is_checked: element.is(State::Checked),
+            is_open: (element.is(State::Expanded) || element.is(State::Collapsed))
+                .then(|| element.is(State::Expanded)),
+            words: finder.in_words(id),
+        })
+    }
+}
+
+impl Deed<'_> {
+    /// The deed in JSON, with references instead of values: what a recording knows it by.
+    pub fn to_json(&self) -> Json {
+        let step = self.step;
+        let mut told = json!({"action": step.action_type.word()});
+        let mut put = |key: &str, value: Option<Json>| {
+            if let Some(value) = value {
+                told[key] = value;
+            }
+        };
+        put(
+            "target",
+            self.aim.as_ref().map(|aim| json!(aim.address.selector())),
+        );
+        put("value", step.input_value.as_ref().map(InputValue::to_json));
+        put("url", step.url.as_ref().map(|url| json!(url)));
+        put("key", step.key.as_ref().map(|key| json!(key)));
+        put("direction", step.direction.map(|way| json!(way.word())));
+        put("durationMs", step.duration_ms.map(|time| json!(time)));
+        put(
+            "assertion",
+            step.assertion.as_ref().map(|assertion| {
+                json!({
+                    "kind": assertion.kind.word(),
+                    "expected": assertion.expected,
+                    "negate": assertion.negate,
+                    "match": assertion.matching.word(),
+                    "compare": assertion.compare.word(),
+                })
+            }),
+        );
+        told
+    }
+}

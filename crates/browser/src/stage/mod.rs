@@ -1,0 +1,136 @@
+//! Where steps are performed: a browser, or the recording of one.
+//!
+//! A [`Stage`] opens a page, says what is on it, and performs one deed at a time. [`LiveStage`] is a browser: the only
+//! place that turns steps into what a browser does. Everything that comes back can be written and read as JSON, so a
+//! recording of a stage is played as another stage, with neither browser nor clock.
+
+mod act;
+mod assert;
+mod deed;
+mod live;
+mod outcome;
+mod sightings;
+mod targets;
+mod values;
+
+pub use deed::{Aim, Deed, Limits};
+pub use live::{LiveStage, StageSettings};
+pub use outcome::{DialogTold, DownloadTold, Failure, Outcome, Performed, Scene};
+pub use targets::{ByIdentity, ByPhrase, ambiguous, with_values};
+pub use values::Values;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_page::dom::NodeId;
+use cuecard_page::selector::Finder;
+
+use crate::Settling;
+use cuecard_runtime::clock::Stopwatch;
+
+/// Performs steps on a page.
+///
+/// A caller asks for one thing after the other, and its questions depend on nothing but the answers: so a recording
+/// of the answers, in their order, answers the same caller again.
+pub trait Stage: Send {
+    /// Opens the first page, and waits for it as `settling` says. `url` may hold references.
+    fn open(
+        &mut self,
+        url: &str,
+        settling: Settling,
+        deadline: Deadline,
+    ) -> impl Future<Output = Result<Outcome, Failure>> + Send;
+
+    /// The page as it is now, before a step: what is new on it is new since the last such look. Secrets are taken out
+    /// of it.
+    fn look(&mut self) -> impl Future<Output = Result<Arc<Scene>, Failure>> + Send;
+
+    /// The page a moment later: for what is not there yet. None once the deadline is over.
+    fn look_again(
+        &mut self,
+        deadline: Deadline,
+    ) -> impl Future<Output = Result<Option<Arc<Scene>>, Failure>> + Send;
+
+    /// Performs one deed, and waits until the page is done with it. What was dispatched is never dispatched again.
+    ///
+    /// An assertion, and a wait until something holds, is judged on each new state until it holds or its time is up;
+    /// `targets` says on each which elements it is about. A scroll to an element goes on until `targets` finds one.
+    fn perform(
+        &mut self,
+        deed: &Deed<'_>,
+        targets: &mut (dyn Targets + Send),
+    ) -> impl Future<Output = Result<Performed, Failure>> + Send;
+}
+
+/// Finds the elements of a deed on each new state: by the words of a sentence, or by what is remembered of them.
+pub trait Targets {
+    /// The elements on this state.
+    fn find(&mut self, finder: Finder<'_>) -> Sought;
+
+    /// Whether it looks like an element that was seen earlier in the run, by role and name. For what is asserted to
+    /// be hidden.
+    fn is_like(&self, role: &str, name: &str) -> bool;
+}
+
+/// What was found on one state.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sought {
+    /// The elements that are meant: none if nothing fits, several only for a count.
+    pub elements: Vec<NodeId>,
+    /// What comes near, in words, if nothing fits.
+    pub nearest: Vec<String>,
+    /// Why nothing can be judged on this state, such as that several elements could be meant. It is the failure when
+    /// it stays so.
+    pub problem: Option<Box<Failure>>,
+}
+
+/// For deeds that are about no element.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoTargets;
+
+impl Targets for NoTargets {
+    fn find(&mut self, _: Finder<'_>) -> Sought {
+        Sought::default()
+    }
+
+    fn is_like(&self, _: &str, _: &str) -> bool {
+        false
+    }
+}
+
+/// How long something may still take.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline {
+    began: Stopwatch,
+    limit: Duration,
+}
+
+impl Deadline {
+    /// So long from now on.
+    pub fn after(limit: Duration) -> Self {
+        Self {
+            began: Stopwatch::start(),
+            limit,
+        }
+    }
+
+    /// What is left; nothing once it is over.
+    pub fn left(&self) -> Duration {
+        self.limit.saturating_sub(self.began.elapsed())
+    }
+
+    /// Whether nothing is left.
+    pub fn is_over(&self) -> bool {
+        self.left().is_zero()
+    }
+
+    /// The earlier of this one and so long from now on.
+    pub fn and(&self, limit: Duration) -> Self {
+        Self::after(self.left().min(limit))
+    }
+
+    /// The whole time that it gives, for messages.
+    pub fn limit(&self) -> Duration {
+        self.limit
+    }
+}

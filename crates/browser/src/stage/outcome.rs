@@ -1,0 +1,247 @@
+//! What came of a deed.
+
+use std::fmt;
+
+use cuecard_browser_steps::model::{Observed, ObservedDialog, ObservedDownload};
+use cuecard_page::dom::DomState;
+use cuecard_source::diagnostic::{Code, codes};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{BrowserError, BrowserErrorKind};
+
+/// The page at one moment.
+#[derive(Debug, Clone)]
+pub struct Scene {
+    /// What is on it. Secrets are masked.
+    pub state: DomState,
+}
+
+/// A deed that was performed.
+#[derive(Debug, Clone)]
+pub struct Performed {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// The state on which an assertion was judged, or a scroll to an element ended. None after other deeds: ask the
+    /// stage.
+    pub scene: Option<std::sync::Arc<Scene>>,
+}
+
+/// What was seen after a deed. Secrets are masked.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Outcome {
+    /// The address of the page.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub url: String,
+    /// Its title.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// How the wait for the page ended: a word of [`crate::Settled`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settle: Option<String>,
+    /// The text that was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extracted_content: Option<String>,
+    /// The tab in which it was done, from 0.
+    pub tab: usize,
+    /// Dialogs that opened.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dialogs: Vec<DialogTold>,
+    /// Files that came.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub downloads: Vec<DownloadTold>,
+    /// What deserves a second look.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// A dialog that the page opened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DialogTold {
+    /// `alert`, `confirm`, `prompt` or `beforeunload`.
+    pub kind: String,
+    /// What it said.
+    pub message: String,
+    /// Whether it was answered with yes.
+    pub accepted: bool,
+    /// What a prompt suggests as the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_value: Option<String>,
+}
+
+/// A file that the page gave; it is in the folder for downloads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DownloadTold {
+    /// The name that the page gave it.
+    pub name: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its SHA-256, in hexadecimal.
+    pub sha256: String,
+}
+
+impl Outcome {
+    /// As steps keep it.
+    pub fn observed(&self) -> Observed {
+        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        Observed {
+            url: text(&self.url),
+            title: text(&self.title),
+            settle: self.settle.clone(),
+            extracted_content: self.extracted_content.clone(),
+            cut: None,
+            dialogs: self
+                .dialogs
+                .iter()
+                .map(|dialog| ObservedDialog {
+                    kind: dialog.kind.clone(),
+                    message: dialog.message.clone(),
+                    accepted: dialog.accepted,
+                    default_value: dialog.default_value.clone(),
+                })
+                .collect(),
+            downloads: self
+                .downloads
+                .iter()
+                .map(|download| ObservedDownload {
+                    name: download.name.clone(),
+                    size: download.size,
+                    sha256: download.sha256.clone(),
+                })
+                .collect(),
+            warnings: self.warnings.clone(),
+        }
+    }
+}
+
+/// Why a deed could not be done. Secrets are masked.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Failure {
+    /// The code, such as `B-element_covered`.
+    pub code: String,
+    /// What happened: a fragment in lower case.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    /// The call to Playwright that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// The selector that the call used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selector: Option<String>,
+    /// What a model's side said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_error: Option<String>,
+    /// The elements that could be meant, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<String>,
+    /// More than most readers want: every reply of a model, the driver's own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
+    /// Whether something may have been done to the page before it failed; then it must not be tried again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_acted: bool,
+    /// Whether the page put another element in the place of the one that was looked at: then it is looked for again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub was_replaced: bool,
+}
+
+impl Failure {
+    /// A failure before anything was done.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code: code.name().to_owned(),
+            message: message.into(),
+            ..Self::default()
+        }
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// With the elements that could be meant.
+    #[must_use]
+    pub fn among(mut self, candidates: Vec<String>) -> Self {
+        self.candidates = candidates;
+        self
+    }
+
+    /// Whether it has this code.
+    pub fn is(&self, code: Code) -> bool {
+        self.code == code.name()
+    }
+
+    /// How often an element is looked for again that the page replaced before anything was done with it.
+    pub const MOST_REPLACED: u32 = 20;
+
+    /// Whether nothing can be done any more: the browser is gone, or never was there.
+    pub fn is_final(&self) -> bool {
+        [
+            codes::BROWSER_UNAVAILABLE,
+            codes::BROWSER_LOST,
+            codes::BROWSER_CRASHED,
+        ]
+        .iter()
+        .any(|&code| self.is(code))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<BrowserError> for Failure {
+    fn from(error: BrowserError) -> Self {
+        Self {
+            code: code_of(error.kind).name().to_owned(),
+            message: error.message,
+            help: error.help,
+            call: error.call.map(str::to_owned),
+            selector: error.selector,
+            has_acted: matches!(
+                error.kind,
+                BrowserErrorKind::ValueRejected
+                    // Nothing says why it took so long: something may have been dispatched.
+                    | BrowserErrorKind::Timeout
+                    | BrowserErrorKind::DialogBlocked
+                    | BrowserErrorKind::PageCrashed
+                    | BrowserErrorKind::BrowserLost
+            ),
+            was_replaced: error.kind == BrowserErrorKind::ElementReplaced,
+            ..Self::default()
+        }
+    }
+}
+
+/// The code of a kind of error.
+fn code_of(kind: BrowserErrorKind) -> Code {
+    match kind {
+        BrowserErrorKind::Unavailable => codes::BROWSER_UNAVAILABLE,
+        BrowserErrorKind::NavigationFailed => codes::BROWSER_NAVIGATION,
+        BrowserErrorKind::Timeout => codes::BROWSER_TIMEOUT,
+        BrowserErrorKind::ElementNotFound | BrowserErrorKind::ElementReplaced => {
+            codes::BROWSER_NOT_FOUND
+        }
+        BrowserErrorKind::ElementCovered => codes::BROWSER_COVERED,
+        BrowserErrorKind::ElementDisabled => codes::BROWSER_DISABLED,
+        BrowserErrorKind::NotEditable => codes::BROWSER_NOT_EDITABLE,
+        BrowserErrorKind::ValueRejected => codes::BROWSER_VALUE,
+        BrowserErrorKind::OptionNotFound => codes::BROWSER_CHOICE,
+        BrowserErrorKind::DialogBlocked => codes::BROWSER_DIALOG,
+        BrowserErrorKind::PageCrashed => codes::BROWSER_CRASHED,
+        BrowserErrorKind::BrowserLost => codes::BROWSER_LOST,
+        BrowserErrorKind::PageTooLarge => codes::BROWSER_PAGE_TOO_LARGE,
+    }
+}

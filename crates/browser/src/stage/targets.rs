@@ -1,0 +1,147 @@
+//! How the elements of a deed are found on each new state: by words, or by what is remembered.
+
+use cuecard_browser_steps::model::{AssertKind, Fingerprint};
+use cuecard_page::identity::{Remembered, Verdict};
+use cuecard_page::rules::{Intent, Translation, Understanding, understand};
+use cuecard_page::selector::{Finder, Selector};
+use cuecard_source::diagnostic::codes;
+
+use super::{Failure, Sought, Targets, Values};
+
+/// Finds elements by the words of a sentence.
+#[derive(Debug, Clone)]
+pub struct ByPhrase {
+    intent: Intent,
+}
+
+impl ByPhrase {
+    /// By the words of a sentence that was read. Its names have values in the place of references.
+    pub fn new(intent: Intent) -> Self {
+        Self { intent }
+    }
+
+    /// By the words of a sentence, if the rules can read it.
+    pub fn of(sentence: &str, values: &Values) -> Option<Self> {
+        match understand(sentence) {
+            Understanding::Understood(intent) => Some(Self::new(with_values(*intent, values))),
+            Understanding::NotUnderstood { .. } | Understanding::Compound { .. } => None,
+        }
+    }
+}
+
+impl Targets for ByPhrase {
+    fn find(&mut self, finder: Finder<'_>) -> Sought {
+        let Some(phrase) = &self.intent.phrase else {
+            return Sought::default();
+        };
+        // With its row a button is not visible any more, but nobody counts what is in a row that isn't there.
+        let assertion = self.intent.step.assertion.as_ref();
+        let is_count = assertion.is_some_and(|assertion| assertion.kind == AssertKind::Count);
+        let within = phrase.within.as_ref();
+        let needs_place = is_count || within.is_some_and(|within| within.name.is_none());
+        let unclear = needs_place.then(|| finder.unclear_place(phrase)).flatten();
+        if let Some(unclear) = unclear {
+            let failure = Failure::new(codes::BROWSER_NOT_FOUND, unclear.to_string());
+            return Sought {
+                problem: Some(Box::new(
+                    failure.help("say by its name or heading where it is"),
+                )),
+                ..Sought::default()
+            };
+        }
+        match finder.resolve(&self.intent) {
+            // Of a count all are meant, and not only the first.
+            Translation::Step { target, .. } => Sought {
+                elements: match finder.meant(phrase, self.intent.pool) {
+                    Ok(found) => found.elements,
+                    Err(_) => target.into_iter().collect(),
+                },
+                ..Sought::default()
+            },
+            Translation::Ambiguous { words, say, .. } => Sought {
+                problem: Some(Box::new(ambiguous(words, say.as_deref()))),
+                ..Sought::default()
+            },
+            Translation::NotFound(found) => Sought {
+                nearest: found.nearest,
+                ..Sought::default()
+            },
+            // The sentence was read already.
+            Translation::NotUnderstood { .. } | Translation::Compound { .. } => Sought::default(),
+        }
+    }
+
+    fn is_like(&self, role: &str, name: &str) -> bool {
+        self.intent.phrase.as_ref().is_some_and(|phrase| {
+            phrase
+                .role
+                .is_none_or(|wanted| wanted.roles().contains(&role))
+                && name.to_lowercase().contains(&phrase.name.to_lowercase())
+        })
+    }
+}
+
+/// An intent whose names have values in the place of references.
+pub fn with_values(mut intent: Intent, values: &Values) -> Intent {
+    intent.phrase = intent
+        .phrase
+        .map(|phrase| phrase.with_texts(&mut |text| values.in_words(text)));
+    intent
+}
+
+/// Several elements could be meant. `say` are words that would mean the first of them.
+pub fn ambiguous(words: Vec<String>, say: Option<&str>) -> Failure {
+    let count = words.len();
+    let message = match count {
+        1 => "the words are only a part of a name: nothing was done".to_owned(),
+        _ => format!("{count} elements could be meant: nothing was done"),
+    };
+    let failure = Failure::new(codes::BROWSER_AMBIGUOUS, message).among(words);
+    match say {
+        Some(say) => failure.help(format!("say which: {say}")),
+        None => failure.help("say in which section, dialog or row it is, or give it a test id"),
+    }
+}
+
+/// Finds an element by what is remembered of it. Only the same one is found: never one that merely comes near.
+#[derive(Debug, Clone)]
+pub struct ByIdentity {
+    /// Its selectors, the most lasting first.
+    pub selectors: Vec<Selector>,
+    /// What it was.
+    pub fingerprint: Fingerprint,
+}
+
+impl Targets for ByIdentity {
+    fn find(&mut self, finder: Finder<'_>) -> Sought {
+        let remembered = Remembered {
+            selectors: &self.selectors,
+            fingerprint: &self.fingerprint,
+        };
+        let words = |scored: Vec<cuecard_page::identity::Scored>| {
+            scored.into_iter().map(|scored| scored.words).collect()
+        };
+        match finder.verdict(remembered) {
+            Verdict::Same(id) => Sought {
+                elements: vec![id],
+                ..Sought::default()
+            },
+            Verdict::Ambiguous { candidates } => Sought {
+                problem: Some(Box::new(ambiguous(words(candidates), None))),
+                ..Sought::default()
+            },
+            Verdict::WrongTarget { nearest, .. } | Verdict::Gone { nearest } => Sought {
+                nearest: words(nearest),
+                ..Sought::default()
+            },
+            Verdict::Healed(healing) => Sought {
+                nearest: vec![finder.in_words(healing.target)],
+                ..Sought::default()
+            },
+        }
+    }
+
+    fn is_like(&self, role: &str, name: &str) -> bool {
+        role == self.fingerprint.role && name.to_lowercase() == self.fingerprint.name.to_lowercase()
+    }
+}

@@ -1,0 +1,183 @@
+//! The values of variables and secrets: filled in at the moment of use, and taken out of all that comes back.
+
+use cuecard_browser_steps::model::BrowserAssertion;
+use cuecard_page::{with_references, without_references};
+use cuecard_source::value::{Json, Origin, Piece, Redactor, Text};
+
+/// Stands where a secret stood.
+pub(super) const MASK: &str = "***";
+
+/// Values by name.
+#[derive(Clone, Default)]
+pub struct Values {
+    variables: Vec<(String, String)>,
+    secrets: Vec<(String, String)>,
+    redactor: Redactor,
+}
+
+/// Names only: values may be secret.
+impl std::fmt::Debug for Values {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = |values: &[(String, String)]| -> Vec<String> {
+            values.iter().map(|(name, _)| name.clone()).collect()
+        };
+        formatter
+            .debug_struct("Values")
+            .field("variables", &names(&self.variables))
+            .field("secrets", &names(&self.secrets))
+            .finish()
+    }
+}
+
+impl Values {
+    /// Values of variables, and of secrets, each with its name.
+    pub fn new(variables: Vec<(String, String)>, secrets: Vec<(String, String)>) -> Self {
+        Self {
+            redactor: Redactor::new(secrets.iter().map(|(_, value)| value.clone())),
+            variables,
+            secrets,
+        }
+    }
+
+    /// Learns something that must not be told though it has no name, such as a password that stands in a sentence.
+    pub fn hide(&mut self, text: &str) {
+        self.redactor.add([text.to_owned()]);
+    }
+
+    /// Gives each of these secrets that has no value one that stands nowhere, so that references to them mean the same
+    /// as with their values. For recordings, where nothing is typed.
+    pub fn stand_in(&mut self, secrets: &[String]) {
+        for name in secrets {
+            if self.secrets.iter().all(|(known, _)| known != name) {
+                let value = format!("\u{1}{name}\u{1}");
+                self.redactor.add([value.clone()]);
+                self.secrets.push((name.clone(), value));
+            }
+        }
+    }
+
+    /// The variables, without the secrets.
+    pub fn variables(&self) -> &[(String, String)] {
+        &self.variables
+    }
+
+    /// What takes secrets out.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// A text as it would stand on a page whose secrets are masked: with values for references, and the mask for
+    /// secrets. For words that are compared with a state.
+    pub fn in_words(&self, text: &str) -> String {
+        self.mask(&self.fill(text))
+    }
+
+    /// An assertion with values for references.
+    pub(crate) fn assertion(&self, assertion: &BrowserAssertion) -> BrowserAssertion {
+        let expected = assertion.expected.as_ref().map(|expected| match expected {
+            Json::String(text) => Json::String(self.in_words(text)),
+            other => other.clone(),
+        });
+        BrowserAssertion {
+            expected,
+            ..assertion.clone()
+        }
+    }
+
+    /// A text with every value in the place of its reference, to be typed or opened. It may hold secrets.
+    pub fn fill(&self, text: &str) -> String {
+        let all: Vec<(String, String)> = self
+            .variables
+            .iter()
+            .chain(&self.secrets)
+            .cloned()
+            .collect();
+        without_references(text, &all)
+    }
+
+    /// The same for the policy: what came from a secret is not shown in its messages.
+    pub fn text(&self, text: &str) -> Text {
+        Text::new(vec![Piece {
+            text: self.fill(text),
+            origin: match self.refers_to_secret(text) {
+                true => Origin::Secret,
+                false => Origin::Author,
+            },
+            reference: None,
+        }])
+    }
+
+    /// Whether a text refers to a secret.
+    pub fn refers_to_secret(&self, text: &str) -> bool {
+        self.fill(text) != without_references(text, &self.variables)
+    }
+
+    /// A text that came from a page, with references where values of variables stand.
+    pub fn with_references(&self, text: &str) -> String {
+        with_references(text, &self.variables)
+    }
+
+    /// A text that an author wrote, with the reference to each secret whose value stands in it.
+    pub fn named(&self, text: &str) -> String {
+        let mut longest_first: Vec<&(String, String)> = self.secrets.iter().collect();
+        longest_first.sort_by_key(|(name, value)| (std::cmp::Reverse(value.len()), name.clone()));
+        let mut written = text.to_owned();
+        for (name, value) in longest_first {
+            if !value.is_empty() {
+                written = written.replace(value.as_str(), &format!("{{{{{name}}}}}"));
+            }
+        }
+        written
+    }
+
+    /// A text that came from a page, with secrets masked.
+    pub fn mask(&self, text: &str) -> String {
+        self.redactor.text_with(text, MASK).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values() -> Values {
+        let pairs = |pairs: &[(&str, &str)]| {
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
+        };
+        Values::new(
+            pairs(&[("USER", "ana")]),
+            pairs(&[("PIN", "hunter2"), ("LONG", "hunter2-and-more")]),
+        )
+    }
+
+    #[test]
+    fn what_is_typed_has_values_and_what_is_compared_has_masks() {
+        let values = values();
+        assert_eq!(values.fill("{{USER}}:{{ PIN }}"), "ana:hunter2");
+        assert_eq!(values.in_words("{{USER}}:{{PIN}}"), "ana:***");
+        assert!(values.refers_to_secret("x{{PIN}}") && !values.refers_to_secret("{{USER}}"));
+        assert_eq!(values.mask("say hunter2"), "say ***");
+        assert_eq!(values.with_references("Hello ana"), "Hello {{USER}}");
+        assert_eq!(values.named("hunter2-and-more hunter2"), "{{LONG}} {{PIN}}");
+    }
+
+    #[test]
+    fn a_secret_is_shown_neither_for_debugging_nor_by_the_policy() {
+        let mut values = values();
+        values.hide("open sesame");
+        assert_eq!(values.mask("open sesame!"), "***!");
+        let shown = format!("{values:?}");
+        assert!(
+            shown.contains("PIN") && !shown.contains("hunter2"),
+            "{shown}"
+        );
+        assert_eq!(
+            values.text("http://{{PIN}}/").pieces()[0].origin,
+            Origin::Secret
+        );
+        assert_eq!(values.text("http://a/").pieces()[0].origin, Origin::Author);
+    }
+}

@@ -1,0 +1,108 @@
+//! The three programs that a browser session needs: Node, Playwright's driver, a browser.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::error::{BrowserError, BrowserErrorKind};
+use cuecard_runtime::browsers::{self, installed_folder};
+use cuecard_runtime::programs::{Programs, Thing, may_run};
+
+/// Where each program is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrowserTools {
+    /// Node itself.
+    pub node: PathBuf,
+    /// The folder of `playwright-core`.
+    pub driver: PathBuf,
+    /// Chrome or Chromium. Not needed for a browser that runs already.
+    pub browser: Option<PathBuf>,
+    /// The environment that children may inherit from.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// Where to look.
+#[derive(Debug, Clone, Copy)]
+pub struct Looked<'a> {
+    /// The environment, a snapshot.
+    pub environment: &'a [(OsString, OsString)],
+    /// The working directory; absolute.
+    pub working_directory: &'a Path,
+    /// The browser that the user named.
+    pub browser: Option<&'a Path>,
+    /// Whether a browser is needed: not when one runs already.
+    pub needs_browser: bool,
+}
+
+impl BrowserTools {
+    /// Finds the programs.
+    ///
+    /// # Errors
+    /// When one is missing: what was looked for and where, and the command that brings it.
+    pub fn find(looked: &Looked<'_>) -> Result<Self, BrowserError> {
+        let programs = Programs {
+            environment: looked.environment,
+        };
+        let missing = |message: String| BrowserError::new(BrowserErrorKind::Unavailable, message);
+        let node = programs.find("node").ok_or_else(|| {
+            missing("no `node` in PATH, which the driver for browsers runs on".to_owned())
+                .help(programs.install(Thing::Node))
+        })?;
+        let driver = browsers::driver(looked.environment, looked.working_directory, Some(&node));
+        let (driver, _) = driver.ok_or_else(|| {
+            let place = installed_folder(looked.environment).map_or_else(String::new, |folder| {
+                format!(", nor in `{}`", folder.display())
+            });
+            missing(format!(
+                "no `playwright-core` in the project's `node_modules` or beside node{place}"
+            ))
+            .help("cuecard browser install")
+        })?;
+        let browser = match looked.browser {
+            Some(browser) if may_run(browser) => Some(browser.to_owned()),
+            Some(browser) => {
+                return Err(missing(format!(
+                    "the browser `{}` is no program that can be run",
+                    browser.display()
+                )));
+            }
+            None if !looked.needs_browser => None,
+            None => Some(browsers::find(&programs).ok_or_else(|| {
+                missing(
+                    "no Chrome or Chromium in PATH or where Playwright downloads them".to_owned(),
+                )
+                .help(programs.install(Thing::Browser))
+            })?),
+        };
+        Ok(Self {
+            node,
+            driver,
+            browser,
+            environment: looked.environment.to_vec(),
+        })
+    }
+
+    /// The script of the driver that Node runs.
+    pub(super) fn script(&self) -> PathBuf {
+        self.driver.join("cli.js")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named_with_the_command_that_brings_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let looked = Looked {
+            environment: &[],
+            working_directory: folder.path(),
+            browser: None,
+            needs_browser: true,
+        };
+        let error = BrowserTools::find(&looked).expect_err("there is nothing");
+        assert_eq!(error.kind, BrowserErrorKind::Unavailable);
+        assert!(error.message.contains("`node`"), "{error}");
+        assert!(error.help.is_some());
+    }
+}

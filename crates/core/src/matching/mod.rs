@@ -1,9 +1,0 @@
-//! Does what arrived hold or fit, and if not, why; and in what two things differ. Checks and assertions share them.
-
-mod compare;
-mod difference;
-mod predicate;
-
-pub use compare::{Incomparable, compare, equal, equal_by, is_same_json, is_true};
-pub use difference::{DifferentLine, different_lines, equal_ranges, likeness};
-pub use predicate::{MOST_MISFITS, Misfit, Predicate, regex_reason, schema_validator};

@@ -1,0 +1,625 @@
+//! Whether the last answer has the form that was asked for.
+
+use serde_json::json;
+
+use super::Finding;
+use super::blocks::{Block, Item, Line, Marker, blocks, items, lines, tables};
+use super::output::empty_help;
+use super::sentences::count_sentences;
+use super::values::Schema;
+use super::view::{View, dotted};
+use super::words::{as_count, brief, count_of, excerpt};
+use crate::model::OutputFormat;
+use cuecard_source::value::{Json, cut, kind_name};
+
+pub(super) fn matches_format(format: &OutputFormat, view: &View<'_>) -> Finding {
+    let refs = view.output_ref();
+    if view.output_is_empty() {
+        return Finding::fails("the output is empty, so it has no form")
+            .observed(json!({"output": ""}))
+            .help(empty_help(view))
+            .refs(refs);
+    }
+    let output = view.output();
+    let lines = lines(output);
+    let form = match format {
+        OutputFormat::BulletList {
+            min,
+            max,
+            max_sentences,
+        } => bullet_list(&lines, *min, *max, *max_sentences),
+        OutputFormat::NumberedList { min, max } => numbered_list(&lines, *min, *max),
+        OutputFormat::Paragraphs { exact, min, max } => paragraphs(&lines, *exact, *min, *max),
+        OutputFormat::Json {
+            required_keys,
+            json_schema,
+        } => json_document(output, required_keys, json_schema.as_ref()),
+        OutputFormat::MarkdownTable => markdown_table(&lines),
+        OutputFormat::SingleLine => single_line(output),
+    };
+    let mut observed = form.observed;
+    if form.broken.is_empty() {
+        return Finding::holds(form.found).observed(observed).refs(refs);
+    }
+    if let Json::Object(members) = &mut observed {
+        members.insert("output".to_owned(), excerpt(output));
+    }
+    let finding = Finding::fails(form.broken.join("; "))
+        .observed(observed)
+        .refs(refs);
+    finding.help(form.help.unwrap_or_else(|| {
+        let beginning = cut(output.trim_start(), 100);
+        format!("the output begins with {}", brief(&Json::from(&*beginning)))
+    }))
+}
+
+/// What a text is, and what of that is not as asked.
+struct Form {
+    found: String,
+    broken: Vec<String>,
+    observed: Json,
+    help: Option<String>,
+}
+
+/// Says if a count is out of bounds. What is certain counts towards the least, what is possible towards the most.
+fn out_of_bounds(
+    certain: usize,
+    possible: usize,
+    min: Option<usize>,
+    max: Option<usize>,
+    noun: &str,
+) -> Option<String> {
+    let words = |count| count_of(as_count(count), noun);
+    match (min, max) {
+        (Some(min), Some(max)) if min == max && (certain < min || possible > max) => {
+            let count = if certain < min { certain } else { possible };
+            Some(format!("{}, expected {min}", words(count)))
+        }
+        (Some(min), _) if certain < min => {
+            Some(format!("{}, expected {min} at least", words(certain)))
+        }
+        (_, Some(max)) if possible > max => {
+            Some(format!("{}, expected {max} at most", words(possible)))
+        }
+        _ => None,
+    }
+}
+
+/// Bullets inside other items count towards the most, not towards the least.
+fn bullet_list(
+    lines: &[Line<'_>],
+    min: Option<usize>,
+    max: Option<usize>,
+    max_sentences: Option<usize>,
+) -> Form {
+    let all = items(lines);
+    let bullets: Vec<&Item> = all
+        .iter()
+        .filter(|item| item.marker == Marker::Bullet)
+        .collect();
+    let at_top = bullets.iter().filter(|item| item.depth == 0).count();
+    let mut broken = Vec::new();
+    let mut help = None;
+    if bullets.is_empty() {
+        broken.push("the output has no bullet".to_owned());
+        help = Some(if all.is_empty() {
+            "a bullet is a line that begins with `-`, `*`, `+` or `•`, a space and a text, outside code"
+                .to_owned()
+        } else {
+            "it is a numbered list: ask for `numbered_list`, or for bullets in the prompt"
+                .to_owned()
+        });
+    } else {
+        let at_least = min.unwrap_or(1).max(1);
+        if let Some(text) = out_of_bounds(at_top, bullets.len(), Some(at_least), max, "bullet") {
+            broken.push(text);
+        }
+        if at_top < bullets.len() {
+            help = Some(format!(
+                "{} stand inside other items: they count towards the most, not towards the least",
+                count_of(as_count(bullets.len() - at_top), "bullet")
+            ));
+        }
+    }
+    if let Some(limit) = max_sentences {
+        let long: Vec<(usize, usize)> = bullets
+            .iter()
+            .zip(1..)
+            .map(|(item, number)| (number, count_sentences(&item.text)))
+            .filter(|(_, count)| *count > limit)
+            .collect();
+        for (number, count) in long.iter().take(5) {
+            broken.push(format!(
+                "bullet {number} has {count} sentences, expected {limit} at most"
+            ));
+        }
+    }
+    Form {
+        found: format!(
+            "the output is a list of {}",
+            count_of(as_count(bullets.len()), "bullet")
+        ),
+        broken,
+        observed: json!({
+            "bullets": bullets.len(),
+            "top_level_bullets": at_top,
+            "first_bullets": bullets.iter().take(3).map(|item| excerpt(&item.text)).collect::<Vec<Json>>(),
+        }),
+        help,
+    }
+}
+
+fn numbered_list(lines: &[Line<'_>], min: Option<usize>, max: Option<usize>) -> Form {
+    let all = items(lines);
+    let numbered: Vec<(u64, &Item)> = all
+        .iter()
+        .filter_map(|item| match item.marker {
+            Marker::Number(number) => Some((number, item)),
+            Marker::Bullet => None,
+        })
+        .collect();
+    let at_top: Vec<u64> = numbered
+        .iter()
+        .filter(|(_, item)| item.depth == 0)
+        .map(|(number, _)| *number)
+        .collect();
+    let mut broken = Vec::new();
+    let mut help = None;
+    if numbered.is_empty() {
+        broken.push("the output has no numbered item".to_owned());
+        help = Some(
+            "an item is a line that begins with a number, `.` or `)`, a space and a text, outside code"
+                .to_owned(),
+        );
+    } else {
+        let at_least = min.unwrap_or(1).max(1);
+        let count = out_of_bounds(at_top.len(), numbered.len(), Some(at_least), max, "item");
+        broken.extend(count);
+        // A list may begin again, and Markdown lets all its numbers be the same.
+        let jump = at_top.windows(2).find(|pair| {
+            let (one, next) = (pair[0], pair[1]);
+            next != one && next != one.saturating_add(1) && next > 1
+        });
+        if let Some(pair) = jump {
+            broken.push(format!("item {} follows item {}", pair[1], pair[0]));
+        }
+    }
+    Form {
+        found: format!(
+            "the output is a list of {}",
+            count_of(as_count(numbered.len()), "numbered item")
+        ),
+        broken,
+        observed: json!({"items": numbered.len(), "top_level_items": at_top.len()}),
+        help,
+    }
+}
+
+/// Only running text counts towards the least, every block towards the most.
+fn paragraphs(
+    lines: &[Line<'_>],
+    exact: Option<usize>,
+    min: Option<usize>,
+    max: Option<usize>,
+) -> Form {
+    let all = blocks(lines);
+    let prose = all.iter().filter(|block| **block == Block::Prose).count();
+    let mut broken = Vec::new();
+    if exact.is_some() {
+        broken.extend(out_of_bounds(prose, all.len(), exact, exact, "paragraph"));
+    }
+    if min.is_some() || max.is_some() {
+        broken.extend(out_of_bounds(prose, all.len(), min, max, "paragraph"));
+    }
+    if broken.is_empty() && prose == 0 && exact != Some(0) && max != Some(0) {
+        broken.push("the output has no paragraph".to_owned());
+    }
+    broken.dedup();
+    let help = (prose < all.len()).then(|| {
+        "headings, lists and tables count towards the most, not towards the least".to_owned()
+    });
+    Form {
+        found: format!("the output has {}", count_of(as_count(prose), "paragraph")),
+        broken,
+        observed: json!({"paragraphs": prose, "blocks": all.len()}),
+        help,
+    }
+}
+
+fn json_document(output: &str, required_keys: &[String], schema: Option<&Json>) -> Form {
+    let mut broken = Vec::new();
+    let mut help = None;
+    let mut observed = json!({"parsed": null});
+    match serde_json::from_str::<Json>(inside_fence(output.trim())) {
+        Err(error) => {
+            broken.push(format!("the output is not JSON: {error}"));
+            help = Some(
+                "the whole output must be JSON; one fenced code block around it is allowed"
+                    .to_owned(),
+            );
+        }
+        Ok(value) => {
+            observed = json!({"parsed": kind_name(&value)});
+            let missing: Vec<&str> = required_keys
+                .iter()
+                .map(String::as_str)
+                .filter(|key| !value.is_object() || dotted(&value, key).is_none())
+                .collect();
+            for key in missing.iter().take(10) {
+                broken.push(format!("`{key}` is missing"));
+            }
+            if !missing.is_empty() && !value.is_object() {
+                help = Some(format!(
+                    "the output is {}, not an object",
+                    kind_name(&value)
+                ));
+            } else if !missing.is_empty() {
+                help = Some(format!("the output is {}", brief(&value)));
+            }
+            if let Some(schema) = schema {
+                broken.extend(Schema::new(schema).misfits(&value));
+            }
+        }
+    }
+    Form {
+        found: "the output is JSON as asked".to_owned(),
+        broken,
+        observed,
+        help,
+    }
+}
+
+/// What is inside the fenced code block that `text` is, else `text`.
+fn inside_fence(text: &str) -> &str {
+    let inside = || {
+        let fence = if text.starts_with('~') { "~~~" } else { "```" };
+        let body = text.strip_prefix(fence)?.strip_suffix(fence)?;
+        let (info, body) = body.split_once('\n')?;
+        let is_json = info.trim().is_empty() || info.trim().eq_ignore_ascii_case("json");
+        is_json.then_some(body)
+    };
+    inside().unwrap_or(text)
+}
+
+fn markdown_table(lines: &[Line<'_>]) -> Form {
+    let all = tables(lines);
+    let mut broken = Vec::new();
+    if all.is_empty() {
+        broken.push("the output has no table".to_owned());
+    }
+    for table in &all {
+        match table {
+            Ok(table) if table.rows == 0 => broken.push("a table has no row".to_owned()),
+            Ok(_) => {}
+            Err(reason) => broken.push(format!("a table is broken: {reason}")),
+        }
+    }
+    broken.truncate(5);
+    let rows: usize = all.iter().flatten().map(|table| table.rows).sum();
+    let columns: Vec<usize> = all.iter().flatten().map(|table| table.columns).collect();
+    Form {
+        found: format!(
+            "the output has a table of {}",
+            count_of(as_count(rows), "row")
+        ),
+        broken,
+        observed: json!({"tables": all.len(), "columns": columns, "rows": rows}),
+        help: Some(
+            "a table is a heading, a line such as `|---|---|`, and rows, outside code".to_owned(),
+        ),
+    }
+}
+
+fn single_line(output: &str) -> Form {
+    let is_break = |character: char| {
+        matches!(
+            character,
+            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+        )
+    };
+    let count = output
+        .trim()
+        .split(is_break)
+        .filter(|line| !line.trim().is_empty())
+        .count();
+    let is_broken = output.trim().contains(is_break);
+    let second = output
+        .trim()
+        .split(is_break)
+        .filter(|line| !line.trim().is_empty())
+        .nth(1);
+    Form {
+        found: "the output is a single line".to_owned(),
+        broken: if is_broken {
+            vec![format!("the output has {count} lines, expected one")]
+        } else {
+            Vec::new()
+        },
+        observed: json!({"lines": count}),
+        help: second.map(|line| format!("the second is {}", brief(&Json::from(&*cut(line, 100))))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Verdict::{Fails, Holds};
+    use super::super::samples::{Events, answer, judged};
+    use super::*;
+    use crate::model::AssertionCheck;
+
+    /// The message if the output has not the form, else nothing.
+    fn broken(format: &OutputFormat, output: &str) -> Option<String> {
+        let check = AssertionCheck::OutputMatchesFormat {
+            format: format.clone(),
+        };
+        let finding = judged(check, &answer(output));
+        assert!(!finding.vacuous, "{output:?}");
+        assert_eq!(finding.event_refs, ["e2"]);
+        match finding.verdict {
+            Holds => None,
+            Fails => Some(finding.message),
+            other => panic!("{other:?} of {output:?}"),
+        }
+    }
+
+    fn check_all(format: &OutputFormat, good: &[&str], bad: &[(&str, &str)]) {
+        for output in good {
+            assert_eq!(broken(format, output), None, "{output:?}");
+        }
+        for (output, expected) in bad {
+            assert_eq!(
+                broken(format, output).as_deref(),
+                Some(*expected),
+                "{output:?}"
+            );
+        }
+        for empty in ["", " \n\t "] {
+            assert_eq!(
+                broken(format, empty).as_deref(),
+                Some("the output is empty, so it has no form")
+            );
+        }
+    }
+
+    #[test]
+    fn bullets_are_counted() {
+        let three = OutputFormat::BulletList {
+            min: Some(3),
+            max: Some(3),
+            max_sentences: None,
+        };
+        check_all(
+            &three,
+            &[
+                "- a\n- b\n- c",
+                "Here is the news:\n\n* a\n* b\n* c\n\nThat is all.",
+                "• a\n• b\n+ c",
+                "- a\n\n- b\n  goes on\n\n- c",
+                "- a\n- b\n- c\n```\n- d\n```",
+            ],
+            &[
+                ("- a\n- b", "2 bullets, expected 3"),
+                ("- a\n- b\n- c\n- d", "4 bullets, expected 3"),
+                // Two of them are inside the first: neither three bullets nor one.
+                ("- a\n  - b\n  - c", "1 bullet, expected 3"),
+                ("- a\n- b\n- c\n  - d", "4 bullets, expected 3"),
+                ("a, b and c", "the output has no bullet"),
+                ("1. a\n2. b\n3. c", "the output has no bullet"),
+                ("-a\n-b\n-c", "the output has no bullet"),
+                ("```\n- a\n- b\n- c\n```", "the output has no bullet"),
+                ("- \n- \n- ", "the output has no bullet"),
+                ("---\n- - -\n***", "the output has no bullet"),
+            ],
+        );
+        let any = OutputFormat::BulletList {
+            min: None,
+            max: None,
+            max_sentences: None,
+        };
+        check_all(
+            &any,
+            &["- a"],
+            &[("1. a\n   - b", "no bullet, expected 1 at least")],
+        );
+    }
+
+    #[test]
+    fn bullets_have_so_many_sentences() {
+        let short = OutputFormat::BulletList {
+            min: None,
+            max: None,
+            max_sentences: Some(1),
+        };
+        check_all(
+            &short,
+            &[
+                "- One.\n- Two",
+                "- Dr. Smith paid 4.5 % in the U.S. Senate.",
+            ],
+            &[
+                (
+                    "- One.\n- Two. Three.",
+                    "bullet 2 has 2 sentences, expected 1 at most",
+                ),
+                (
+                    "- One.\n  Two.",
+                    "bullet 1 has 2 sentences, expected 1 at most",
+                ),
+                (
+                    "- One.\n\n  Two",
+                    "bullet 1 has 2 sentences, expected 1 at most",
+                ),
+                (
+                    "- it ran. then it fell.",
+                    "bullet 1 has 2 sentences, expected 1 at most",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn numbered_items_are_counted() {
+        let two = OutputFormat::NumberedList {
+            min: Some(2),
+            max: Some(2),
+        };
+        check_all(
+            &two,
+            &[
+                "1. a\n2. b",
+                "1) a\n\n2) b",
+                "1. a\n1. b",
+                "(1) a\n(2) b\n- c",
+                "0. a\n1. b",
+            ],
+            &[
+                ("- a\n- b", "the output has no numbered item"),
+                ("1. a", "1 item, expected 2"),
+                ("1. a\n2. b\n3. c", "3 items, expected 2"),
+                ("1. a\n   1. b", "1 item, expected 2"),
+                ("1. a\n3. b", "item 3 follows item 1"),
+                (
+                    "In 2024 it rose.\n1.5 is less.",
+                    "the output has no numbered item",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn paragraphs_are_counted() {
+        let two = OutputFormat::Paragraphs {
+            exact: Some(2),
+            min: None,
+            max: None,
+        };
+        check_all(
+            &two,
+            &[
+                "a\nb\n\nc",
+                "a\n \n\nb\n",
+                "a\n\n```\nx\n\ny\n```\n\nb",
+                "a\n\n---\n\nb",
+            ],
+            &[
+                ("a\nb", "1 paragraph, expected 2"),
+                ("a\n\nb\n\nc", "3 paragraphs, expected 2"),
+                ("a\n\n- b\n- c", "1 paragraph, expected 2"),
+                ("a\n\nb\n\n- c", "3 paragraphs, expected 2"),
+                ("# T\n\na\n\nb", "3 paragraphs, expected 2"),
+            ],
+        );
+        let some = OutputFormat::Paragraphs {
+            exact: None,
+            min: Some(2),
+            max: Some(3),
+        };
+        check_all(
+            &some,
+            &["a\n\nb", "a\n\nb\n\nc"],
+            &[
+                ("a", "1 paragraph, expected 2 at least"),
+                ("a\n\nb\n\nc\n\nd", "4 paragraphs, expected 3 at most"),
+            ],
+        );
+        let most = OutputFormat::Paragraphs {
+            exact: None,
+            min: None,
+            max: Some(2),
+        };
+        check_all(
+            &most,
+            &["a"],
+            &[
+                ("- a\n- b", "the output has no paragraph"),
+                ("```\na\n```", "the output has no paragraph"),
+            ],
+        );
+    }
+
+    #[test]
+    fn json_is_the_whole_output() {
+        let plain = OutputFormat::Json {
+            required_keys: vec!["a".into(), "b.c".into()],
+            json_schema: Some(json!({"properties": {"a": {"type": "integer"}}})),
+        };
+        check_all(
+            &plain,
+            &[
+                r#"{"a": 1, "b": {"c": null}}"#,
+                "```json\n{\"a\": 1, \"b.c\": 2}\n```",
+                "~~~json\n{\"a\": 1, \"b.c\": 2}\n~~~",
+                "\n```\n{\"a\": 1, \"b\": {\"c\": 2}}```\n",
+            ],
+            &[
+                (r#"{"a": 1}"#, "`b.c` is missing"),
+                ("[1]", "`a` is missing; `b.c` is missing"),
+                (
+                    r#"{"a": "1", "b": {"c": 2}}"#,
+                    "at `/a`: \"1\" is not of type \"integer\"",
+                ),
+                (
+                    "Here: {}",
+                    "the output is not JSON: expected value at line 1 column 1",
+                ),
+                (
+                    "```json\n{}\n```\nDone",
+                    "the output is not JSON: expected value at line 1 column 1",
+                ),
+                (
+                    "{} {}",
+                    "the output is not JSON: trailing characters at line 1 column 4",
+                ),
+                (
+                    "{\"a\": NaN}",
+                    "the output is not JSON: expected value at line 1 column 7",
+                ),
+            ],
+        );
+        let deep = "[".repeat(100_000);
+        assert!(broken(&plain, &deep).is_some());
+    }
+
+    #[test]
+    fn tables_and_single_lines() {
+        check_all(
+            &OutputFormat::MarkdownTable,
+            &[
+                "| a | b |\n|---|---|\n| 1 | 2 |",
+                "Result:\n\na | b\n--|--\n1 | 2\n\nDone.",
+            ],
+            &[
+                ("a b\n1 2", "the output has no table"),
+                ("| a |\n|---|", "a table has no row"),
+                (
+                    "| a |\n|---|\n| 1 | 2 |",
+                    "a table is broken: row 1 has 2 cells, the heading 1",
+                ),
+                ("```\n| a |\n|---|\n| 1 |\n```", "the output has no table"),
+            ],
+        );
+        check_all(
+            &OutputFormat::SingleLine,
+            &["one", "one. two.\n", "  one  "],
+            &[
+                ("one\ntwo", "the output has 2 lines, expected one"),
+                ("one\n\n\ntwo", "the output has 2 lines, expected one"),
+                ("one\u{2028}two", "the output has 2 lines, expected one"),
+                ("one\rtwo", "the output has 2 lines, expected one"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_run_that_died_has_no_output() {
+        let mut trace = Events::new().trace();
+        trace.end = None;
+        let check = AssertionCheck::OutputMatchesFormat {
+            format: OutputFormat::SingleLine,
+        };
+        assert_eq!(
+            judged(check, &trace).help.as_deref(),
+            Some("the trace has no end: the run died before its answer")
+        );
+    }
+}

@@ -1,0 +1,350 @@
+//! Judgement: a test case and a finished trace become outcomes with evidence. Mutants of traces, which assertions should
+//! notice, and how two traces differ, are here too.
+//!
+//! Takes traces and test cases, gives outcomes. Never plays anything, and does no I/O.
+
+mod blocks;
+mod citations;
+mod claims;
+pub mod compare;
+mod document;
+mod evidence;
+mod families;
+mod fold;
+mod format;
+mod graceful;
+mod limits;
+mod memory;
+pub mod model;
+pub mod mutate;
+mod order;
+mod output;
+mod player_checks;
+mod questions;
+mod reach;
+mod recovery;
+mod redact_fields;
+mod result;
+mod results;
+#[cfg(test)]
+mod samples;
+mod scheduler;
+mod sentences;
+mod sieve;
+mod snapshot;
+pub mod test_case;
+mod text;
+mod tool_policy;
+mod tools;
+mod trajectory;
+#[cfg(test)]
+mod trials;
+mod values;
+mod view;
+mod words;
+
+pub use redact_fields::{misspelt_redactions, redacted};
+pub use result::{
+    Evidence, JudgedAssertion, Judgement, Run, TestResult, TestStatus, Totals, TraceSummary,
+};
+pub use sieve::{LeftOut, Sieve, Sifted};
+pub use snapshot::{Snapshot, Snapshots, stable};
+pub use view::View;
+
+use crate::model::{Assertion, AssertionCheck, Severity, TestCase};
+use cuecard_source::value::Json;
+use cuecard_trace::Trace;
+
+/// What came of an assertion.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// `id` of the assertion.
+    pub id: String,
+    /// Its type.
+    pub kind: String,
+    /// Its severity.
+    pub severity: Severity,
+    /// How it came out.
+    pub status: OutcomeStatus,
+    /// What was found, in words: a fragment without a full stop.
+    pub message: String,
+    /// What to try, if it failed.
+    pub help: Option<String>,
+    /// Its parameters as written.
+    pub params: Json,
+    /// What was there.
+    pub observed: Json,
+    /// Ids of the events that show it.
+    pub event_refs: Vec<String>,
+    /// Capabilities that it needs.
+    pub required_capabilities: Vec<String>,
+    /// Those of them that the trace lacks.
+    pub missing_capabilities: Vec<String>,
+    /// Whether there was nothing to judge.
+    pub vacuous: bool,
+}
+
+impl Outcome {
+    /// An outcome that no assertion of the test case stands for: it has no parameters and needs no capability.
+    pub fn of_run(id: &str, kind: &str, status: OutcomeStatus, message: String) -> Self {
+        Self {
+            id: id.to_owned(),
+            kind: kind.to_owned(),
+            severity: match status {
+                OutcomeStatus::Warn => Severity::Warning,
+                _ => Severity::Critical,
+            },
+            status,
+            message,
+            help: None,
+            params: Json::Null,
+            observed: Json::Null,
+            event_refs: Vec::new(),
+            required_capabilities: Vec::new(),
+            missing_capabilities: Vec::new(),
+            vacuous: false,
+        }
+    }
+}
+
+/// How an assertion came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutcomeStatus {
+    /// It holds.
+    Pass,
+    /// It does not, and is critical.
+    Fail,
+    /// It does not and is only a warning, or can't be decided.
+    Warn,
+    /// The trace can't be asked.
+    Skip,
+}
+
+impl OutcomeStatus {
+    /// The word in results.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Warn => "warn",
+            Self::Skip => "skip",
+        }
+    }
+}
+
+/// What a family of assertions finds.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Finding {
+    pub verdict: Verdict,
+    pub message: String,
+    pub help: Option<String>,
+    pub observed: Json,
+    pub event_refs: Vec<String>,
+    pub vacuous: bool,
+}
+
+/// What a finding says, before the severity is seen to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Holds,
+    Fails,
+    /// Nobody can tell from this trace: a warning, whatever the severity.
+    Undecided,
+    /// The trace has nothing that could be asked.
+    Skipped,
+}
+
+impl Finding {
+    pub(crate) fn holds(message: impl Into<String>) -> Self {
+        Self::new(Verdict::Holds, message)
+    }
+
+    pub(crate) fn fails(message: impl Into<String>) -> Self {
+        Self::new(Verdict::Fails, message)
+    }
+
+    pub(crate) fn new(verdict: Verdict, message: impl Into<String>) -> Self {
+        Self {
+            verdict,
+            message: message.into(),
+            help: None,
+            observed: Json::Null,
+            event_refs: Vec::new(),
+            vacuous: false,
+        }
+    }
+
+    pub(crate) fn observed(mut self, observed: impl Into<Json>) -> Self {
+        self.observed = observed.into();
+        self
+    }
+
+    /// Adds the events that show it, each once, [`MOST_REFS`] at most.
+    pub(crate) fn refs<'a>(mut self, ids: impl IntoIterator<Item = &'a str>) -> Self {
+        for id in ids {
+            if self.event_refs.len() >= MOST_REFS {
+                break;
+            }
+            if !self.event_refs.iter().any(|known| known == id) {
+                self.event_refs.push(id.to_owned());
+            }
+        }
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// There was nothing to judge.
+    pub(crate) fn vacuous(mut self) -> Self {
+        self.vacuous = true;
+        self
+    }
+}
+
+/// An outcome names so many events at most; its observation counts them all.
+pub const MOST_REFS: usize = 100;
+
+/// Judges every assertion of `case` on `trace`, in order. What the calls do beyond `tools.available` and
+/// `tools.policy` follows as warnings of their own.
+pub fn judge(case: &TestCase, trace: &Trace) -> Vec<Outcome> {
+    judge_with(case, trace, &Snapshots::default())
+}
+
+/// As [`judge`], with the stored traces that [`snapshot_files`] names.
+pub fn judge_with(case: &TestCase, trace: &Trace, snapshots: &Snapshots) -> Vec<Outcome> {
+    outcomes(&View::new(case, trace).with_snapshots(snapshots))
+}
+
+/// As [`judge_with`], of a trace that may have gaps where nothing is that the assertions ask for.
+pub fn judge_sifted(case: &TestCase, sifted: &Sifted, snapshots: &Snapshots) -> Vec<Outcome> {
+    outcomes(&View::of_sifted(case, sifted).with_snapshots(snapshots))
+}
+
+fn outcomes(view: &View<'_>) -> Vec<Outcome> {
+    let assertions = view.case.assertions.iter().enumerate();
+    let mut outcomes: Vec<Outcome> = assertions
+        .map(|(idx, assertion)| outcome(assertion, view.count_for(idx), view))
+        .collect();
+    outcomes.extend(tool_policy::warnings(view));
+    outcomes
+}
+
+/// The files of the stored traces that the assertions of `case` ask for, as written.
+pub fn snapshot_files(case: &TestCase) -> impl Iterator<Item = &str> {
+    case.assertions
+        .iter()
+        .filter_map(|assertion| match &assertion.check {
+            AssertionCheck::TraceSnapshot { file, .. } => Some(file.as_str()),
+            _ => None,
+        })
+}
+
+fn outcome(assertion: &Assertion, count: Option<u64>, view: &View<'_>) -> Outcome {
+    let missing: Vec<String> = assertion
+        .requires_capabilities
+        .iter()
+        .filter(|name| !view.has_capability(name))
+        .cloned()
+        .collect();
+    let finding = if missing.is_empty() {
+        find(assertion, count, view)
+    } else {
+        Finding::new(
+            Verdict::Skipped,
+            format!("the trace lacks {}", missing.join(", ")),
+        )
+    };
+    let status = match (finding.verdict, assertion.severity) {
+        (Verdict::Holds, _) => OutcomeStatus::Pass,
+        (Verdict::Fails, Severity::Critical) => OutcomeStatus::Fail,
+        (Verdict::Fails, Severity::Warning) | (Verdict::Undecided, _) => OutcomeStatus::Warn,
+        (Verdict::Skipped, _) => OutcomeStatus::Skip,
+    };
+    Outcome {
+        id: assertion.id.clone(),
+        kind: assertion.check.type_name().to_owned(),
+        severity: assertion.severity,
+        status,
+        message: finding.message,
+        help: finding.help,
+        params: assertion.params.clone(),
+        observed: finding.observed,
+        event_refs: finding.event_refs,
+        required_capabilities: assertion.requires_capabilities.clone(),
+        missing_capabilities: missing,
+        vacuous: finding.vacuous,
+    }
+}
+
+/// Asks the family of the assertion's type. `count` is how many events the assertion means, if the trace has gaps.
+fn find(assertion: &Assertion, count: Option<u64>, view: &View<'_>) -> Finding {
+    use AssertionCheck as Check;
+    let check = &assertion.check;
+    match check {
+        Check::MustCallTool {
+            tool,
+            min_calls,
+            max_calls,
+        } => tools::must_call(tool, *min_calls, *max_calls, view),
+        Check::MustNotCallTool { tool } => tools::must_not_call(tool, view),
+        Check::MaxToolCalls { tool, max_total } => {
+            tools::max_calls(tool.as_ref(), *max_total, view)
+        }
+        Check::ToolArgsMatch {
+            tool,
+            matching,
+            which,
+        } => tools::args_match(tool, matching, *which, count, view),
+        Check::ToolCallOrder { before, after, all } => order::call_order(before, after, *all, view),
+        Check::StopAfterSuccess {
+            success_event,
+            forbid_following,
+            allowed_following_tools,
+        } => order::stop_after_success(
+            success_event,
+            forbid_following,
+            allowed_following_tools,
+            count,
+            view,
+        ),
+        Check::OutputContains {
+            any_of,
+            all_of,
+            regex,
+            case_sensitive,
+        } => output::contains(any_of, all_of, regex, *case_sensitive, view),
+        Check::OutputOmits { patterns } => output::omits(patterns, view),
+        Check::OutputMatchesFormat { format } => format::matches_format(format, view),
+        Check::AskClarifyingWhenAmbiguous {
+            forbidden_tools,
+            question_patterns,
+        } => questions::asks_first(forbidden_tools, question_patterns, count, view),
+        Check::Trajectory { mode, calls } => trajectory::trajectory(*mode, calls, view),
+        Check::ToolResultMatches {
+            tool,
+            json_path,
+            test,
+        } => results::tool_result(tool, json_path.as_ref(), test, count, view),
+        Check::JsonPath {
+            path,
+            equals,
+            exists,
+            count,
+        } => results::json_path(path, equals.as_ref(), *exists, *count, view),
+        Check::TraceSnapshot { file, ignore } => snapshot::trace_snapshot(file, ignore, view),
+        Check::MaxDurationMs { limit } => limits::max_duration(*limit, view),
+        Check::MaxTokens { limit } => limits::max_tokens(*limit, view),
+        Check::MaxErrors { limit } => limits::max_errors(*limit, view),
+        Check::File { .. } | Check::Git { .. } | Check::ExitCode { .. } | Check::Screen { .. } => {
+            player_checks::player_check(&assertion.id, check.type_name(), view)
+        }
+        // Groundedness, memory, recovery, scheduler.
+        other => families::find(other, count, view),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,14 @@
+//! What a test case asks.
+
+mod assertion;
+mod test_case;
+
+pub use assertion::{
+    ArgsMatch, Assertion, AssertionCheck, ExpectedCall, OutputFormat, Selector, Severity,
+    TextPattern, TrajectoryMode, ValueTest, Which,
+};
+pub use cuecard_trace::import::{CAPABILITIES, Fixture, TranscriptFormat};
+pub use test_case::{
+    DEFAULT_CASE_TIMEOUT, ExpectedOutcome, TestCase, TestContext, TestTools, ToolPattern,
+    TraceInput, Trigger,
+};

@@ -1,0 +1,459 @@
+//! Which event precedes which, and what may follow a success.
+
+use serde_json::json;
+
+use super::Finding;
+use super::reach::{
+    described, is_about, only_agents_name, selects, selects_alone, unknown_tool, unmet_help,
+    unreachable_selector,
+};
+use super::view::View;
+use super::words::{as_count, count_of};
+use crate::model::{Selector, ToolPattern};
+use cuecard_source::value::Json;
+use cuecard_trace::Event;
+
+/// Where something happened: the place among the events and the event, which the last answer may lack.
+#[derive(Debug, Clone, Copy)]
+struct Moment<'a> {
+    position: usize,
+    event: Option<&'a Event>,
+}
+
+impl<'a> Moment<'a> {
+    fn id(self) -> Option<&'a str> {
+        self.event.map(|event| event.event_id.as_str())
+    }
+
+    fn words(self) -> String {
+        match self.event {
+            Some(event) => format!("event {}", event.seq),
+            None => "the end".to_owned(),
+        }
+    }
+
+    fn json(self) -> Json {
+        match self.event {
+            Some(event) => json!({"event_id": event.event_id, "seq": event.seq}),
+            None => json!("end"),
+        }
+    }
+}
+
+/// The moments that `selector` means, in order. An answer given only at the end of the trace is the last.
+fn moments<'v, 'a>(
+    selector: &'v Selector,
+    view: &'v View<'a>,
+) -> impl DoubleEndedIterator<Item = Moment<'a>> + use<'v, 'a> {
+    let only_at_end = view.output_event().is_none()
+        && !view.output_is_empty()
+        && selector.event_type.as_deref() == Some("final_output")
+        && selector.tool.is_none()
+        && selector.call_id.is_none()
+        && selector.success.is_none()
+        && selector.args.is_empty();
+    let at_end = Moment {
+        position: view.trace.events.len(),
+        event: None,
+    };
+    view.trace
+        .events
+        .iter()
+        .enumerate()
+        .filter(move |(position, event)| selects(selector, view, *position, event))
+        .map(|(position, event)| Moment {
+            position,
+            event: Some(event),
+        })
+        .chain(only_at_end.then_some(at_end))
+}
+
+pub(super) fn call_order(
+    before: &Selector,
+    after: &Selector,
+    all: bool,
+    view: &View<'_>,
+) -> Finding {
+    let first_before = moments(before, view).next();
+    let first_after = moments(after, view).next();
+    let (Some(first_before), Some(first_after)) = (first_before, first_after) else {
+        let lacking = [
+            ("before", before, first_before),
+            ("after", after, first_after),
+        ]
+        .into_iter()
+        .filter(|(_, _, found)| found.is_none());
+        let missing: Vec<String> = lacking
+            .clone()
+            .map(|(name, selector, _)| format!("`{name}` ({})", described(selector)))
+            .collect();
+        let help: Vec<String> = lacking
+            .map(|(_, selector, _)| unmet_help(selector, view))
+            .collect();
+        return Finding::fails(format!("no event is {}", missing.join(", and none is ")))
+            .observed(json!({
+                "before_found": first_before.is_some(),
+                "after_found": first_after.is_some(),
+            }))
+            .help(dedup(help).join("; "))
+            .refs(
+                [first_before, first_after]
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Moment::id),
+            );
+    };
+    let decisive = if all {
+        moments(before, view).next_back().unwrap_or(first_before)
+    } else {
+        first_before
+    };
+    let (earlier, later) = (described(before), described(after));
+    let observed = json!({"before": decisive.json(), "after": first_after.json()});
+    let refs = [decisive, first_after].into_iter().filter_map(Moment::id);
+    if decisive.position < first_after.position {
+        return Finding::holds(format!(
+            "{earlier} in {} precedes {later} in {}",
+            decisive.words(),
+            first_after.words()
+        ))
+        .observed(observed)
+        .refs(refs);
+    }
+    let which = if all { "every" } else { "the first" };
+    let message = if decisive.position == first_after.position {
+        format!("{} is both {earlier} and {later}", decisive.words())
+    } else {
+        format!(
+            "{later} came first, in {}; expected {which} {earlier} before it, found one in {}",
+            first_after.words(),
+            decisive.words()
+        )
+    };
+    Finding::fails(message)
+        .observed(observed)
+        .help("give `tool`, `call_id` or `args` to a selector to mean fewer events")
+        .refs(refs)
+}
+
+fn is_allowed(allowed: &[ToolPattern], event: &Event) -> bool {
+    allowed.iter().any(|tool| is_about(tool, event))
+}
+
+/// Whether an event is one that must not follow a success.
+pub(super) fn violates(forbidden: &[Selector], allowed: &[ToolPattern], event: &Event) -> bool {
+    forbidden
+        .iter()
+        .any(|selector| selects_alone(selector, event))
+        && !is_allowed(allowed, event)
+}
+
+fn dedup(mut texts: Vec<String>) -> Vec<String> {
+    texts.dedup();
+    texts
+}
+
+pub(super) fn stop_after_success(
+    success_event: &Selector,
+    forbid_following: &[Selector],
+    allowed: &[ToolPattern],
+    count: Option<u64>,
+    view: &View<'_>,
+) -> Finding {
+    let Some(success) = moments(success_event, view).next() else {
+        return Finding::fails(format!("no event is {}", described(success_event)))
+            .observed(json!({"success_event": null}))
+            .help(unmet_help(success_event, view));
+    };
+    let mut violations: Vec<Moment<'_>> = forbid_following
+        .iter()
+        .flat_map(|selector| moments(selector, view))
+        .filter(|moment| moment.position > success.position)
+        .filter(|moment| !moment.event.is_some_and(|event| is_allowed(allowed, event)))
+        .collect();
+    violations.sort_by_key(|moment| moment.position);
+    violations.dedup_by_key(|moment| moment.position);
+    let forbidden: Vec<String> = forbid_following.iter().map(described).collect();
+    let forbidden = forbidden.join(" or ");
+    if let Some(first) = violations.first() {
+        let at_end = violations
+            .iter()
+            .filter(|violation| violation.event.is_none())
+            .count();
+        let count = match count {
+            Some(count) => count + as_count(at_end),
+            None => as_count(violations.len()),
+        };
+        const SHOWN: usize = 20;
+        let shown: Vec<Json> = violations.iter().take(SHOWN).map(|m| m.json()).collect();
+        return Finding::fails(format!(
+            "{} of {forbidden} after the success in {}; the first in {}",
+            count_of(count, "event"),
+            success.words(),
+            first.words()
+        ))
+        .observed(json!({
+            "success": success.json(),
+            "violations": shown,
+            "violation_count": count,
+        }))
+        .help("what may follow goes into `allowed_following_tools`")
+        .refs(
+            std::iter::once(success)
+                .chain(violations)
+                .filter_map(Moment::id),
+        );
+    }
+    let mut natives = forbid_following.iter();
+    if let Some(reason) = natives.find_map(|selector| only_agents_name(selector, view)) {
+        return Finding::fails(format!("nothing tells whether {forbidden} follows"))
+            .observed(json!({"success": success.json()}))
+            .help(reason)
+            .refs(success.id());
+    }
+    let finding = Finding::holds(format!(
+        "nothing forbidden follows the success in {}",
+        success.words()
+    ))
+    .observed(json!({"success": success.json()}))
+    .refs(success.id());
+    let reasons: Vec<String> = forbid_following
+        .iter()
+        .filter_map(|selector| {
+            let unknown = || unknown_tool(selector.tool.as_ref()?, view);
+            unreachable_selector(selector, view).or_else(unknown)
+        })
+        .collect();
+    if reasons.len() < forbid_following.len() {
+        finding
+    } else if reasons.is_empty() {
+        finding.help("`forbid_following` forbids nothing").vacuous()
+    } else {
+        finding.help(dedup(reasons).join("; ")).vacuous()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Verdict::{self, Fails, Holds};
+    use super::super::samples::{
+        Events, final_output, judged, judged_for, selector, selects, tool,
+    };
+    use super::*;
+    use crate::model::AssertionCheck;
+    use cuecard_trace::{EventData, Trace};
+
+    fn news() -> Trace {
+        Events::new()
+            .user("news?")
+            .call("web_search", "c1", json!({"query": "ai"}))
+            .error("web_search", Some("c1"), "timeout")
+            .call("web_search", "c2", json!({"query": "ai news"}))
+            .result("web_search", "c2", true, json!([]))
+            .call("web_fetch", "c3", json!({"url": "u"}))
+            .result("web_fetch", "c3", true, json!("text"))
+            .output("- news")
+            .trace()
+    }
+
+    fn ordered(before: Selector, after: Selector, all: bool) -> AssertionCheck {
+        AssertionCheck::ToolCallOrder { before, after, all }
+    }
+
+    #[test]
+    fn the_first_before_precedes_the_first_after() {
+        let call = |name| selects("tool_call", name);
+        let with_args = |key: &str, value: Json| Selector {
+            args: vec![(key.to_owned(), value)],
+            ..call("web_search")
+        };
+        for (before, after, all, expected) in [
+            (call("web_search"), call("web_fetch"), false, Holds),
+            (call("web_search"), call("web_fetch"), true, Holds),
+            (call("web_fetch"), call("web_search"), false, Fails),
+            (call("web_*"), call("web_fetch"), false, Holds),
+            (call("web_*"), call("web_fetch"), true, Fails),
+            (call("web_search"), call("web_search"), false, Fails),
+            (call("web_search"), selector("final_output"), true, Holds),
+            (selector("final_output"), call("web_search"), false, Fails),
+            (selector("error"), call("web_fetch"), false, Holds),
+            (call("nothing"), call("web_fetch"), false, Fails),
+            (call("web_search"), call("nothing"), false, Fails),
+            (
+                with_args("query", json!("ai news")),
+                call("web_fetch"),
+                false,
+                Holds,
+            ),
+            (
+                selector("error"),
+                with_args("query", json!("ai")),
+                false,
+                Fails,
+            ),
+            (
+                selector("error"),
+                with_args("query", json!("ai news")),
+                false,
+                Holds,
+            ),
+        ] {
+            let what = format!("{} before {}", described(&before), described(&after));
+            let finding = judged(ordered(before, after, all), &news());
+            assert_eq!(finding.verdict, expected, "{what}: {}", finding.message);
+            assert!(!finding.vacuous);
+        }
+    }
+
+    #[test]
+    fn results_do_not_have_the_agents_own_name_of_a_tool() {
+        let mut trace = news();
+        for event in &mut trace.events {
+            if let EventData::ToolCall(call) = &mut event.data
+                && &*call.tool == "web_fetch"
+            {
+                call.native_tool = Some("Fetch".into());
+            }
+        }
+        let stops = |kind: &str| AssertionCheck::StopAfterSuccess {
+            success_event: selector("error"),
+            forbid_following: vec![selects(kind, "Fetch")],
+            allowed_following_tools: Vec::new(),
+        };
+        for kind in ["tool_call", "tool_result"] {
+            let finding = judged(stops(kind), &trace);
+            assert_eq!(finding.verdict, Fails, "{kind}: {}", finding.message);
+        }
+        let help = judged(stops("tool_result"), &trace).help;
+        let help = help.expect("a way out");
+        assert!(help.contains("own name of `web_fetch`"), "{help}");
+    }
+
+    #[test]
+    fn a_missing_event_is_explained() {
+        let finding = judged(
+            ordered(
+                selects("tool_call", "web_serch"),
+                selector("final_ouput"),
+                false,
+            ),
+            &news(),
+        );
+        assert_eq!(
+            finding.message,
+            "no event is `before` (`tool_call` of `web_serch`), and none is `after` (`final_ouput`)"
+        );
+        assert_eq!(
+            finding.help.as_deref(),
+            Some(
+                "did you mean `web_search`?; no event has the type `final_ouput`: did you mean `final_output`?"
+            )
+        );
+        assert_eq!(
+            finding.observed,
+            json!({"before_found": false, "after_found": false})
+        );
+    }
+
+    #[test]
+    fn an_answer_only_at_the_end_is_an_event() {
+        let mut trace = Events::new().call("a", "c", json!({})).trace();
+        let check = || ordered(selects("tool_call", "a"), selector("final_output"), true);
+        assert_eq!(judged(check(), &trace).verdict, Fails);
+        if let Some(end) = &mut trace.end {
+            end.final_output = Some(final_output("done"));
+        }
+        let finding = judged(check(), &trace);
+        assert_eq!(finding.verdict, Holds, "{}", finding.message);
+        assert_eq!(finding.event_refs, ["e1"]);
+    }
+
+    fn stops(
+        success: Selector,
+        forbid: Vec<Selector>,
+        allowed: &[&str],
+        trace: &Trace,
+    ) -> (Verdict, bool, String) {
+        let check = AssertionCheck::StopAfterSuccess {
+            success_event: success,
+            forbid_following: forbid,
+            allowed_following_tools: allowed.iter().map(|name| tool(name)).collect(),
+        };
+        let finding = judged(check, trace);
+        (finding.verdict, finding.vacuous, finding.message)
+    }
+
+    #[test]
+    fn nothing_forbidden_follows_a_success() {
+        let success = |name| Selector {
+            success: Some(true),
+            ..selects("tool_result", name)
+        };
+        let calls = || vec![selector("tool_call")];
+        let trace = news();
+        for (first, forbid, allowed, expected, vacuous) in [
+            (success("web_fetch"), calls(), &[][..], Holds, false),
+            (success("web_search"), calls(), &[], Fails, false),
+            (success("web_search"), calls(), &["web_fetch"], Holds, false),
+            (success("web_search"), calls(), &["web_s*"], Fails, false),
+            (
+                success("web_search"),
+                vec![selects("tool_call", "web_search")],
+                &[],
+                Holds,
+                false,
+            ),
+            (
+                success("web_search"),
+                vec![selects("tool_call", "x"), selects("tool_call", "web_fetch")],
+                &[],
+                Fails,
+                false,
+            ),
+            (success("other"), calls(), &[], Fails, false),
+            (success("web_fetch"), vec![], &[], Holds, true),
+            (
+                success("web_fetch"),
+                vec![selector("tool_cal")],
+                &[],
+                Holds,
+                true,
+            ),
+            (
+                success("web_fetch"),
+                vec![Selector {
+                    success: Some(false),
+                    ..selector("tool_call")
+                }],
+                &[],
+                Holds,
+                true,
+            ),
+        ] {
+            let what = described(&first);
+            let (verdict, is_vacuous, message) = stops(first, forbid, allowed, &trace);
+            assert_eq!(
+                (verdict, is_vacuous),
+                (expected, vacuous),
+                "{what}: {message}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_forbidden_tool_that_nobody_has_is_said_out_loud() {
+        let mut case = super::super::samples::case();
+        case.tools.available = Some(vec!["web_search".into(), "web_fetch".into()]);
+        let check = AssertionCheck::StopAfterSuccess {
+            success_event: selects("tool_result", "web_fetch"),
+            forbid_following: vec![selects("tool_call", "web_serch")],
+            allowed_following_tools: Vec::new(),
+        };
+        let finding = judged_for(&case, check, &news());
+        assert!(finding.vacuous);
+        assert_eq!(
+            finding.help.as_deref(),
+            Some("no tool of `tools.available` is called `web_serch`: did you mean `web_search`?")
+        );
+    }
+}

@@ -1,0 +1,444 @@
+//! What the last answer says and what it leaves out.
+
+use std::cell::LazyCell;
+
+use serde_json::json;
+
+use super::Finding;
+use super::fold::{fold, plain};
+use super::view::View;
+use super::words::{as_count, brief, count_of, excerpt};
+use crate::model::TextPattern;
+use cuecard_source::value::{Json, cut};
+
+pub(super) fn contains(
+    any_of: &[String],
+    all_of: &[String],
+    regex: &[TextPattern],
+    case_sensitive: bool,
+    view: &View<'_>,
+) -> Finding {
+    let output = view.output();
+    if any_of.is_empty() && all_of.is_empty() && regex.is_empty() {
+        return Finding::holds("nothing is asked of the output").vacuous();
+    }
+    let refs = view.output_ref();
+    if view.output_is_empty() {
+        return Finding::fails("the output is empty")
+            .observed(json!({"output": output}))
+            .help(empty_help(view))
+            .refs(refs);
+    }
+    let folded = one_line(view.folded_output());
+    // Marks around words don't make it another text.
+    let read = view.read_output().map(|read| (read, one_line(&fold(read))));
+    // An empty text is in everything, which says nothing.
+    let holds = |part: &String| {
+        if part.is_empty() {
+            false
+        } else if case_sensitive {
+            output.contains(part.as_str())
+                || read
+                    .as_ref()
+                    .is_some_and(|(read, _)| read.contains(part.as_str()))
+        } else {
+            let part = one_line(&fold(part));
+            folded.contains(&part) || read.as_ref().is_some_and(|(_, read)| read.contains(&part))
+        }
+    };
+    let mut broken = Vec::new();
+    let found_any = any_of.iter().find(|part| holds(part));
+    if found_any.is_none() && !any_of.is_empty() {
+        broken.push(match any_of {
+            [only] => format!("{} is not in the output", said(only)),
+            _ => format!("none of {} is in the output", listed(any_of)),
+        });
+    }
+    let missing: Vec<&String> = all_of.iter().filter(|part| !holds(part)).collect();
+    if !missing.is_empty() {
+        broken.push(format!(
+            "{} of {} missing: {}",
+            missing.len(),
+            all_of.len(),
+            listed(missing.iter().copied())
+        ));
+    }
+    let unmatched: Vec<&TextPattern> = regex
+        .iter()
+        .filter(|pattern| !pattern.regex.is_match(output))
+        .collect();
+    for pattern in unmatched.iter().take(5) {
+        broken.push(format!("nothing matches /{}/", pattern.text));
+    }
+    if broken.is_empty() {
+        return Finding::holds("the output contains what is asked")
+            .observed(json!({"found_of_any": found_any}))
+            .refs(refs);
+    }
+    let unmatched: Vec<&str> = unmatched.iter().map(|p| p.text.as_str()).collect();
+    let finding = Finding::fails(broken.join("; "))
+        .observed(json!({
+            "missing": missing,
+            "unmatched": unmatched,
+            "output": excerpt(output),
+        }))
+        .refs(refs);
+    let differs_in_case = case_sensitive
+        && any_of
+            .iter()
+            .chain(all_of)
+            .any(|part| !holds(part) && folded.contains(&one_line(&fold(part))));
+    if differs_in_case {
+        finding.help("it is there in another case: `case_sensitive` is true")
+    } else {
+        finding.help("`any_of` takes other wordings, `regex` patterns")
+    }
+}
+
+pub(super) fn omits(patterns: &[TextPattern], view: &View<'_>) -> Finding {
+    let output = view.output();
+    let refs = view.output_ref();
+    let plain = plain(output);
+    let read = view.read_output().unwrap_or(output);
+    let lines = LazyCell::new(|| one_line(read));
+    let mut found: Vec<(&TextPattern, &str, usize)> = Vec::new();
+    for pattern in patterns {
+        // Other quotes, a hidden sign or marks around its words don't make it another text.
+        let hit = [output, &*plain, read].into_iter().find_map(|text| {
+            let part = pattern.regex.find(text)?;
+            Some((text[..part.start()].matches('\n').count(), part.as_str()))
+        });
+        let in_lines = || {
+            let part = pattern.regex.find(&lines)?;
+            let before = lines[..part.start()].split_whitespace().count();
+            Some((line_of_word(read, before), part.as_str()))
+        };
+        let hit = hit.or_else(|| is_phrase(&pattern.text).then(in_lines).flatten());
+        if let Some((above, part)) = hit {
+            found.push((pattern, part, above + 1));
+        }
+    }
+    let Some((pattern, part, line)) = found.first() else {
+        let finding = Finding::holds(format!(
+            "the output has none of {}",
+            count_of(as_count(patterns.len()), "pattern")
+        ))
+        .observed(json!({"patterns_checked": patterns.len()}))
+        .refs(refs);
+        return if patterns.is_empty() {
+            finding.help("`patterns` lists nothing").vacuous()
+        } else if view.output_is_empty() {
+            finding.help(empty_help(view)).vacuous()
+        } else {
+            finding
+        };
+    };
+    let more = match found.len() {
+        1 => String::new(),
+        count => format!("; so do {} more patterns", count - 1),
+    };
+    let whole_line = output.lines().nth(line - 1).unwrap_or_default();
+    Finding::fails(format!(
+        "`{}` matches {} in line {line} of the output{more}",
+        cut(&pattern.text, 120),
+        said(part)
+    ))
+    .observed(json!({
+        "matched": found
+            .iter()
+            .take(20)
+            .map(|(pattern, part, line)| json!({"pattern": pattern.text, "text": excerpt(part), "line": line}))
+            .collect::<Vec<Json>>(),
+    }))
+    .help(format!("the line is {}", said(whole_line)))
+    .refs(refs)
+}
+
+/// Whether a pattern is words alone, which may stand in two lines.
+fn is_phrase(pattern: &str) -> bool {
+    let mut rest = pattern.chars();
+    while let Some(sign) = rest.next() {
+        match sign {
+            '\\' => drop(rest.next()),
+            '*' | '+' | '{' | '[' | '^' | '$' | '.' => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
+/// How many lines are above the word that so many words are before.
+fn line_of_word(text: &str, words: usize) -> usize {
+    let mut before = 0;
+    text.lines()
+        .position(|line| {
+            before += line.split_whitespace().count();
+            before > words
+        })
+        .unwrap_or_default()
+}
+
+/// A text in which every run of spaces and line breaks is one space.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character.is_whitespace() {
+            true if line.ends_with(' ') => {}
+            true => line.push(' '),
+            false => line.push(character),
+        }
+    }
+    line
+}
+
+/// Why there may be no output.
+pub(super) fn empty_help(view: &View<'_>) -> String {
+    if view.trace.end.is_none() {
+        "the trace has no end: the run died before its answer".to_owned()
+    } else {
+        "the run ended without an answer".to_owned()
+    }
+}
+
+fn said(text: &str) -> String {
+    brief(&Json::from(text))
+}
+
+fn listed<'a>(texts: impl IntoIterator<Item = &'a String>) -> String {
+    const SHOWN: usize = 6;
+    let mut texts = texts.into_iter();
+    let shown: Vec<String> = texts.by_ref().take(SHOWN).map(|text| said(text)).collect();
+    let shown = shown.join(", ");
+    match texts.count() {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Verdict::{self, Fails, Holds};
+    use super::super::samples::{Events, answer, judged, pattern};
+    use crate::model::AssertionCheck;
+
+    fn texts(all: &[&str]) -> Vec<String> {
+        all.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    fn asked(any: &[&str], all: &[&str], regex: &[&str], output: &str) -> (Verdict, bool) {
+        let check = AssertionCheck::OutputContains {
+            any_of: texts(any),
+            all_of: texts(all),
+            regex: regex.iter().map(|text| pattern(text)).collect(),
+            case_sensitive: false,
+        };
+        let finding = judged(check, &answer(output));
+        (finding.verdict, finding.vacuous)
+    }
+
+    #[test]
+    fn every_group_that_is_given_holds() {
+        let output = "Die STRASSE ist lang.\nGrowth: 4 %";
+        for (any, all, regex, expected) in [
+            (&["x", "straße"][..], &[][..], &[][..], Holds),
+            (&["x", "y"], &[], &[], Fails),
+            (&["growth"], &["lang", "4 %"], &[], Holds),
+            (&["growth"], &["lang", "5 %"], &[], Fails),
+            (&["x"], &["lang"], &[], Fails),
+            (&[], &[], &["^growth: \\d"], Holds),
+            (&[], &[], &["^growth: \\d", "x$"], Fails),
+            (&["growth"], &[], &["zzz"], Fails),
+            (&["4\u{a0}%"], &[], &[], Holds),
+            (&["lang. growth:  4"], &[], &[], Holds),
+            (&[""], &[], &[], Fails),
+        ] {
+            assert_eq!(
+                asked(any, all, regex, output),
+                (expected, false),
+                "{any:?} {all:?}"
+            );
+        }
+        assert_eq!(asked(&[], &[], &[], output), (Holds, true));
+        for empty in ["", " \n\t"] {
+            assert_eq!(asked(&[" "], &[], &[], empty), (Fails, false));
+            assert_eq!(asked(&[], &[], &[".*"], empty), (Fails, false));
+        }
+    }
+
+    #[test]
+    fn marks_around_words_make_no_other_text() {
+        let check = |case_sensitive| AssertionCheck::OutputContains {
+            any_of: Vec::new(),
+            all_of: vec!["total is 40 EUR".to_owned()],
+            regex: Vec::new(),
+            case_sensitive,
+        };
+        for output in ["The total is **40 EUR**.", "The `total` is 40&nbsp;EUR."] {
+            for case_sensitive in [false, true] {
+                let finding = judged(check(case_sensitive), &answer(output));
+                assert_eq!(finding.verdict, Holds, "{output}");
+            }
+        }
+    }
+
+    #[test]
+    fn case_counts_if_asked() {
+        let check = AssertionCheck::OutputContains {
+            any_of: texts(&["growth"]),
+            all_of: Vec::new(),
+            regex: Vec::new(),
+            case_sensitive: true,
+        };
+        let finding = judged(check.clone(), &answer("Growth"));
+        assert_eq!(finding.verdict, Fails);
+        assert_eq!(
+            finding.help.as_deref(),
+            Some("it is there in another case: `case_sensitive` is true")
+        );
+        assert_eq!(judged(check, &answer("growth")).verdict, Holds);
+    }
+
+    #[test]
+    fn what_is_missing_is_told() {
+        let check = AssertionCheck::OutputContains {
+            any_of: texts(&["a1", "b1"]),
+            all_of: texts(&["done", "c1"]),
+            regex: vec![pattern("^z")],
+            case_sensitive: false,
+        };
+        let finding = judged(check, &answer("done"));
+        assert_eq!(
+            finding.message,
+            "none of \"a1\", \"b1\" is in the output; 1 of 2 missing: \"c1\"; nothing matches /^z/"
+        );
+        assert_eq!(finding.event_refs, ["e2"]);
+    }
+
+    /// What a reader takes for the same words.
+    #[test]
+    fn no_disguise_hides_what_is_forbidden() {
+        let said = "guarantee a full refund of $40";
+        let letters: Vec<usize> = (0..said.len())
+            .filter(|at| said.is_char_boundary(*at))
+            .collect();
+        let mut outputs = Vec::new();
+        for &at in &letters {
+            for hidden in ["\u{200b}", "\u{ad}", "\u{2060}", "\u{feff}", "\u{e0041}"] {
+                outputs.push(format!("{}{hidden}{}", &said[..at], &said[at..]));
+            }
+            for &end in letters.iter().filter(|end| **end > at) {
+                let (before, part, after) = (&said[..at], &said[at..end], &said[end..]);
+                let is_word = |beside: Option<char>| beside.is_some_and(char::is_alphanumeric);
+                let is_marked = is_word(part.chars().next()) && is_word(part.chars().next_back());
+                // `4**0` is a power.
+                let is_power = part.ends_with('4') && after.starts_with('0');
+                if !is_marked || is_power {
+                    continue;
+                }
+                for (open, close) in [
+                    ("**", "**"),
+                    ("*", "*"),
+                    ("`", "`"),
+                    ("~~", "~~"),
+                    ("<b>", "</b>"),
+                    ("<em>", "</em>"),
+                ] {
+                    outputs.push(format!("{before}{open}{part}{close}{after}"));
+                }
+                if !is_word(before.chars().next_back()) && !is_word(after.chars().next()) {
+                    outputs.push(format!("{before}__{part}__{after}"));
+                }
+            }
+        }
+        let wide = |letter: char| match letter {
+            'a'..='z' => char::from_u32(u32::from(letter) - 0x61 + 0xff41).expect("a letter"),
+            other => other,
+        };
+        outputs.push(said.chars().map(wide).collect());
+        for space in ["\n", "\n  ", "\u{a0}", "\u{2003}", "\u{3000}", "  "] {
+            outputs.push(said.replace(' ', space));
+        }
+        outputs.push(said.to_uppercase());
+        outputs.push(
+            said.chars()
+                .map(|sign| format!("&#{};", u32::from(sign)))
+                .collect(),
+        );
+        outputs.push(said.replace('$', "&#x24;").replace(' ', "&nbsp;"));
+        for output in outputs {
+            let check = AssertionCheck::OutputOmits {
+                patterns: vec![pattern("guarantee a full refund of \\$40")],
+            };
+            let output = format!("We\n{output}, sure.");
+            let finding = judged(check, &answer(&output));
+            assert_eq!(finding.verdict, Fails, "{output:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_forbidden_is_in_the_output() {
+        let output = "All good.\nSource: unknown";
+        for (patterns, expected, vacuous) in [
+            (&["bad"][..], Holds, false),
+            (&["GOOD"], Fails, false),
+            (&["^source"], Fails, false),
+            (&["good\\.$"], Fails, false),
+            (&["x", "unknown$"], Fails, false),
+            (&[], Holds, true),
+        ] {
+            let check = AssertionCheck::OutputOmits {
+                patterns: patterns.iter().map(|text| pattern(text)).collect(),
+            };
+            let finding = judged(check, &answer(output));
+            assert_eq!(
+                (finding.verdict, finding.vacuous),
+                (expected, vacuous),
+                "{patterns:?}"
+            );
+        }
+        let check = || AssertionCheck::OutputOmits {
+            patterns: vec![pattern("source: \\w+")],
+        };
+        assert_eq!(
+            judged(check(), &answer(output)).message,
+            "`source: \\w+` matches \"Source: unknown\" in line 2 of the output"
+        );
+        let curly = "I can’t.\nSo\u{200b}urce:\u{a0}unknown";
+        for text in ["can't", "^source: "] {
+            let check = AssertionCheck::OutputOmits {
+                patterns: vec![pattern(text)],
+            };
+            assert_eq!(judged(check, &answer(curly)).verdict, Fails, "{text}");
+        }
+        for (written, text) in [
+            ("I don&rsquo;t", "don't"),
+            ("caf&eacute;", "café"),
+            ("se&zwnj;cret", "secret"),
+            ("[sec](http://x)ret", "secret"),
+            ("foo\\_bar", "foo_bar"),
+            ("a foo\\@bar.com", "foo@bar.com"),
+            ("credit<br>card", "credit card"),
+            ("credit</p>\n<p>card", "credit card"),
+            ("> top\n> secret", "top secret"),
+            ("sec<span class='x'>ret</span>", "secret"),
+        ] {
+            let check = AssertionCheck::OutputOmits {
+                patterns: vec![pattern(&text.replace(' ', "\\s+"))],
+            };
+            assert_eq!(judged(check, &answer(written)).verdict, Fails, "{written}");
+        }
+        let two_lines = AssertionCheck::OutputOmits {
+            patterns: vec![pattern("full refund"), pattern("unknown.*yes")],
+        };
+        let finding = judged(
+            two_lines,
+            &answer("It is\nunknown:\nyes, a full\n  refund."),
+        );
+        assert_eq!(
+            finding.message,
+            "`full refund` matches \"full refund\" in line 3 of the output"
+        );
+        assert!(judged(check(), &answer(" ")).vacuous);
+        assert!(judged(check(), &Events::new().trace()).vacuous);
+    }
+}

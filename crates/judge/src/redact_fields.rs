@@ -1,0 +1,503 @@
+//! `redact_fields` of a test case: what its author wants nobody to read.
+//!
+//! A name means every field called so, at any depth, in any case; a JSON pointer means a place in the trace or in
+//! the result, and `*` in it stands for any part. What stood there is also taken out wherever else it is repeated:
+//! in the last answer, in messages, in what an assertion observed. What makes a trace a trace stays: the number,
+//! time, type and id of its events.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::Outcome;
+use super::document::document;
+use crate::model::TestCase;
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::{Diagnostic, Place, codes, did_you_mean};
+use cuecard_source::value::{Json, REDACTED, Redactor};
+use cuecard_trace::{Event, EventData, Other, Trace};
+
+/// A shorter text is a word that stands everywhere, so it goes only from the field itself.
+const SHORTEST_REPEATED: usize = 4;
+
+/// Texts that are looked for elsewhere, in bytes: 256 KiB. If there are more, nothing that an assertion says of
+/// the trace is shown, since it could repeat one of the others.
+const MAX_FOUND: usize = 256 << 10;
+
+/// Takes fields out of traces, outcomes and diagnostics. It learns from the trace, so that goes first.
+#[derive(Debug, Default)]
+pub(super) struct FieldRedactor {
+    names: HashSet<String>,
+    pointers: Vec<Vec<String>>,
+    found: Found,
+    repeated: Redactor,
+}
+
+/// The texts that stood in the fields.
+#[derive(Debug, Default)]
+struct Found {
+    texts: HashSet<String>,
+    /// Those that are not looked for elsewhere yet.
+    fresh: Vec<String>,
+    bytes: usize,
+    /// Whether there were more than fit.
+    overflowed: bool,
+}
+
+/// `trace` without what the `redact_fields` of `case` name: as it may be written.
+pub fn redacted<'a>(case: &TestCase, trace: &'a Trace) -> Cow<'a, Trace> {
+    let mut redactor = FieldRedactor::new(&case.redact_fields);
+    if redactor.is_empty() {
+        return Cow::Borrowed(trace);
+    }
+    let mut trace = trace.clone();
+    redactor.trace(&mut trace);
+    Cow::Owned(trace)
+}
+
+/// What in `redact_fields` takes nothing out: names that `trace` has nowhere, while it has one that is written almost so,
+/// and pointers that begin with what neither a trace nor a result has.
+pub fn misspelt_redactions(case: &TestCase, trace: &Trace) -> Vec<Diagnostic> {
+    if case.redact_fields.is_empty() {
+        return Vec::new();
+    }
+    let mut keys = HashSet::new();
+    let document = document(trace);
+    collect_keys(&document, &mut keys);
+    let names = case
+        .redact_fields
+        .iter()
+        .filter(|name| !name.starts_with('/'));
+    let unmet = names.filter(|name| !keys.contains(&name.to_lowercase()));
+    let warning = |message: String, help: String| {
+        Diagnostic::warning(codes::CASE_FIELD_VALUE, message)
+            .with_note(format!("in {}", case.source.name()))
+            .with_help(help)
+    };
+    let pointers = case.redact_fields.iter().filter(|name| {
+        let first = name.strip_prefix('/').map(|path| path.split('/').next());
+        first.flatten().is_some_and(|first| {
+            !matches!(first, "*" | "assertions" | "artifacts") && document.get(first).is_none()
+        })
+    });
+    let astray = pointers.map(|pointer| {
+        let message = format!("`redact_fields` has `{pointer}`, which leads nowhere");
+        let help = "it starts at the trace (`/events/*/data/args/pin`) or at the result (`/assertions/0/observed`)";
+        warning(message, help.to_owned())
+    });
+    unmet
+        .filter_map(|name| {
+            let meant = did_you_mean(&name.to_lowercase(), keys.iter().map(String::as_str))?;
+            let message = format!("`redact_fields` has `{name}`, which the trace has nowhere");
+            let help = format!("did you mean `{meant}`? It stands in what is written");
+            Some(warning(message, help))
+        })
+        .chain(astray)
+        .collect()
+}
+
+/// The names of all fields, in small letters.
+fn collect_keys(json: &Json, keys: &mut HashSet<String>) {
+    match json {
+        Json::Object(members) => {
+            for (name, value) in members {
+                keys.insert(name.to_lowercase());
+                collect_keys(value, keys);
+            }
+        }
+        Json::Array(items) => items.iter().for_each(|item| collect_keys(item, keys)),
+        _ => {}
+    }
+}
+
+impl FieldRedactor {
+    pub(super) fn new(fields: &[String]) -> Self {
+        let mut redactor = Self::default();
+        for field in fields {
+            match field.strip_prefix('/') {
+                Some(pointer) => redactor.pointers.push(
+                    pointer
+                        .split('/')
+                        .map(|token| token.replace("~1", "/").replace("~0", "~"))
+                        .collect(),
+                ),
+                None => {
+                    redactor.names.insert(field.to_lowercase());
+                }
+            }
+        }
+        redactor
+    }
+
+    /// Whether nothing is to be taken out.
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.pointers.is_empty()
+    }
+
+    /// Takes the fields out of a trace, first each field, then what they held wherever it is repeated.
+    pub(super) fn trace(&mut self, trace: &mut Trace) {
+        if self.is_empty() {
+            return;
+        }
+        let mut found = std::mem::take(&mut self.found);
+        let header = &mut trace.header;
+        self.field("scenario", &mut header.scenario, &mut found);
+        let mut messages = Json::Array(std::mem::take(&mut header.input_messages));
+        self.field("input_messages", &mut messages, &mut found);
+        if let Json::Array(messages) = messages {
+            header.input_messages = messages;
+        }
+        for (idx, event) in trace.events.iter_mut().enumerate() {
+            self.event(idx, event, &mut found);
+        }
+        if let Some(end) = &mut trace.end {
+            if let Some(output) = &mut end.final_output {
+                let mut content = Json::Object(
+                    [("content".to_owned(), Json::from(output.content.as_str()))]
+                        .into_iter()
+                        .collect(),
+                );
+                self.field("final_output", &mut content, &mut found);
+                output.content = match &content {
+                    Json::Object(members) => members
+                        .get("content")
+                        .and_then(Json::as_str)
+                        .unwrap_or(REDACTED),
+                    _ => REDACTED,
+                }
+                .to_owned();
+            }
+            let mut artifacts = Json::Object(std::mem::take(&mut end.artifacts));
+            self.field("artifacts", &mut artifacts, &mut found);
+            if let Json::Object(artifacts) = artifacts {
+                end.artifacts = artifacts;
+            }
+        }
+        self.learn(found);
+        self.repeated_in_trace(trace);
+    }
+
+    /// Takes the fields, and what they held, out of outcome number `idx` of a result.
+    pub(super) fn outcome(&mut self, idx: usize, outcome: &mut Outcome) {
+        if self.is_empty() {
+            return;
+        }
+        let mut found = std::mem::take(&mut self.found);
+        let place = idx.to_string();
+        let in_result = below(&whole(&self.pointers), "assertions");
+        let in_outcome = below(&in_result, &place);
+        for (name, json) in [
+            ("params", &mut outcome.params),
+            ("observed", &mut outcome.observed),
+        ] {
+            if self.is_meant(name, &in_outcome) {
+                replace(json, &mut found);
+            } else {
+                self.walk(json, &below(&in_outcome, name), &mut found);
+            }
+        }
+        self.learn(found);
+        if self.found.overflowed {
+            outcome.observed = Json::from(REDACTED);
+            outcome.message = REDACTED.to_owned();
+            outcome.help = None;
+        }
+        self.repeated.json(&mut outcome.params);
+        self.json_without_parts(&mut outcome.observed);
+        outcome.message = self.text(&outcome.message);
+        outcome.help = outcome.help.as_deref().map(|help| self.text(help));
+    }
+
+    /// Takes the fields out of a diagnostic: the line it shows, and what it says of the marked place.
+    pub(super) fn diagnostic(&mut self, diagnostic: &mut Diagnostic) {
+        if self.is_empty() {
+            return;
+        }
+        if let Some(place) = &diagnostic.place {
+            let through_field = diagnostic
+                .pointer
+                .as_deref()
+                .is_some_and(|pointer| self.is_through_field(pointer));
+            let line = line_of(place);
+            let lower = line.to_lowercase();
+            if through_field || self.names.iter().any(|name| lower.contains(name.as_str())) {
+                let mut found = std::mem::take(&mut self.found);
+                if through_field {
+                    let marked = place.source.slice(place.span);
+                    found.add(marked.trim_matches(['"', '\'']));
+                }
+                self.learn(found);
+                diagnostic.place = Some(masked(place));
+            }
+        }
+        diagnostic.message = self.text(&diagnostic.message);
+        diagnostic.label = diagnostic.label.as_deref().map(|label| self.text(label));
+        diagnostic.help = diagnostic.help.as_deref().map(|help| self.text(help));
+        for note in &mut diagnostic.notes {
+            *note = self.text(note);
+        }
+    }
+
+    fn event(&self, idx: usize, event: &mut Event, found: &mut Found) {
+        let place = idx.to_string();
+        let in_event = below(&below(&whole(&self.pointers), "events"), &place);
+        for (name, id) in [
+            ("group_id", &mut event.group_id),
+            ("session_id", &mut event.session_id),
+            ("task_id", &mut event.task_id),
+            ("agent_id", &mut event.agent_id),
+        ] {
+            if self.is_meant(name, &in_event)
+                && let Some(text) = id
+            {
+                found.add(text);
+                *text = REDACTED.to_owned();
+            }
+        }
+        let in_data = below(&in_event, "data");
+        let whole_data = self.is_meant("data", &in_event);
+        self.change(event, |data| {
+            if whole_data {
+                replace(data, found);
+                true
+            } else {
+                self.walk(data, &in_data, found)
+            }
+        });
+    }
+
+    /// Changes the data of an event as JSON. Data that no longer has the shape of its type is kept as it is.
+    fn change(&self, event: &mut Event, change: impl FnOnce(&mut Json) -> bool) {
+        let mut whole = serde_json::to_value(&*event).unwrap_or_default();
+        let Some(data) = whole.get_mut("data") else {
+            return;
+        };
+        if !change(data) {
+            return;
+        }
+        let data = data.take();
+        let (kind, actor) = (
+            event.data.type_name().to_owned(),
+            event.data.actor().to_owned(),
+        );
+        event.data = EventData::from_parts(kind.clone(), actor.clone(), data.clone())
+            .unwrap_or(EventData::Other(Other { kind, actor, data }));
+    }
+
+    fn field(&self, name: &str, json: &mut Json, found: &mut Found) {
+        let top = whole(&self.pointers);
+        if self.is_meant(name, &top) {
+            match json {
+                // Lists and objects of the trace's own frame keep their kind.
+                Json::Array(items) => items.iter_mut().for_each(|item| replace(item, found)),
+                Json::Object(members) => {
+                    for value in members.values_mut() {
+                        replace(value, found);
+                    }
+                }
+                other => replace(other, found),
+            }
+        } else {
+            self.walk(json, &below(&top, name), found);
+        }
+    }
+
+    /// Whether the field `name` is taken out as a whole, by its name or because a pointer ends there.
+    fn is_meant(&self, name: &str, pointers: &[&[String]]) -> bool {
+        self.names.contains(&name.to_lowercase())
+            || pointers
+                .iter()
+                .any(|pointer| matches!(pointer, [last] if last == name || last == "*"))
+    }
+
+    /// Replaces fields below `json`; whether there were any. As deep as JSON is read, which is bounded.
+    fn walk(&self, json: &mut Json, pointers: &[&[String]], found: &mut Found) -> bool {
+        let mut changed = false;
+        match json {
+            Json::Object(members) => {
+                for (name, value) in members.iter_mut() {
+                    if self.is_meant(name, pointers) {
+                        replace(value, found);
+                        changed = true;
+                    } else {
+                        changed |= self.walk(value, &below(pointers, name), found);
+                    }
+                }
+            }
+            Json::Array(items) => {
+                for (idx, item) in items.iter_mut().enumerate() {
+                    let inner = match pointers {
+                        [] => Vec::new(),
+                        _ => {
+                            let place = idx.to_string();
+                            if pointers
+                                .iter()
+                                .any(|pointer| matches!(pointer, [last] if *last == place || last == "*"))
+                            {
+                                replace(item, found);
+                                changed = true;
+                                continue;
+                            }
+                            below(pointers, &place)
+                        }
+                    };
+                    changed |= self.walk(item, &inner, found);
+                }
+            }
+            // Many servers answer with JSON inside a text.
+            Json::String(text) if text.trim_start().starts_with(['{', '[']) => {
+                if let Ok(mut inner) = serde_json::from_str::<Json>(text)
+                    && self.walk(&mut inner, pointers, found)
+                {
+                    *text = inner.to_string();
+                    changed = true;
+                }
+            }
+            _ => {}
+        }
+        changed
+    }
+
+    fn learn(&mut self, mut found: Found) {
+        if !found.fresh.is_empty() {
+            self.repeated.add(found.fresh.drain(..));
+        }
+        self.found = found;
+    }
+
+    fn repeated_in_trace(&self, trace: &mut Trace) {
+        if self.repeated.is_empty() {
+            return;
+        }
+        self.repeated.json(&mut trace.header.scenario);
+        for message in &mut trace.header.input_messages {
+            self.repeated.json(message);
+        }
+        for event in &mut trace.events {
+            self.change(event, |data| {
+                let before = data.clone();
+                self.repeated.json(data);
+                *data != before
+            });
+        }
+        if let Some(output) = trace.end.as_mut().and_then(|end| end.final_output.as_mut()) {
+            output.content = self.repeated.text(&output.content).into_owned();
+        }
+    }
+
+    /// Takes what the fields held out of a text for people, and quoted parts of it, which may have been cut.
+    fn text(&self, text: &str) -> String {
+        let text = self.repeated.text(text);
+        let mut redacted = String::with_capacity(text.len());
+        for piece in text.split_inclusive(['`', '"', '“', '”', '‘', '’', '…', '\n']) {
+            let end = piece
+                .char_indices()
+                .next_back()
+                .filter(|(_, last)| "`\"“”‘’…\n".contains(*last))
+                .map_or(piece.len(), |(at, _)| at);
+            let (words, mark) = piece.split_at(end);
+            redacted.push_str(if self.is_part(words) { REDACTED } else { words });
+            redacted.push_str(mark);
+        }
+        redacted
+    }
+
+    fn json_without_parts(&self, json: &mut Json) {
+        match json {
+            Json::String(text) => *text = self.text(text),
+            Json::Array(items) => items
+                .iter_mut()
+                .for_each(|item| self.json_without_parts(item)),
+            Json::Object(members) => {
+                members
+                    .values_mut()
+                    .for_each(|value| self.json_without_parts(value));
+                self.repeated.json(json);
+            }
+            other => self.repeated.json(other),
+        }
+    }
+
+    fn is_part(&self, words: &str) -> bool {
+        let words = words.trim();
+        words.chars().count() >= SHORTEST_REPEATED
+            && self.found.texts.iter().any(|text| text.contains(words))
+    }
+
+    fn is_through_field(&self, pointer: &str) -> bool {
+        pointer
+            .split('/')
+            .any(|token| self.names.contains(&token.to_lowercase()))
+    }
+}
+
+impl Found {
+    fn add(&mut self, text: &str) {
+        if text.chars().count() < SHORTEST_REPEATED || text == REDACTED || self.texts.contains(text)
+        {
+            return;
+        }
+        if self.bytes + text.len() > MAX_FOUND {
+            self.overflowed = true;
+            return;
+        }
+        self.bytes += text.len();
+        self.fresh.push(text.to_owned());
+        self.texts.insert(text.to_owned());
+    }
+
+    fn add_all(&mut self, json: &Json) {
+        match json {
+            Json::String(text) => self.add(text),
+            Json::Number(number) => self.add(&number.to_string()),
+            Json::Array(items) => items.iter().for_each(|item| self.add_all(item)),
+            Json::Object(members) => members.values().for_each(|value| self.add_all(value)),
+            Json::Null | Json::Bool(_) => {}
+        }
+    }
+}
+
+fn replace(json: &mut Json, found: &mut Found) {
+    if !json.is_null() {
+        found.add_all(json);
+        *json = Json::from(REDACTED);
+    }
+}
+
+fn whole(pointers: &[Vec<String>]) -> Vec<&[String]> {
+    pointers.iter().map(Vec::as_slice).collect()
+}
+
+/// What is left of the pointers that go through `name`.
+fn below<'a>(pointers: &[&'a [String]], name: &str) -> Vec<&'a [String]> {
+    pointers
+        .iter()
+        .filter_map(|pointer| match pointer {
+            [first, rest @ ..] if (first == name || first == "*") && !rest.is_empty() => Some(rest),
+            _ => None,
+        })
+        .collect()
+}
+
+fn line_of(place: &Place) -> &str {
+    let line = place.source.position(place.span.start).line;
+    place
+        .source
+        .text()
+        .lines()
+        .nth(line - 1)
+        .unwrap_or_default()
+}
+
+/// The same place in a text of which nothing can be read.
+fn masked(place: &Place) -> Place {
+    let text: String = place
+        .source
+        .text()
+        .bytes()
+        .map(|byte| if byte == b'\n' { '\n' } else { '*' })
+        .collect();
+    Place {
+        source: SourceFile::new(place.source.name(), text),
+        span: place.span,
+    }
+}

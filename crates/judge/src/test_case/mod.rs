@@ -1,0 +1,28 @@
+//! Test cases (YAML or JSON): where a trace comes from, and what must hold of it.
+
+mod assertions;
+mod context;
+mod fields;
+mod input;
+mod read;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod values;
+
+pub use read::{Reading, read};
+pub use schema::schema;
+
+use cuecard_source::diagnostic::codes;
+use cuecard_source::reader::Format;
+
+/// What this format calls its mistakes.
+const FORMAT: Format = Format {
+    missing: codes::CASE_FIELD_MISSING,
+    wrong_type: codes::CASE_FIELD_TYPE,
+    unknown: codes::CASE_FIELD_UNKNOWN,
+    value: codes::CASE_FIELD_VALUE,
+    path: codes::ASSERT_PATTERN,
+    check: codes::ASSERT_PATTERN,
+    null_is_absent: true,
+};

@@ -1,0 +1,498 @@
+//! What holds of every family: it judges any trace, the same way each time, and isn't moved by events that have
+//! nothing to do with it.
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use regex::Regex;
+use serde_json::json;
+use serde_json_path::JsonPath;
+
+use super::samples::{Events, answer, assertion, case, pattern, selector, selects, tool};
+use super::*;
+use crate::model::{
+    ArgsMatch, ExpectedCall, OutputFormat, Selector, ToolPattern, TrajectoryMode, ValueTest, Which,
+};
+use cuecard_trace::{Event, EventData, Log};
+
+const TOOLS: &[&str] = &["search", "fetch", "send"];
+
+fn name() -> impl Strategy<Value = &'static str> {
+    select(TOOLS)
+}
+
+pub(super) fn tool_pattern() -> impl Strategy<Value = ToolPattern> {
+    select(&["search", "fetch", "send", "other", "s*", "*"][..]).prop_map(tool)
+}
+
+pub(super) fn value() -> impl Strategy<Value = Json> {
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::from),
+        (0_i64..4).prop_map(Json::from),
+        any::<f64>().prop_map(Json::from),
+        "[ab A1.é\n]{0,4}".prop_map(Json::from),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Json::from),
+            prop::collection::btree_map("[ab.]{0,2}", inner, 0..3)
+                .prop_map(|members| Json::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+/// Texts that look like answers, and texts that look like nothing.
+fn text() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        "[-*+•] [a-zA-Z. ]{0,12}",
+        " {0,6}[0-9]{1,3}[.)] [a-z?!. ]{0,12}",
+        select(
+            &[
+                "```",
+                "~~~",
+                "",
+                "  ",
+                "---",
+                "# T",
+                "|a|b|",
+                "|-|-|",
+                "Which one?",
+                "{\"a\": 1}"
+            ][..]
+        )
+        .prop_map(str::to_owned),
+        "\\PC{0,20}",
+        any::<String>(),
+    ];
+    prop::collection::vec(line, 0..6).prop_map(|lines| lines.join("\n"))
+}
+
+fn events() -> impl Strategy<Value = Trace> {
+    let call_id = || select(&["c1", "c2", "c3"][..]);
+    let event = prop_oneof![
+        3 => (name(), call_id(), value()).prop_map(|(tool, id, args)| (0, tool, id, args, String::new())),
+        3 => (name(), call_id(), value()).prop_map(|(tool, id, result)| (1, tool, id, result, String::new())),
+        1 => (name(), call_id()).prop_map(|(tool, id)| (2, tool, id, Json::Null, String::new())),
+        1 => text().prop_map(|text| (3, "", "", Json::Null, text)),
+        1 => text().prop_map(|text| (4, "", "", Json::Null, text)),
+    ];
+    let output = proptest::option::of(text());
+    (
+        prop::collection::vec(event, 0..8),
+        output,
+        any::<f64>(),
+        any::<Option<u64>>(),
+        any::<bool>(),
+    )
+        .prop_map(|(all, output, took, tokens, died)| {
+            let events =
+                all.into_iter()
+                    .fold(
+                        Events::new(),
+                        |events, (kind, tool, id, json, text)| match kind {
+                            0 => events.call(tool, id, json),
+                            1 => {
+                                let success = !json.is_null();
+                                events.result(tool, id, success, json)
+                            }
+                            2 => events.error(tool, Some(id), "timeout"),
+                            3 => events.says(&text),
+                            _ => events.user(&text),
+                        },
+                    );
+            let events = match output {
+                Some(output) => events.output(&output),
+                None => events,
+            };
+            let mut trace = events.metrics(took, tokens).trace();
+            if died {
+                trace.end = None;
+            }
+            trace
+        })
+}
+
+fn any_selector() -> impl Strategy<Value = Selector> {
+    let kind = select(
+        &[
+            "tool_call",
+            "tool_result",
+            "error",
+            "final_output",
+            "message",
+            "nonsense",
+        ][..],
+    );
+    (
+        kind,
+        proptest::option::of(tool_pattern()),
+        any::<Option<bool>>(),
+        prop::collection::vec(("[ab.]{0,2}", value()), 0..2),
+    )
+        .prop_map(|(kind, tool, success, args)| Selector {
+            tool,
+            success,
+            args,
+            ..selector(kind)
+        })
+}
+
+fn pairs() -> impl Strategy<Value = Vec<(String, Json)>> {
+    prop::collection::vec(("[ab.]{0,3}", value()), 0..3)
+}
+
+fn count() -> impl Strategy<Value = u64> {
+    0_u64..4
+}
+
+fn size() -> impl Strategy<Value = Option<usize>> {
+    proptest::option::of(0_usize..4)
+}
+
+pub(super) fn check() -> impl Strategy<Value = AssertionCheck> {
+    use AssertionCheck as Check;
+    let calls = prop_oneof![
+        (tool_pattern(), count(), proptest::option::of(count())).prop_map(
+            |(tool, min_calls, max_calls)| {
+                Check::MustCallTool {
+                    tool,
+                    min_calls,
+                    max_calls,
+                }
+            }
+        ),
+        tool_pattern().prop_map(|tool| Check::MustNotCallTool { tool }),
+        (
+            proptest::option::of((tool_pattern(), count())),
+            proptest::option::of(count())
+        )
+            .prop_map(|(tool, max_total)| Check::MaxToolCalls { tool, max_total }),
+        (
+            tool_pattern(),
+            prop::collection::vec("[ab.]{0,3}", 0..2),
+            pairs(),
+            pairs(),
+            0_usize..5
+        )
+            .prop_map(|(tool, required_keys, args_contains, args_equal, which)| {
+                Check::ToolArgsMatch {
+                    tool,
+                    matching: ArgsMatch {
+                        required_keys,
+                        args_contains,
+                        args_equal,
+                        regex: vec![("a".into(), Regex::new("a|1").expect("a pattern"))],
+                        json_schema: Some(json!({"type": "object"})),
+                        case_sensitive: which % 2 == 0,
+                    },
+                    which: match which {
+                        0 => Which::Any,
+                        1 => Which::All,
+                        n => Which::Nth(n - 2),
+                    },
+                }
+            }),
+    ];
+    let order = prop_oneof![
+        (any_selector(), any_selector(), any::<bool>())
+            .prop_map(|(before, after, all)| Check::ToolCallOrder { before, after, all }),
+        (
+            any_selector(),
+            prop::collection::vec(any_selector(), 0..3),
+            prop::collection::vec(tool_pattern(), 0..2)
+        )
+            .prop_map(
+                |(success_event, forbid_following, allowed_following_tools)| {
+                    Check::StopAfterSuccess {
+                        success_event,
+                        forbid_following,
+                        allowed_following_tools,
+                    }
+                }
+            ),
+        (
+            select(
+                &[
+                    TrajectoryMode::Exact,
+                    TrajectoryMode::InOrder,
+                    TrajectoryMode::AnyOrder,
+                    TrajectoryMode::Superset,
+                    TrajectoryMode::Subset,
+                ][..]
+            ),
+            prop::collection::vec((tool_pattern(), pairs()), 0..4)
+        )
+            .prop_map(|(mode, calls)| Check::Trajectory {
+                mode,
+                calls: calls
+                    .into_iter()
+                    .map(|(tool, args)| ExpectedCall { tool, args })
+                    .collect(),
+            }),
+    ];
+    let texts = || prop::collection::vec("[a-cA-C?]{0,2}", 0..3);
+    let output = prop_oneof![
+        (texts(), texts(), any::<bool>()).prop_map(|(any_of, all_of, case_sensitive)| {
+            Check::OutputContains {
+                any_of,
+                all_of,
+                regex: vec![pattern("[a-z]")],
+                case_sensitive,
+            }
+        }),
+        select(&["a+", "^-", "$", "which"][..]).prop_map(|text| Check::OutputOmits {
+            patterns: vec![pattern(text)]
+        }),
+        tool_pattern().prop_map(|tool| Check::AskClarifyingWhenAmbiguous {
+            forbidden_tools: vec![tool],
+            question_patterns: Vec::new(),
+        }),
+        (size(), size(), size())
+            .prop_map(|(min, max, max_sentences)| OutputFormat::BulletList {
+                min,
+                max,
+                max_sentences
+            })
+            .prop_map(|format| Check::OutputMatchesFormat { format }),
+        (size(), size())
+            .prop_map(|(min, max)| OutputFormat::NumberedList { min, max })
+            .prop_map(|format| Check::OutputMatchesFormat { format }),
+        (size(), size(), size())
+            .prop_map(|(exact, min, max)| OutputFormat::Paragraphs { exact, min, max })
+            .prop_map(|format| Check::OutputMatchesFormat { format }),
+        select(&[0, 1, 2][..]).prop_map(|which| Check::OutputMatchesFormat {
+            format: match which {
+                0 => OutputFormat::MarkdownTable,
+                1 => OutputFormat::SingleLine,
+                _ => OutputFormat::Json {
+                    required_keys: vec!["a".into()],
+                    json_schema: None
+                },
+            },
+        }),
+    ];
+    let whole = prop_oneof![
+        (
+            tool_pattern(),
+            proptest::option::of(value()),
+            proptest::option::of(value()),
+            any::<bool>()
+        )
+            .prop_map(
+                |(tool, equals, contains, has_path)| Check::ToolResultMatches {
+                    tool,
+                    json_path: has_path.then(|| JsonPath::parse("$..a").expect("a path")),
+                    test: ValueTest {
+                        equals,
+                        contains,
+                        ..ValueTest::default()
+                    },
+                }
+            ),
+        (
+            proptest::option::of(value()),
+            any::<Option<bool>>(),
+            proptest::option::of(count())
+        )
+            .prop_map(|(equals, exists, count)| Check::JsonPath {
+                path: JsonPath::parse("$.events[?@.type == 'tool_call'].data.args.a")
+                    .expect("a path"),
+                equals,
+                exists,
+                count,
+            }),
+        select(&["s.json", "none.json"][..]).prop_map(|file| Check::TraceSnapshot {
+            file: file.into(),
+            ignore: vec!["/events/*/data/args".into()],
+        }),
+        any::<f64>().prop_map(|limit| Check::MaxDurationMs { limit }),
+        count().prop_map(|limit| Check::MaxTokens { limit }),
+        count().prop_map(|limit| Check::MaxErrors { limit }),
+        Just(Check::File { params: Json::Null }),
+    ];
+    prop_oneof![3 => calls, 3 => order, 3 => output, 2 => whole]
+}
+
+fn snapshots(stored: &Trace) -> Snapshots {
+    Snapshots::from([(
+        "s.json".to_owned(),
+        Snapshot::Stored(Box::new(stored.clone())),
+    )])
+}
+
+proptest! {
+    #[test]
+    fn every_trace_is_judged_and_always_the_same_way(
+        check in check(),
+        trace in events(),
+        stored in events(),
+        available in prop::option::of(prop::collection::vec(name().prop_map(str::to_owned), 0..3)),
+    ) {
+        let mut case = case();
+        case.tools.available = available;
+        case.assertions = vec![assertion(check)];
+        let snapshots = snapshots(&stored);
+        let outcomes = judge_with(&case, &trace, &snapshots);
+        prop_assert_eq!(&outcomes, &judge_with(&case, &trace, &snapshots));
+        for outcome in &outcomes {
+            prop_assert!(!outcome.message.is_empty());
+            prop_assert!(outcome.event_refs.len() <= MOST_REFS);
+            for id in &outcome.event_refs {
+                prop_assert!(trace.events.iter().any(|event| event.event_id == *id), "{} has no event", id);
+            }
+            if outcome.status == OutcomeStatus::Fail {
+                prop_assert!(outcome.help.is_some(), "{} gives no help", outcome.message);
+                prop_assert!(!outcome.vacuous, "{} fails of nothing", outcome.message);
+            }
+        }
+    }
+
+    #[test]
+    fn a_log_changes_no_verdict(check in check(), trace in events(), stored in events(), at in any::<Index>()) {
+        let mut case = case();
+        case.assertions = vec![assertion(check)];
+        let snapshots = snapshots(&stored);
+        let mut with_log = trace.clone();
+        let log = EventData::Log(Log { level: "info".into(), message: "Which one? - a".into(), stream: None });
+        let mut event = Event::live(99, Timestamp::UNIX_EPOCH, log);
+        event.event_id = "noise".into();
+        with_log.events.insert(at.index(trace.events.len() + 1), event);
+        let told = |trace: &Trace| -> Vec<(OutcomeStatus, bool)> {
+            judge_with(&case, trace, &snapshots)
+                .iter()
+                .map(|outcome| (outcome.status, outcome.vacuous))
+                .collect()
+        };
+        prop_assert_eq!(told(&trace), told(&with_log));
+    }
+
+    #[test]
+    fn a_trace_equals_itself(trace in events()) {
+        let mut case = case();
+        case.assertions = vec![assertion(AssertionCheck::TraceSnapshot { file: "s.json".into(), ignore: Vec::new() })];
+        for stored in [trace.clone(), stable(&trace)] {
+            let outcomes = judge_with(&case, &trace, &snapshots(&stored));
+            prop_assert_eq!(outcomes[0].status, OutcomeStatus::Pass, "{}", outcomes[0].message);
+        }
+    }
+
+    #[test]
+    fn one_more_call_is_seen(trace in events(), at in any::<Index>()) {
+        let called = |name: &str| AssertionCheck::MustCallTool { tool: tool(name), min_calls: 1, max_calls: None };
+        let uncalled = |name: &str| AssertionCheck::MustNotCallTool { tool: tool(name) };
+        let mut case = case();
+        case.assertions = vec![assertion(called("new")), assertion(uncalled("new"))];
+        let statuses = |trace: &Trace| -> Vec<OutcomeStatus> {
+            judge(&case, trace).iter().map(|outcome| outcome.status).collect()
+        };
+        prop_assert_eq!(statuses(&trace), [OutcomeStatus::Fail, OutcomeStatus::Pass]);
+        let call = Events::new().call("new", "n", Json::Null).trace().events.remove(0);
+        let mut with_call = trace;
+        with_call.events.insert(at.index(with_call.events.len() + 1), call);
+        prop_assert_eq!(statuses(&with_call), [OutcomeStatus::Pass, OutcomeStatus::Fail]);
+    }
+}
+
+#[test]
+fn severity_and_capabilities_make_the_status() {
+    let trace = answer("hello");
+    let failing = || {
+        assertion(AssertionCheck::MustCallTool {
+            tool: tool("search"),
+            min_calls: 1,
+            max_calls: None,
+        })
+    };
+    let mut case = case();
+    let warning = Assertion {
+        severity: Severity::Warning,
+        ..failing()
+    };
+    let gated = Assertion {
+        requires_capabilities: vec!["supports_tool_trace".into(), "supports_live_run".into()],
+        ..failing()
+    };
+    case.assertions = vec![failing(), warning, gated];
+    let outcomes = judge(&case, &trace);
+    let statuses: Vec<OutcomeStatus> = outcomes.iter().map(|outcome| outcome.status).collect();
+    assert_eq!(
+        statuses,
+        [
+            OutcomeStatus::Fail,
+            OutcomeStatus::Warn,
+            OutcomeStatus::Skip
+        ]
+    );
+    assert_eq!(outcomes[2].message, "the trace lacks supports_live_run");
+    assert_eq!(outcomes[2].missing_capabilities, ["supports_live_run"]);
+    assert_eq!(outcomes[0].kind, "must_call_tool");
+}
+
+#[test]
+fn what_looks_long_is_judged_in_bounded_time() {
+    let hostile = [
+        "- ",
+        "1. ",
+        "|",
+        "?",
+        "```\n",
+        "a. ",
+        "\"",
+        "(",
+        "    - a\n",
+        "Dr. ",
+    ]
+    .map(|part| part.repeat(1_000_000 / part.len()));
+    for output in &hostile {
+        let trace = answer(output);
+        for format in [
+            OutputFormat::BulletList {
+                min: None,
+                max: Some(1),
+                max_sentences: Some(1),
+            },
+            OutputFormat::Paragraphs {
+                exact: Some(1),
+                min: None,
+                max: None,
+            },
+            OutputFormat::Json {
+                required_keys: Vec::new(),
+                json_schema: None,
+            },
+            OutputFormat::MarkdownTable,
+        ] {
+            let finding =
+                super::samples::judged(AssertionCheck::OutputMatchesFormat { format }, &trace);
+            assert!(finding.message.len() < 2000);
+        }
+        let asks = AssertionCheck::AskClarifyingWhenAmbiguous {
+            forbidden_tools: Vec::new(),
+            question_patterns: Vec::new(),
+        };
+        assert!(super::samples::judged(asks, &trace).message.len() < 2000);
+    }
+}
+
+#[test]
+fn selectors_of_results_know_the_arguments_of_their_call() {
+    let trace = Events::new()
+        .call("search", "c1", json!({"q": "a"}))
+        .call("search", "c2", json!({"q": "b"}))
+        .result("search", "c2", true, Json::Null)
+        .result("search", "c1", true, Json::Null)
+        .trace();
+    let of = |query: &str| Selector {
+        args: vec![("q".into(), json!(query))],
+        ..selects("tool_result", "search")
+    };
+    let check = |before, after| AssertionCheck::ToolCallOrder {
+        before,
+        after,
+        all: false,
+    };
+    let verdict = |check| super::samples::judged(check, &trace).verdict;
+    assert_eq!(verdict(check(of("b"), of("a"))), Verdict::Holds);
+    assert_eq!(verdict(check(of("a"), of("b"))), Verdict::Fails);
+}

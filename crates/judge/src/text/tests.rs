@@ -1,0 +1,222 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::trials::{Trial, tools};
+use crate::{Finding, citations, claims, graceful, memory};
+
+/// Every family that reads text, on the same text as output and as result.
+fn judge_all(output: &str, result: &str) -> Vec<Finding> {
+    let trial = Trial::new(output)
+        .result("t", json!({ "text": result }))
+        .event(
+            "error",
+            json!({ "scope": "tool", "error_type": "e", "message": "m", "retryable": false }),
+        )
+        .event(
+            "memory_write",
+            json!({ "source": "s", "path": result, "group_id": "group-a", "content": result }),
+        );
+    let view = trial.view();
+    let texts = [result.to_owned()];
+    vec![
+        claims::supported(&view, &tools(&["t"]), None),
+        citations::real(&view, &[], &[]),
+        memory::recalled(&view, None, result, &[], false),
+        memory::updated(&view, None, result, Some("the old fact")),
+        memory::kept_apart(&view, None, &texts, &texts, false),
+        graceful::failed_gracefully(&view, &[], true, &texts, None),
+    ]
+}
+
+/// Text of what the readers look for.
+fn tricky() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        ".{0,6}",
+        "[0-9.,' \u{a0}-]{1,9}",
+        prop::sample::select(vec![
+            " ",
+            "\n",
+            "\n\n",
+            "- ",
+            "1. ",
+            "\"",
+            "“",
+            "”",
+            "[1]",
+            "[",
+            "](",
+            "(",
+            ")",
+            "https://a.b/c",
+            "www.",
+            "10.1000/",
+            "$",
+            "€5",
+            "%",
+            " million ",
+            "12:30",
+            "2026-02-24",
+            "24 Feb ",
+            "May 5",
+            "İ",
+            "ß",
+            "ﬁ",
+            "中文",
+            "もの",
+            "ไทย",
+            "Reuters ",
+            "according to ",
+            "says ",
+            "not ",
+            "n't",
+            "groups/",
+            "../",
+            "```",
+            "|",
+            "---",
+            "et al.",
+            "'s",
+            "e\u{301}",
+            "🎉",
+        ])
+        .prop_map(str::to_owned),
+    ];
+    prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    #[test]
+    fn any_text_is_judged_and_always_alike(output in tricky(), result in tricky()) {
+        prop_assert_eq!(judge_all(&output, &result), judge_all(&output, &result));
+    }
+
+    #[test]
+    fn blanking_keeps_every_place(text in tricky()) {
+        let folded = fold(&text);
+        let found: Vec<_> = dates(&folded).into_iter().map(|date| date.range).collect();
+        let blanked = blank(&folded, found.iter().cloned());
+        prop_assert_eq!(blanked.len(), folded.len());
+        for range in found {
+            prop_assert!(blanked[range].chars().all(|character| character == ' '));
+        }
+    }
+}
+
+#[test]
+fn hostile_outputs_are_judged_in_time() {
+    const SIZE: usize = 8_000;
+    for piece in [
+        "1",
+        "1,",
+        "1.",
+        "1 000 ",
+        "\"",
+        "\"a b c\" ",
+        "[",
+        "[1]",
+        "(",
+        "https://a.b/",
+        "A",
+        "Aa Bb ",
+        "a. ",
+        "- a\n",
+        "12:",
+        "not ",
+        "|",
+        "according to ",
+        "1. \n",
+        "…",
+        "groups/",
+        "中",
+    ] {
+        let text = piece.repeat(SIZE / piece.len());
+        // The clock isn't asked: what isn't linear takes minutes here, and is seen.
+        assert_eq!(judge_all(&text, "x").len(), 6, "{piece}");
+    }
+}
+
+#[test]
+fn units_are_bullets_and_sentences() {
+    let text = "# Title\n\nHi Bob!\n\nIn the U.S. Dr. Smith paid 1.5 dollars. It rained.\nHere are two:\n- One. Still one\n  and on\n- Two?\n\n| a | b |\n|---|---|\n| c | d |\n\n```\ncode here\n```\nThanks!";
+    let found: Vec<_> = units(text)
+        .into_iter()
+        .map(|unit| (unit.kind, unit.text))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (UnitKind::Heading, "Title"),
+            (UnitKind::Courtesy, "Hi Bob!"),
+            (UnitKind::Claim, "In the U.S. Dr. Smith paid 1.5 dollars."),
+            (UnitKind::Claim, "It rained."),
+            (UnitKind::LeadIn, "Here are two:"),
+            (UnitKind::Claim, "One. Still one\n  and on"),
+            (UnitKind::Question, "Two?"),
+            (UnitKind::Heading, "| a | b |"),
+            (UnitKind::Claim, "| c | d |"),
+            (UnitKind::Claim, "code here"),
+            (UnitKind::Courtesy, "Thanks!"),
+        ]
+    );
+}
+
+#[test]
+fn languages_are_told_apart() {
+    for (text, language) in [
+        (
+            "This is the answer to the question.",
+            Some(Language::English),
+        ),
+        ("Das ist die Antwort auf die Frage.", Some(Language::German)),
+        (
+            "Ceci est la réponse et elle est dans le livre.",
+            Some(Language::French),
+        ),
+        (
+            "El perro y los gatos están en la casa con su dueño.",
+            Some(Language::Spanish),
+        ),
+        ("Это ответ на вопрос.", Some(Language::Russian)),
+        ("これは答えです。", Some(Language::Japanese)),
+        ("这是答案。", Some(Language::Chinese)),
+        ("대답입니다.", Some(Language::Korean)),
+        ("42", None),
+        ("Model X", None),
+    ] {
+        assert_eq!(detect(text), language, "{text}");
+    }
+}
+
+#[test]
+fn addresses_are_compared_without_what_does_not_matter() {
+    for (one, other, same) in [
+        (
+            "https://Example.com/A/",
+            "http://www.example.com/A#top",
+            true,
+        ),
+        ("https://example.com:443", "https://example.com/", true),
+        ("https://example.com/a", "https://example.com/A", false),
+        (
+            "https://example.com/a?x=1",
+            "https://example.com/a?x=2",
+            false,
+        ),
+    ] {
+        assert_eq!(normal_url(one) == normal_url(other), same, "{one} {other}");
+    }
+    let text = "See [a](https://a.org/x_(y)), <https://b.org>, (https://c.org/d). And https://e.org/f, too";
+    let found: Vec<_> = urls(text).into_iter().map(|(_, url)| url).collect();
+    assert_eq!(
+        found,
+        [
+            "https://a.org/x_(y)",
+            "https://b.org",
+            "https://c.org/d",
+            "https://e.org/f"
+        ]
+    );
+}

@@ -1,0 +1,404 @@
+//! A trace as assertions ask it: its calls with what came of them, its messages, and the last answer.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use super::document::document;
+use super::fold::{as_read, fold};
+use super::sieve::{LeftOut, Sifted};
+use super::snapshot::{Snapshot, Snapshots};
+use crate::model::{TestCase, ToolPattern};
+use cuecard_source::value::Json;
+use cuecard_trace::{ErrorHappened, Event, EventData, ToolCall, ToolResult, Trace};
+
+/// A test case and a trace, side by side. What several assertions ask is worked out once.
+#[derive(Debug)]
+pub struct View<'a> {
+    /// The test case.
+    pub case: &'a TestCase,
+    /// The trace.
+    pub trace: &'a Trace,
+    /// What the trace would have beside its events.
+    left_out: Option<&'a LeftOut>,
+    snapshots: Option<&'a Snapshots>,
+    calls: Calls<'a>,
+    folded_output: OnceCell<String>,
+    read_output: OnceCell<Option<String>>,
+    document: OnceCell<Json>,
+}
+
+/// A tool call with what came of it.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    /// Its place among the events, from 0.
+    pub position: usize,
+    /// Its event.
+    pub event: &'a Event,
+    /// What was called.
+    pub data: &'a ToolCall,
+    /// Its answers in order; a call of a broken run has none.
+    pub results: Vec<(&'a Event, &'a ToolResult)>,
+    /// What went wrong with it.
+    pub errors: Vec<(&'a Event, &'a ErrorHappened)>,
+}
+
+impl Call<'_> {
+    /// Whether `tool` means it: the tool's name, or the name that the agent itself used.
+    pub(crate) fn is_of(&self, tool: &ToolPattern) -> bool {
+        names_tool(tool, self.data)
+    }
+
+    /// The id of its event.
+    pub(crate) fn id(&self) -> &str {
+        &self.event.event_id
+    }
+}
+
+#[derive(Debug)]
+struct Calls<'a> {
+    calls: Vec<Call<'a>>,
+    /// For each event, the call that it is or that it belongs to.
+    of_event: Vec<Option<usize>>,
+}
+
+impl<'a> View<'a> {
+    /// Looks at `trace` for `case`.
+    pub fn new(case: &'a TestCase, trace: &'a Trace) -> Self {
+        Self {
+            case,
+            trace,
+            left_out: None,
+            snapshots: None,
+            calls: link(&trace.events),
+            folded_output: OnceCell::new(),
+            read_output: OnceCell::new(),
+            document: OnceCell::new(),
+        }
+    }
+
+    /// Looks at a trace for `case` that may have gaps.
+    pub fn of_sifted(case: &'a TestCase, sifted: &'a Sifted) -> Self {
+        Self {
+            left_out: sifted.left_out.as_ref(),
+            ..Self::new(case, &sifted.trace)
+        }
+    }
+
+    /// The same with the stored traces that the case names.
+    pub fn with_snapshots(self, snapshots: &'a Snapshots) -> Self {
+        Self {
+            snapshots: Some(snapshots),
+            ..self
+        }
+    }
+
+    /// Whether the trace can be asked about something.
+    pub fn has_capability(&self, name: &str) -> bool {
+        self.trace
+            .header
+            .capabilities
+            .get(name)
+            .and_then(Json::as_bool)
+            == Some(true)
+    }
+
+    /// All events.
+    pub fn events(&self) -> impl Iterator<Item = &'a Event> + '_ {
+        self.trace.events.iter()
+    }
+
+    /// The last answer: the trace's own, else that of the last `final_output` event. Empty if there is none.
+    pub fn output(&self) -> &'a str {
+        self.trace.output()
+    }
+
+    /// The last answer as it is read, if that makes a difference.
+    pub(crate) fn read_output(&self) -> Option<&str> {
+        self.read_output
+            .get_or_init(|| match as_read(self.output()) {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(text) => Some(text),
+            })
+            .as_deref()
+    }
+
+    /// The last answer with plain signs and without its case.
+    pub(crate) fn folded_output(&self) -> &str {
+        self.folded_output
+            .get_or_init(|| fold(self.output()).into_owned())
+    }
+
+    /// Whether the last answer says nothing.
+    pub(crate) fn output_is_empty(&self) -> bool {
+        self.output().trim().is_empty()
+    }
+
+    /// The event of the last answer and its place, unless the trace gives the answer only at its end.
+    pub(crate) fn output_event(&self) -> Option<(usize, &'a Event)> {
+        self.trace
+            .events
+            .iter()
+            .enumerate()
+            .rev()
+            .find(|(_, event)| matches!(event.data, EventData::FinalOutput(_)))
+    }
+
+    /// The id of the event of the last answer, if there is one.
+    pub(crate) fn output_ref(&self) -> Option<&'a str> {
+        self.output_event()
+            .map(|(_, event)| event.event_id.as_str())
+    }
+
+    /// How many events the assertion at `index` means, if the trace has gaps.
+    pub(super) fn count_for(&self, index: usize) -> Option<u64> {
+        self.left_out?.counts.get(index).copied().flatten()
+    }
+
+    /// How many tool calls there were.
+    pub(crate) fn call_count(&self) -> usize {
+        self.count_calls(|_, _| true)
+    }
+
+    /// How many calls of a tool there were.
+    pub(crate) fn count_of(&self, tool: &ToolPattern) -> usize {
+        self.count_calls(|name, native| names(tool, name, native))
+    }
+
+    /// How many calls there were of tools whose name, and the name that the agent used, are meant.
+    pub(crate) fn count_calls(&self, is_meant: impl Fn(&str, Option<&str>) -> bool) -> usize {
+        match self.left_out {
+            None => {
+                let calls = self.calls().iter();
+                calls
+                    .filter(|call| is_meant(&call.data.tool, call.data.native_tool.as_deref()))
+                    .count()
+            }
+            Some(left_out) => left_out
+                .calls
+                .iter()
+                .filter(|(names, _)| is_meant(&names.tool, names.native_tool.as_deref()))
+                .map(|(_, count)| count)
+                .sum(),
+        }
+    }
+
+    /// All tool calls in order; of a trace with gaps those that assertions may name.
+    pub(crate) fn calls(&self) -> &[Call<'a>] {
+        &self.calls.calls
+    }
+
+    /// The calls of a tool in order, as [`Self::calls`].
+    pub(crate) fn calls_of(&self, tool: &ToolPattern) -> Vec<&Call<'a>> {
+        self.calls()
+            .iter()
+            .filter(|call| call.is_of(tool))
+            .collect()
+    }
+
+    /// Whether the result at `position` is one of `tool`, or of a call that is of it.
+    pub(crate) fn is_result_of(
+        &self,
+        position: usize,
+        result: &ToolResult,
+        tool: &ToolPattern,
+    ) -> bool {
+        match self.has_call(position) {
+            // Its call says what it is a result of.
+            true => self.answers_call_of(position, tool),
+            false => tool.matches(&result.tool),
+        }
+    }
+
+    /// Whether the event at `position` belongs to a call.
+    fn has_call(&self, position: usize) -> bool {
+        match self.left_out {
+            None => self.call_at(position).is_some(),
+            Some(left_out) => left_out.answers.contains_key(&position),
+        }
+    }
+
+    /// Whether the event at `position` belongs to a call of `tool`.
+    fn answers_call_of(&self, position: usize, tool: &ToolPattern) -> bool {
+        match self.left_out {
+            None => self.call_at(position).is_some_and(|call| call.is_of(tool)),
+            Some(left_out) => {
+                let answered = left_out.answers.get(&position);
+                answered.is_some_and(|answered| answered.names.is_of(tool))
+            }
+        }
+    }
+
+    /// Whether the event at `position` belongs to a call of which the trace has an error.
+    pub(crate) fn answers_failed_call(&self, position: usize) -> bool {
+        match self.left_out {
+            None => self
+                .call_at(position)
+                .is_some_and(|call| !call.errors.is_empty()),
+            Some(left_out) => {
+                let answered = left_out.answers.get(&position);
+                answered.is_some_and(|answered| answered.has_error)
+            }
+        }
+    }
+
+    /// The call that the event at `position` is, answers, or says an error of.
+    pub(crate) fn call_at(&self, position: usize) -> Option<&Call<'a>> {
+        let index = self.calls.of_event.get(position).copied().flatten()?;
+        self.calls.calls.get(index)
+    }
+
+    /// Whether the trace shows nothing that the agent did or said.
+    pub(crate) fn shows_nothing(&self) -> bool {
+        self.output_is_empty()
+            && !self.trace.events.iter().any(|event| {
+                matches!(event.data.actor(), "agent" | "tool")
+                    && !matches!(event.data, EventData::FinalOutput(_))
+            })
+    }
+
+    /// The whole trace as one JSON document.
+    pub(crate) fn document(&self) -> &Json {
+        self.document.get_or_init(|| document(self.trace))
+    }
+
+    /// The stored trace that is called `file`, if it was handed in.
+    pub(crate) fn snapshot(&self, file: &str) -> Option<&'a Snapshot> {
+        self.snapshots?.get(file)
+    }
+}
+
+/// Gives each result and error to the latest earlier call with its call id; of several such calls, to the one
+/// that it names as its parent.
+fn link(events: &[Event]) -> Calls<'_> {
+    let mut calls: Vec<Call<'_>> = Vec::new();
+    let mut of_event = Vec::with_capacity(events.len());
+    let mut by_call_id: HashMap<&str, usize> = HashMap::new();
+    let mut by_event_id: HashMap<&str, usize> = HashMap::new();
+    for (position, event) in events.iter().enumerate() {
+        let find = |calls: &[Call<'_>], call_id: Option<&str>| {
+            let parent = event.parent_event_id.as_deref();
+            parent
+                .and_then(|id| by_event_id.get(id))
+                .filter(|&&index| call_id.is_none_or(|id| *calls[index].data.call_id == *id))
+                .or_else(|| by_call_id.get(call_id?))
+                .copied()
+        };
+        let index = match &event.data {
+            EventData::ToolCall(data) => {
+                let index = calls.len();
+                by_call_id.insert(&data.call_id, index);
+                by_event_id.insert(&event.event_id, index);
+                calls.push(Call {
+                    position,
+                    event,
+                    data,
+                    results: Vec::new(),
+                    errors: Vec::new(),
+                });
+                Some(index)
+            }
+            EventData::ToolResult(result) => {
+                let index = find(&calls, Some(&result.call_id));
+                if let Some(call) = index.and_then(|index| calls.get_mut(index)) {
+                    call.results.push((event, result));
+                }
+                index
+            }
+            EventData::ErrorHappened(error) => {
+                let index = find(&calls, error.call_id.as_deref());
+                if let Some(call) = index.and_then(|index| calls.get_mut(index)) {
+                    call.errors.push((event, error));
+                }
+                index
+            }
+            _ => None,
+        };
+        of_event.push(index);
+    }
+    Calls { calls, of_event }
+}
+
+/// Whether `tool` means a call: by the tool's name, or by the name that the agent itself used.
+pub(crate) fn names_tool(tool: &ToolPattern, call: &ToolCall) -> bool {
+    names(tool, &call.tool, call.native_tool.as_deref())
+}
+
+/// Whether `tool` means a tool of this name, or of the name that the agent itself used.
+pub(super) fn names(tool: &ToolPattern, name: &str, native: Option<&str>) -> bool {
+    tool.matches(name) || native.is_some_and(|native| tool.matches(native))
+}
+
+/// What `key` reaches in `json`: a key as it is, else the way through objects and lists that its parts
+/// between the dots name, as in `filter.tags.0`.
+pub(crate) fn dotted<'j>(json: &'j Json, key: &str) -> Option<&'j Json> {
+    let (mut at, mut rest) = (json, key);
+    loop {
+        if let Some(found) = member(at, rest) {
+            return Some(found);
+        }
+        let (first, after) = rest.split_once('.')?;
+        at = member(at, first)?;
+        rest = after;
+    }
+}
+
+fn member<'j>(json: &'j Json, key: &str) -> Option<&'j Json> {
+    match json {
+        Json::Object(members) => members.get(key),
+        Json::Array(items) => items.get(key.parse::<usize>().ok()?),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{self, Events};
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn dotted_keys_reach_into_objects_and_lists() {
+        let args = json!({"a": {"b": [1, {"c.d": 2}]}, "a.b": 3, "e": null});
+        assert_eq!(dotted(&args, "a.b"), Some(&json!(3)));
+        assert_eq!(dotted(&args, "a.b.0"), Some(&json!(1)));
+        assert_eq!(dotted(&args, "a.b.1.c.d"), Some(&json!(2)));
+        assert_eq!(dotted(&args, "e"), Some(&Json::Null));
+        for absent in ["b", "a.c", "a.b.2", "a.", "", ".", "a..b"] {
+            assert_eq!(dotted(&args, absent), None, "{absent}");
+        }
+    }
+
+    #[test]
+    fn results_and_errors_belong_to_the_latest_call_of_their_id() {
+        let trace = Events::new()
+            .call("search", "c1", json!({"q": 1}))
+            .error("search", Some("c1"), "timeout")
+            .call("search", "c1", json!({"q": 2}))
+            .result("search", "c1", true, json!("late"))
+            .result("search", "unknown", true, json!("stray"))
+            .trace();
+        let case = samples::case();
+        let view = View::new(&case, &trace);
+        let calls = view.calls();
+        assert_eq!(calls.len(), 2);
+        assert_eq!(calls[0].errors.len(), 1);
+        assert!(calls[0].results.is_empty());
+        assert_eq!(calls[1].results.len(), 1);
+        assert_eq!(view.call_at(3).map(|call| call.position), Some(2));
+        assert!(view.call_at(4).is_none());
+    }
+
+    #[test]
+    fn a_named_parent_wins_over_the_call_id() {
+        let mut trace = Events::new()
+            .call("search", "c1", json!({}))
+            .call("search", "c1", json!({}))
+            .result("search", "c1", true, json!("first"))
+            .trace();
+        trace.events[2].parent_event_id = Some("e1".into());
+        let case = samples::case();
+        let view = View::new(&case, &trace);
+        assert_eq!(view.calls()[0].results.len(), 1);
+    }
+}

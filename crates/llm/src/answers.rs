@@ -1,0 +1,347 @@
+//! From a turn of the script to the elements of an answer: times become delays, abstract calls become those of the
+//! agent.
+
+use std::sync::Arc;
+
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::matching::is_same_json;
+use cuecard_source::value::{Json, cut};
+use cuecard_timeline::profiles::{
+    AbstractCall, AgentName, Mapped, NativeCall, Profiles, check_call, native_call,
+};
+use cuecard_timeline::script::{
+    Attempt, LlmScript, Part, Piece as ScriptPiece, Request, Speed, ToolChoice, Turn, TurnCall,
+    TurnElement,
+};
+
+use cuecard_wire::llm::answer::{Call, CallInput, Element, Piece};
+
+/// What calls are made with.
+#[derive(Debug)]
+pub(super) struct Calling {
+    pub(super) profiles: Profiles,
+    pub(super) agent: Option<AgentName>,
+    /// Types and unknown arguments count too.
+    pub(super) is_strict: bool,
+    /// The folder that relative paths of a timeline are in, for agents that take absolute ones only.
+    pub(super) folder: String,
+}
+
+/// An answer, ready for the wire.
+#[derive(Debug, Default)]
+pub(super) struct Prepared {
+    pub(super) elements: Vec<Element>,
+    /// What is doubtful about it.
+    pub(super) warnings: Vec<Diagnostic>,
+}
+
+/// Makes the elements of an attempt.
+///
+/// # Errors
+/// All calls that the agent can't take: T-TOOL-04 and T-LLM-03.
+pub(super) fn prepare(
+    script: &LlmScript,
+    turn: &Turn,
+    attempt: &Attempt,
+    request: &Request,
+    speed: Speed,
+    calling: &Calling,
+) -> Result<Prepared, Vec<Diagnostic>> {
+    let mut prepared = Prepared::default();
+    let mut failures = Vec::new();
+    let has_calls = attempt
+        .elements
+        .iter()
+        .any(|element| matches!(element, TurnElement::Call(_)));
+    let leaves_thinking_out = has_calls && !script.timeline.server.coalesce_thinking;
+    let choice = has_calls.then(|| {
+        calling.profiles.choose(
+            &request.tools,
+            calling.agent.as_ref(),
+            request.endpoint.word(),
+        )
+    });
+    prepared
+        .warnings
+        .extend(choice.and_then(|choice| choice.diagnostic()));
+    let profile = choice.and_then(|choice| choice.profile);
+    if calling.is_strict
+        && let Some(choice) = choice.filter(|choice| choice.is_told)
+        && let Some(profile) = choice.profile
+    {
+        for name in profile.unknown_tools(&request.tools) {
+            let message = format!(
+                "the request advertises `{name}`, which the profile `{}` does not know",
+                profile.title()
+            );
+            failures.push(
+                Diagnostic::error(codes::MODEL_CALL_INVALID, message)
+                    .at(&script.timeline.source, turn.span)
+                    .with_help("`cuecard profile capture` makes a profile of what is advertised"),
+            );
+        }
+    }
+    let pieces = |pieces: &[ScriptPiece]| -> Vec<Piece> {
+        let timed = pieces.iter().map(|piece| Piece {
+            text: piece.text.clone(),
+            at_ms: turn.delay_of(piece.at_ms, speed),
+        });
+        timed.collect()
+    };
+    let mut native_names = Vec::new();
+    for element in &attempt.elements {
+        match element {
+            TurnElement::Refusal(piece) => {
+                let refusal = pieces(std::slice::from_ref(piece));
+                prepared.elements.push(Element::Refusal(refusal));
+            }
+            TurnElement::Thinking(_) if leaves_thinking_out => {}
+            TurnElement::Thinking(thought) => {
+                prepared.elements.push(Element::Thinking(pieces(thought)));
+            }
+            TurnElement::Text(said) => prepared.elements.push(Element::Text(pieces(said))),
+            TurnElement::Call(call) => {
+                let placed =
+                    profile.and_then(|profile| profile.placed(&call.call, &calling.folder));
+                let abstract_call = placed.as_ref().unwrap_or(&call.call);
+                let scripted = call.scripted.as_deref();
+                let is_validated = scripted.is_none_or(|call| call.is_validated);
+                let has_raw = scripted.is_some_and(|call| call.raw_arguments.is_some());
+                match native_call(profile, abstract_call, &request.tools) {
+                    // Made on purpose, in its own words.
+                    Err(_) if !is_validated => {
+                        let at_ms = turn.delay_of(call.at_ms, speed);
+                        let call = wire_call(call, as_written(abstract_call), at_ms);
+                        prepared.elements.push(Element::Call(call));
+                    }
+                    Err(unmapped) => failures.push(
+                        at(
+                            script,
+                            call,
+                            Diagnostic::error(codes::TOOL_UNMAPPED, unmapped.to_string()),
+                        )
+                        .with_note(advertised(request)),
+                    ),
+                    Ok(mapped) => {
+                        if is_validated {
+                            native_names.push((call, mapped.call.name.clone()));
+                        }
+                        let problems = match is_validated && !has_raw {
+                            true => check_call(&mapped.call, &request.tools, calling.is_strict),
+                            false => Vec::new(),
+                        };
+                        for problem in problems {
+                            failures.push(
+                                at(
+                                    script,
+                                    call,
+                                    Diagnostic::error(codes::MODEL_CALL_INVALID, problem),
+                                )
+                                .with_note(advertised(request)),
+                            );
+                        }
+                        for argument in &mapped.dropped {
+                            let message = format!(
+                                "`{}` has no place for the argument `{argument}`, which is left out",
+                                mapped.call.name
+                            );
+                            let found = Diagnostic::warning(codes::TOOL_ARGUMENT_DROPPED, message);
+                            prepared.warnings.push(at(script, call, found));
+                        }
+                        let at_ms = turn.delay_of(call.at_ms, speed);
+                        prepared
+                            .elements
+                            .push(Element::Call(wire_call(call, mapped, at_ms)));
+                    }
+                }
+            }
+        }
+    }
+    let choice = &request.tool_choice;
+    for (call, name) in &native_names {
+        let why = match choice {
+            ToolChoice::None => "no tool".to_owned(),
+            ToolChoice::Tool(only) if only != name => format!("`{}`", cut(only, 60)),
+            _ => continue,
+        };
+        let message = format!(
+            "the request allows a call of {why} (`tool_choice`), and the script calls `{name}`"
+        );
+        let found = Diagnostic::error(codes::MODEL_CALL_INVALID, message);
+        failures.push(at(script, call, found));
+    }
+    if matches!(choice, ToolChoice::Any | ToolChoice::Tool(_))
+        && !has_calls
+        && attempt.error.is_none()
+    {
+        let message = "the request demands a call (`tool_choice`), and the script makes none";
+        let found = Diagnostic::warning(codes::MODEL_CALL_INVALID, message);
+        prepared
+            .warnings
+            .push(found.at(&script.timeline.source, turn.span));
+    }
+    if failures.is_empty() {
+        Ok(prepared)
+    } else {
+        Err(failures)
+    }
+}
+
+fn wire_call(call: &TurnCall, mapped: Mapped, at_ms: u64) -> Call {
+    let scripted = call.scripted.as_ref();
+    let raw = scripted.and_then(|scripted| scripted.raw_arguments.as_ref());
+    let input = match raw {
+        Some(raw) => CallInput::Raw(raw.clone()),
+        None => match &*mapped.call.args {
+            Json::String(text) => CallInput::Text(text.clone()),
+            _ => CallInput::Arguments(mapped.call.args),
+        },
+    };
+    Call {
+        id: call.id.clone(),
+        name: mapped.call.name,
+        namespace: mapped.namespace,
+        input,
+        at_ms,
+    }
+}
+
+/// A call as its author wrote it.
+fn as_written(call: &AbstractCall) -> Mapped {
+    let (tool, args) = match &call.written {
+        Some(written) => (&written.tool, &written.args),
+        None => (&call.tool, &call.args),
+    };
+    Mapped {
+        call: NativeCall {
+            name: tool.clone(),
+            args: args.clone(),
+        },
+        namespace: None,
+        dropped: Vec::new(),
+    }
+}
+
+fn at(script: &LlmScript, call: &TurnCall, diagnostic: Diagnostic) -> Diagnostic {
+    diagnostic.at(&script.timeline.source, call.call.span)
+}
+
+fn advertised(request: &Request) -> String {
+    const SHOWN: usize = 30;
+    if request.tools.is_empty() {
+        return "the request advertises no tools".to_owned();
+    }
+    let names: Vec<String> = request
+        .tools
+        .iter()
+        .take(SHOWN)
+        .map(|tool| format!("`{}`", cuecard_source::value::cut(&tool.name, 60)))
+        .collect();
+    let more = request.tools.len().saturating_sub(SHOWN);
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("the request advertises {}{more}", names.join(", "))
+}
+
+/// The calls of an answer that a request holds otherwise, one sentence each.
+pub(super) fn changed(elements: &[Element], request: &Request) -> Vec<String> {
+    let mut changed = Vec::new();
+    for element in elements {
+        let Element::Call(made) = element else {
+            continue;
+        };
+        let parts = request.history.iter().flat_map(|message| &message.parts);
+        let held = parts.filter_map(|part| match part {
+            Part::Call(call) if call.id == made.id => Some(call),
+            _ => None,
+        });
+        for held in held {
+            let (is_same, args) = match &made.input {
+                CallInput::Arguments(args) => (is_same_json(args, &held.args), args.to_string()),
+                CallInput::Text(text) => (held.args == text.as_str(), text.clone()),
+                CallInput::Raw(_) => continue,
+            };
+            if held.name != made.name || !is_same {
+                changed.push(format!(
+                    "`{}` was `{}` {}, and is `{}` {}",
+                    made.id,
+                    made.name,
+                    cut(&args, 200),
+                    cut(&held.name, 60),
+                    cut(&held.args.to_string(), 200)
+                ));
+            }
+        }
+    }
+    let made: Vec<String> = call_ids(elements).collect();
+    let mut held: Vec<String> = Vec::new();
+    for part in request.history.iter().flat_map(|message| &message.parts) {
+        if let Part::Call(call) = part
+            && made.contains(&call.id)
+            && !held.contains(&call.id)
+        {
+            held.push(call.id.clone());
+        }
+    }
+    let in_order = made.iter().filter(|id| held.contains(id));
+    if !in_order.eq(&held) {
+        changed.push(format!("the calls are in the order {}", held.join(", ")));
+    }
+    changed
+}
+
+/// When the last element is complete, in milliseconds.
+pub(super) fn ends_at(elements: &[Element]) -> u64 {
+    let times = elements.iter().map(|element| match element {
+        Element::Thinking(pieces) | Element::Text(pieces) | Element::Refusal(pieces) => {
+            pieces.iter().map(|piece| piece.at_ms).max().unwrap_or(0)
+        }
+        Element::Call(call) => call.at_ms,
+    });
+    times.max().unwrap_or(0)
+}
+
+/// The ids of the calls, in order.
+pub(super) fn call_ids(elements: &[Element]) -> impl Iterator<Item = String> {
+    elements.iter().filter_map(|element| match element {
+        Element::Call(call) => Some(call.id.clone()),
+        Element::Thinking(_) | Element::Text(_) | Element::Refusal(_) => None,
+    })
+}
+
+/// An answer that is only a text, at once.
+pub(super) fn text(text: impl Into<Arc<str>>) -> Vec<Element> {
+    vec![Element::Text(vec![Piece {
+        text: text.into(),
+        at_ms: 0,
+    }])]
+}
+
+/// An answer in a few words: `text + 2 calls`.
+pub(super) fn describe(elements: &[Element]) -> String {
+    let count = |is: fn(&Element) -> bool| elements.iter().filter(|element| is(element)).count();
+    let thinking = count(|element| matches!(element, Element::Thinking(_)));
+    let text = count(|element| matches!(element, Element::Text(_)));
+    let calls = count(|element| matches!(element, Element::Call(_)));
+    let mut parts = Vec::new();
+    if thinking > 0 {
+        parts.push("thinking".to_owned());
+    }
+    if text > 0 {
+        parts.push("text".to_owned());
+    }
+    if count(|element| matches!(element, Element::Refusal(_))) > 0 {
+        parts.push("a refusal".to_owned());
+    }
+    match calls {
+        0 => {}
+        1 => parts.push("1 call".to_owned()),
+        more => parts.push(format!("{more} calls")),
+    }
+    if parts.is_empty() {
+        parts.push("an empty message".to_owned());
+    }
+    parts.join(" + ")
+}

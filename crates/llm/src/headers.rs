@@ -1,0 +1,139 @@
+//! Headers, paths and queries: what is read from them, and what of them may be kept.
+
+use std::borrow::Cow;
+
+use axum::http::HeaderMap;
+use cuecard_source::value::{Json, REDACTED, names_credential, without_credentials};
+
+/// More headers are not kept.
+const MAX_HEADERS: usize = 100;
+
+/// The query of a request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Query<'a>(Option<&'a str>);
+
+impl<'a> Query<'a> {
+    pub(super) fn new(text: Option<&'a str>) -> Self {
+        Self(text)
+    }
+
+    /// As it came, without the question mark.
+    pub(super) fn text(self) -> Option<&'a str> {
+        self.0
+    }
+
+    fn pairs(self) -> impl Iterator<Item = &'a str> {
+        self.0.unwrap_or_default().split('&')
+    }
+
+    /// The API key, as Gemini's clients send it.
+    pub(super) fn key(self) -> Option<&'a str> {
+        self.pairs().find_map(|pair| pair.strip_prefix("key="))
+    }
+
+    /// The value with this name, as it came.
+    pub(super) fn value(self, name: &str) -> Option<&'a str> {
+        self.pairs()
+            .filter_map(|pair| pair.split_once('='))
+            .find_map(|(found, value)| (found == name).then_some(value))
+    }
+
+    /// With its question mark and without keys; empty if nothing is left.
+    pub(super) fn without_keys(self) -> String {
+        let kept: Vec<&str> = self
+            .pairs()
+            .filter(|pair| {
+                let name = pair.split('=').next().unwrap_or_default();
+                !pair.is_empty() && name != "key" && !names_credential(name)
+            })
+            .collect();
+        match kept.is_empty() {
+            true => String::new(),
+            false => format!("?{}", kept.join("&")),
+        }
+    }
+}
+
+/// The headers as an object; those that hold credentials without their values.
+pub(super) fn masked(headers: &HeaderMap) -> Json {
+    let pairs = headers.iter().take(MAX_HEADERS).map(|(name, value)| {
+        let name = name.as_str();
+        let is_secret = names_credential(name) || matches!(name, "cookie" | "authorization");
+        let value = match is_secret {
+            true => REDACTED.to_owned(),
+            false => {
+                let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+                without_credentials(&value).unwrap_or(value)
+            }
+        };
+        (name.to_owned(), Json::String(value))
+    });
+    Json::Object(pairs.collect())
+}
+
+/// A path without percent signs; what isn't UTF-8 then stays as it came.
+pub(super) fn percent_decoded(path: &str) -> Cow<'_, str> {
+    if !path.contains('%') {
+        return Cow::Borrowed(path);
+    }
+    let digit = |byte: Option<&u8>| char::from(*byte?).to_digit(16);
+    let bytes = path.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let value = match (
+            bytes[at],
+            digit(bytes.get(at + 1)),
+            digit(bytes.get(at + 2)),
+        ) {
+            (b'%', Some(high), Some(low)) => u8::try_from(high * 16 + low).ok(),
+            _ => None,
+        };
+        match value {
+            Some(value) => {
+                decoded.push(value);
+                at += 3;
+            }
+            None => {
+                decoded.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(decoded).map_or(Cow::Borrowed(path), Cow::Owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lose_their_percent_signs() {
+        assert_eq!(percent_decoded("/v1/models"), "/v1/models");
+        assert_eq!(percent_decoded("/v1/models/a%2Fb%3ax"), "/v1/models/a/b:x");
+        assert_eq!(percent_decoded("/%zz%2"), "/%zz%2");
+        assert_eq!(percent_decoded("/%ff"), "/%ff");
+    }
+
+    #[test]
+    fn keys_are_read_and_never_kept() {
+        let query = Query::new(Some("alt=sse&key=s3cret"));
+        assert_eq!(query.key(), Some("s3cret"));
+        assert_eq!(query.without_keys(), "?alt=sse");
+        assert_eq!(Query::new(None).without_keys(), "");
+        let mut headers = HeaderMap::new();
+        for name in [
+            "authorization",
+            "x-api-key",
+            "api-key",
+            "x-goog-api-key",
+            "cookie",
+            "accept",
+        ] {
+            headers.insert(name, "s3cret".parse().expect("a value"));
+        }
+        headers.insert("helicone-auth", "Bearer s3cret".parse().expect("a value"));
+        let masked = masked(&headers).to_string();
+        assert_eq!(masked.matches("s3cret").count(), 1, "{masked}");
+    }
+}

@@ -1,0 +1,350 @@
+//! What a stand-in keeps of its run: exchanges, findings, and the verdict in the end.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_source::value::Json;
+use serde::Serialize;
+
+/// More findings are counted, not kept.
+const MAX_FINDINGS: usize = 1_000;
+
+/// So many bytes of requests are kept. Of further ones, what happened is kept without the request.
+const MAX_KEPT_BYTES: usize = 64 << 20;
+
+/// A request and what it got.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Exchange {
+    /// Its number, from 1.
+    pub number: u64,
+    /// When it arrived, in milliseconds since the start.
+    pub at_ms: u64,
+    /// When its answer is complete by the schedule, counted from its arrival.
+    pub due_ms: u64,
+    /// The API: `messages`, `chat`, `responses`, `gemini`.
+    pub dialect: &'static str,
+    /// The method.
+    pub method: String,
+    /// The path, with keys in the query left out.
+    pub path: String,
+    /// `main` for the conversation, `side` for what is beside it.
+    pub lane: &'static str,
+    /// What became of it: `turn`, `repeat`, `error`, `side`, `miss`, `refused`, `other`; and
+    /// `cut` of an answer that was not sent whole, since its client or the run ended before, which the log tells once more.
+    pub outcome: &'static str,
+    /// The status of the answer.
+    pub status: u16,
+    /// Whether the answer is a stream.
+    pub is_stream: bool,
+    /// The session.
+    pub session: Option<String>,
+    /// The scenario's name.
+    pub scenario: Option<String>,
+    /// Why that was chosen, and what else there was.
+    pub selection: Option<String>,
+    /// The turn, from 1.
+    pub turn: Option<usize>,
+    /// Where the turn stands: `file:line`.
+    pub place: Option<String>,
+    /// What was answered, in words: `text + 2 calls`.
+    pub answer: Option<String>,
+    /// What goes wrong with the answer on purpose; absent if nothing does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<&'static str>,
+    /// What the request goes on from: the last text of the user, and the results of tools by call.
+    pub anchors: Json,
+    /// The headers, without secrets.
+    pub headers: Json,
+    /// The body of the request, bounded.
+    pub request: Json,
+    /// The error or the explanation, if it got no answer of the script.
+    pub error: Option<String>,
+}
+
+/// A turn that no session got, or none got whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnplayedTurn {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The turn, from 1.
+    pub turn: usize,
+    /// Where it stands: `file:line`.
+    pub place: String,
+    /// Whether its answer was cut, since its client or the run ended before.
+    #[serde(rename = "cut")]
+    pub is_cut: bool,
+}
+
+/// How a run of a stand-in went.
+#[derive(Debug, Clone)]
+pub struct Verdict {
+    /// Whether nothing failed.
+    pub passed: bool,
+    /// What failed and what is doubtful, in order; bounded.
+    pub findings: Vec<Diagnostic>,
+    /// How many failures there were.
+    pub n_failures: u64,
+    /// How many misses there were, which are failures too.
+    pub n_misses: u64,
+    /// How many exchanges there were.
+    pub n_exchanges: u64,
+    /// How many exchanges were not recorded.
+    pub n_exchanges_left_out: u64,
+    /// How many turns there are.
+    pub n_turns: usize,
+    /// Turns that no session got, or none got whole.
+    pub unplayed: Vec<UnplayedTurn>,
+    /// Why the trace is not whole, if it isn't.
+    pub trace_error: Option<String>,
+}
+
+impl Verdict {
+    /// The verdict for machines.
+    pub fn to_json(&self) -> Json {
+        let findings: Vec<Json> = self
+            .findings
+            .iter()
+            .map(cuecard_report::diagnostics::to_json)
+            .collect();
+        serde_json::json!({
+            "passed": self.passed,
+            "failures": self.n_failures,
+            "misses": self.n_misses,
+            "exchanges": self.n_exchanges,
+            "exchanges_left_out": self.n_exchanges_left_out,
+            "turns": self.n_turns,
+            "unplayed": self.unplayed,
+            "findings": findings,
+            "trace_error": self.trace_error,
+        })
+    }
+}
+
+/// Collects what happens.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    n_exchanges: AtomicU64,
+    inner: Mutex<Inner>,
+    max_exchanges: u64,
+    keeps_exchanges: bool,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    exchanges: Vec<Arc<Exchange>>,
+    kept_bytes: usize,
+    findings: Vec<Diagnostic>,
+    told: HashSet<String>,
+    /// Turns of which no answer was sent whole yet, by scenario and number from 1.
+    cut: HashSet<(String, usize)>,
+    n_failures: u64,
+    n_misses: u64,
+}
+
+/// An exchange that has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Begun {
+    /// Its number, from 1.
+    pub(super) number: u64,
+    pub(super) is_recorded: bool,
+    /// Whether it is the first that isn't recorded.
+    pub(super) is_first_left_out: bool,
+}
+
+impl Ledger {
+    pub(super) fn new(max_exchanges: usize, keeps_exchanges: bool) -> Self {
+        Self {
+            n_exchanges: AtomicU64::new(0),
+            inner: Mutex::default(),
+            max_exchanges: max_exchanges as u64,
+            keeps_exchanges,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn begin(&self) -> Begun {
+        let number = self.n_exchanges.fetch_add(1, Ordering::Relaxed) + 1;
+        Begun {
+            number,
+            is_recorded: number <= self.max_exchanges,
+            is_first_left_out: number == self.max_exchanges.saturating_add(1),
+        }
+    }
+
+    /// Keeps an exchange, of whose request `n_bytes` were recorded.
+    pub(super) fn keep(&self, exchange: &Arc<Exchange>, n_bytes: usize) {
+        if !self.keeps_exchanges {
+            return;
+        }
+        let mut inner = self.lock();
+        let kept_bytes = inner.kept_bytes.saturating_add(n_bytes);
+        if kept_bytes <= MAX_KEPT_BYTES {
+            inner.kept_bytes = kept_bytes;
+            inner.exchanges.push(exchange.clone());
+            return;
+        }
+        let cut = format!("{n_bytes} bytes, since {MAX_KEPT_BYTES} of other requests are kept");
+        let without = Exchange {
+            request: serde_json::json!({ "cut": cut }),
+            ..Exchange::clone(exchange)
+        };
+        inner.exchanges.push(Arc::new(without));
+    }
+
+    /// Notes that an answer was not sent whole.
+    pub(super) fn mark_cut(&self, exchange: &Exchange) {
+        let mut inner = self.lock();
+        let mut kept = inner.exchanges.iter_mut();
+        if let Some(kept) = kept.find(|kept| kept.number == exchange.number) {
+            Arc::make_mut(kept).outcome = "cut";
+        }
+        if exchange.outcome == "turn" {
+            inner.cut.extend(turn_of(exchange));
+        }
+    }
+
+    /// Notes that an answer was sent whole.
+    pub(super) fn mark_sent(&self, exchange: &Exchange) {
+        let mut inner = self.lock();
+        if !inner.cut.is_empty()
+            && let Some(turn) = turn_of(exchange)
+        {
+            inner.cut.remove(&turn);
+        }
+    }
+
+    /// Whether no answer of a turn was sent whole.
+    pub(super) fn is_cut(&self, scenario: &str, turn: usize) -> bool {
+        let inner = self.lock();
+        let mut cut = inner.cut.iter();
+        cut.any(|(name, number)| name == scenario && *number == turn)
+    }
+
+    /// Keeps a finding; `false` if the same was found before.
+    pub(super) fn find(&self, diagnostic: &Diagnostic) -> bool {
+        let mut inner = self.lock();
+        let is_failure = diagnostic.severity == Severity::Error;
+        inner.n_failures += u64::from(is_failure);
+        if inner.findings.len() >= MAX_FINDINGS {
+            return false;
+        }
+        let text = format!(
+            "{}{:?}{}",
+            diagnostic.code.name(),
+            diagnostic.place.as_ref().map(|place| place.span),
+            diagnostic.message
+        );
+        if !inner.told.insert(text) {
+            return false;
+        }
+        inner.findings.push(diagnostic.clone());
+        true
+    }
+
+    pub(super) fn count_miss(&self) {
+        self.lock().n_misses += 1;
+    }
+
+    pub(super) fn exchanges(&self) -> Vec<Arc<Exchange>> {
+        self.lock().exchanges.clone()
+    }
+
+    pub(super) fn verdict(&self, n_turns: usize, unplayed: Vec<UnplayedTurn>) -> Verdict {
+        let n_exchanges = self.n_exchanges.load(Ordering::Relaxed);
+        let inner = self.lock();
+        Verdict {
+            passed: inner.n_failures == 0,
+            findings: inner.findings.clone(),
+            n_failures: inner.n_failures,
+            n_misses: inner.n_misses,
+            n_exchanges,
+            n_exchanges_left_out: n_exchanges.saturating_sub(self.max_exchanges),
+            n_turns,
+            unplayed,
+            trace_error: None,
+        }
+    }
+}
+
+fn turn_of(exchange: &Exchange) -> Option<(String, usize)> {
+    exchange.scenario.clone().zip(exchange.turn)
+}
+
+#[cfg(test)]
+mod tests {
+    use cuecard_source::diagnostic::codes;
+
+    use super::*;
+
+    fn exchange(number: u64) -> Arc<Exchange> {
+        Arc::new(Exchange {
+            number,
+            at_ms: 0,
+            due_ms: 0,
+            dialect: "chat",
+            method: "POST".into(),
+            path: "/".into(),
+            lane: "main",
+            outcome: "turn",
+            status: 200,
+            is_stream: false,
+            session: None,
+            scenario: None,
+            selection: None,
+            turn: None,
+            place: None,
+            answer: None,
+            anchors: Json::Null,
+            headers: Json::Null,
+            request: Json::from("asked"),
+            faults: Vec::new(),
+            error: None,
+        })
+    }
+
+    #[test]
+    fn exchanges_are_recorded_up_to_the_bound_and_counted_behind_it() {
+        let ledger = Ledger::new(2, true);
+        let begun: Vec<Begun> = (0..4).map(|_| ledger.begin()).collect();
+        let recorded: Vec<bool> = begun.iter().map(|begun| begun.is_recorded).collect();
+        assert_eq!(recorded, [true, true, false, false]);
+        let told: Vec<bool> = begun.iter().map(|begun| begun.is_first_left_out).collect();
+        assert_eq!(told, [false, false, true, false]);
+        let verdict = ledger.verdict(0, Vec::new());
+        assert_eq!((verdict.n_exchanges, verdict.n_exchanges_left_out), (4, 2));
+    }
+
+    #[test]
+    fn requests_are_kept_up_to_so_many_bytes() {
+        let ledger = Ledger::new(10, true);
+        ledger.keep(&exchange(1), MAX_KEPT_BYTES);
+        ledger.keep(&exchange(2), 1);
+        let kept = ledger.exchanges();
+        assert_eq!(kept[0].request, "asked");
+        assert!(kept[1].request["cut"].is_string());
+        ledger.mark_cut(&exchange(2));
+        let cut = &ledger.exchanges()[1];
+        assert_eq!(cut.outcome, "cut");
+        assert!(cut.request["cut"].is_string(), "its request stays away");
+        let without = Ledger::new(10, false);
+        without.keep(&exchange(1), 1);
+        assert_eq!(without.exchanges(), []);
+    }
+
+    #[test]
+    fn findings_are_kept_up_to_the_bound_and_failures_counted_behind_it() {
+        let ledger = Ledger::new(10, true);
+        for number in 0..MAX_FINDINGS + 5 {
+            let found = Diagnostic::error(codes::MODEL_MISS, format!("miss {number}"));
+            assert_eq!(ledger.find(&found), number < MAX_FINDINGS);
+        }
+        let verdict = ledger.verdict(0, Vec::new());
+        assert_eq!(verdict.findings.len(), MAX_FINDINGS);
+        assert_eq!(verdict.n_failures, (MAX_FINDINGS + 5) as u64);
+    }
+}

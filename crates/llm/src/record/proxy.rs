@@ -1,0 +1,353 @@
+//! Passes requests on, and hands what came of them to the writer.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+use cuecard_source::value::{Json, cut};
+use cuecard_timeline::script::Endpoint;
+use reqwest::Client;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::super::headers::{self, Query};
+use super::super::service::{Arrived, error_response, milliseconds, shaped};
+use super::answered;
+use super::options::RecordOptions;
+use super::tee::{Tee, next_chunk};
+use super::upstream::passed_on;
+use super::writer::{Answered, Message, OwnAddress, Passed};
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::connections;
+use cuecard_runtime::listener::Guard;
+use cuecard_runtime::patience::{Answering, Busy};
+use cuecard_runtime::provider::reason;
+use cuecard_wire::llm::decode::{Decoded, MAX_ANSWER, StreamDecoder, read_body, read_error};
+use cuecard_wire::llm::errors::ApiError;
+use cuecard_wire::llm::events::Framing;
+use cuecard_wire::llm::read_request;
+use cuecard_wire::llm::route::{Route, Target};
+
+/// How much of an error that is no JSON is recorded, in characters.
+const MAX_ERROR: usize = 400;
+
+pub(super) type Shared = Arc<Proxy>;
+
+/// What stands between the clients and their provider; shared by all connections.
+pub(super) struct Proxy {
+    pub(super) options: RecordOptions,
+    guard: Guard,
+    client: Client,
+    pub(super) clock: Clock,
+    pub(super) stop: CancellationToken,
+    pub(super) queue: mpsc::Sender<Message>,
+    n_requests: AtomicU64,
+}
+
+impl Proxy {
+    pub(super) fn new(
+        options: RecordOptions,
+        guard: Guard,
+        client: Client,
+        clock: Clock,
+        stop: CancellationToken,
+        queue: mpsc::Sender<Message>,
+    ) -> Self {
+        Self {
+            options,
+            guard,
+            client,
+            clock,
+            stop,
+            queue,
+            n_requests: AtomicU64::new(0),
+        }
+    }
+
+    /// Hands over what came of a request.
+    pub(super) async fn tell(&self, mut passed: Box<Passed>) {
+        passed.took_ms = self.since(&passed);
+        // The writer is gone only after a panic in a watcher.
+        let _ = self.queue.send(Message::Passed(passed)).await;
+    }
+
+    /// The same where nothing can wait. A writer that is behind by so much loses it.
+    pub(super) fn tell_at_once(&self, mut passed: Box<Passed>) {
+        passed.took_ms = self.since(&passed);
+        let _ = self.queue.try_send(Message::Passed(passed));
+    }
+
+    /// Milliseconds since a request came.
+    pub(super) fn since(&self, passed: &Passed) -> u64 {
+        milliseconds(self.clock.now().saturating_sub(passed.at))
+    }
+
+    /// The provider's words for that it did not answer.
+    fn no_answer(&self, endpoint: Endpoint, what: &str) -> Response {
+        let message = format!(
+            "the upstream `{}` {what}; nothing of this is recorded. Look at `--upstream`, and whether that server runs",
+            self.options.upstream
+        );
+        error_response(endpoint, &ApiError::new(502, message), &[], false)
+    }
+}
+
+/// Passes on every request.
+pub(super) async fn handle(proxy: Shared, request: connections::Request, busy: Busy) -> Response {
+    let (head, body) = request.into_parts();
+    let path = headers::percent_decoded(head.uri.path());
+    let query = Query::new(head.uri.query());
+    let arrived = Arrived {
+        method: head.method.as_str(),
+        path: &path,
+        query,
+        headers: &head.headers,
+        at: proxy.clock.now(),
+    };
+    let body = match proxy.guard.admit(&head, body).await {
+        Ok(body) => body,
+        Err(refusal) => return shaped(&arrived, refusal),
+    };
+    let arrived = Arrived {
+        at: proxy.clock.now(),
+        ..arrived
+    };
+    let answering = busy.answering();
+    let stop = proxy.stop.clone();
+    let url = proxy
+        .options
+        .upstream
+        .address(head.uri.path(), query.text());
+    let forwarded = proxy.client.request(head.method.clone(), url);
+    tokio::select! {
+        response = pass_on(&proxy, &arrived, forwarded, body, answering) => response,
+        () = stop.cancelled() => {
+            let error = ApiError::new(503, "the recording has ended");
+            error_response(arrived.endpoint_like(), &error, &[], false)
+        }
+    }
+}
+
+async fn pass_on(
+    proxy: &Shared,
+    arrived: &Arrived<'_>,
+    forwarded: reqwest::RequestBuilder,
+    body: Bytes,
+    answering: Answering,
+) -> Response {
+    let route = Route::of(
+        arrived.method,
+        arrived.path,
+        arrived.query.text(),
+        arrived.named(),
+    );
+    let target = match route {
+        Ok(Route::Generate(target)) => Some(target),
+        _ => None,
+    };
+    let endpoint = target.map_or_else(|| arrived.endpoint_like(), |target| target.endpoint);
+    let mut passed = Box::new(Passed {
+        number: proxy.n_requests.fetch_add(1, Ordering::Relaxed) + 1,
+        at: arrived.at,
+        took_ms: 0,
+        endpoint,
+        method: arrived.method.to_owned(),
+        path: format!("{}{}", arrived.path, arrived.query.without_keys()),
+        headers: headers::masked(arrived.headers),
+        address: OwnAddress::of(arrived.address()),
+        keys: arrived
+            .address()
+            .api_key
+            .map(str::to_owned)
+            .into_iter()
+            .collect(),
+        received: None,
+        previous_id: None,
+        status: 502,
+        is_stream: false,
+        answered: Answered::Other,
+    });
+    let understood = target.map(|target| understand(&target, arrived.path, &body, &mut passed));
+    let headers = proxy.options.upstream.headers(arrived.headers, endpoint);
+    let response = match forwarded.headers(headers).body(body).send().await {
+        Ok(response) => response,
+        Err(error) => {
+            let what = format!("can't be reached: {}", reason(&error));
+            passed.answered = Answered::LeftOut(format!("the upstream {what}"));
+            proxy.tell(passed).await;
+            return proxy.no_answer(endpoint, &what);
+        }
+    };
+    passed.status = response.status().as_u16();
+    let is_plain = is_plain(response.headers());
+    match (target, understood) {
+        (None, _) | (_, None) => {
+            let answer = answer_of(&response);
+            proxy.tell(passed).await;
+            with_body(answer, Tee::only(proxy, response, answering).body())
+        }
+        (_, Some(Err(why))) => {
+            let answer = answer_of(&response);
+            passed.answered = Answered::LeftOut(why);
+            proxy.tell(passed).await;
+            with_body(answer, Tee::only(proxy, response, answering).body())
+        }
+        (Some(_), Some(Ok(()))) if !is_plain => {
+            let answer = answer_of(&response);
+            let why = "the upstream has compressed its answer, which nobody asked for";
+            passed.answered = Answered::LeftOut(why.to_owned());
+            proxy.tell(passed).await;
+            with_body(answer, Tee::only(proxy, response, answering).body())
+        }
+        (Some(target), Some(Ok(()))) => {
+            let is_list = target.wants_stream && target.framing == Framing::JsonArray;
+            let is_stream = is_list || is_event_stream(response.headers());
+            if response.status().is_success() && is_stream {
+                passed.is_stream = true;
+                let answer = answer_of(&response);
+                let decoder = StreamDecoder::new(target.endpoint, target.framing);
+                let tee = Tee::new(proxy, response, answering, passed, decoder);
+                return with_body(answer, tee.body());
+            }
+            whole(proxy, response, target.endpoint, passed, answering).await
+        }
+    }
+}
+
+/// Reads a request as a player would. Nothing that is wrong with it keeps it from being passed on.
+fn understand(
+    target: &Target<'_>,
+    path: &str,
+    body: &[u8],
+    passed: &mut Passed,
+) -> Result<(), String> {
+    let mut body = std::borrow::Cow::Borrowed(body);
+    // The ids of a provider mean nothing to a player: the recorder knows which answers they are.
+    if target.endpoint == Endpoint::Responses
+        && let Ok(Json::Object(mut members)) = serde_json::from_slice::<Json>(&body)
+        && let Some(Json::String(id)) = members.remove("previous_response_id")
+    {
+        passed.previous_id = Some(id);
+        body = Json::Object(members).to_string().into_bytes().into();
+    }
+    match read_request(target, path, &body) {
+        Ok(received) => {
+            passed.received = Some(received);
+            Ok(())
+        }
+        Err(error) => Err(format!("it is no valid request: {}", error.message)),
+    }
+}
+
+/// An answer that is no stream: it is read to its end, and then passed on.
+async fn whole(
+    proxy: &Shared,
+    mut response: reqwest::Response,
+    endpoint: Endpoint,
+    mut passed: Box<Passed>,
+    answering: Answering,
+) -> Response {
+    let answer = answer_of(&response);
+    let headers = response.headers().clone();
+    let mut bytes = Vec::new();
+    loop {
+        match next_chunk(&mut response, proxy.options.stall).await {
+            Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
+            Ok(None) => break,
+            Err(what) => {
+                passed.answered = Answered::LeftOut(format!("the upstream {what}"));
+                passed.status = 502;
+                proxy.tell(passed).await;
+                return proxy.no_answer(endpoint, &what);
+            }
+        }
+        if bytes.len() > MAX_ANSWER {
+            let why = format!("the answer is longer than {MAX_ANSWER} bytes");
+            passed.answered = Answered::LeftOut(why);
+            proxy.tell(passed).await;
+            let tee = Tee::only(proxy, response, answering).after(Bytes::from(bytes));
+            return with_body(answer, tee.body());
+        }
+    }
+    let status = answer.status().as_u16();
+    let at_ms = proxy.since(&passed);
+    passed.answered = match status {
+        200..=299 => match read_body(endpoint, &bytes, at_ms) {
+            Ok(decoded) => of_model(decoded),
+            Err(error) => Answered::LeftOut(error.to_string()),
+        },
+        400..=599 => match read_error(status, &bytes) {
+            Some(error) => {
+                let error = answered::error(endpoint, &error, &headers);
+                let notes = answered::notes_on_error(endpoint, &bytes, &error);
+                Answered::Error { error, notes }
+            }
+            None if status >= 500 => {
+                // What stands before the provider says this, in no form that a client of it knows.
+                let what = format!("answered {status}, and not in the words of its API");
+                passed.answered = Answered::LeftOut(format!("the upstream {what}"));
+                proxy.tell(passed).await;
+                return proxy.no_answer(endpoint, &what);
+            }
+            None => {
+                let text = String::from_utf8_lossy(&bytes);
+                let error = ApiError::new(status, cut(text.trim(), MAX_ERROR));
+                let error = answered::error(endpoint, &error, &headers);
+                let notes = answered::notes_on_error(endpoint, &bytes, &error);
+                Answered::Error { error, notes }
+            }
+        },
+        _ => Answered::LeftOut(format!(
+            "the upstream answered {status}, which is no answer of a model"
+        )),
+    };
+    proxy.tell(passed).await;
+    with_body(answer, Body::from(bytes))
+}
+
+fn of_model(decoded: Decoded) -> Answered {
+    Answered::Model {
+        decoded,
+        is_abandoned: false,
+    }
+}
+
+/// The status and headers of an answer, without its body.
+fn answer_of(response: &reqwest::Response) -> Response {
+    let mut answer = Response::new(Body::empty());
+    *answer.status_mut() =
+        StatusCode::from_u16(response.status().as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
+    *answer.headers_mut() = passed_on(response.headers());
+    answer
+}
+
+fn with_body(mut answer: Response, body: Body) -> Response {
+    *answer.body_mut() = body;
+    answer
+}
+
+/// Whether the bytes are what they mean, and not compressed.
+fn is_plain(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::CONTENT_ENCODING)
+        .is_none_or(|encoding| encoding.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
+fn is_event_stream(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok())
+        .is_some_and(|kind| {
+            kind.trim_start()
+                .to_ascii_lowercase()
+                .starts_with("text/event-stream")
+        })
+}
+
+/// That a body broke off, as an error that ends the client's connection too.
+pub(super) fn broken(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionAborted, what)
+}

@@ -1,0 +1,350 @@
+//! From a request that was understood to its response: what the script has for it, told to the log, said when it is
+//! due, in the bytes of its dialect.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use cuecard_source::value::Json;
+use cuecard_timeline::script::Endpoint;
+use futures::future::{Either, FutureExt as _};
+
+use super::answers;
+use super::disturb::{Frame, Frames, Part, disturb};
+use super::disturbed;
+use super::faults::Hit;
+use super::ledger::Begun;
+use super::service::{
+    Answered, Arrived, EVENTS, JSON, Noted, Read, add_headers, error_response, note, respond,
+};
+use super::stand_in::{Content, Decided, ModelAnswer, Reply, StandIn};
+use super::stored::Stored;
+use super::streaming::{self, Delivery, Spoken};
+use super::whole::Whole;
+use cuecard_runtime::fault::Act;
+use cuecard_runtime::patience::Answering;
+use cuecard_wire::llm::answer::Element;
+use cuecard_wire::llm::events::{Events, Framing, Streaming};
+use cuecard_wire::llm::route::Target;
+use cuecard_wire::llm::usage::{self, Usage};
+use cuecard_wire::llm::{Received, message_id, stream, write_body};
+
+/// The input of a longer request is not kept, in bytes of its body.
+const MAX_KEPT_INPUT: usize = 64 * 1024;
+
+/// A request that was understood, on the way to its response.
+pub(super) struct Replying<'a> {
+    pub(super) stand_in: &'a StandIn,
+    pub(super) arrived: &'a Arrived<'a>,
+    pub(super) target: Target<'a>,
+    pub(super) received: Received,
+    /// The size of its body.
+    pub(super) n_bytes: usize,
+    pub(super) begun: Begun,
+    pub(super) answering: Answering,
+}
+
+impl<'a> Replying<'a> {
+    /// An answer of the model, or what stands in its place.
+    pub(super) fn reply(self) -> Answered<'a> {
+        let decided = self.stand_in.decide(
+            self.arrived.address(),
+            &self.received.request,
+            self.arrived.at,
+            self.begun.is_recorded,
+        );
+        match decided {
+            Decided::Reply(reply) if self.is_at_once(&reply) => {
+                Either::Left(self.say(reply.content, Vec::new(), None))
+            }
+            decided => Either::Right(self.reply_later(decided).boxed()),
+        }
+    }
+
+    /// Whether nobody is told of a reply, and nothing is waited for.
+    fn is_at_once(&self, reply: &Reply) -> bool {
+        let Reply { content, told } = reply;
+        !self.begun.is_recorded
+            && !self.begun.is_first_left_out
+            && told.found.is_empty()
+            && told.hits.is_empty()
+            && (self.is_stream(content) || content.due_ms() == 0)
+    }
+
+    /// The events of a stream come at times of their own.
+    fn is_stream(&self, content: &Content) -> bool {
+        self.received.request.wants_stream && matches!(content, Content::Answer(_))
+    }
+
+    async fn reply_later(self, decided: Decided) -> Response {
+        let Self {
+            stand_in,
+            arrived,
+            begun,
+            ..
+        } = self;
+        stand_in.tell_left_out(begun).await;
+        let Reply { content, mut told } = match decided {
+            Decided::Reply(reply) => reply,
+            Decided::AfterAsserts(turn) => {
+                let request = &self.received.request;
+                stand_in.after_asserts(*turn, request).await
+            }
+        };
+        stand_in.find_all(&mut told.found).await;
+        let hits = std::mem::take(&mut told.hits);
+        let due_ms = match hits.is_empty() {
+            true => content.due_ms(),
+            false => stand_in.options.speed.at(content.due_ms()),
+        };
+        let is_stream = self.is_stream(&content);
+        let mut delivery = None;
+        if begun.is_recorded {
+            let noted = Noted {
+                number: begun.number,
+                due_ms,
+                status: content.status(),
+                said: match &content {
+                    Content::Error { .. } | Content::Again(_) => None,
+                    Content::Answer(answer) => Some(answers::describe(&answer.elements)),
+                },
+                is_stream,
+                faults: hits.iter().map(|hit| hit.kind.word()).collect(),
+            };
+            let read = Read {
+                received: &self.received,
+                n_bytes: self.n_bytes,
+            };
+            let endpoint = self.target.endpoint;
+            let noted = note(stand_in, arrived, endpoint, Some(read), told, noted);
+            let exchange = Box::pin(noted).await;
+            // What goes wrong on purpose is as it should be.
+            delivery = hits.is_empty().then(|| Delivery::of(stand_in, exchange));
+        }
+        if !is_stream {
+            if due_ms > 0 {
+                let due = arrived.at.saturating_add(Duration::from_millis(due_ms));
+                stand_in.clock.sleep_until(due).await;
+            }
+            if let Some(delivery) = delivery.take() {
+                delivery.sent();
+            }
+        }
+        self.say(content, hits, delivery)
+    }
+
+    /// Says a reply, with what goes wrong with it. `delivery` is what was noted of a stream.
+    fn say(self, content: Content, hits: Vec<Hit>, delivery: Option<Box<Delivery>>) -> Response {
+        let (number, endpoint) = (self.begun.number, self.target.endpoint);
+        let mut response = match content {
+            Content::Error {
+                error,
+                headers,
+                at_ms,
+                is_final,
+            } => {
+                let response = error_response(endpoint, &error, &headers, is_final);
+                match hits.is_empty() {
+                    true => response,
+                    false => {
+                        let frames = whole_body(at_ms, error.body(endpoint), None);
+                        self.disturbed(response, frames, &hits)
+                    }
+                }
+            }
+            Content::Answer(mut answer) => {
+                let headers = std::mem::take(&mut answer.headers);
+                let mut response = self.say_answer(*answer, &hits, delivery);
+                add_headers(&mut response, &headers);
+                response
+            }
+            Content::Again(whole) => respond(StatusCode::OK, JSON, Body::from(whole.body)),
+        };
+        // By this, clients name an exchange in their own logs.
+        if let Ok(id) = HeaderValue::try_from(exchange_id(number)) {
+            let name = match endpoint {
+                Endpoint::Messages => HeaderName::from_static("request-id"),
+                _ => HeaderName::from_static("x-request-id"),
+            };
+            response.headers_mut().entry(name).or_insert(id);
+        }
+        response
+    }
+
+    fn say_answer(
+        mut self,
+        answer: ModelAnswer,
+        hits: &[Hit],
+        delivery: Option<Box<Delivery>>,
+    ) -> Response {
+        let endpoint = self.target.endpoint;
+        self.keep(&answer);
+        let request = &mut self.received.request;
+        let n_tokens = usage::count_request(request);
+        let wants_stream = request.wants_stream;
+        let spoken = Spoken {
+            endpoint,
+            created_at: self.stand_in.created_at,
+            usage: Usage::of(&answer.usage, n_tokens, &answer.elements),
+            streams_usage: request.wants_stream_usage,
+            model: std::mem::take(&mut request.model),
+            request: repeated(endpoint, self.received.body.take()),
+            answer,
+        };
+        let elements = &spoken.answer.elements;
+        if !wants_stream {
+            let mut buffer = Vec::with_capacity(1024);
+            write_body(endpoint, &spoken.answer(), &mut buffer);
+            let due_ms = answers::ends_at(elements);
+            if hits.is_empty() {
+                if let Some(occasion) = spoken.answer.occasion {
+                    let body = Bytes::copy_from_slice(&buffer);
+                    let answer = Whole { body, due_ms };
+                    self.stand_in.remembered().whole.keep(occasion, answer);
+                }
+                return respond(StatusCode::OK, JSON, Body::from(buffer));
+            }
+            let frames = whole_body(due_ms, buffer, Some(elements));
+            let response = respond(StatusCode::OK, JSON, Body::empty());
+            return self.disturbed(response, frames, hits);
+        }
+        let framing = self.target.framing;
+        let streaming = Streaming {
+            chunk: self.stand_in.options.chunk,
+            framing,
+        };
+        let is_array = endpoint == Endpoint::Gemini && framing == Framing::JsonArray;
+        let kind = if is_array { JSON } else { EVENTS };
+        let mut response = respond(StatusCode::OK, kind, Body::empty());
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        if !hits.is_empty() {
+            let events = stream(endpoint, &spoken.answer(), streaming);
+            let frames = frames_of(&events, elements);
+            return self.disturbed(response, frames, hits);
+        }
+        let timing = self.timing(endpoint == Endpoint::Messages);
+        *response.body_mut() = streaming::body(spoken, streaming, timing, self.answering, delivery);
+        response
+    }
+
+    /// Keeps an answer that may be asked for again. What is in the script is told from that; calls are in the words
+    /// of the agent that asked.
+    fn keep(&self, answer: &ModelAnswer) {
+        let Received { request, body } = &self.received;
+        let is_call = |element: &Element| matches!(element, Element::Call(_));
+        if let Some(id) = &answer.id
+            && body["store"] == false
+        {
+            self.stand_in.stored.delete(id);
+        } else if let Some(id) = &answer.id {
+            let has_calls = answer.elements.iter().any(is_call);
+            let stored = Stored {
+                model: request.model.clone(),
+                seed: answer.seed,
+                shows_thinking: answer.shows_thinking,
+                elements: has_calls.then(|| answer.elements.clone()),
+                input: (self.n_bytes <= MAX_KEPT_INPUT).then(|| body["input"].clone()),
+            };
+            self.stand_in.stored.keep(id, stored);
+        }
+        if let Some(place) = answer.place
+            && request.endpoint == Endpoint::Messages
+            && body["thread"].is_object()
+        {
+            let id = message_id(answer.seed);
+            self.stand_in.threads.keep(id, place, request);
+        }
+    }
+
+    fn timing(&self, has_pings: bool) -> streaming::Timing {
+        streaming::Timing {
+            clock: self.stand_in.clock,
+            began: self.arrived.at,
+            has_pings,
+            stop: self.stand_in.stop.clone(),
+        }
+    }
+
+    /// An answer with faults in place of its body. The times of its frames are as written.
+    fn disturbed(self, mut response: Response, frames: Frames, hits: &[Hit]) -> Response {
+        let is_stream = frames.is_stream;
+        let mut parts = disturb(frames, hits);
+        for part in &mut parts {
+            part.at_ms = self.stand_in.options.speed.at(part.at_ms);
+        }
+        // A body that ends early is not the whole one for those who were told its length.
+        if let (
+            [
+                Part {
+                    act: Act::SendHalf(whole),
+                    ..
+                },
+            ],
+            false,
+        ) = (&parts[..], is_stream)
+        {
+            let length = HeaderValue::from(whole.len());
+            response
+                .headers_mut()
+                .insert(header::CONTENT_LENGTH, length);
+        }
+        let has_pings = is_stream && self.arrived.endpoint_like() == Endpoint::Messages;
+        let timing = self.timing(has_pings);
+        let faults = self.stand_in.faults.clone();
+        *response.body_mut() = disturbed::body(parts, timing, faults, self.answering);
+        response
+    }
+}
+
+/// `req_000042`. Every answer has one, and formatting costs more.
+fn exchange_id(number: u64) -> String {
+    const DIGITS: usize = 6;
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format(number);
+    let mut id = String::with_capacity("req_".len() + DIGITS.max(digits.len()));
+    id.push_str("req_");
+    id.extend(std::iter::repeat_n(
+        '0',
+        DIGITS.saturating_sub(digits.len()),
+    ));
+    id.push_str(digits);
+    id
+}
+
+/// What of the body of a request its answer may repeat, as long as that takes: settings, never the conversation.
+fn repeated(endpoint: Endpoint, body: Json) -> Json {
+    match body {
+        Json::Object(mut members) if endpoint == Endpoint::Responses => {
+            members.shift_remove("input");
+            Json::Object(members)
+        }
+        _ => Json::Null,
+    }
+}
+
+/// A body that is no stream, as one frame.
+fn whole_body(at_ms: u64, bytes: Vec<u8>, elements: Option<&[Element]>) -> Frames {
+    let calls = elements.into_iter().flat_map(answers::call_ids);
+    Frames {
+        frames: vec![Frame { at_ms, bytes }],
+        calls: calls.map(|id| (id, 0)).collect(),
+        is_stream: false,
+    }
+}
+
+/// The events of a stream, each a frame.
+fn frames_of(events: &Events, elements: &[Element]) -> Frames {
+    let frames = events.iter().map(|event| Frame {
+        at_ms: event.at_ms,
+        bytes: event.bytes.to_vec(),
+    });
+    Frames {
+        frames: frames.collect(),
+        calls: answers::call_ids(elements)
+            .zip(events.calls().iter().copied())
+            .collect(),
+        is_stream: true,
+    }
+}

@@ -1,0 +1,590 @@
+//! Starts a stand-in and stops it.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_report::diagnostics::bounded;
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_source::value::Json;
+use cuecard_timeline::model::{EventKind, Timeline};
+use cuecard_timeline::profiles::Profiles;
+use cuecard_timeline::script::{Selector, Sessions, Wanted};
+use cuecard_trace::{End, Header, Metrics, RunStatus};
+use tokio::net::TcpListener;
+use tokio_util::sync::DropGuard;
+
+use super::answers::Calling;
+use super::faults::{Faults, PlannedFault};
+use super::files::{self, Loaded};
+use super::ledger::{Exchange, Verdict};
+use super::options::LlmOptions;
+use super::service;
+use super::stand_in::{StandIn, logged};
+use super::style;
+use super::telling::{self, TraceOutput, Watcher, Writer};
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::connections::{Acceptor, HandIn, Share, possible_connections};
+use cuecard_runtime::listener::{Guard, ListenerError};
+use cuecard_runtime::places::Places;
+use cuecard_runtime::text_file::io_reason;
+use cuecard_runtime::workers::Worker;
+use cuecard_workspace::probe;
+
+/// How long answers that are on their way may still take when the stand-in stops.
+pub(super) const GRACE: Duration = Duration::from_secs(2);
+/// Where clients of the providers put their API key, besides `Authorization`.
+pub(super) const KEY_HEADERS: &[&str] = &["x-api-key", "api-key", "x-goog-api-key"];
+
+/// A stand-in for a model's API, before it starts.
+///
+/// See [the module](super) for an example.
+#[derive(Debug, Default)]
+pub struct MockLlm {
+    paths: Vec<PathBuf>,
+    options: LlmOptions,
+    trace: Option<TraceOutput>,
+    watcher: Option<WatcherSlot>,
+}
+
+pub(super) struct WatcherSlot(pub(super) Watcher);
+
+impl fmt::Debug for WatcherSlot {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a watcher")
+    }
+}
+
+impl MockLlm {
+    /// A stand-in that plays the timeline in a file, or those below a folder.
+    pub fn from_file(path: impl Into<PathBuf>) -> Self {
+        Self::from_files([path])
+    }
+
+    /// A stand-in that plays the timelines in these files and folders.
+    pub fn from_files(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        Self {
+            paths: paths.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Everything that can be said about it at once; replaces what was said before.
+    #[must_use]
+    pub fn options(mut self, options: LlmOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Changes one thing: `.with(|options| options.speed = …)`.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut LlmOptions)) -> Self {
+        change(&mut self.options);
+        self
+    }
+
+    /// Listens on this port of this machine; 0, the default, takes a free one.
+    #[must_use]
+    pub fn port(self, port: u16) -> Self {
+        self.with(|options| options.bind.set_port(port))
+    }
+
+    /// Writes the trace of the run.
+    #[must_use]
+    pub fn trace(mut self, trace: TraceOutput) -> Self {
+        self.trace = Some(trace);
+        self
+    }
+
+    /// Tells `watcher` what happens, on a thread of its own.
+    #[must_use]
+    pub fn watch(mut self, watcher: Watcher) -> Self {
+        self.watcher = Some(WatcherSlot(watcher));
+        self
+    }
+
+    /// Reads the files, and tells what would go wrong on purpose.
+    ///
+    /// # Errors
+    /// [`StartError::Files`]: bad files, all of their errors at once.
+    pub fn planned_faults(&self) -> Result<Vec<PlannedFault>, StartError> {
+        let loaded = files::load(&self.paths, &self.options);
+        match files::is_bad(&loaded, self.options.skip_bad) {
+            true => Err(StartError::Files(loaded.diagnostics)),
+            false => Ok(Faults::of(&loaded.scripts).planned(&loaded.scripts)),
+        }
+    }
+
+    /// Reads the files and listens.
+    ///
+    /// # Errors
+    /// [`StartError`]: bad files, all of their errors at once; a port that is taken; a trace that can't be written.
+    pub async fn start(self) -> Result<RunningLlm, StartError> {
+        let Self {
+            paths,
+            options,
+            trace,
+            watcher,
+        } = self;
+        let loaded = files::load(&paths, &options);
+        if files::is_bad(&loaded, options.skip_bad) {
+            return Err(StartError::Files(loaded.diagnostics));
+        }
+        let Loaded {
+            scripts,
+            mut diagnostics,
+            left_out,
+            ignored,
+        } = loaded;
+        let timelines = || scripts.iter().map(|script| &*script.timeline);
+        let selector = Selector::new(timelines(), options.max_distance);
+        if let Some(name) = &options.scenario_name {
+            let wanted = Wanted {
+                name: Some(name),
+                ..Wanted::default()
+            };
+            if let Err(unknown) = selector.select(wanted) {
+                return Err(StartError::Files(vec![unknown.diagnostic()]));
+            }
+        }
+        let profiles = Profiles::with(options.profiles.clone());
+        if let Some(agent) = &options.agent {
+            match profiles.of_agent(agent) {
+                None => {
+                    let known = profiles.agents().join(", ");
+                    let message = format!("there is no profile for the agent `{}`", agent.agent);
+                    let found = Diagnostic::error(codes::ARGUMENT, message).with_help(format!(
+                        "there are: {known}; or give one with `--profile FILE`"
+                    ));
+                    return Err(StartError::Files(vec![found]));
+                }
+                Some(profile) => {
+                    let found = timelines().flat_map(|timeline| {
+                        let calls = profile.check(timeline);
+                        calls
+                            .into_iter()
+                            .chain(style::check_agent(timeline, profile))
+                    });
+                    let found = found.map(|found| match options.is_strict {
+                        true => found.strictly(),
+                        false => found,
+                    });
+                    let found: Vec<Diagnostic> = found.collect();
+                    let is_bad = any_error(&found);
+                    diagnostics.extend(found);
+                    if is_bad {
+                        return Err(StartError::Files(diagnostics));
+                    }
+                }
+            }
+        }
+        let guard = Guard::new(options.bind, options.token.clone())
+            .map_err(StartError::Listener)?
+            .body_limit(options.body_limit)
+            .token_headers(KEY_HEADERS);
+        let listener = guard.listen().await.map_err(StartError::Listener)?;
+        let address = listener.local_addr().map_err(StartError::Io)?;
+        let clock = Clock::start();
+        let secrets = options.token.iter().cloned().collect();
+        let watcher = watcher.map(|WatcherSlot(watcher)| watcher);
+        let trace = trace.map(|trace| {
+            let header = header(&trace.run_id, timelines());
+            (trace, header)
+        });
+        let (teller, writer) =
+            telling::start(clock, secrets, trace, watcher).map_err(StartError::Io)?;
+        let logs = diagnostics.iter().map(logged).collect();
+        teller.events(clock.now(), logs).await;
+        let sessions = Sessions::new(scripts, selector, options.max_sessions);
+        let calling = Calling {
+            profiles,
+            agent: options.agent.clone(),
+            is_strict: options.strict_tools,
+            folder: std::path::absolute(&options.workspace)
+                .unwrap_or_else(|_| options.workspace.clone())
+                .to_string_lossy()
+                .into_owned(),
+        };
+        let places = Places::new(possible_connections(options.max_connections));
+        let stand_in = Arc::new(StandIn::new(
+            options, guard, sessions, calling, teller, clock, ignored,
+        ));
+        let stop_on_drop = stand_in.stop.clone().drop_guard();
+        let workers = serve(&stand_in, listener, places).map_err(StartError::Io)?;
+        Ok(RunningLlm {
+            _stop_on_drop: stop_on_drop,
+            address,
+            stand_in,
+            workers,
+            writer,
+            diagnostics,
+            left_out,
+        })
+    }
+}
+
+/// A stand-in that runs. It ends with [`RunningLlm::stop`], and when it is dropped.
+pub struct RunningLlm {
+    address: SocketAddr,
+    stand_in: Arc<StandIn>,
+    workers: Vec<Worker>,
+    writer: Writer,
+    diagnostics: Vec<Diagnostic>,
+    left_out: Vec<PathBuf>,
+    _stop_on_drop: DropGuard,
+}
+
+impl RunningLlm {
+    /// The port it listens on.
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    /// `http://127.0.0.1:41873`, without a slash at the end. Clients of OpenAI's API want `/v1` after it.
+    pub fn base_url(&self) -> String {
+        let mut address = self.address;
+        if address.ip().is_unspecified() {
+            address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+        }
+        format!("http://{address}")
+    }
+
+    /// How many scenarios there are.
+    pub fn n_scenarios(&self) -> usize {
+        self.stand_in.scripts.len()
+    }
+
+    /// What was found in the files: warnings and notes, and the errors of files that were left out.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// Files that were left out because they have errors.
+    pub fn left_out(&self) -> &[PathBuf] {
+        &self.left_out
+    }
+
+    /// The exchanges so far, in order; bounded, see [`LlmOptions::max_exchanges`].
+    pub fn exchanges(&self) -> Vec<Arc<Exchange>> {
+        self.stand_in.ledger.exchanges()
+    }
+
+    /// How it went so far. Turns that are not played are listed, and are no failure before the end.
+    pub fn verdict(&self) -> Verdict {
+        let (n_turns, unplayed) = self.stand_in.turns();
+        self.stand_in.ledger.verdict(n_turns, unplayed)
+    }
+
+    /// Whether a scenario expects that the program under test ends with this code.
+    pub fn expects_exit_code(&self, code: i64) -> bool {
+        let mut scripts = self.stand_in.scripts.iter();
+        scripts.any(|script| script.timeline.expectations.exit_code == Some(code))
+    }
+
+    /// Stops: no new requests, a moment for answers on their way, the asserts after the last turns, the verdict.
+    pub async fn stop(self) -> Verdict {
+        self.stop_after(None).await
+    }
+
+    /// The same after the program under test, if it ended with this code: what scenarios expect of it counts.
+    pub async fn stop_after(self, exit_code: Option<i64>) -> Verdict {
+        let Self {
+            stand_in,
+            workers,
+            writer,
+            ..
+        } = self;
+        stand_in.stop.cancel();
+        for worker in workers {
+            worker.ended().await;
+        }
+        last_asserts(&stand_in).await;
+        judge_expectations(&stand_in, exit_code).await;
+        let (n_turns, unplayed) = stand_in.turns();
+        if stand_in.options.require_complete && !unplayed.is_empty() {
+            stand_in.find(unplayed_turns(&stand_in, &unplayed)).await;
+        }
+        for found in stand_in.faults.unfired(&stand_in.scripts) {
+            stand_in.find(stand_in.strictly(found)).await;
+        }
+        let mut verdict = stand_in.ledger.verdict(n_turns, unplayed);
+        let elapsed = stand_in.clock.now();
+        stand_in
+            .teller
+            .end(End {
+                final_output: None,
+                status: match verdict.passed {
+                    true => RunStatus::Success,
+                    false => RunStatus::Failed,
+                },
+                metrics: Metrics {
+                    timing_ms_total: elapsed.as_secs_f64() * 1000.0,
+                    timing_synthesized: false,
+                    ..Metrics::default()
+                },
+                artifacts: serde_json::Map::new(),
+            })
+            .await;
+        stand_in.teller.close().await;
+        drop(stand_in);
+        // The writer has nothing more to wait for, and is no part of the runtime.
+        let written = tokio::task::spawn_blocking(move || writer.join()).await;
+        verdict.trace_error = match written {
+            Ok(error) => error.map(|error| io_reason(&error)),
+            Err(_) => Some("its writer has ended early".to_owned()),
+        };
+        verdict
+    }
+}
+
+impl fmt::Debug for RunningLlm {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("RunningLlm")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A share takes a connection that it has accepted, unless another one has so many fewer.
+const SLACK: usize = 4;
+
+/// Starts those who serve the connections of `listener`. Each accepts, so that a connection begins with whoever has time
+/// for it, and on the way to it nobody else is waited for.
+fn serve(
+    stand_in: &Arc<StandIn>,
+    listener: TcpListener,
+    places: Places,
+) -> io::Result<Vec<Worker>> {
+    let options = &stand_in.options;
+    let listener = listener.into_std()?;
+    let shares = (0..options.n_threads.max(1)).map(|_| Share::new(options.patience));
+    let (hand_ins, shares): (Vec<HandIn>, Vec<Share>) = shares.unzip();
+    let mut workers = Vec::new();
+    for (number, share) in shares.into_iter().enumerate() {
+        let accepting = accept(
+            stand_in.clone(),
+            listener.try_clone()?,
+            places.clone(),
+            hand_ins.clone(),
+            number,
+        );
+        let serving = serve_share(stand_in.clone(), share, accepting);
+        workers.push(match options.n_threads {
+            0 => Worker::as_task(serving),
+            _ => Worker::on_thread(format!("cuecard-llm-{number}"), serving)?,
+        });
+    }
+    Ok(workers)
+}
+
+async fn serve_share(stand_in: Arc<StandIn>, share: Share, accepting: impl Future<Output = ()>) {
+    let stop = stand_in.stop.clone();
+    // Each request takes a handle: counted for all threads together, they would wait for each other's counts.
+    let stand_in = Arc::new(stand_in);
+    let told = stand_in.clone();
+    let serving = share.serve(
+        stop.clone(),
+        move |request, busy| service::handle(stand_in.clone(), request, busy),
+        move || {
+            let stand_in = told.clone();
+            async move { stand_in.find(service::not_http()).await }
+        },
+    );
+    tokio::select! {
+        _ = async { tokio::join!(serving, accepting) } => {}
+        () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {}
+    }
+}
+
+/// Accepts connections for the share `own`, or for one that has fewer.
+async fn accept(
+    stand_in: Arc<StandIn>,
+    listener: std::net::TcpListener,
+    places: Places,
+    hand_ins: Vec<HandIn>,
+    own: usize,
+) {
+    // Fails only if the runtime is about to end.
+    let Ok(listener) = TcpListener::from_std(listener) else {
+        return;
+    };
+    let acceptor = Acceptor::new(listener, places);
+    loop {
+        let (accepted, is_crowded) = tokio::select! {
+            accepted = acceptor.accept() => accepted,
+            () = stand_in.stop.cancelled() => return,
+        };
+        if is_crowded {
+            stand_in.find(crowded(acceptor.n_places())).await;
+        }
+        let least = hand_ins.iter().min_by_key(|share| share.n_open());
+        let share = least.filter(|least| hand_ins[own].n_open() > least.n_open() + SLACK);
+        share.unwrap_or(&hand_ins[own]).give(accepted).await;
+    }
+}
+
+fn crowded(n_places: usize) -> Diagnostic {
+    let message = format!(
+        "more than {n_places} connections: those that wait longest for their client are closed"
+    );
+    Diagnostic::note(codes::SERVER_BOUND, message)
+        .with_help("if you need more, raise the limit of open files, say with `ulimit -n 20000`")
+}
+
+/// The asserts behind the last turn of each script that was played to its end.
+async fn last_asserts(stand_in: &StandIn) {
+    let unasked = stand_in.unasked();
+    for (scenario_idx, script) in stand_in.scripts.iter().enumerate() {
+        let turns = &script.turns.turns;
+        let Some(last) = turns.last() else {
+            continue;
+        };
+        if unasked.contains(&(scenario_idx, turns.len() - 1)) {
+            continue;
+        }
+        let behind = script.timeline.events.iter().skip(last.event_idx + 1);
+        for event in behind {
+            let EventKind::Assert(assert) = &event.kind else {
+                continue;
+            };
+            let (events, _) = stand_in.judge(script, &event.path, &assert.checks).await;
+            stand_in.teller.events(stand_in.clock.now(), events).await;
+        }
+    }
+}
+
+/// What scenarios expect in the end, of those that were played at all.
+async fn judge_expectations(stand_in: &StandIn, exit_code: Option<i64>) {
+    let unasked = stand_in.unasked();
+    for (scenario_idx, script) in stand_in.scripts.iter().enumerate() {
+        let timeline = &script.timeline;
+        let expected = &timeline.expectations;
+        let mut turns = script.turns.turns.iter().enumerate();
+        let is_played = turns.any(|(turn_idx, turn)| {
+            !turn.is_history && !unasked.contains(&(scenario_idx, turn_idx))
+        });
+        if !is_played {
+            continue;
+        }
+        let mut failures = Vec::new();
+        match (expected.exit_code, exit_code) {
+            (Some(_), None) => {
+                let message = "`expect.exitCode` is not evaluated here: no command was run";
+                let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message);
+                let found = found.at(&timeline.source, expected.span.unwrap_or_default());
+                stand_in.find(stand_in.strictly_noted(found)).await;
+            }
+            (Some(code), Some(exit_code)) if code != exit_code => failures.push((
+                format!("the command ended with {exit_code}, and `expect.exitCode` is {code}"),
+                expected.span.unwrap_or_default(),
+            )),
+            _ => {}
+        }
+        for artifact in &expected.artifacts {
+            let seen = probe::exists(&stand_in.options.workspace, &artifact.pattern);
+            if !seen.holds {
+                failures.push((
+                    format!("an artifact is missing: {}", seen.evidence),
+                    artifact.span,
+                ));
+            }
+        }
+        for (message, span) in failures {
+            let found = Diagnostic::error(codes::EXPECTATION_FAILED, message);
+            stand_in.find(found.at(&timeline.source, span)).await;
+        }
+    }
+}
+
+fn header<'t>(run_id: &str, timelines: impl Iterator<Item = &'t Timeline>) -> Header {
+    let scenarios: Vec<Json> = timelines
+        .map(|timeline| serde_json::json!({"name": timeline.name, "file": timeline.source.name()}))
+        .collect();
+    Header::live(
+        run_id,
+        serde_json::json!({"timelines": scenarios}),
+        serde_json::json!({"supports_tool_trace": true}),
+    )
+}
+
+fn unplayed_turns(stand_in: &StandIn, unplayed: &[super::UnplayedTurn]) -> Diagnostic {
+    const SHOWN: usize = 20;
+    let first = &unplayed[0];
+    let what = |turn: &super::UnplayedTurn| {
+        let cut = match turn.is_cut {
+            true => ": its answer was cut, since its client or the run ended before",
+            false => "",
+        };
+        (format!("turn {} of `{}`", turn.turn, turn.scenario), cut)
+    };
+    let message = match unplayed {
+        [only] => {
+            let (turn, cut) = what(only);
+            format!("{turn} was not played{cut}")
+        }
+        more => {
+            let (turn, cut) = what(first);
+            format!("{} turns were not played, first {turn}{cut}", more.len())
+        }
+    };
+    let mut found = Diagnostic::error(codes::MODEL_UNPLAYED, message);
+    let place = stand_in.scripts.iter().find_map(|script| {
+        let turn = script.turn(first.turn - 1)?;
+        (script.timeline.name == first.scenario)
+            .then(|| (script.timeline.source.clone(), turn.span))
+    });
+    if let Some((source, span)) = place {
+        found = found.at(&source, span);
+    }
+    for turn in unplayed.iter().skip(1).take(SHOWN) {
+        let (name, cut) = what(turn);
+        found = found.with_note(format!("{name} ({}){cut}", turn.place));
+    }
+    found
+}
+
+/// Why a stand-in doesn't start.
+#[derive(Debug)]
+pub enum StartError {
+    /// Files that can't be used, with all that was found in them.
+    Files(Vec<Diagnostic>),
+    /// The address can't be listened on.
+    Listener(ListenerError),
+    /// The trace can't be written, or the operating system refuses something else.
+    Io(io::Error),
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Files(diagnostics) => {
+                formatter.write_str("the scenarios can't be played")?;
+                for found in bounded(diagnostics) {
+                    write!(formatter, "\n{}: {}", found.code.name(), found.message)?;
+                    if let Some(place) = &found.place {
+                        let position = place.source.position(place.span.start);
+                        let (name, line) = (place.source.name(), position.line);
+                        write!(formatter, " ({name}:{line}:{})", position.column)?;
+                    }
+                }
+                Ok(())
+            }
+            Self::Listener(_) => formatter.write_str("the stand-in can't listen"),
+            Self::Io(_) => formatter.write_str("the stand-in can't start"),
+        }
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Files(_) => None,
+            Self::Listener(error) => Some(error),
+            Self::Io(error) => Some(error),
+        }
+    }
+}

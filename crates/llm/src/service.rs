@@ -1,0 +1,531 @@
+//! HTTP in, HTTP out: a request is read as its dialect means it, and the reply is written as its dialect says it.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::{Json, cut, mask_credentials};
+use cuecard_timeline::script::{Address, Endpoint};
+use cuecard_trace::{EventData, HttpExchange};
+use futures::future::{BoxFuture, Either, FutureExt as _};
+use tower::{Layer as _, ServiceExt as _};
+use tower_http::cors::{AllowHeaders, AllowMethods, AllowOrigin, CorsLayer, ExposeHeaders};
+
+use super::headers::{self, Query};
+use super::ledger::Exchange;
+use super::replying::Replying;
+use super::responses;
+use super::stand_in::{StandIn, Told, place_of};
+use super::stray_results;
+use cuecard_runtime::connections;
+use cuecard_runtime::listener::RefusedByListener;
+use cuecard_runtime::patience::{Answering, Busy};
+use cuecard_wire::llm::errors::ApiError;
+use cuecard_wire::llm::route::{NoRoute, Route};
+use cuecard_wire::llm::{Received, catalogue, read_request, usage, values};
+
+pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+pub(super) const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream; charset=utf-8");
+/// More of a request is not kept, in bytes of JSON.
+const MAX_KEPT_BODY: usize = 256 * 1024;
+
+/// What all threads share. Each counts its own handles to it.
+type Shared = Arc<StandIn>;
+
+/// Answers every request that the guard admits.
+pub(super) async fn handle(
+    stand_in: Arc<Shared>,
+    request: connections::Request,
+    busy: Busy,
+) -> Response {
+    if !request.headers().contains_key(header::ORIGIN) {
+        return handle_plain(stand_in, request, busy).await;
+    }
+    Box::pin(handle_page(stand_in, request, busy)).await
+}
+
+/// Answers the request of a web page.
+async fn handle_page(stand_in: Arc<Shared>, request: connections::Request, busy: Busy) -> Response {
+    // Pages whose origin the guard admits may read the answers. Before they ask, browsers ask whether they may.
+    let guard = stand_in.guard.clone();
+    let is_admitted = move |_: &HeaderValue, head: &Parts| guard.admits_origin(head);
+    let cors = CorsLayer::new()
+        .allow_origin(AllowOrigin::predicate(is_admitted))
+        .allow_methods(AllowMethods::mirror_request())
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers(ExposeHeaders::any());
+    let mut busy = Some(busy);
+    let inner = tower::service_fn(move |request: connections::Request| {
+        let (stand_in, busy) = (stand_in.clone(), busy.take());
+        async move {
+            match busy {
+                Some(busy) => Ok::<_, Infallible>(handle_plain(stand_in, request, busy).await),
+                None => Ok(Response::default()),
+            }
+        }
+    });
+    let Ok(response) = cors.layer(inner).oneshot(request).await;
+    response
+}
+
+async fn handle_plain(
+    stand_in: Arc<Shared>,
+    request: connections::Request,
+    busy: Busy,
+) -> Response {
+    let (head, body) = request.into_parts();
+    let path = headers::percent_decoded(head.uri.path());
+    let body = stand_in.guard.admit(&head, body).await;
+    let arrived = Arrived {
+        method: head.method.as_str(),
+        path: &path,
+        query: Query::new(head.uri.query()),
+        headers: &head.headers,
+        at: stand_in.clock.now(),
+    };
+    let body = match body {
+        Ok(body) => body,
+        Err(refusal) => {
+            stand_in.find(refused_unread(refusal.status())).await;
+            return shaped(&arrived, refusal);
+        }
+    };
+    let answering = busy.answering();
+    let later = match answer(&stand_in, &arrived, &body, answering) {
+        Either::Left(response) => return response,
+        Either::Right(later) => later,
+    };
+    tokio::select! {
+        biased;
+        response = later => response,
+        // Who waits for a delayed answer when all ends gets none.
+        () = stand_in.stop.cancelled() => {
+            let error = ApiError::new(503, "the stand-in has ended");
+            error_response(arrived.endpoint_like(), &error, &[], false)
+        }
+    }
+}
+
+/// What those who watch are told of a refusal of the guard. The client has the details; here each reason has one
+/// wording, so that it is told once.
+fn refused_unread(status: StatusCode) -> Diagnostic {
+    let why = match status {
+        StatusCode::UNAUTHORIZED => "it does not have the token of this server",
+        StatusCode::FORBIDDEN => "it was not sent to this machine by name, or a web page sent it",
+        StatusCode::PAYLOAD_TOO_LARGE => "its body is too large",
+        _ => "its body ended early",
+    };
+    let message = format!("a request was refused with {}: {why}", status.as_u16());
+    Diagnostic::note(codes::REQUEST_REFUSED, message)
+}
+
+/// A connection on which something came that is no HTTP.
+pub(super) fn not_http() -> Diagnostic {
+    Diagnostic::error(
+        codes::MODEL_UNSERVED,
+        "a connection was refused: what came on it is no HTTP",
+    )
+    .with_help("a client that speaks TLS needs an address with `http://`, not `https://`")
+}
+
+/// A refusal of the guard in the form of the provider.
+pub(super) fn shaped(arrived: &Arrived<'_>, refusal: Response) -> Response {
+    let Some(RefusedByListener(message)) = refusal.extensions().get() else {
+        return refusal;
+    };
+    let error = ApiError::new(refusal.status().as_u16(), message.clone());
+    let mut shaped = error_response(arrived.endpoint_like(), &error, &[], true);
+    if let Some(challenge) = refusal.headers().get(header::WWW_AUTHENTICATE) {
+        shaped
+            .headers_mut()
+            .insert(header::WWW_AUTHENTICATE, challenge.clone());
+    }
+    shaped
+}
+
+/// The head of a request.
+pub(super) struct Arrived<'a> {
+    pub(super) method: &'a str,
+    pub(super) path: &'a str,
+    pub(super) query: Query<'a>,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) at: Duration,
+}
+
+impl Arrived<'_> {
+    /// The API that the headers name, if it isn't OpenAI's.
+    pub(super) fn named(&self) -> Option<Endpoint> {
+        if self.headers.contains_key("anthropic-version") {
+            Some(Endpoint::Messages)
+        } else if self.headers.contains_key("x-goog-api-key") || self.query.key().is_some() {
+            Some(Endpoint::Gemini)
+        } else {
+            None
+        }
+    }
+
+    pub(super) fn endpoint_like(&self) -> Endpoint {
+        Route::endpoint_like(self.path, self.named())
+    }
+
+    /// All in one pass: most requests have few headers, and none of these.
+    pub(super) fn address(&self) -> Address<'_> {
+        let mut found = Address::default();
+        let (mut other_session, mut keys) = (None, [None; 4]);
+        for (name, value) in self.headers {
+            let field = match name.as_str() {
+                "x-cuecard-session" => &mut found.session,
+                "x-scenario-session" => &mut other_session,
+                "x-scenario-name" => &mut found.scenario_name,
+                "x-scenario-session-id" => &mut found.scenario_session_id,
+                "x-scenario-prompt" => &mut found.prompt,
+                "authorization" => &mut keys[0],
+                "x-api-key" => &mut keys[1],
+                "api-key" => &mut keys[2],
+                "x-goog-api-key" => &mut keys[3],
+                _ => continue,
+            };
+            // Of several the first counts.
+            if field.is_none() {
+                *field = value.to_str().ok();
+            }
+        }
+        keys[0] = keys[0].and_then(bearer);
+        found.session = found.session.or(other_session);
+        found.api_key = keys.into_iter().flatten().next().or(self.query.key());
+        found
+    }
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, key) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+}
+
+/// The answer to a request: at once, or later. What comes later is in a box, so that the others carry no room for it.
+pub(super) type Answered<'a> = Either<Response, BoxFuture<'a, Response>>;
+
+fn answer<'a>(
+    stand_in: &'a StandIn,
+    arrived: &'a Arrived<'a>,
+    body: &[u8],
+    answering: Answering,
+) -> Answered<'a> {
+    let route = Route::of(
+        arrived.method,
+        arrived.path,
+        arrived.query.text(),
+        arrived.named(),
+    );
+    let plain = |body: Vec<u8>| Either::Left(respond(StatusCode::OK, JSON, Body::from(body)));
+    let refused = |endpoint, error| {
+        let refusal = Refusal::of(endpoint, error);
+        Either::Right(refused(stand_in, arrived, refusal).boxed())
+    };
+    match route {
+        Err(NoRoute { error, allow }) => {
+            let refusal = Refusal {
+                allow,
+                ..Refusal::of(arrived.endpoint_like(), error)
+            };
+            Either::Right(self::refused(stand_in, arrived, refusal).boxed())
+        }
+        Ok(Route::Health) => {
+            let n_sessions = stand_in.remembered().sessions.len();
+            plain(catalogue::health(stand_in.scripts.len(), n_sessions))
+        }
+        Ok(Route::Models(endpoint)) => {
+            let remembered = stand_in.remembered();
+            let names: Vec<&str> = remembered.models.iter().map(String::as_str).collect();
+            plain(catalogue::models(endpoint, &names))
+        }
+        Ok(Route::Model(endpoint, name)) => {
+            let is_known = stand_in.remembered().models.contains(name);
+            match is_known {
+                true => plain(catalogue::model(endpoint, name)),
+                false => refused(endpoint, catalogue::unknown_model(endpoint, name)),
+            }
+        }
+        Ok(
+            route @ (Route::Response(_)
+            | Route::DeleteResponse(_)
+            | Route::CancelResponse(_)
+            | Route::InputItems(_)),
+        ) => match responses::answer(stand_in, route, arrived.query) {
+            Ok(response) => Either::Left(response),
+            Err(error) => refused(Endpoint::Responses, error),
+        },
+        Ok(Route::CountTokens(target)) => match read_request(&target, arrived.path, body) {
+            Err(error) => refused(target.endpoint, error),
+            Ok(received) => {
+                let tokens = usage::count_request(&received.request);
+                plain(catalogue::token_count(target.endpoint, tokens))
+            }
+        },
+        Ok(Route::Generate(target)) => match read_request(&target, arrived.path, body) {
+            Err(error) => refused(target.endpoint, error),
+            Ok(received) => {
+                let whole = match target.endpoint {
+                    Endpoint::Responses => responses::dereferenced(stand_in, &received.body),
+                    _ => Ok(None),
+                };
+                let read = whole.and_then(|whole| match whole {
+                    Some(body) => read_request(&target, arrived.path, body.to_string().as_bytes()),
+                    None => Ok(received),
+                });
+                let mut received = match read {
+                    Err(error) => return refused(target.endpoint, error),
+                    Ok(read) => read,
+                };
+                let refusal = values::refusal(target.endpoint, &received.body);
+                if let Some(error) = refusal.or_else(|| stray_results::refuse(&received)) {
+                    return refused(target.endpoint, error);
+                }
+                if let Err(error) = stand_in.threads.continue_thread(&mut received) {
+                    // The client sends its whole history then: this is no mistake.
+                    let refusal = Refusal {
+                        is_in_order: true,
+                        ..Refusal::of(target.endpoint, error)
+                    };
+                    return Either::Right(self::refused(stand_in, arrived, refusal).boxed());
+                }
+                let replying = Replying {
+                    stand_in,
+                    arrived,
+                    target,
+                    received,
+                    n_bytes: body.len(),
+                    begun: stand_in.ledger.begin(),
+                    answering,
+                };
+                replying.reply()
+            }
+        },
+    }
+}
+
+/// An error that the script has no part in.
+struct Refusal {
+    endpoint: Endpoint,
+    error: ApiError,
+    /// The methods that the path takes.
+    allow: Option<&'static str>,
+    /// Whether a client may well ask for it.
+    is_in_order: bool,
+}
+
+impl Refusal {
+    fn of(endpoint: Endpoint, error: ApiError) -> Self {
+        Self {
+            endpoint,
+            error,
+            allow: None,
+            is_in_order: false,
+        }
+    }
+}
+
+/// Says an error that the script has no part in. What is not served fails the run, unless the scenario says that clients
+/// may ask for it.
+async fn refused(stand_in: &StandIn, arrived: &Arrived<'_>, refusal: Refusal) -> Response {
+    let Refusal {
+        endpoint,
+        error,
+        allow,
+        is_in_order,
+    } = refusal;
+    let is_ignored = is_in_order || stand_in.ignored.is_match(arrived.path);
+    let told = Told {
+        lane: "main",
+        outcome: if is_ignored { "other" } else { "refused" },
+        error: Some(error.message.clone()),
+        ..Told::default()
+    };
+    let begun = stand_in.ledger.begin();
+    stand_in.tell_left_out(begun).await;
+    if !is_ignored {
+        stand_in.find(unserved(arrived, &error)).await;
+    }
+    if begun.is_recorded {
+        let noted = Noted {
+            number: begun.number,
+            due_ms: 0,
+            status: error.status,
+            said: None,
+            is_stream: false,
+            faults: Vec::new(),
+        };
+        Box::pin(note(stand_in, arrived, endpoint, None, told, noted)).await;
+    }
+    let allow = allow.map(|allow| ("allow".to_owned(), allow.to_owned()));
+    error_response(endpoint, &error, allow.as_slice(), true)
+}
+
+/// T-LLM-11.
+pub(super) fn unserved(arrived: &Arrived<'_>, error: &ApiError) -> Diagnostic {
+    let (method, path) = (cut(arrived.method, 20), cut(arrived.path, 200));
+    let (why, help) = match error.status {
+        404 | 405 => (
+            "the stand-in does not serve it",
+            "correct the client or its base URL; list expected failures in `server: {ignore: [PATH]}`",
+        ),
+        _ => (
+            "what it sent is refused, as by the API itself",
+            "correct the client: the note says what is wrong",
+        ),
+    };
+    let message = format!("`{method} {path}` got {}: {why}", error.status);
+    Diagnostic::error(codes::MODEL_UNSERVED, message)
+        .with_note(cut(&error.message, 600))
+        .with_help(help)
+}
+
+/// A request that was understood.
+#[derive(Clone, Copy)]
+pub(super) struct Read<'a> {
+    pub(super) received: &'a Received,
+    /// The size of its body.
+    pub(super) n_bytes: usize,
+}
+
+/// What is noted of an answer.
+pub(super) struct Noted {
+    pub(super) number: u64,
+    pub(super) due_ms: u64,
+    pub(super) status: u16,
+    pub(super) said: Option<String>,
+    pub(super) is_stream: bool,
+    pub(super) faults: Vec<&'static str>,
+}
+
+/// Keeps the exchange, and tells those who watch and the trace.
+pub(super) async fn note(
+    stand_in: &StandIn,
+    arrived: &Arrived<'_>,
+    endpoint: Endpoint,
+    read: Option<Read<'_>>,
+    told: Told,
+    noted: Noted,
+) -> Arc<Exchange> {
+    let teller = &stand_in.teller;
+    let script = told.scenario_idx.and_then(|idx| stand_in.scripts.get(idx));
+    let request = read.map_or(Json::Null, |read| {
+        bounded(&read.received.body, read.n_bytes)
+    });
+    if teller.has_trace() {
+        let mut events = told.events;
+        let mut response = serde_json::json!({
+            "outcome": told.outcome, "answer": noted.said, "error": told.error, "stream": noted.is_stream,
+        });
+        if !noted.faults.is_empty() {
+            response["faults"] = serde_json::json!(noted.faults);
+        }
+        events.push(EventData::HttpExchange(HttpExchange {
+            dialect: endpoint.word().to_owned(),
+            path: arrived.path.to_owned(),
+            status: noted.status,
+            lane: Some(told.lane.to_owned()),
+            turn: told
+                .turn_idx
+                .and_then(|turn_idx| u32::try_from(turn_idx + 1).ok()),
+            request: request.clone(),
+            response,
+        }));
+        teller.events(arrived.at, events).await;
+    }
+    let n_bytes = read.map_or(0, |read| read.n_bytes.min(MAX_KEPT_BODY));
+    let exchange = Arc::new(Exchange {
+        number: noted.number,
+        at_ms: milliseconds(arrived.at),
+        due_ms: noted.due_ms,
+        dialect: endpoint.word(),
+        method: arrived.method.to_owned(),
+        path: format!("{}{}", arrived.path, arrived.query.without_keys()),
+        lane: told.lane,
+        outcome: told.outcome,
+        status: noted.status,
+        is_stream: noted.is_stream,
+        session: told.session.map(|session| session.to_string()),
+        scenario: script.map(|script| script.timeline.name.clone()),
+        selection: told.selection,
+        turn: told.turn_idx.map(|turn_idx| turn_idx + 1),
+        place: script
+            .zip(told.turn_idx)
+            .and_then(|(script, turn_idx)| place_of(script, turn_idx)),
+        answer: noted.said,
+        faults: noted.faults,
+        anchors: read.map_or(Json::Null, |read| {
+            super::events::anchors(&read.received.request)
+        }),
+        headers: headers::masked(arrived.headers),
+        request,
+        error: told.error,
+    });
+    stand_in.ledger.keep(&exchange, n_bytes);
+    teller.exchange(exchange.clone(), n_bytes).await;
+    exchange
+}
+
+/// A body of so many bytes without its credentials, or what is said in its place if it is too long.
+pub(super) fn bounded(body: &Json, n_bytes: usize) -> Json {
+    let mut body = body.clone();
+    mask_credentials(&mut body);
+    if n_bytes <= MAX_KEPT_BODY {
+        return body;
+    }
+    let text = body.to_string();
+    serde_json::json!({
+        // The tools are what a profile is made of.
+        "tools": (body["tools"].to_string().len() <= MAX_KEPT_BODY).then(|| &body["tools"]),
+        "cut": format!("{} bytes, of which the first {MAX_KEPT_BODY} are kept", text.len()),
+        "begins": cuecard_source::value::cut(&text, MAX_KEPT_BODY),
+    })
+}
+
+pub(super) fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(super) fn respond(status: StatusCode, kind: HeaderValue, body: Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+/// An error in the provider's form. A final one tells clients not to try again.
+pub(super) fn error_response(
+    endpoint: Endpoint,
+    error: &ApiError,
+    more: &[(String, String)],
+    is_final: bool,
+) -> Response {
+    let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = respond(status, JSON, Body::from(error.body(endpoint)));
+    let headers = response.headers_mut();
+    if is_final {
+        let name = HeaderName::from_static("x-should-retry");
+        headers.insert(name, HeaderValue::from_static("false"));
+    }
+    add_headers(&mut response, more);
+    response
+}
+
+/// Adds headers of a scenario.
+pub(super) fn add_headers(response: &mut Response, more: &[(String, String)]) {
+    let headers = response.headers_mut();
+    for (name, value) in more {
+        // What can't be a header was found when the file was read.
+        if let (Ok(name), Ok(value)) = (
+            HeaderName::from_bytes(name.as_bytes()),
+            HeaderValue::from_str(value),
+        ) {
+            headers.insert(name, value);
+        }
+    }
+}

@@ -1,0 +1,789 @@
+//! What the stand-in is while it runs, and what it decides: a request that was understood becomes a reply.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use cuecard_source::value::{Json, cut};
+use cuecard_timeline::model::{EventKind, LocatedCheck};
+use cuecard_timeline::script::{
+    Address, Answered, Decision, Endpoint, LlmScript, Outside, Request, Selection, SelectionReason,
+    Served, SessionKey, Sessions, Speed,
+};
+use cuecard_trace::{EventData, Log};
+use futures::future::BoxFuture;
+use globset::GlobSet;
+use tokio_util::sync::CancellationToken;
+
+use super::answers::{self, Calling};
+use super::checks;
+use super::events;
+use super::faults::{Faults, Hit};
+use super::ledger::{Begun, Ledger, UnplayedTurn};
+use super::options::{LlmOptions, OnMiss};
+use super::remembered::Remembered;
+use super::stored::StoredAnswers;
+use super::style;
+use super::telling::{Notice, Teller};
+use super::threads::Threads;
+use super::whole::{Occasion, Whole};
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::listener::Guard;
+use cuecard_wire::llm::answer::Element;
+use cuecard_wire::llm::errors::ApiError;
+use cuecard_wire::llm::ids::{IdSeed, ResponseId};
+use cuecard_wire::llm::shows_thinking;
+use cuecard_wire::llm::stop::{self, StopReason};
+
+/// The stand-in while it runs; shared by all connections.
+pub(super) struct StandIn {
+    pub(super) options: LlmOptions,
+    pub(super) guard: Guard,
+    /// Every request takes this and the ledger. Each is in a place of its own: what is only read would be taken away
+    /// from other threads along with it.
+    remembered: Box<Mutex<Remembered>>,
+    pub(super) scripts: Vec<Arc<LlmScript>>,
+    pub(super) calling: Calling,
+    pub(super) faults: Arc<Faults>,
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) teller: Teller,
+    pub(super) clock: Clock,
+    /// The time that answers carry, in seconds since 1970.
+    pub(super) created_at: u64,
+    /// Responses answers that were sent, by id.
+    pub(super) stored: StoredAnswers,
+    /// Messages answers that threads go on from.
+    pub(super) threads: Threads,
+    /// Paths whose 404 does not fail the run.
+    pub(super) ignored: GlobSet,
+    pub(super) stop: CancellationToken,
+}
+
+/// What a request gets.
+#[derive(Debug)]
+pub(super) struct Reply {
+    /// What it says.
+    pub(super) content: Content,
+    /// For the log.
+    pub(super) told: Told,
+}
+
+/// What a reply says.
+#[derive(Debug)]
+pub(super) enum Content {
+    /// An answer of the model.
+    Answer(Box<ModelAnswer>),
+    /// The same one again, in the same bytes.
+    Again(Whole),
+    /// Only an error.
+    Error {
+        error: ApiError,
+        headers: Vec<(String, String)>,
+        /// How long after the request.
+        at_ms: u64,
+        /// Whether clients should leave it at that.
+        is_final: bool,
+    },
+}
+
+impl Content {
+    /// When it is complete, in milliseconds after the request.
+    pub(super) fn due_ms(&self) -> u64 {
+        match self {
+            Self::Error { at_ms, .. } => *at_ms,
+            Self::Answer(answer) => {
+                let fails = answer.failure.as_ref().map_or(0, |(_, at_ms)| *at_ms);
+                answers::ends_at(&answer.elements).max(fails)
+            }
+            Self::Again(whole) => whole.due_ms,
+        }
+    }
+
+    /// The status of HTTP.
+    pub(super) fn status(&self) -> u16 {
+        match self {
+            Self::Error { error, .. } => error.status,
+            Self::Answer(_) | Self::Again(_) => 200,
+        }
+    }
+}
+
+/// An answer of the model.
+#[derive(Debug)]
+pub(super) struct ModelAnswer {
+    pub(super) elements: Vec<Element>,
+    pub(super) seed: IdSeed,
+    /// The id of a Responses answer that belongs to a turn.
+    pub(super) id: Option<String>,
+    /// Where it belongs, if it is a turn.
+    pub(super) place: Option<ResponseId>,
+    pub(super) shows_thinking: bool,
+    pub(super) reasoning_content: bool,
+    /// What the scenario adds to the headers.
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) stop: Option<StopReason>,
+    pub(super) usage: Json,
+    /// An error after the elements, and when.
+    pub(super) failure: Option<(ApiError, u64)>,
+    /// By what it is found when it is wanted once more; absent the first time, and while exchanges are recorded.
+    pub(super) occasion: Option<Occasion>,
+}
+
+impl ModelAnswer {
+    /// An answer that is no turn.
+    fn beside(text: &str, seed: IdSeed) -> Self {
+        Self {
+            elements: answers::text(text),
+            seed,
+            id: None,
+            place: None,
+            shows_thinking: false,
+            reasoning_content: false,
+            headers: Vec::new(),
+            stop: None,
+            usage: Json::Null,
+            failure: None,
+            occasion: None,
+        }
+    }
+}
+
+/// What the log says of a reply.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// Whether the log is written; if not, nothing needs to be put together for it.
+    pub(super) is_recorded: bool,
+    pub(super) lane: &'static str,
+    pub(super) outcome: &'static str,
+    pub(super) session: Option<SessionKey>,
+    pub(super) scenario_idx: Option<usize>,
+    pub(super) selection: Option<String>,
+    pub(super) turn_idx: Option<usize>,
+    pub(super) error: Option<String>,
+    pub(super) events: Vec<EventData>,
+    /// What was found, to be told before the rest.
+    pub(super) found: Vec<Diagnostic>,
+    /// What goes wrong with the answer on purpose. The times of such an answer are as written.
+    pub(super) hits: Vec<Hit>,
+}
+
+/// What a request gets.
+#[derive(Debug)]
+pub(super) enum Decided {
+    Reply(Reply),
+    /// The reply follows from the asserts before a turn.
+    AfterAsserts(Box<TurnAhead>),
+}
+
+/// A turn that is served if its asserts hold.
+#[derive(Debug)]
+pub(super) struct TurnAhead {
+    scenario_idx: usize,
+    session: SessionKey,
+    served: Served,
+    told: Told,
+}
+
+/// A request that gets a turn.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    scenario_idx: usize,
+    script: &'a LlmScript,
+    request: &'a Request,
+    session: SessionKey,
+    /// Whether it is not the same again.
+    is_new: bool,
+}
+
+impl StandIn {
+    pub(super) fn new(
+        options: LlmOptions,
+        guard: Guard,
+        sessions: Sessions,
+        calling: Calling,
+        teller: Teller,
+        clock: Clock,
+        ignored: GlobSet,
+    ) -> Self {
+        let scripts = sessions.scripts().to_vec();
+        let models = scripts
+            .iter()
+            .flat_map(|script| script.timeline.server.models.iter().cloned())
+            .chain(options.models.iter().cloned())
+            .collect();
+        let started = clock.timestamp(Duration::ZERO).as_second();
+        let created_at = options
+            .fixed_time
+            .unwrap_or_else(|| u64::try_from(started).unwrap_or_default());
+        Self {
+            ledger: Arc::new(Ledger::new(options.max_exchanges, options.keeps_exchanges)),
+            guard,
+            remembered: Box::new(Mutex::new(Remembered::new(sessions, models))),
+            faults: Arc::new(Faults::of(&scripts)),
+            scripts,
+            calling,
+            teller,
+            clock,
+            created_at,
+            stored: StoredAnswers::default(),
+            threads: Threads::default(),
+            ignored,
+            stop: CancellationToken::new(),
+            options,
+        }
+    }
+
+    /// What is known of earlier requests.
+    pub(super) fn remembered(&self) -> MutexGuard<'_, Remembered> {
+        self.remembered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says that exchanges are no longer recorded, once.
+    pub(super) async fn tell_left_out(&self, begun: Begun) {
+        if begun.is_first_left_out {
+            let message = format!(
+                "more than {} exchanges: further ones are counted, not recorded",
+                self.options.max_exchanges
+            );
+            let found = Diagnostic::note(codes::SERVER_BOUND, message);
+            self.find(found.with_help("raise the bound with `--exchanges-max`"))
+                .await;
+        }
+    }
+
+    /// Decides what a request that came `at` this time gets. What the log needs is put together if the exchange
+    /// `is_recorded`.
+    pub(super) fn decide(
+        &self,
+        address: Address<'_>,
+        request: &Request,
+        at: Duration,
+        is_recorded: bool,
+    ) -> Decided {
+        let address = Address {
+            scenario_name: address
+                .scenario_name
+                .or(self.options.scenario_name.as_deref()),
+            ..address
+        };
+        let now_ms = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
+        let session = SessionKey::of(address, request);
+        let previous = request.previous.as_ref();
+        if let Some(previous) = previous.filter(|previous| self.stored.is_deleted(&previous.id)) {
+            let outside = Outside::ForeignAnswer {
+                id: cut(&previous.id, 200).into_owned(),
+            };
+            return Decided::Reply(reply_outside(outside, request));
+        }
+        let mut remembered = self.remembered();
+        let answered = remembered.answer(session, address, request, now_ms);
+        let (answered, refused) = match answered {
+            Err(outside) => {
+                drop(remembered);
+                return Decided::Reply(reply_outside(outside, request));
+            }
+            Ok(answered) => answered,
+        };
+        if !is_recorded
+            && refused.is_none()
+            && let Decision::Repeat(served) = &answered.decision
+            && let Some(occasion) = Occasion::of(session, request, served)
+            && let Some(whole) = remembered.whole.get(&occasion)
+        {
+            return Decided::Reply(Reply {
+                content: Content::Again(whole.clone()),
+                told: Told::default(),
+            });
+        }
+        let selection = match is_recorded || answered.reason == SelectionReason::Any {
+            true => remembered.sessions.selection(session),
+            false => None,
+        };
+        drop(remembered);
+        self.reply(answered, selection, refused, request, is_recorded)
+    }
+
+    fn reply(
+        &self,
+        answered: Answered,
+        selection: Option<Arc<Selection>>,
+        refused: Option<Box<ApiError>>,
+        request: &Request,
+        is_recorded: bool,
+    ) -> Decided {
+        let Answered {
+            session,
+            scenario_idx,
+            reason,
+            decision,
+        } = answered;
+        let script = &*self.scripts[scenario_idx];
+        let mut told = Told {
+            is_recorded,
+            lane: "main",
+            session: Some(session),
+            scenario_idx: Some(scenario_idx),
+            selection: selection.as_deref().filter(|_| is_recorded).map(describe),
+            ..Told::default()
+        };
+        if let (SelectionReason::Any, Some(selection)) = (reason, selection) {
+            let doubt = selection.doubt(&script.timeline);
+            told.found.extend(doubt.map(|doubt| self.strictly(doubt)));
+        }
+        if let Some(found) = style::check_requests(&script.timeline, request.endpoint) {
+            told.found.push(self.strictly(found));
+        }
+        let asked = |is_new| Asked {
+            scenario_idx,
+            script,
+            request,
+            session,
+            is_new,
+        };
+        Decided::Reply(match decision {
+            Decision::Side(side) => side_reply(&side.text, side.why, request, told),
+            Decision::Miss(miss) => {
+                self.ledger.count_miss();
+                told.found.push(miss.diagnostic(script));
+                told.turn_idx = miss.expected_turn;
+                let message = miss.message(script);
+                match self.options.on_miss {
+                    OnMiss::Error => refusal(404, message, "miss", told),
+                    OnMiss::Minimal => {
+                        told.outcome = "miss";
+                        told.error = Some(message);
+                        Reply {
+                            content: Content::Answer(Box::new(ModelAnswer::beside(
+                                "",
+                                IdSeed::of(&["miss", &session.to_string()]),
+                            ))),
+                            told,
+                        }
+                    }
+                }
+            }
+            Decision::Turn(served) => {
+                told.outcome = "turn";
+                return self.serve(asked(true), served, told);
+            }
+            Decision::Error(served) => {
+                told.outcome = "error";
+                return self.serve(asked(true), served, told);
+            }
+            Decision::Repeat(served) => {
+                told.outcome = "repeat";
+                match refused {
+                    Some(error) => {
+                        told.turn_idx = Some(served.turn_idx);
+                        refuse(*error, "refused", told)
+                    }
+                    None => return self.serve(asked(false), served, told),
+                }
+            }
+        })
+    }
+
+    /// Serves a turn, unless its calls keep it from that. Asserts come before it.
+    fn serve(&self, asked: Asked<'_>, served: Served, mut told: Told) -> Decided {
+        told.turn_idx = Some(served.turn_idx);
+        if asked.is_new {
+            told.found
+                .extend(self.doubts(asked.script, &served, asked.request));
+        }
+        let turn = served.turn(asked.script);
+        if asked.is_new && turn.is_some_and(|turn| !turn.checks.is_empty()) {
+            return Decided::AfterAsserts(Box::new(TurnAhead {
+                scenario_idx: asked.scenario_idx,
+                session: asked.session,
+                served,
+                told,
+            }));
+        }
+        Decided::Reply(self.say(asked, &served, told))
+    }
+
+    /// Judges the asserts before a turn, and serves it unless they keep it from that.
+    pub(super) async fn after_asserts(&self, ahead: TurnAhead, request: &Request) -> Reply {
+        let TurnAhead {
+            scenario_idx,
+            session,
+            served,
+            mut told,
+        } = ahead;
+        self.find_all(&mut told.found).await;
+        let asked = Asked {
+            scenario_idx,
+            script: &self.scripts[scenario_idx],
+            request,
+            session,
+            is_new: true,
+        };
+        match self.run_asserts(asked.script, &served, &mut told).await {
+            Err(error) if !self.options.keep_going => {
+                self.keep_refused(session, &served, error, told)
+            }
+            _ => self.say(asked, &served, told),
+        }
+    }
+
+    /// Says what a turn does, unless its calls keep it from that.
+    fn say(&self, asked: Asked<'_>, served: &Served, mut told: Told) -> Reply {
+        let Asked {
+            scenario_idx,
+            script,
+            request,
+            session,
+            is_new,
+        } = asked;
+        let (Some(turn), Some(attempt)) = (served.turn(script), served.attempt(script)) else {
+            let message = "the script has no such turn".to_owned();
+            return refusal(500, message, "refused", told);
+        };
+        let hits = match is_new && served.is_first {
+            true => self.faults.of_turn(scenario_idx, script, turn, served),
+            false => Vec::new(),
+        };
+        let speed = match hits.is_empty() {
+            true => self.options.speed,
+            false => Speed::AS_WRITTEN,
+        };
+        let prepared = answers::prepare(script, turn, attempt, request, speed, &self.calling);
+        let prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(failures) => {
+                let message = failures.iter().map(explain).collect::<Vec<_>>().join("\n");
+                told.found.extend(failures);
+                let error = ApiError::new(400, message);
+                return self.keep_refused(session, served, error, told);
+            }
+        };
+        let warnings = prepared.warnings.into_iter();
+        told.found
+            .extend(warnings.map(|warning| self.strictly(warning)));
+        told.hits = hits;
+        let elements = prepared.elements;
+        if is_new && told.is_recorded && self.teller.has_trace() {
+            if self.remembered().is_first(session, request) {
+                told.events.extend(events::arrived(script, request));
+            }
+            told.events
+                .extend(events::answered(script, served, &elements));
+        }
+        let failure = attempt.error.as_ref().map(|failed| {
+            let at_ms = turn.delay_of(failed.at_ms, speed);
+            (failed, ApiError::scripted(&failed.error), at_ms)
+        });
+        // Before a stream has begun, and where there is none, an error is the whole answer.
+        if let Some((failed, error, at_ms)) = &failure
+            && (elements.is_empty() || !request.wants_stream)
+        {
+            told.error = Some(error.message.clone());
+            let mut headers = failed.error.headers.clone();
+            if let Some(seconds) = failed.error.retry_after_seconds {
+                headers.push(("retry-after".to_owned(), seconds.to_string()));
+            }
+            return Reply {
+                content: Content::Error {
+                    error: error.clone(),
+                    headers,
+                    at_ms: *at_ms,
+                    is_final: false,
+                },
+                told,
+            };
+        }
+        let place = ResponseId {
+            scenario: script.fingerprint,
+            turn: u32::try_from(served.turn_idx).unwrap_or(u32::MAX),
+            session: session.0,
+        };
+        let settings = &script.timeline.server;
+        Reply {
+            content: Content::Answer(Box::new(ModelAnswer {
+                elements,
+                seed: seed(script, session, served),
+                id: (request.endpoint == Endpoint::Responses).then(|| place.encode()),
+                place: Some(place),
+                shows_thinking: shows_thinking(request)
+                    || (settings.always_thinks && request.endpoint != Endpoint::Chat),
+                reasoning_content: settings.sends_reasoning,
+                headers: settings.headers.clone(),
+                stop: stop::scripted(turn.stop_reason, request.endpoint),
+                usage: turn.usage.clone(),
+                failure: failure.map(|(_, error, at_ms)| (error, at_ms)),
+                occasion: Occasion::of(session, request, served)
+                    .filter(|_| !is_new && !told.is_recorded && settings.headers.is_empty()),
+            })),
+            told,
+        }
+    }
+
+    /// The asserts between the turn before and this one.
+    async fn run_asserts(
+        &self,
+        script: &LlmScript,
+        served: &Served,
+        told: &mut Told,
+    ) -> Result<(), ApiError> {
+        let mut failures = Vec::new();
+        let checks = served.turn(script).map(|turn| &turn.checks);
+        for &event_idx in checks.into_iter().flatten() {
+            if let Some(event) = script.timeline.events.get(event_idx)
+                && let EventKind::Assert(assert) = &event.kind
+            {
+                let (events, failed) = self.judge(script, &event.path, &assert.checks).await;
+                told.events.extend(events);
+                failures.extend(failed);
+            }
+        }
+        match failures.is_empty() {
+            true => Ok(()),
+            false => Err(ApiError::new(400, failures.join("\n"))),
+        }
+    }
+
+    /// Makes the checks of an assert: what the trace is told, and what failed, in words.
+    pub(super) async fn judge(
+        &self,
+        script: &LlmScript,
+        path: &str,
+        assert: &[LocatedCheck],
+    ) -> (Vec<EventData>, Vec<String>) {
+        let (mut events, mut failures) = (Vec::new(), Vec::new());
+        for check in assert {
+            let judged = checks::judge(
+                &check.check,
+                &self.options.workspace,
+                &self.options.environment,
+            )
+            .await;
+            events.extend(judged.event(path, &check.key));
+            match judged {
+                checks::Judged::Holds { .. } => {}
+                checks::Judged::Unjudged { why } => {
+                    let message = format!("`{}` is not evaluated here: {why}", check.key);
+                    let found = Diagnostic::note(codes::MODEL_ASSERT_UNJUDGED, message)
+                        .at(&script.timeline.source, check.span);
+                    self.find(self.strictly_noted(found)).await;
+                }
+                checks::Judged::Fails { evidence } => {
+                    let message = format!("the assert `{}` failed: {evidence}", check.key);
+                    let found = Diagnostic::error(codes::MODEL_ASSERT_FAILED, message)
+                        .at(&script.timeline.source, check.span)
+                        .with_pointer(format!("{path}.{}", check.key));
+                    failures.push(explain(&found));
+                    self.find(found).await;
+                }
+            }
+        }
+        (events, failures)
+    }
+
+    fn keep_refused(
+        &self,
+        session: SessionKey,
+        served: &Served,
+        error: ApiError,
+        told: Told,
+    ) -> Reply {
+        self.remembered()
+            .refuse(session, served.turn_idx, error.clone());
+        refuse(error, "refused", told)
+    }
+
+    pub(super) fn strictly(&self, found: Diagnostic) -> Diagnostic {
+        match self.options.is_strict {
+            true => found.strictly(),
+            false => found,
+        }
+    }
+
+    /// The same of a note that says that something was not looked at: who is strict wants to know.
+    pub(super) fn strictly_noted(&self, mut found: Diagnostic) -> Diagnostic {
+        if self.options.is_strict {
+            found.severity = Severity::Error;
+        }
+        found
+    }
+
+    /// Keeps findings and tells them, as [`Self::find`].
+    pub(super) async fn find_all(&self, found: &mut Vec<Diagnostic>) {
+        for found in found.drain(..) {
+            self.find(found).await;
+        }
+    }
+
+    /// Keeps a finding and tells it, once. In a box: findings are rare and large, and what waits for them is the
+    /// way of every request.
+    pub(super) fn find(&self, diagnostic: Diagnostic) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if !self.ledger.find(&diagnostic) {
+                return;
+            }
+            if self.teller.has_trace() {
+                let log = logged(&diagnostic);
+                self.teller.events(self.clock.now(), vec![log]).await;
+            }
+            self.teller
+                .notice(Notice::Finding(Box::new(diagnostic)))
+                .await;
+        })
+    }
+
+    /// The turns that no session asked for, as scenario and turn.
+    pub(super) fn unasked(&self) -> HashSet<(usize, usize)> {
+        self.remembered().sessions.unplayed().collect()
+    }
+
+    /// How many turns there are, and those that no session got, or none got whole.
+    pub(super) fn turns(&self) -> (usize, Vec<UnplayedTurn>) {
+        let unasked = self.unasked();
+        let mut n_turns = 0;
+        let mut unplayed = Vec::new();
+        for (scenario_idx, script) in self.scripts.iter().enumerate() {
+            let scenario = &script.timeline.name;
+            let turns = script.turns.turns.iter().enumerate();
+            for (turn_idx, _) in turns.filter(|(_, turn)| !turn.is_history) {
+                n_turns += 1;
+                let is_cut = self.ledger.is_cut(scenario, turn_idx + 1);
+                if is_cut || unasked.contains(&(scenario_idx, turn_idx)) {
+                    unplayed.push(UnplayedTurn {
+                        scenario: scenario.clone(),
+                        turn: turn_idx + 1,
+                        place: place_of(script, turn_idx).unwrap_or_default(),
+                        is_cut,
+                    });
+                }
+            }
+        }
+        (n_turns, unplayed)
+    }
+}
+
+/// The reply to a request that has no session.
+fn reply_outside(outside: Outside, request: &Request) -> Reply {
+    match outside {
+        Outside::Side(side) => side_reply(&side.text, side.why, request, Told::default()),
+        Outside::Unselected(unselected) => {
+            let diagnostic = unselected.diagnostic();
+            let message = explain(&diagnostic);
+            let told = Told {
+                found: vec![diagnostic],
+                ..Told::default()
+            };
+            refusal(404, message, "miss", told)
+        }
+        Outside::ForeignAnswer { id } => {
+            let message = format!("Previous response with id '{id}' not found.");
+            let mut error = ApiError::new(404, message);
+            error.param = Some("previous_response_id".to_owned());
+            error.code = Some("previous_response_not_found".to_owned());
+            let message = "a request goes on from an answer that is none of this run's scenarios, was deleted, or was not to be stored";
+            let found = Diagnostic::error(codes::MODEL_UNSERVED, message)
+                .with_note(error.message.as_str())
+                .with_help("response ids are valid only while their scenario is unchanged");
+            let told = Told {
+                found: vec![found],
+                ..Told::default()
+            };
+            refuse(error, "refused", told)
+        }
+    }
+}
+
+/// What the ids of an answer are made from.
+fn seed(script: &LlmScript, session: SessionKey, served: &Served) -> IdSeed {
+    IdSeed::of_numbers(&[
+        script.fingerprint,
+        session.0,
+        served.turn_idx as u64,
+        served.attempt_idx as u64,
+    ])
+}
+
+/// Why a scenario was chosen, and what else there was.
+fn describe(selection: &Selection) -> String {
+    let others: Vec<String> = selection.others.iter().map(ToString::to_string).collect();
+    match others.is_empty() {
+        true => selection.reason.to_string(),
+        false => format!("{}; next: {}", selection.reason, others.join(", ")),
+    }
+}
+
+/// `file:line` of a turn.
+pub(super) fn place_of(script: &LlmScript, turn_idx: usize) -> Option<String> {
+    let source = &script.timeline.source;
+    let position = source.position(script.turn(turn_idx)?.span.start);
+    Some(format!("{}:{}", source.name(), position.line))
+}
+
+/// A finding as the trace has it.
+pub(super) fn logged(diagnostic: &Diagnostic) -> EventData {
+    EventData::Log(Log {
+        level: diagnostic.severity.word().to_owned(),
+        message: format!("{}: {}", diagnostic.code.name(), explain(diagnostic)),
+        stream: None,
+    })
+}
+
+/// A finding as text: what, where, the facts, what to do.
+fn explain(diagnostic: &Diagnostic) -> String {
+    let mut text = diagnostic.message.clone();
+    if let Some(place) = &diagnostic.place {
+        let position = place.source.position(place.span.start);
+        text.push_str(&format!(
+            "\nat {}:{}:{}",
+            place.source.name(),
+            position.line,
+            position.column
+        ));
+    }
+    for note in &diagnostic.notes {
+        text.push('\n');
+        text.push_str(note);
+    }
+    if let Some(help) = &diagnostic.help {
+        text.push_str("\nhelp: ");
+        text.push_str(help);
+    }
+    text
+}
+
+fn side_reply(text: &str, why: String, request: &Request, told: Told) -> Reply {
+    Reply {
+        content: Content::Answer(Box::new(ModelAnswer::beside(
+            text,
+            IdSeed::of(&["side", &format!("{:?}", request.key)]),
+        ))),
+        told: Told {
+            lane: "side",
+            outcome: "side",
+            selection: Some(why),
+            ..told
+        },
+    }
+}
+
+fn refusal(status: u16, message: String, outcome: &'static str, told: Told) -> Reply {
+    refuse(ApiError::new(status, message), outcome, told)
+}
+
+fn refuse(error: ApiError, outcome: &'static str, told: Told) -> Reply {
+    Reply {
+        told: Told {
+            lane: "main",
+            outcome,
+            error: Some(error.message.clone()),
+            ..told
+        },
+        content: Content::Error {
+            error,
+            headers: Vec::new(),
+            at_ms: 0,
+            is_final: true,
+        },
+    }
+}

@@ -1,0 +1,52 @@
+//! T-LLM-01: the API that a scenario names, and the one that requests come by.
+
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_timeline::model::{ApiStyle, Timeline};
+use cuecard_timeline::profiles::Profile;
+use cuecard_timeline::script::Endpoint;
+
+/// Requests come by this endpoint. It decides, whatever the scenario names.
+pub(super) fn check_requests(timeline: &Timeline, endpoint: Endpoint) -> Option<Diagnostic> {
+    let message = || {
+        format!(
+            "requests come by the API `{}`, and the scenario names another one",
+            endpoint.word()
+        )
+    };
+    check(timeline, style_of(endpoint.word())?, message)
+}
+
+/// The agent that was named usually asks by another API.
+pub(super) fn check_agent(timeline: &Timeline, profile: &Profile) -> Option<Diagnostic> {
+    let endpoint = profile.endpoint.as_deref()?;
+    let message = || {
+        format!(
+            "`{}` asks by the API `{endpoint}`, and the scenario names another one",
+            profile.agent
+        )
+    };
+    check(timeline, style_of(endpoint)?, message)
+}
+
+fn check(
+    timeline: &Timeline,
+    asked: ApiStyle,
+    message: impl FnOnce() -> String,
+) -> Option<Diagnostic> {
+    let (named, span) = timeline.server.api_style?;
+    (named != asked).then(|| {
+        Diagnostic::warning(codes::MODEL_OTHER_API, message())
+            .at(&timeline.source, span)
+            .with_help("the endpoint decides; correct `llmApiStyle`, or leave it out")
+    })
+}
+
+/// The style of an endpoint by its name.
+fn style_of(endpoint: &str) -> Option<ApiStyle> {
+    match endpoint {
+        "messages" => Some(ApiStyle::Anthropic),
+        "chat" | "responses" => Some(ApiStyle::OpenAi),
+        "gemini" => Some(ApiStyle::Gemini),
+        _ => None,
+    }
+}

@@ -1,0 +1,243 @@
+//! The one writer of a stand-in: the trace, and those who watch. It has a thread of its own, so that no answer waits
+//! for a disk.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::value::Redactor;
+use cuecard_trace::{End, EventData, Header};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+
+use super::ledger::Exchange;
+use cuecard_runtime::clock::{Clock, Stopwatch};
+use cuecard_runtime::tap::Recorder;
+
+/// So much may wait to be told; who tells more waits too.
+const QUEUE: usize = 4_096;
+/// So many bytes of requests may wait with it.
+const QUEUED_BYTES: usize = 64 << 20;
+/// Bytes are counted in such units, rounded up.
+const UNIT: usize = 1 << 10;
+/// Under load the trace is flushed this often; else whenever nothing waits.
+const FLUSH: Duration = Duration::from_millis(20);
+
+/// What those who watch a stand-in are told, as it happens.
+#[derive(Debug, Clone)]
+pub enum Notice {
+    /// A request was answered.
+    Exchange(Arc<Exchange>),
+    /// Something failed, or is doubtful.
+    Finding(Box<Diagnostic>),
+}
+
+/// Who watches a stand-in.
+pub type Watcher = Box<dyn FnMut(&Notice) + Send>;
+
+/// Where a trace goes.
+pub struct TraceOutput {
+    /// The file.
+    pub out: Box<dyn Write + Send>,
+    /// The id of the run.
+    pub run_id: String,
+}
+
+impl std::fmt::Debug for TraceOutput {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("TraceOutput")
+            .field("run_id", &self.run_id)
+            .finish_non_exhaustive()
+    }
+}
+
+enum Told {
+    Events(Duration, Vec<EventData>),
+    Notice(Notice),
+    Exchange(Arc<Exchange>, Option<OwnedSemaphorePermit>),
+    End(Box<End>),
+    /// Nothing more is told.
+    Close,
+}
+
+/// Tells the writer.
+#[derive(Clone)]
+pub(super) struct Teller {
+    queue: Option<mpsc::Sender<Told>>,
+    /// Units of bytes that may still wait.
+    units: Arc<Semaphore>,
+    has_trace: bool,
+    has_watcher: bool,
+}
+
+/// The thread that writes. It ends with [`Teller::close`], or when the last teller is gone.
+pub(super) struct Writer {
+    thread: Option<JoinHandle<Option<io::Error>>>,
+}
+
+/// Starts the writer.
+///
+/// # Errors
+/// If the header can't be written, or there can be no thread.
+pub(super) fn start(
+    clock: Clock,
+    secrets: Vec<String>,
+    trace: Option<(TraceOutput, Header)>,
+    watcher: Option<Watcher>,
+) -> io::Result<(Teller, Writer)> {
+    let (has_trace, has_watcher) = (trace.is_some(), watcher.is_some());
+    let units = Arc::new(Semaphore::new(QUEUED_BYTES / UNIT));
+    if !has_trace && !has_watcher {
+        let teller = Teller {
+            queue: None,
+            units,
+            has_trace,
+            has_watcher,
+        };
+        return Ok((teller, Writer { thread: None }));
+    }
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    let (ready, is_ready) = std::sync::mpsc::channel();
+    let thread = std::thread::Builder::new()
+        .name("cuecard-trace".to_owned())
+        .spawn(move || {
+            let mut recorder = Recorder::new(clock, Redactor::new(secrets));
+            if let Some((trace, header)) = trace {
+                let written = recorder.write_to(trace.out, &header);
+                let failed = written.is_err();
+                // Nobody waits only if the start was given up.
+                let _ = ready.send(written);
+                if failed {
+                    return None;
+                }
+            } else {
+                let _ = ready.send(Ok(()));
+            }
+            write(receiver, recorder, watcher)
+        })?;
+    is_ready
+        .recv()
+        .map_err(|_| io::Error::other("the writer of the trace has ended"))??;
+    let teller = Teller {
+        queue: Some(sender),
+        units,
+        has_trace,
+        has_watcher,
+    };
+    Ok((
+        teller,
+        Writer {
+            thread: Some(thread),
+        },
+    ))
+}
+
+fn write(
+    mut queue: mpsc::Receiver<Told>,
+    mut recorder: Recorder<'_>,
+    mut watcher: Option<Watcher>,
+) -> Option<io::Error> {
+    let mut notices = Vec::new();
+    while let Some(first) = queue.blocking_recv() {
+        let since = Stopwatch::start();
+        let mut next = Some(first);
+        let mut is_over = false;
+        while let Some(told) = next.take() {
+            match told {
+                Told::Events(at, events) => {
+                    for event in events {
+                        recorder.record_at(at, event);
+                    }
+                }
+                Told::Notice(notice) => notices.push((notice, None)),
+                Told::Exchange(exchange, units) => {
+                    notices.push((Notice::Exchange(exchange), units));
+                }
+                Told::End(end) => recorder.end(&end),
+                Told::Close => is_over = true,
+            }
+            if !is_over && since.elapsed() < FLUSH {
+                next = queue.try_recv().ok();
+            }
+        }
+        // Who watches is told of nothing that a crash could take out of the trace.
+        recorder.settle();
+        for (notice, units) in notices.drain(..) {
+            if let Some(watcher) = &mut watcher {
+                watcher(&notice);
+            }
+            drop(units);
+        }
+        if is_over {
+            break;
+        }
+    }
+    recorder.take_error()
+}
+
+impl Teller {
+    /// Whether events are worth making.
+    pub(super) fn has_trace(&self) -> bool {
+        self.has_trace
+    }
+
+    /// These happened at `at`.
+    pub(super) async fn events(&self, at: Duration, events: Vec<EventData>) {
+        if self.has_trace && !events.is_empty() {
+            self.tell(Told::Events(at, events)).await;
+        }
+    }
+
+    pub(super) async fn notice(&self, notice: Notice) {
+        if self.has_watcher {
+            self.tell(Told::Notice(notice)).await;
+        }
+    }
+
+    /// An exchange is over, of whose request `n_bytes` are kept.
+    pub(super) async fn exchange(&self, exchange: Arc<Exchange>, n_bytes: usize) {
+        if self.has_watcher {
+            let n_units = n_bytes.div_ceil(UNIT).clamp(1, QUEUED_BYTES / UNIT);
+            let n_units = u32::try_from(n_units).unwrap_or(1);
+            // They are never closed.
+            let units = self.units.clone().acquire_many_owned(n_units).await.ok();
+            self.tell(Told::Exchange(exchange, units)).await;
+        }
+    }
+
+    /// An exchange was cut, which is told once more. From where nothing can be waited for.
+    pub(super) fn exchange_cut(&self, exchange: Arc<Exchange>) {
+        if let Some(queue) = &self.queue {
+            // With a full queue, it is only the verdict that tells it.
+            let _ = queue.try_send(Told::Exchange(exchange, None));
+        }
+    }
+
+    /// The trace is over.
+    pub(super) async fn end(&self, end: End) {
+        if self.has_trace {
+            self.tell(Told::End(Box::new(end))).await;
+        }
+    }
+
+    /// The writer may end: what connections that are still open tell is told to nobody.
+    pub(super) async fn close(&self) {
+        self.tell(Told::Close).await;
+    }
+
+    async fn tell(&self, told: Told) {
+        if let Some(queue) = &self.queue {
+            // The writer is gone only after a panic in a watcher.
+            let _ = queue.send(told).await;
+        }
+    }
+}
+
+impl Writer {
+    /// Waits until everything is written, after [`Teller::close`].
+    pub(super) fn join(self) -> Option<io::Error> {
+        self.thread?.join().ok().flatten()
+    }
+}

@@ -1,0 +1,733 @@
+//! Clients that depart from a script by one thing: whatever it is, the run must fail.
+//!
+//! Each example and each timeline of the tests is played as scripted over every API, which must pass; then once for each
+//! departure, over one of them. What is expected follows from how a case is made, not from the rules of the stand-in.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cuecard_source::diagnostic::{Severity, codes};
+use cuecard_source::value::as_text;
+use cuecard_timeline::model::{ExpectedResult, ServingCount};
+use cuecard_timeline::script::{Endpoint, LlmScript, Speed, Turn, TurnCall, normalise};
+use serde_json::{Value, json};
+
+use super::super::files;
+use super::*;
+use cuecard_wire::llm::answer::{CallInput, Element};
+use cuecard_wire::llm::decode::read_body;
+
+/// The only chance in here: the same cases each time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        // A linear congruential generator, by Knuth.
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).expect("31 bits") % n.max(1)
+    }
+
+    fn pick<T: Clone>(&mut self, all: &[T]) -> Option<T> {
+        (!all.is_empty()).then(|| all[self.below(all.len())].clone())
+    }
+
+    fn word(&mut self) -> String {
+        (0..6)
+            .map(|_| char::from(b'a' + u8::try_from(self.below(26)).expect("a letter")))
+            .collect()
+    }
+}
+
+/// What a client has said and heard.
+#[derive(Debug, Clone)]
+enum Message {
+    User(Vec<String>),
+    Results(Vec<ToolResult>),
+    Model {
+        text: String,
+        calls: Vec<(String, String, Value)>,
+    },
+}
+
+#[derive(Debug, Clone)]
+struct ToolResult {
+    id: String,
+    tool: String,
+    text: String,
+}
+
+/// One thing that a client does otherwise.
+#[derive(Debug, Clone, PartialEq)]
+enum Departure {
+    /// The input of this turn is another text.
+    OtherPrompt(usize, String),
+    /// The input of this turn comes in place of that of the other one.
+    WrongOrder(usize, usize),
+    /// One result before this turn is missing.
+    MissingResult(usize),
+    /// One result more comes before this turn, for a call with this id.
+    ExtraResult(usize, String),
+    /// A result before this turn is for a call that was never made.
+    UnknownResult(usize),
+    /// Before this turn, something is asked for that there isn't.
+    UnknownRoute(usize, &'static str, &'static str),
+    /// Before this turn, the path is asked by another method.
+    WrongMethod(usize, &'static str),
+    /// The client stops before this turn.
+    Stops(usize),
+    /// The answer of the turn before the last is left out of the last request.
+    ForgottenAnswer(usize),
+    /// After the last turn, one more is asked for.
+    OneTooMany,
+    /// The input of this turn comes together with the next one.
+    TwoAtOnce(usize, usize),
+    /// The request for this turn has the body of another API.
+    OtherBody(usize, Endpoint),
+}
+
+/// A timeline with the API that it is played over.
+struct Case {
+    path: PathBuf,
+    script: Arc<LlmScript>,
+    endpoint: Endpoint,
+}
+
+const APIS: [Endpoint; 4] = [
+    Endpoint::Chat,
+    Endpoint::Messages,
+    Endpoint::Responses,
+    Endpoint::Gemini,
+];
+
+fn path_of(endpoint: Endpoint) -> &'static str {
+    match endpoint {
+        Endpoint::Messages => "/v1/messages",
+        Endpoint::Responses => "/v1/responses",
+        Endpoint::Chat => CHAT,
+        Endpoint::Gemini => "/v1beta/models/m:generateContent",
+    }
+}
+
+/// All timelines of the repository that a model's stand-in can play. A fault needs more than an honest client, and an
+/// error without an end can't be passed.
+fn cases() -> Vec<Case> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut found: Vec<PathBuf> = Vec::new();
+    for folder in [
+        "examples",
+        "tests/timelines/seed",
+        "tests/llm",
+        "tests/golden",
+    ] {
+        found.extend(
+            ignore::WalkBuilder::new(root.join(folder))
+                .standard_filters(false)
+                .build()
+                .filter_map(Result::ok)
+                .map(ignore::DirEntry::into_path)
+                .filter(|path| {
+                    path.extension()
+                        .is_some_and(|end| end == "yaml" || end == "yml")
+                }),
+        );
+    }
+    found.sort();
+    let scripts = found.into_iter().filter_map(|path| {
+        let loaded = files::load(std::slice::from_ref(&path), &LlmOptions::default());
+        let is_bad = files::is_bad(&loaded, false);
+        let script = loaded.scripts.into_iter().next().filter(|_| !is_bad)?;
+        let turns = &script.turns.turns;
+        let is_playable = turns.iter().any(|turn| !turn.is_history)
+            && script
+                .timeline
+                .events
+                .iter()
+                .all(|event| event.fault.is_none())
+            && turns.iter().all(ends);
+        is_playable.then_some((path, script))
+    });
+    let cases = scripts.flat_map(|(path, script)| {
+        APIS.map(|endpoint| Case {
+            path: path.clone(),
+            script: script.clone(),
+            endpoint,
+        })
+    });
+    cases.collect()
+}
+
+fn ends(turn: &Turn) -> bool {
+    let mut errors = turn
+        .attempts
+        .iter()
+        .filter_map(|attempt| attempt.error.as_ref());
+    errors.all(|error| error.error.repeat != ServingCount::Always)
+}
+
+impl Case {
+    /// The turns to play.
+    fn live(&self) -> Vec<usize> {
+        let turns = self.script.turns.turns.iter().enumerate();
+        turns
+            .filter(|(_, turn)| !turn.is_history)
+            .map(|(turn_idx, _)| turn_idx)
+            .collect()
+    }
+
+    fn turn(&self, turn_idx: usize) -> &Turn {
+        &self.script.turns.turns[turn_idx]
+    }
+
+    /// The text that must come for a turn, if another one would not do.
+    fn input(&self, turn_idx: usize) -> Option<&str> {
+        let input = self.turn(turn_idx).input.as_ref()?;
+        let text = input
+            .text
+            .as_deref()
+            .filter(|text| !text.trim().is_empty())?;
+        (!input.is_keys).then_some(text)
+    }
+
+    /// The calls before a turn whose results it waits for.
+    fn awaited(&self, turn_idx: usize) -> Vec<ToolResult> {
+        if turn_idx == 0 || self.turn(turn_idx - 1).is_history != self.turn(turn_idx).is_history {
+            return Vec::new();
+        }
+        let calls = self.turn(turn_idx - 1).calls();
+        calls
+            .filter(|call| call.needs_result)
+            .map(|call| {
+                let result = call.scripted.as_ref().and_then(|call| call.result.as_ref());
+                let text = match result {
+                    Some(ExpectedResult::Value(json) | ExpectedResult::Json(json)) => {
+                        as_text(json).into_owned()
+                    }
+                    _ => "done".to_owned(),
+                };
+                ToolResult {
+                    id: call.id.clone(),
+                    tool: tool_of(call),
+                    text,
+                }
+            })
+            .collect()
+    }
+
+    /// Whether a history shows that the turn was answered.
+    fn is_remembered(&self, turn_idx: usize) -> bool {
+        let turn = self.turn(turn_idx);
+        !turn.is_only_errors() && !turn.is_silent() && !turn.is_cancelled
+    }
+
+    /// Departures that this timeline has room for, one of each kind.
+    fn departures(&self, random: &mut Random) -> Vec<Departure> {
+        let live = self.live();
+        let with_input: Vec<usize> = live
+            .iter()
+            .copied()
+            .filter(|&turn_idx| self.input(turn_idx).is_some())
+            .collect();
+        let mut found = Vec::new();
+        if let Some(turn_idx) = random.pick(&with_input) {
+            let said = self.input(turn_idx).unwrap_or_default();
+            found.push(Departure::OtherPrompt(turn_idx, random.word()));
+            found.push(Departure::OtherPrompt(
+                turn_idx,
+                other_last_word(said, random),
+            ));
+            let shorter = normalise(said);
+            let shorter: String = shorter.chars().take(shorter.chars().count() - 1).collect();
+            found.push(Departure::OtherPrompt(turn_idx, shorter));
+        }
+        // Two inputs of which neither holds the other.
+        let distinct = |one: usize, other: usize| {
+            let (one, other) = (self.input(one), self.input(other));
+            let (one, other) = (
+                normalise(one.unwrap_or_default()),
+                normalise(other.unwrap_or_default()),
+            );
+            !one.contains(&other) && !other.contains(&one)
+        };
+        let next: Vec<(usize, usize)> = with_input
+            .windows(2)
+            .map(|pair| (pair[0], pair[1]))
+            .filter(|&(one, other)| distinct(one, other))
+            .collect();
+        if let Some((one, other)) = random.pick(&next) {
+            found.push(Departure::WrongOrder(one, other));
+            if self.is_remembered(one) {
+                found.push(Departure::TwoAtOnce(one, other));
+            }
+        }
+        let with_results: Vec<usize> = live
+            .iter()
+            .copied()
+            .filter(|&turn_idx| !self.awaited(turn_idx).is_empty())
+            .collect();
+        if let Some(turn_idx) = random.pick(&with_results) {
+            found.push(Departure::MissingResult(turn_idx));
+            found.push(Departure::UnknownResult(turn_idx));
+            found.push(Departure::ExtraResult(turn_idx, random.word()));
+            let others = self.script.turns.turns.iter().enumerate();
+            let others: Vec<String> = others
+                .filter(|&(other, _)| other + 1 != turn_idx)
+                .flat_map(|(_, turn)| turn.calls().map(|call| call.id.clone()))
+                .collect();
+            found.extend(
+                random
+                    .pick(&others)
+                    .map(|id| Departure::ExtraResult(turn_idx, id)),
+            );
+        }
+        let any = random.pick(&live).unwrap_or_default();
+        let routes = [
+            ("POST", "/v1/embeddings"),
+            ("GET", "/"),
+            ("POST", "/chat/completions"),
+            ("GET", "/v1/files"),
+        ];
+        let (method, path) = routes[random.below(routes.len())];
+        found.push(Departure::UnknownRoute(any, method, path));
+        found.push(Departure::WrongMethod(
+            any,
+            ["GET", "PUT", "DELETE"][random.below(3)],
+        ));
+        found.push(Departure::Stops(any));
+        let answered = live.windows(2).map(|pair| pair[0]);
+        let answered: Vec<usize> = answered
+            .filter(|&turn_idx| {
+                // Its answer is followed by one that is no part of it.
+                self.is_remembered(turn_idx)
+                    && live
+                        .iter()
+                        .any(|&later| later > turn_idx && self.is_remembered(later))
+                    && live.last() != Some(&(turn_idx + 1))
+                    && self.is_remembered(turn_idx + 1)
+            })
+            .collect();
+        found.extend(random.pick(&answered).map(Departure::ForgottenAnswer));
+        // Errors leave no trace: without an answer, another request begins the conversation again.
+        if live
+            .iter()
+            .any(|&turn_idx| !self.turn(turn_idx).is_only_errors())
+        {
+            found.push(Departure::OneTooMany);
+        }
+        let others: Vec<Endpoint> = APIS
+            .into_iter()
+            .filter(|&endpoint| endpoint != self.endpoint)
+            .collect();
+        let other = random.pick(&others).unwrap_or(Endpoint::Chat);
+        found.push(Departure::OtherBody(any, other));
+        found
+    }
+}
+
+/// The name of a call's tool, as the timeline writes it.
+fn tool_of(call: &TurnCall) -> String {
+    match &call.call.written {
+        Some(written) => written.tool.clone(),
+        None => call.call.tool.clone(),
+    }
+}
+
+fn other_last_word(text: &str, random: &mut Random) -> String {
+    match text.trim_end().rsplit_once(char::is_whitespace) {
+        Some((before, _)) => format!("{before} {}", random.word()),
+        None => random.word(),
+    }
+}
+
+/// A client in the middle of a conversation.
+struct Client<'a> {
+    case: &'a Case,
+    played: &'a Played,
+    said: Vec<Message>,
+}
+
+impl Client<'_> {
+    /// Plays the timeline, but for the departure. Ends when it gets an error that is not scripted.
+    async fn play(&mut self, departure: Option<&Departure>) {
+        let live = self.case.live();
+        for &turn_idx in &live {
+            match departure {
+                Some(Departure::Stops(at)) if *at == turn_idx => return,
+                Some(Departure::UnknownRoute(at, method, path)) if *at == turn_idx => {
+                    self.ask(method, path).await;
+                }
+                Some(Departure::WrongMethod(at, method)) if *at == turn_idx => {
+                    self.ask(method, path_of(self.case.endpoint)).await;
+                }
+                _ => {}
+            }
+            self.say(turn_idx, departure);
+            let mut said = self.said.clone();
+            if let Some(Departure::ForgottenAnswer(at)) = departure
+                && live.last() == Some(&turn_idx)
+            {
+                let answer = self.place_of_answer(*at);
+                said.remove(answer);
+            }
+            let body_of = match departure {
+                Some(Departure::OtherBody(at, other)) if *at == turn_idx => *other,
+                _ => self.case.endpoint,
+            };
+            if !self.gets(turn_idx, &said, body_of).await {
+                return;
+            }
+        }
+        if departure == Some(&Departure::OneTooMany) {
+            self.said
+                .push(Message::User(vec!["And one thing more".to_owned()]));
+            let said = self.said.clone();
+            let body = self.body(self.case.endpoint, &said);
+            self.post(&body).await;
+        }
+    }
+
+    async fn ask(&self, method: &str, path: &str) {
+        let method = method.parse().expect("a method");
+        let request = self.played.client.request(method, self.played.url(path));
+        Answer::of(request.body("{}")).await;
+    }
+
+    /// Where the answer of a turn is in what was said.
+    fn place_of_answer(&self, turn_idx: usize) -> usize {
+        let nth = self
+            .case
+            .live()
+            .iter()
+            .filter(|&&before| before < turn_idx && !self.case.turn(before).is_only_errors())
+            .count();
+        let answers = self.said.iter().enumerate();
+        let mut answers = answers.filter(|(_, said)| matches!(said, Message::Model { .. }));
+        answers.nth(nth).expect("it was answered").0
+    }
+
+    /// What must be said for a turn.
+    fn say(&mut self, turn_idx: usize, departure: Option<&Departure>) {
+        let case = self.case;
+        let mut results = case.awaited(turn_idx);
+        match departure {
+            Some(Departure::MissingResult(at)) if *at == turn_idx => {
+                results.pop();
+            }
+            Some(Departure::UnknownResult(at)) if *at == turn_idx => {
+                results[0].id = "call_that_nobody_made".to_owned();
+            }
+            Some(Departure::ExtraResult(at, id)) if *at == turn_idx => {
+                results.push(ToolResult {
+                    id: id.clone(),
+                    tool: "tool".to_owned(),
+                    text: "done".to_owned(),
+                });
+            }
+            _ => {}
+        }
+        let has_results = !results.is_empty();
+        if has_results {
+            self.said.push(Message::Results(results));
+        }
+        let turn = case.turn(turn_idx);
+        let input = turn
+            .input
+            .as_ref()
+            .map(|input| input.text.clone().unwrap_or_default());
+        let texts = match (departure, input) {
+            (Some(Departure::OtherPrompt(at, text)), _) if *at == turn_idx => vec![text.clone()],
+            (Some(Departure::WrongOrder(one, other)), _) if *one == turn_idx => {
+                vec![case.input(*other).unwrap_or_default().to_owned()]
+            }
+            (Some(Departure::TwoAtOnce(one, other)), Some(text)) if *one == turn_idx => {
+                vec![text, case.input(*other).unwrap_or_default().to_owned()]
+            }
+            (_, Some(text)) => vec![text],
+            (_, None) if has_results || matches!(self.said.last(), Some(Message::User(_))) => {
+                Vec::new()
+            }
+            (Some(Departure::MissingResult(at)), None) if *at == turn_idx => Vec::new(),
+            // Without an input of its own, a turn waits for any; the first request chooses the scenario.
+            (_, None) => {
+                let prompt = case.script.timeline.effective_prompt();
+                let prompt = prompt.filter(|_| self.said.is_empty());
+                vec![prompt.unwrap_or_else(|| "Go on".to_owned())]
+            }
+        };
+        if !texts.is_empty() {
+            self.said.push(Message::User(texts));
+        }
+    }
+
+    /// Asks until the turn is answered, past its scripted errors. `false` if it gets something else.
+    async fn gets(&mut self, turn_idx: usize, said: &[Message], body_of: Endpoint) -> bool {
+        let errors: usize = self
+            .case
+            .turn(turn_idx)
+            .attempts
+            .iter()
+            .filter_map(|attempt| match attempt.error.as_ref()?.error.repeat {
+                ServingCount::Times(times) => Some(times.max(1) as usize),
+                ServingCount::Always => None,
+            })
+            .sum();
+        let body = self.body(body_of, said);
+        for _ in 0..errors {
+            let answer = self.post(&body).await;
+            if answer.status.is_success() {
+                return false;
+            }
+        }
+        if self.case.turn(turn_idx).is_only_errors() {
+            return true;
+        }
+        let answer = self.post(&body).await;
+        if !answer.status.is_success() {
+            return false;
+        }
+        let mut text = String::new();
+        let mut calls = Vec::new();
+        if self.case.endpoint == Endpoint::Gemini {
+            let content = &answer.json()["candidates"][0]["content"];
+            for part in content["parts"].as_array().into_iter().flatten() {
+                text.push_str(part["text"].as_str().unwrap_or_default());
+                let call = &part["functionCall"];
+                if let (Some(id), Some(name)) = (call["id"].as_str(), call["name"].as_str()) {
+                    calls.push((id.to_owned(), name.to_owned(), call["args"].clone()));
+                }
+            }
+            self.said.push(Message::Model { text, calls });
+            return true;
+        }
+        let decoded = read_body(self.case.endpoint, answer.text.as_bytes(), 0)
+            .unwrap_or_else(|error| panic!("{error}"));
+        for element in decoded.elements {
+            match element {
+                Element::Text(pieces) | Element::Refusal(pieces) => {
+                    text.extend(pieces.iter().map(|piece| &*piece.text));
+                }
+                Element::Thinking(_) => {}
+                Element::Call(call) => {
+                    let args = match call.input {
+                        CallInput::Arguments(args) => Value::clone(&args),
+                        CallInput::Text(text) | CallInput::Raw(text) => json!({"input": text}),
+                    };
+                    calls.push((call.id, call.name, args));
+                }
+            }
+        }
+        self.said.push(Message::Model { text, calls });
+        true
+    }
+
+    async fn post(&self, body: &Value) -> Answer {
+        self.played.post(path_of(self.case.endpoint), body).await
+    }
+
+    /// The names of the tools that the timeline calls, as it writes them.
+    fn tools(&self) -> Vec<String> {
+        let turns = self.case.script.turns.turns.iter();
+        let mut names: Vec<String> = turns.flat_map(Turn::calls).map(tool_of).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    fn body(&self, endpoint: Endpoint, said: &[Message]) -> Value {
+        let schema = json!({"type": "object"});
+        let tools: Vec<Value> = self
+            .tools()
+            .into_iter()
+            .map(|name| match endpoint {
+                Endpoint::Messages => json!({"name": name, "input_schema": schema}),
+                Endpoint::Responses => {
+                    json!({"type": "function", "name": name, "parameters": schema})
+                }
+                Endpoint::Chat => {
+                    json!({"type": "function", "function": {"name": name, "parameters": schema}})
+                }
+                Endpoint::Gemini => {
+                    json!({"functionDeclarations": [{"name": name, "parameters": schema}]})
+                }
+            })
+            .collect();
+        let said = said.iter().flat_map(|said| messages(endpoint, said));
+        let said: Vec<Value> = said.collect();
+        let mut body = match endpoint {
+            Endpoint::Messages => {
+                json!({"model": "m", "max_tokens": 1000, "system": "Be brief.", "messages": said})
+            }
+            Endpoint::Responses => json!({"model": "m", "input": said}),
+            Endpoint::Chat => json!({"model": "m", "messages": said}),
+            Endpoint::Gemini => json!({"contents": said}),
+        };
+        if !tools.is_empty() {
+            body["tools"] = tools.into();
+        }
+        body
+    }
+}
+
+/// What was said in the words of an API.
+fn messages(endpoint: Endpoint, said: &Message) -> Vec<Value> {
+    match (endpoint, said) {
+        (Endpoint::Gemini, Message::User(texts)) => {
+            let parts: Vec<_> = texts.iter().map(|text| json!({"text": text})).collect();
+            vec![json!({"role": "user", "parts": parts})]
+        }
+        (Endpoint::Gemini, Message::Results(results)) => {
+            let parts = results.iter().map(|result| {
+                json!({"functionResponse": {
+                    "id": result.id, "name": result.tool, "response": {"output": result.text},
+                }})
+            });
+            vec![json!({"role": "user", "parts": parts.collect::<Vec<_>>()})]
+        }
+        (Endpoint::Gemini, Message::Model { text, calls }) => {
+            let mut parts = vec![json!({"text": text})];
+            parts.extend(calls.iter().map(
+                |(id, name, args)| json!({"functionCall": {"id": id, "name": name, "args": args}}),
+            ));
+            vec![json!({"role": "model", "parts": parts})]
+        }
+        (_, Message::User(texts)) => texts
+            .iter()
+            .map(|text| json!({"role": "user", "content": text}))
+            .collect(),
+        (Endpoint::Messages, Message::Results(results)) => {
+            let blocks = results.iter().map(|result| {
+                json!({"type": "tool_result", "tool_use_id": result.id, "content": result.text})
+            });
+            vec![json!({"role": "user", "content": blocks.collect::<Vec<_>>()})]
+        }
+        (Endpoint::Messages, Message::Model { text, calls }) => {
+            let mut blocks = vec![json!({"type": "text", "text": text})];
+            blocks.extend(calls.iter().map(|(id, name, args)| {
+                json!({"type": "tool_use", "id": id, "name": name, "input": args})
+            }));
+            vec![json!({"role": "assistant", "content": blocks})]
+        }
+        (Endpoint::Responses, Message::Results(results)) => results
+            .iter()
+            .map(|result| {
+                json!({"type": "function_call_output", "call_id": result.id, "output": result.text})
+            })
+            .collect(),
+        (Endpoint::Responses, Message::Model { text, calls }) => {
+            let mut items = Vec::new();
+            if !text.is_empty() || calls.is_empty() {
+                let content = json!([{"type": "output_text", "text": text}]);
+                items.push(json!({"type": "message", "role": "assistant", "content": content}));
+            }
+            items.extend(calls.iter().map(|(id, name, args)| {
+                let arguments = args.to_string();
+                json!({"type": "function_call", "call_id": id, "name": name, "arguments": arguments})
+            }));
+            items
+        }
+        (_, Message::Results(results)) => results
+            .iter()
+            .map(|result| {
+                json!({"role": "tool", "tool_call_id": result.id, "content": result.text})
+            })
+            .collect(),
+        (_, Message::Model { text, calls }) => {
+            let mut message = json!({"role": "assistant", "content": text});
+            if !calls.is_empty() {
+                let calls = calls.iter().map(|(id, name, args)| {
+                    json!({"id": id, "type": "function", "function": {
+                        "name": name, "arguments": args.to_string(),
+                    }})
+                });
+                message["tool_calls"] = calls.collect::<Vec<_>>().into();
+            }
+            vec![message]
+        }
+    }
+}
+
+/// Plays a timeline with or without a departure, and gives what failed. The client runs no tools, so that asserts about
+/// their effects don't count.
+async fn failures(
+    case: &Case,
+    client: &reqwest::Client,
+    departure: Option<&Departure>,
+) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let running = MockLlm::from_file(&case.path)
+        .with(|options| {
+            options.workspace = folder.path().to_owned();
+            options.speed = Speed::new(0.0, 0.0).expect("a speed");
+            options.require_complete = true;
+            options.keep_going = true;
+        })
+        .start()
+        .await
+        .unwrap_or_else(|error| panic!("{}: {error}", case.path.display()));
+    let played = Played {
+        folder,
+        running,
+        client: client.clone(),
+    };
+    let mut client = Client {
+        case,
+        played: &played,
+        said: Vec::new(),
+    };
+    client.play(departure).await;
+    let verdict = played.running.stop().await;
+    // That a turn was not played says nothing of why: only of who stops early no more can be said.
+    let may_be_incomplete = matches!(departure, None | Some(Departure::Stops(_)));
+    let failed = verdict.findings.into_iter().filter(|found| {
+        found.severity == Severity::Error
+            && ![codes::MODEL_ASSERT_FAILED, codes::EXPECTATION_FAILED].contains(&found.code)
+            && (may_be_incomplete || found.code != codes::MODEL_UNPLAYED)
+    });
+    failed.map(|found| found.message).collect()
+}
+
+#[tokio::test]
+async fn each_departure_from_a_script_fails_the_run() {
+    let client = client();
+    let mut random = Random(18);
+    let (mut kinds, mut wrong) = (std::collections::HashSet::new(), Vec::new());
+    let cases = cases();
+    for case in &cases {
+        let name = case.path.display();
+        let right = failures(case, &client, None).await;
+        if !right.is_empty() {
+            let by = case.endpoint;
+            wrong.push(format!(
+                "{name}: played as scripted by {by:?}, it fails: {right:?}"
+            ));
+            continue;
+        }
+        for departure in case.departures(&mut random) {
+            kinds.insert(std::mem::discriminant(&departure));
+            if failures(case, &client, Some(&departure)).await.is_empty() {
+                wrong.push(format!(
+                    "{name}: {:?} passes with {departure:?}",
+                    case.endpoint
+                ));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    let examples = cases
+        .iter()
+        .filter(|case| case.path.to_string_lossy().contains("examples"))
+        .count();
+    assert!(
+        cases.len() >= 100 && examples >= 20,
+        "{} timelines",
+        cases.len()
+    );
+    assert_eq!(kinds.len(), 12, "each kind of departure was tried");
+}

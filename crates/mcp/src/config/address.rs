@@ -1,0 +1,269 @@
+//! What an address says about how a server is reached.
+
+use reqwest::Url;
+
+use super::keys::Kind;
+
+/// How a server is reached, and where.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    Http {
+        url: String,
+        /// Whether nobody said that it is Streamable HTTP.
+        or_sse: bool,
+    },
+    Sse(String),
+    WebSocket(String),
+    /// The path of a socket, as written.
+    Unix(String),
+    HttpUnix {
+        /// The path of the socket, as written.
+        socket: String,
+        /// The path of the endpoint, with its query.
+        path: String,
+    },
+}
+
+/// Why an address can't be used.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum AddressProblem {
+    Empty,
+    NoUrl(String),
+    NoScheme,
+    /// The scheme is that of another type.
+    OtherType {
+        word: &'static str,
+        scheme: String,
+        help: &'static str,
+    },
+    /// The address of a socket without a whole path.
+    NoPath,
+    BadSocketPath,
+}
+
+/// The path of the endpoint where the address of a socket names none.
+const ENDPOINT: &str = "/mcp";
+
+/// Reads an address whose variables are filled in. Without a type the scheme decides.
+pub(super) fn read(text: &str, kind: Option<Kind>) -> Result<Address, AddressProblem> {
+    if text.is_empty() {
+        return Err(AddressProblem::Empty);
+    }
+    let scheme = scheme(text);
+    let other = |word, help| AddressProblem::OtherType {
+        word,
+        scheme: format!("{}:", scheme.as_deref().unwrap_or_default()),
+        help,
+    };
+    match (scheme.as_deref(), kind) {
+        (Some("http" | "https"), Some(Kind::WebSocket)) => Err(other(
+            "ws",
+            "write `ws://` instead of `http://`, or `wss://` instead of `https://`",
+        )),
+        (Some("http" | "https" | "ws" | "wss"), Some(Kind::Unix)) => Err(other(
+            "unix",
+            "write the path of the socket, as in \"unix:///run/notes.sock\", or remove `type`",
+        )),
+        (Some("http" | "https"), _) => {
+            let url = checked(text)?;
+            Ok(match kind {
+                Some(Kind::Sse) => Address::Sse(url),
+                kind => Address::Http {
+                    url,
+                    or_sse: kind.is_none(),
+                },
+            })
+        }
+        (Some("ws" | "wss"), None | Some(Kind::WebSocket)) => {
+            Ok(Address::WebSocket(checked(text)?))
+        }
+        (Some("ws" | "wss"), Some(kind)) => Err(other(
+            if kind == Kind::Sse { "sse" } else { "http" },
+            "remove `type`, or write \"type\": \"ws\"",
+        )),
+        (Some("unix"), None | Some(Kind::Unix)) => {
+            Ok(Address::Unix(socket_path(after_scheme(text))?))
+        }
+        (Some("unix"), Some(Kind::Http)) => Err(other(
+            "http",
+            "write `http+unix://` for HTTP over a socket, or remove `type` for lines of JSON",
+        )),
+        (Some("http+unix"), None | Some(Kind::Unix | Kind::Http)) => {
+            http_over_socket(after_scheme(text))
+        }
+        (Some("unix" | "http+unix"), Some(kind)) => Err(other(
+            if kind == Kind::Sse { "sse" } else { "ws" },
+            "remove `type`: the scheme says it",
+        )),
+        (None, Some(Kind::Unix)) => Ok(Address::Unix(text.to_owned())),
+        _ if text.contains("://") => Err(match Url::parse(text) {
+            Err(error) => AddressProblem::NoUrl(error.to_string()),
+            Ok(_) => AddressProblem::NoScheme,
+        }),
+        _ => Err(AddressProblem::NoScheme),
+    }
+}
+
+/// What stands before the first colon, if it can be a scheme.
+fn scheme(text: &str) -> Option<String> {
+    let (scheme, _) = text.split_once(':')?;
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    is_scheme.then(|| scheme.to_ascii_lowercase())
+}
+
+fn checked(text: &str) -> Result<String, AddressProblem> {
+    match Url::parse(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(error) => Err(AddressProblem::NoUrl(error.to_string())),
+    }
+}
+
+/// What follows the scheme and two slashes, if they are there.
+fn after_scheme(text: &str) -> &str {
+    let (_, rest) = text.split_once(':').unwrap_or_default();
+    rest.strip_prefix("//").unwrap_or(rest)
+}
+
+/// `/run/x.sock` or `~/x.sock`, with what is escaped in it.
+fn socket_path(written: &str) -> Result<String, AddressProblem> {
+    // Three slashes before the home folder are as good as two.
+    let written = match written.strip_prefix("/~/") {
+        Some(_) => &written[1..],
+        None => written,
+    };
+    if !written.starts_with('/') && !written.starts_with("~/") {
+        return Err(AddressProblem::NoPath);
+    }
+    unescaped(written)
+}
+
+/// `/run/x.sock`, `/run/x.sock:/mcp?a=b`, or `%2Frun%2Fx.sock/mcp` as other programs write it.
+fn http_over_socket(rest: &str) -> Result<Address, AddressProblem> {
+    let is_escaped = rest
+        .get(..3)
+        .is_some_and(|start| start.eq_ignore_ascii_case("%2f"));
+    let (socket, path) = match is_escaped {
+        true => match rest.find('/') {
+            Some(slash) => (unescaped(&rest[..slash])?, &rest[slash..]),
+            None => (unescaped(rest)?, ""),
+        },
+        false => match rest.rfind(":/") {
+            Some(colon) => (socket_path(&rest[..colon])?, &rest[colon + 1..]),
+            None => (socket_path(rest)?, ""),
+        },
+    };
+    let path = if path.is_empty() { ENDPOINT } else { path };
+    let url = Url::parse(&format!("http://localhost{path}"))
+        .map_err(|error| AddressProblem::NoUrl(error.to_string()))?;
+    let mut path = url.path().to_owned();
+    if let Some(query) = url.query() {
+        path.push('?');
+        path.push_str(query);
+    }
+    Ok(Address::HttpUnix { socket, path })
+}
+
+/// A path with what is escaped in it.
+fn unescaped(text: &str) -> Result<String, AddressProblem> {
+    match String::from_utf8(crate::text::unescaped(text)) {
+        Ok(text) if !text.contains('\0') => Ok(text),
+        _ => Err(AddressProblem::BadSocketPath),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn socket(path: &str) -> Result<Address, AddressProblem> {
+        Ok(Address::Unix(path.to_owned()))
+    }
+
+    fn http(socket: &str, path: &str) -> Result<Address, AddressProblem> {
+        Ok(Address::HttpUnix {
+            socket: socket.to_owned(),
+            path: path.to_owned(),
+        })
+    }
+
+    #[test]
+    fn the_scheme_decides_unless_a_type_says_more() {
+        let url = || "http://h/mcp".to_owned();
+        let plain = |or_sse| Ok(Address::Http { url: url(), or_sse });
+        assert_eq!(read("http://h/mcp", None), plain(true));
+        assert_eq!(read("http://h/mcp", Some(Kind::Http)), plain(false));
+        assert_eq!(
+            read("http://h/mcp", Some(Kind::Sse)),
+            Ok(Address::Sse(url()))
+        );
+        for kind in [None, Some(Kind::WebSocket)] {
+            let wanted = Address::WebSocket("WSS://h/ws".to_owned());
+            assert_eq!(read("WSS://h/ws", kind), Ok(wanted));
+        }
+        assert_eq!(read("run/x.sock", Some(Kind::Unix)), socket("run/x.sock"));
+    }
+
+    #[test]
+    fn a_type_that_does_not_fit_the_scheme_is_refused() {
+        for (text, kind, word) in [
+            ("http://h", Kind::WebSocket, "ws"),
+            ("https://h", Kind::Unix, "unix"),
+            ("ws://h", Kind::Unix, "unix"),
+            ("ws://h", Kind::Http, "http"),
+            ("ws://h", Kind::Sse, "sse"),
+            ("unix:///s", Kind::Http, "http"),
+            ("unix:///s", Kind::WebSocket, "ws"),
+            ("http+unix:///s", Kind::Sse, "sse"),
+        ] {
+            let Err(AddressProblem::OtherType { word: told, .. }) = read(text, Some(kind)) else {
+                panic!("{text} is taken");
+            };
+            assert_eq!(told, word, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_socket_is_a_whole_path() {
+        for (written, path) in [
+            ("unix:///run/x.sock", "/run/x.sock"),
+            ("unix:/run/x.sock", "/run/x.sock"),
+            ("unix://~/x.sock", "~/x.sock"),
+            ("unix:///~/x.sock", "~/x.sock"),
+            ("unix:///a%20b%.sock", "/a b%.sock"),
+        ] {
+            assert_eq!(read(written, None), socket(path), "{written}");
+        }
+        for written in ["unix://run/x.sock", "unix://", "unix:", "http+unix://h/mcp"] {
+            assert_eq!(
+                read(written, None),
+                Err(AddressProblem::NoPath),
+                "{written}"
+            );
+        }
+        for written in ["unix:///%00", "unix:///%ff"] {
+            assert_eq!(read(written, None), Err(AddressProblem::BadSocketPath));
+        }
+    }
+
+    #[test]
+    fn http_over_a_socket_names_its_endpoint_after_a_colon() {
+        assert_eq!(read("http+unix:///s.sock", None), http("/s.sock", "/mcp"));
+        for kind in [None, Some(Kind::Http), Some(Kind::Unix)] {
+            assert_eq!(
+                read("http+unix:///a:b.sock:/x/y?z=1", kind),
+                http("/a:b.sock", "/x/y?z=1")
+            );
+        }
+        assert_eq!(
+            read("http+unix://%2Frun%2Fs.sock/x", None),
+            http("/run/s.sock", "/x")
+        );
+        assert_eq!(
+            read("http+unix://%2frun%2fs.sock", None),
+            http("/run/s.sock", "/mcp")
+        );
+    }
+}

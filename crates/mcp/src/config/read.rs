@@ -1,0 +1,279 @@
+//! Reads one config file.
+
+use std::collections::HashMap;
+
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes, did_you_mean};
+use cuecard_source::json::{self, Limits, Node};
+use cuecard_source::{SourceFile, Span};
+
+use super::entry;
+use super::fields::{article, cut};
+use super::findings::{Findings, Located};
+use super::places::Syntax;
+use super::resolve::Resolver;
+use super::{ConfigFile, ConfigSearch, ConfiguredServer, places, secrets, toml_text};
+
+/// The keys under which files list their servers. Each file may use either, or both.
+pub(super) const SERVER_LISTS: &[&str] = &["mcpServers", "servers"];
+
+/// A file lists at most this many servers.
+const MAX_SERVERS: usize = 1000;
+
+/// What reading gave.
+pub(super) struct Reading {
+    /// The servers in the order of the file, also those that can't be used.
+    pub servers: Vec<ConfiguredServer>,
+    /// All findings, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads the config `text` of `file`.
+pub(super) fn read(text: &str, file: &ConfigFile, search: &ConfigSearch<'_>) -> Reading {
+    let syntax = Syntax::of(file);
+    // Some editors put one before the text.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // What stands in comments is no business of anybody's, and may hold secrets.
+    let blanked = match syntax {
+        Syntax::JsonWithComments => json::without_comments(text),
+        Syntax::Json | Syntax::Toml => String::new(),
+    };
+    let text = match syntax {
+        Syntax::JsonWithComments => blanked.as_str(),
+        Syntax::Json | Syntax::Toml => text,
+    };
+    if file.program.is_some() && text.trim().is_empty() {
+        // Other programs make such files to be filled in later.
+        return Reading {
+            servers: Vec::new(),
+            diagnostics: Vec::new(),
+        };
+    }
+    let parsed = match syntax {
+        Syntax::Toml => toml_text::parse(text),
+        Syntax::Json | Syntax::JsonWithComments => parse_json(text),
+    };
+    let mut shown = secrets::shown(text, parsed.root.as_ref());
+    if syntax == Syntax::Toml && !parsed.mistakes.is_empty() {
+        // What is a value can't be told in such a text.
+        shown.text = toml_text::keys_only(text);
+    }
+    let source = SourceFile::new(file.shown.display().to_string(), shown.text);
+    let mut findings = Findings::new(&source);
+    for mistake in &parsed.mistakes {
+        let message = shown.redactor.text(&mistake.message).into_owned();
+        let mut diagnostic = findings.found(
+            Severity::Error,
+            codes::CONFIG_INVALID,
+            mistake.span,
+            "",
+            message,
+        );
+        diagnostic.pointer = None;
+        diagnostic.help = mistake
+            .help
+            .as_ref()
+            .map(|help| shown.redactor.text(help).into_owned());
+        findings.add(diagnostic);
+    }
+    let mut servers = Vec::new();
+    if let Some(root) = parsed.root.filter(|_| parsed.mistakes.is_empty()) {
+        let lists = lists(&mut findings, &root, file, syntax);
+        let mut resolver = Resolver::new(text, &source, file, search);
+        let mut names: HashMap<&str, Span> = HashMap::new();
+        'lists: for list in &lists {
+            for member in list.node.members() {
+                if let Some(first) = names.get(member.key.as_str()) {
+                    duplicate(&mut findings, &source, list, member, *first);
+                    continue;
+                }
+                names.insert(&member.key, member.key_span);
+                if names.len() > MAX_SERVERS {
+                    too_many(&mut findings, list, member);
+                    break 'lists;
+                }
+                let found_so_far = findings.count();
+                let entry = entry::read(&mut findings, &shown.redactor, list, member);
+                let mut server = match entry {
+                    Ok(entry) => resolver.resolve(&entry, &mut findings),
+                    Err(problem) => resolver.unusable(&member.key, *problem),
+                };
+                if file.program.is_some() {
+                    server.warnings = findings.take_warnings_after(found_so_far);
+                }
+                servers.push(server);
+            }
+        }
+    }
+    Reading {
+        servers,
+        diagnostics: findings.finish(),
+    }
+}
+
+/// A text after parsing, of whatever syntax.
+pub(super) struct Parsed {
+    /// The value; without mistakes it is there.
+    pub root: Option<Node>,
+    pub mistakes: Vec<Mistake>,
+}
+
+/// What keeps a text from being read.
+pub(super) struct Mistake {
+    pub span: Span,
+    pub message: String,
+    pub help: Option<String>,
+}
+
+fn parse_json(text: &str) -> Parsed {
+    let limits = Limits {
+        max_bytes: places::MAX_BYTES,
+        ..Limits::default()
+    };
+    let parsed = json::parse(text, &limits);
+    let mistakes = parsed.errors.iter().map(|error| Mistake {
+        span: error.span,
+        message: error.message(),
+        help: error.help(),
+    });
+    Parsed {
+        mistakes: mistakes.collect(),
+        root: parsed.root,
+    }
+}
+
+/// The objects that list servers.
+fn lists<'n>(
+    findings: &mut Findings<'_>,
+    root: &'n Node,
+    file: &ConfigFile,
+    syntax: Syntax,
+) -> Vec<Located<'n>> {
+    let here = Located {
+        node: root,
+        pointer: String::new(),
+    };
+    if root.as_object().is_none() {
+        let message = format!("a config must be an object, not {}", article(root));
+        let help = r#"write { "mcpServers": { "NAME": { "command": "…" } } }"#;
+        findings.add(findings.invalid(&here, message).with_help(help));
+        return Vec::new();
+    }
+    let mut lists = Vec::new();
+    let mut is_any = false;
+    for member in root.members() {
+        let value = here.child(&member.key, &member.value);
+        if SERVER_LISTS.contains(&member.key.as_str()) {
+            is_any = true;
+            if value.node.as_object().is_some() {
+                lists.push(value);
+            } else {
+                let message = format!(
+                    "`{}` must be an object, not {}",
+                    member.key,
+                    article(value.node)
+                );
+                let help = format!(
+                    r#"write "{}": {{ "NAME": {{ "command": "…" }} }}"#,
+                    member.key
+                );
+                findings.add(findings.invalid(&value, message).with_help(help));
+            }
+        } else if let Some(list) = did_you_mean(&member.key, SERVER_LISTS.iter().copied()) {
+            // Other keys are other programs' business: many keep their settings in the same file.
+            is_any = true;
+            let message = format!("`{}` is not read", cut(&member.key));
+            let warning = findings.found(
+                Severity::Warning,
+                codes::CONFIG_INVALID,
+                member.key_span,
+                &value.pointer,
+                message,
+            );
+            findings.add(warning.with_label(format!("did you mean `{list}`?")));
+        }
+    }
+    // Settings of another program needn't name any server.
+    if !is_any && !root.members().is_empty() && file.program.is_none() {
+        no_list(findings, &here, syntax);
+    }
+    lists
+}
+
+/// A file of another kind, or servers without the key around them.
+fn no_list(findings: &mut Findings<'_>, root: &Located<'_>, syntax: Syntax) {
+    let brace = Span::new(
+        root.node.span.start as usize,
+        root.node.span.start as usize + 1,
+    );
+    let is_server = |node: &Node| {
+        ["command", "url", "endpoint"]
+            .iter()
+            .any(|key| node.get(key).is_some())
+    };
+    let nested = |member: &&json::Member| {
+        SERVER_LISTS
+            .iter()
+            .any(|list| member.value.get(list).is_some())
+    };
+    let help = if syntax == Syntax::Toml {
+        r#"write `[servers.NAME]`, and below it `command = "…"` or `url = "…"`"#.to_owned()
+    } else if is_server(root.node) {
+        r#"write { "mcpServers": { "NAME": … } } around it"#.to_owned()
+    } else if root
+        .node
+        .members()
+        .iter()
+        .any(|member| is_server(&member.value))
+    {
+        r#"write { "mcpServers": … } around it"#.to_owned()
+    } else if let Some(member) = root.node.members().iter().find(nested) {
+        format!("move the servers out of `{}`", cut(&member.key))
+    } else {
+        r#"a config looks like this: { "mcpServers": { "NAME": { "command": "…" } } }"#.to_owned()
+    };
+    let message = "neither `mcpServers` nor `servers` is in this file".to_owned();
+    findings.add(
+        findings
+            .found(Severity::Error, codes::CONFIG_INVALID, brace, "", message)
+            .with_help(help),
+    );
+}
+
+fn duplicate(
+    findings: &mut Findings<'_>,
+    source: &SourceFile,
+    list: &Located<'_>,
+    member: &json::Member,
+    first: Span,
+) {
+    let pointer = list.child(&member.key, &member.value).pointer;
+    let message = format!(
+        "server `{}` stands in `mcpServers` and in `servers`",
+        cut(&member.key)
+    );
+    let line = source.position(first.start).line;
+    let error = findings.found(
+        Severity::Error,
+        codes::CONFIG_INVALID,
+        member.key_span,
+        &pointer,
+        message,
+    );
+    findings.add(
+        error
+            .with_label(format!("first in line {line}"))
+            .with_help("remove one of the two"),
+    );
+}
+
+fn too_many(findings: &mut Findings<'_>, list: &Located<'_>, member: &json::Member) {
+    let message = format!("the file lists more than {MAX_SERVERS} servers");
+    let error = findings.found(
+        Severity::Error,
+        codes::CONFIG_INVALID,
+        member.key_span,
+        &list.pointer,
+        message,
+    );
+    findings.add(error.with_help("remove those that no scenario uses"));
+}

@@ -1,0 +1,215 @@
+//! Why a server can't be used, in words.
+
+use std::ops::Range;
+
+use cuecard_source::Span;
+use cuecard_source::diagnostic::{Code, Diagnostic, codes, did_you_mean};
+
+use super::address::AddressProblem;
+use super::entry::Entry;
+use super::expand::{Missing, MissingKind};
+use super::fields::{Field, cut};
+use super::resolve::Resolver;
+use super::toml_text::text_span;
+
+impl Resolver<'_> {
+    pub(super) fn disabled(&self, entry: &Entry<'_>, span: Span) -> Diagnostic {
+        let message = format!("server `{}` is disabled", cut(entry.name));
+        let problem = self.problem(codes::CONFIG_INVALID, span, &entry.pointer, message);
+        problem.with_help("remove `disabled`, or set it to false")
+    }
+
+    /// The address can't be used.
+    pub(super) fn bad_address(
+        &self,
+        entry: &Entry<'_>,
+        field: &Field<'_>,
+        problem: &AddressProblem,
+    ) -> Diagnostic {
+        let whole = "write the whole address, as in \"http://localhost:8000/mcp\"";
+        match problem {
+            AddressProblem::Empty => self.empty(entry, field),
+            AddressProblem::NoUrl(reason) => {
+                self.about(entry, field, &format!("is no URL: {reason}"))
+            }
+            AddressProblem::NoScheme => self
+                .about(
+                    entry,
+                    field,
+                    "must begin with `http://`, `https://`, `ws://`, `wss://`, `unix://` or `http+unix://`",
+                )
+                .with_help(whole),
+            AddressProblem::OtherType { word, scheme, help } => self
+                .about(
+                    entry,
+                    field,
+                    &format!("begins with `{}`, which does not fit `\"type\": \"{word}\"`", cut(scheme)),
+                )
+                .with_help(*help),
+            AddressProblem::NoPath => self
+                .about(entry, field, "names no socket: the path of one begins with `/` or `~/`")
+                .with_help("write three slashes, as in \"unix:///run/notes.sock\""),
+            AddressProblem::BadSocketPath => self
+                .about(entry, field, "holds a path that is no UTF-8 text, or has a zero byte")
+                .with_help("write the characters of the path as they are"),
+        }
+    }
+
+    pub(super) fn headers_without_http(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+        let message = format!(
+            "`headers` of server `{}` have no effect: messages over a Unix socket have none",
+            cut(entry.name)
+        );
+        Diagnostic::warning(codes::CONFIG_INVALID, message)
+            .at(self.source, field.span)
+            .with_pointer(&field.pointer)
+            .with_help(
+                "remove them, or write `http+unix://` if the server speaks HTTP over its socket",
+            )
+    }
+
+    pub(super) fn auth_without_http(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+        let message = format!(
+            "`auth` of server `{}` has no effect: tokens are fetched for Streamable HTTP only",
+            cut(entry.name)
+        );
+        Diagnostic::warning(codes::CONFIG_INVALID, message)
+            .at(self.source, field.span)
+            .with_pointer(&field.pointer)
+            .with_help("put a token into `headers`: \"Authorization\": \"Bearer ${TOKEN}\"")
+    }
+
+    pub(super) fn bad_header(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+        self.about(entry, field, "holds a character that no header can hold").with_help(
+            "look for a line break, perhaps at the end of a variable's value, and for letters outside ASCII",
+        )
+    }
+
+    pub(super) fn too_long(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+        self.about(
+            entry,
+            field,
+            "is where the variables in this file come to more than 16 MiB",
+        )
+        .with_help("set them to shorter values")
+    }
+
+    /// What looks like a reference and isn't filled in, at `range` of the text.
+    pub(super) fn unread(
+        &self,
+        entry: &Entry<'_>,
+        field: &Field<'_>,
+        range: Range<usize>,
+        more: usize,
+    ) -> Diagnostic {
+        let written = field.text.get(range.clone()).unwrap_or_default();
+        let (place, server) = (&field.place, cut(entry.name));
+        let message = format!(
+            "`{}` in `{place}` of server `{server}` stays as it is",
+            form(written)
+        );
+        let warning = Diagnostic::warning(codes::CONFIG_INVALID, message)
+            .at(self.source, text_span(self.text, field.span, range))
+            .with_pointer(&field.pointer)
+            .with_help("only `${NAME}` and `${NAME:-default}` are filled in");
+        match more {
+            0 => warning,
+            1 => warning.with_note("so does another one in the same text"),
+            more => warning.with_note(format!("so do {more} more in the same text")),
+        }
+    }
+
+    pub(super) fn missing(
+        &self,
+        entry: &Entry<'_>,
+        field: &Field<'_>,
+        missing: &Missing,
+    ) -> Diagnostic {
+        let span = text_span(self.text, field.span, missing.range.clone());
+        let (place, server) = (&field.place, cut(entry.name));
+        match &missing.kind {
+            MissingKind::Variable(name) => {
+                let shown = cut(name);
+                let message =
+                    format!("`{shown}` is not set, and `{place}` of server `{server}` needs it");
+                let help = format!(
+                    "run `export {shown}=…`, put `{shown}=…` into a file for `--env FILE`, or give a default: `${{{shown}:-…}}`"
+                );
+                let mut problem = self
+                    .problem(codes::CONFIG_VARIABLE, span, &field.pointer, message)
+                    .with_help(help);
+                let known = self.search.environment.keys().map(String::as_str);
+                problem.label =
+                    did_you_mean(name, known).map(|near| format!("did you mean `{}`?", cut(near)));
+                problem
+            }
+            MissingKind::Input(id) => {
+                let name = variable_for(id);
+                let message = format!(
+                    "`${{input:{}}}` in `{place}` of server `{server}` is asked for by VS Code, and by nothing here",
+                    cut(id)
+                );
+                let help = format!(
+                    "write `${{{name}}}` instead, and set it: `export {name}=…`, or `{name}=…` in a file for `--env FILE`"
+                );
+                self.problem(codes::CONFIG_VARIABLE, span, &field.pointer, message)
+                    .with_help(help)
+            }
+        }
+    }
+
+    pub(super) fn empty(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
+        let help = if field.text.contains("${") {
+            "the variable in it is set to nothing"
+        } else {
+            "write a program, as in \"npx\", or an address, as in \"http://localhost:8000/mcp\""
+        };
+        self.about(entry, field, "is empty").with_help(help)
+    }
+
+    /// A problem with one text of an entry.
+    fn about(&self, entry: &Entry<'_>, field: &Field<'_>, what: &str) -> Diagnostic {
+        let message = format!("`{}` of server `{}` {what}", field.place, cut(entry.name));
+        self.problem(codes::CONFIG_INVALID, field.span, &field.pointer, message)
+    }
+
+    fn problem(&self, code: Code, span: Span, pointer: &str, message: String) -> Diagnostic {
+        Diagnostic::error(code, message)
+            .at(self.source, span)
+            .with_pointer(pointer)
+    }
+}
+
+/// The variable that could stand for what VS Code calls `id`: `GITHUB_TOKEN` for `github-token`.
+fn variable_for(id: &str) -> String {
+    let name: String = id
+        .chars()
+        .take(60)
+        .map(|character| {
+            if character.is_ascii_alphanumeric() {
+                character.to_ascii_uppercase()
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    match name.chars().next() {
+        None => "VALUE".to_owned(),
+        Some(first) if first.is_ascii_digit() => format!("_{name}"),
+        Some(_) => name,
+    }
+}
+
+/// A form of reference that is not filled in: its beginning, since defaults may be secret.
+fn form(written: &str) -> String {
+    let is_name =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '$' | '{');
+    let name_len = written
+        .find(|character| !is_name(character))
+        .unwrap_or(written.len());
+    let (name, rest) = written.split_at(name_len);
+    match rest {
+        "" | "}" => cut(written),
+        _ => format!("{}…", cut(name)),
+    }
+}

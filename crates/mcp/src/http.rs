@@ -1,0 +1,298 @@
+//! Servers behind Streamable HTTP, over TCP and over Unix sockets.
+
+mod watch;
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::{StatusCode, Url, redirect};
+use rmcp::transport::common::client_side_sse::ExponentialBackoff;
+use rmcp::transport::common::unix_socket::UnixSocketError;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransportConfig, StreamableHttpError,
+};
+use rmcp::transport::{StreamableHttpClientTransport, UnixSocketHttpClient};
+
+use super::auth::{Challenge, ClientCredentials, HttpClient, NoToken, TokenSource};
+use super::error::StartErrorKind;
+use super::frames::{LARGEST_FRAME, SendError};
+use super::link::Link;
+use super::text::{cut, url as shown_url};
+use watch::Watched;
+
+/// Redirects followed for one request, all on the same host.
+const MOST_REDIRECTS: usize = 5;
+/// Attempts to take up a broken event stream again before its call fails.
+const RECONNECTS: usize = 3;
+
+pub(super) type HttpTransport = StreamableHttpClientTransport<Watched<HttpClient>>;
+pub(super) type SocketHttpTransport = StreamableHttpClientTransport<Watched<UnixSocketHttpClient>>;
+
+/// A connection to the server at `url`. Nothing is sent yet.
+pub(super) fn transport(
+    url: &str,
+    headers: &[(String, String)],
+    auth: Option<&ClientCredentials>,
+    link: &Arc<Link>,
+) -> Result<HttpTransport, StartErrorKind> {
+    let parsed = parse(url)?;
+    let config = config(parsed.as_str(), headers)?;
+    let http = client(&parsed)?;
+    let tokens = auth.map(|credentials| {
+        TokenSource::new(credentials.clone(), parsed.clone(), Arc::clone(link)).map_err(|error| {
+            StartErrorKind::NoToken {
+                text: innermost(&error),
+            }
+        })
+    });
+    let client = Watched::new(HttpClient::new(http, tokens.transpose()?), Arc::clone(link));
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// A connection to the server behind the Unix socket `socket`, at `path` (`/mcp`). Nothing is sent yet.
+pub(super) fn over_socket(
+    socket: &str,
+    path: &str,
+    headers: &[(String, String)],
+    link: &Arc<Link>,
+) -> Result<SocketHttpTransport, StartErrorKind> {
+    // The path alone: with a scheme the request would look like one to a proxy.
+    let config = config(path, headers)?;
+    // With a port, as servers that check `Host` often expect one after `localhost`.
+    let client = UnixSocketHttpClient::new(socket, "http://localhost:80");
+    let client = Watched::new(client, Arc::clone(link));
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// The URL of a server.
+pub(super) fn parse(url: &str) -> Result<Url, StartErrorKind> {
+    let parsed = Url::parse(url).map_err(|error| StartErrorKind::BadUrl {
+        text: format!("`{}` is none ({error})", shown_url(url)),
+    })?;
+    if !matches!(parsed.scheme(), "http" | "https") {
+        return Err(StartErrorKind::BadUrl {
+            text: format!("`{}` is neither http nor https", shown_url(url)),
+        });
+    }
+    Ok(parsed)
+}
+
+fn config(
+    uri: &str,
+    headers: &[(String, String)],
+) -> Result<StreamableHttpClientTransportConfig, StartErrorKind> {
+    let custom_headers = headers
+        .iter()
+        .map(|(name, value)| header(name, value))
+        .collect::<Result<HashMap<_, _>, _>>()?;
+    let mut config = StreamableHttpClientTransportConfig::with_uri(uri)
+        .custom_headers(custom_headers)
+        .max_sse_event_size(LARGEST_FRAME);
+    // The SDK's default never gives up, which would leave a call to a dead server to its timeout.
+    let mut reconnects = ExponentialBackoff::default();
+    reconnects.max_times = Some(RECONNECTS);
+    reconnects.base_duration = Duration::from_millis(100);
+    config.retry_config = Arc::new(reconnects);
+    Ok(config)
+}
+
+/// A configured header as it is sent.
+pub(super) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), StartErrorKind> {
+    let bad = |text: &str| StartErrorKind::BadHeader {
+        name: name.to_owned(),
+        text: text.to_owned(),
+    };
+    let key = HeaderName::from_bytes(name.as_bytes())
+        .map_err(|_| bad("that is not the name of a header"))?;
+    const OURS: &[&str] = &[
+        "accept",
+        "content-type",
+        "mcp-session-id",
+        "mcp-protocol-version",
+        "last-event-id",
+    ];
+    if OURS.contains(&key.as_str()) {
+        return Err(bad("the protocol sets it"));
+    }
+    let mut value = HeaderValue::from_str(value)
+        .map_err(|_| bad("its value holds characters that no header may hold"))?;
+    value.set_sensitive(true);
+    Ok((key, value))
+}
+
+/// A client for requests to `url`.
+pub(super) fn client(url: &Url) -> Result<reqwest::Client, StartErrorKind> {
+    cuecard_runtime::tls::install();
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("cuecard/", env!("CARGO_PKG_VERSION")))
+        .redirect(redirect::Policy::custom(follow));
+    if is_loopback(url) {
+        // A proxy can't reach what runs on this machine.
+        builder = builder.no_proxy();
+    }
+    builder
+        .build()
+        .map_err(|error| StartErrorKind::Unreachable {
+            text: innermost(&error),
+        })
+}
+
+/// Follows redirects that keep the request whole and stay on the host, which got the headers.
+fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
+    let to = attempt.url();
+    let same_host = attempt
+        .previous()
+        .first()
+        .is_some_and(|from| from.origin() == to.origin());
+    if !same_host {
+        let text = format!("it redirects to another host, `{}`", shown_url(to.as_str()));
+        return attempt.error(text);
+    }
+    if !matches!(
+        attempt.status(),
+        StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
+    ) {
+        let text = format!(
+            "it redirects to `{}`, which would lose the request",
+            shown_url(to.as_str())
+        );
+        return attempt.error(text);
+    }
+    if attempt.previous().len() > MOST_REDIRECTS {
+        return attempt.error(format!("over {MOST_REDIRECTS} redirects"));
+    }
+    attempt.follow()
+}
+
+pub(super) fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || address
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+/// What an error of this transport says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum HttpFailure {
+    /// Nothing was sent.
+    Unreachable(String),
+    /// The connection broke before the answer was complete.
+    Broken,
+    Status(u16, String),
+    /// The server wants a token, and there is none.
+    NoToken(String),
+    TooLarge(usize),
+    Protocol(String),
+}
+
+/// The meaning of an error that came from this transport; nothing if it came from elsewhere.
+pub(super) fn explain(error: &(dyn Error + Send + Sync + 'static)) -> Option<HttpFailure> {
+    type OverTcp = StreamableHttpError<reqwest::Error>;
+    type OverSocket = StreamableHttpError<UnixSocketError>;
+    if let Some(SendError::Request(failure)) = error.downcast_ref() {
+        return Some(failure.clone());
+    }
+    if let Some(error) = error.downcast_ref::<OverTcp>() {
+        if let OverTcp::Io(inner) = error
+            && let Some(NoToken(text)) = inner.get_ref().and_then(|inner| inner.downcast_ref())
+        {
+            return Some(HttpFailure::NoToken(text.clone()));
+        }
+        return Some(explain_with(error, request_failure));
+    }
+    let error = error.downcast_ref::<OverSocket>()?;
+    Some(explain_with(error, |error| match error {
+        UnixSocketError::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+            HttpFailure::Unreachable("connection refused".to_owned())
+        }
+        UnixSocketError::Io(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            HttpFailure::Unreachable("the socket is gone".to_owned())
+        }
+        UnixSocketError::Io(error) => HttpFailure::Unreachable(error.to_string().to_lowercase()),
+        _ => HttpFailure::Broken,
+    }))
+}
+
+/// What the failure of a request means.
+pub(super) fn request_failure(error: &reqwest::Error) -> HttpFailure {
+    match error.status() {
+        Some(status) => HttpFailure::Status(status.as_u16(), String::new()),
+        None if error.is_connect() || error.is_redirect() || error.is_builder() => {
+            HttpFailure::Unreachable(innermost(error))
+        }
+        // The request was sent, and may have had its effect.
+        None => HttpFailure::Broken,
+    }
+}
+
+fn explain_with<E: Error + Send + Sync + 'static>(
+    error: &StreamableHttpError<E>,
+    client: impl Fn(&E) -> HttpFailure,
+) -> HttpFailure {
+    type HttpError<E> = StreamableHttpError<E>;
+    match error {
+        HttpError::Client(error) => client(error),
+        HttpError::HttpStatus(error) => HttpFailure::Status(error.status, String::new()),
+        HttpError::AuthRequired(error) => {
+            HttpFailure::Status(401, said(&error.www_authenticate_header))
+        }
+        HttpError::InsufficientScope(error) => {
+            HttpFailure::Status(403, said(&error.www_authenticate_header))
+        }
+        HttpError::SessionExpired => {
+            HttpFailure::Status(404, "the server no longer knows this session".to_owned())
+        }
+        HttpError::ResponseBodyTooLarge { max_size } => HttpFailure::TooLarge(*max_size),
+        HttpError::UnexpectedContentType(Some(kind)) => HttpFailure::Protocol(format!(
+            "its content type is `{}`, neither JSON nor an event stream",
+            cut(kind, 100)
+        )),
+        HttpError::UnexpectedContentType(None) => {
+            HttpFailure::Protocol("its answer has no content type".to_owned())
+        }
+        HttpError::UnexpectedServerResponse(text) => status_in(text).map_or_else(
+            || HttpFailure::Protocol(text.to_string()),
+            |(status, body)| HttpFailure::Status(status, body.to_owned()),
+        ),
+        other => HttpFailure::Protocol(other.to_string()),
+    }
+}
+
+/// What the header `WWW-Authenticate` says, in words.
+fn said(header: &str) -> String {
+    Challenge::read(header).in_words()
+}
+
+/// The parts of `HTTP 404 Not Found: body`, the SDK's text for a status it does not know.
+fn status_in(text: &str) -> Option<(u16, &str)> {
+    let rest = text.strip_prefix("HTTP ")?;
+    let status = rest.get(..3)?.parse().ok()?;
+    let body = rest.split_once(": ").map_or("", |(_, body)| body);
+    Some((status, body))
+}
+
+/// The cause of causes: reqwest's own texts repeat the URL, which may hold secrets.
+pub(super) fn innermost(error: &reqwest::Error) -> String {
+    let mut innermost: &dyn Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    if let Some(error) = innermost.downcast_ref::<std::io::Error>()
+        && error.kind() == std::io::ErrorKind::ConnectionRefused
+    {
+        return "connection refused".to_owned();
+    }
+    if error.source().is_none() {
+        return "the request failed".to_owned();
+    }
+    innermost.to_string()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,286 @@
+//! Watches what comes over Streamable HTTP, since the SDK passes over what it can't use and does not say why.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use futures::stream::BoxStream;
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use sse_stream::{Error as SseError, Sse};
+
+use super::super::link::{Link, Trouble};
+
+type Headers = HashMap<HeaderName, HeaderValue>;
+type Events = BoxStream<'static, Result<Sse, SseError>>;
+
+/// A client that tells the link what is wrong with what it gets.
+#[derive(Clone)]
+pub(in super::super) struct Watched<C> {
+    client: C,
+    link: Arc<Link>,
+}
+
+impl<C> Watched<C> {
+    pub(super) fn new(client: C, link: Arc<Link>) -> Self {
+        Self { client, link }
+    }
+
+    /// Checks that the answer to request `asked` is one.
+    fn check<E: std::error::Error + Send + Sync + 'static>(
+        &self,
+        response: StreamableHttpPostResponse,
+        asked: Option<RequestId>,
+    ) -> Result<StreamableHttpPostResponse, StreamableHttpError<E>> {
+        type Response = StreamableHttpPostResponse;
+        match (response, asked) {
+            (Response::Json(message, session), Some(asked)) => {
+                let answered = match &message {
+                    ServerJsonRpcMessage::Response(response) => Some(&response.id),
+                    ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
+                    _ => None,
+                };
+                match answered {
+                    Some(id) if !same(id, &asked) => {
+                        let reason = another(id);
+                        self.link.trouble(Trouble::Broken(reason.clone()));
+                        Err(StreamableHttpError::UnexpectedServerResponse(reason.into()))
+                    }
+                    _ => Ok(Response::Json(message, session)),
+                }
+            }
+            (Response::Sse(events, session), asked) => {
+                Ok(Response::Sse(self.watch(events, asked), session))
+            }
+            (response, _) => Ok(response),
+        }
+    }
+
+    /// The same events. What is wrong with one is told.
+    fn watch(&self, events: Events, asked: Option<RequestId>) -> Events {
+        let link = Arc::clone(&self.link);
+        // What follows the answer is why no other call lacks one, though it may be read while that waits.
+        let mut is_answered = false;
+        events
+            .inspect(move |event| match event {
+                Ok(event) => match look_at(event, asked.as_ref()) {
+                    Look::Fine => {}
+                    Look::Answer => is_answered = true,
+                    Look::Broken(data, reason) if is_answered => link.bad_message(data, &reason),
+                    Look::Broken(data, reason) => link.broken_message(data, &reason),
+                },
+                Err(_) if is_answered => {}
+                // The SDK's bound comes as an error of its own type, which it does not show.
+                Err(SseError::Body(error)) if error.to_string().contains("maximum size") => {
+                    link.trouble(Trouble::TooLarge);
+                }
+                Err(SseError::Body(_)) => {
+                    link.trouble(Trouble::Broken("its event stream broke off".to_owned()));
+                }
+                Err(error) => {
+                    let reason = format!("its event stream is broken: {error}");
+                    link.trouble(Trouble::Broken(reason));
+                }
+            })
+            .boxed()
+    }
+}
+
+/// What tells an answer from other messages.
+#[derive(Deserialize)]
+struct Outline {
+    id: Option<Value>,
+    method: Option<IgnoredAny>,
+}
+
+/// What an event of a stream is.
+enum Look<'a> {
+    /// The answer to what was asked.
+    Answer,
+    /// It can't be used: its data, and why.
+    Broken(&'a str, String),
+    Fine,
+}
+
+fn look_at<'a>(event: &'a Sse, asked: Option<&RequestId>) -> Look<'a> {
+    let Some(data) = event.data.as_deref() else {
+        return Look::Fine;
+    };
+    // A stream begins with an event that only has an id.
+    if data.is_empty() || !matches!(event.event.as_deref(), None | Some("" | "message")) {
+        return Look::Fine;
+    }
+    let outline: Outline = match serde_json::from_str(data) {
+        Ok(outline) => outline,
+        Err(error) => return Look::Broken(data, format!("it is no valid message: {error}")),
+    };
+    let answered = match (outline.id, outline.method) {
+        (Some(Value::Number(number)), None) => number.as_i64().map(RequestId::Number),
+        (Some(Value::String(text)), None) => Some(RequestId::String(text.into())),
+        _ => None,
+    };
+    match (answered, asked) {
+        (Some(id), Some(asked)) if same(&id, asked) => Look::Answer,
+        (Some(id), Some(_)) => Look::Broken(data, another(&id)),
+        _ => Look::Fine,
+    }
+}
+
+/// Some servers turn numbers into texts.
+fn same(id: &RequestId, asked: &RequestId) -> bool {
+    id.to_string() == asked.to_string()
+}
+
+fn another(id: &RequestId) -> String {
+    format!("it answers request `{id}`, which is another one")
+}
+
+fn id_of(message: &ClientJsonRpcMessage) -> Option<RequestId> {
+    match message {
+        ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
+        _ => None,
+    }
+}
+
+impl<C: StreamableHttpClient + Sync> StreamableHttpClient for Watched<C> {
+    type Error = C::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, StreamableHttpError<C::Error>> {
+        let asked = id_of(&message);
+        let posting = self
+            .client
+            .post_message(uri, message, session_id, auth_header, headers);
+        self.check(posting.await?, asked)
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        headers: Headers,
+        bound: usize,
+    ) -> Result<StreamableHttpPostResponse, StreamableHttpError<C::Error>> {
+        let asked = id_of(&message);
+        let posting = self.client.post_message_with_max_sse_event_size(
+            uri,
+            message,
+            session_id,
+            auth_header,
+            headers,
+            bound,
+        );
+        self.check(posting.await?, asked)
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        auth_header: Option<String>,
+        headers: Headers,
+    ) -> Result<(), StreamableHttpError<C::Error>> {
+        let deleting = self
+            .client
+            .delete_session(uri, session_id, auth_header, headers);
+        deleting.await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        headers: Headers,
+    ) -> Result<Events, StreamableHttpError<C::Error>> {
+        let getting = self
+            .client
+            .get_stream(uri, session_id, last_event_id, auth_header, headers);
+        Ok(self.watch(getting.await?, None))
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        headers: Headers,
+        bound: usize,
+    ) -> Result<Events, StreamableHttpError<C::Error>> {
+        let getting = self.client.get_stream_with_max_sse_event_size(
+            uri,
+            session_id,
+            last_event_id,
+            auth_header,
+            headers,
+            bound,
+        );
+        Ok(self.watch(getting.await?, None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::notice::Notice;
+    use super::super::super::text::Mask;
+    use super::*;
+    use cuecard_runtime::clock::Stopwatch;
+
+    /// What is left of a stream in the answer to request 3: what may be why it has none, and how many messages were
+    /// told of.
+    async fn watched(datas: &[&str]) -> (Option<Trouble>, usize) {
+        let link = Arc::new(Link::new(Mask::default()));
+        let began = Stopwatch::start();
+        let events: Vec<_> = datas
+            .iter()
+            .map(|data| Ok(Sse::default().data(*data)))
+            .chain([Err(SseError::InvalidLine)])
+            .collect();
+        let events = futures::stream::iter(events).boxed();
+        let watched = Watched::new((), link.clone()).watch(events, Some(RequestId::Number(3)));
+        assert_eq!(watched.count().await, datas.len() + 1);
+        let notices = link.drain_notices();
+        let told = notices
+            .iter()
+            .filter(|notice| matches!(notice, Notice::BadFrame { .. }));
+        (link.trouble_since(began), told.count())
+    }
+
+    #[tokio::test]
+    async fn what_follows_an_answer_is_no_reason_for_a_missing_one() {
+        let (answer, other) = (r#"{"id":"3","result":{}}"#, r#"{"id":2,"result":{}}"#);
+        let progress = r#"{"method":"notifications/progress"}"#;
+        for before in [&[][..], &[other], &["oops"], &[progress]] {
+            let (trouble, told) = watched(before).await;
+            assert!(trouble.is_some(), "{before:?}");
+            assert_eq!(
+                told,
+                usize::from(!before.is_empty() && before != [progress])
+            );
+        }
+        for after in [&[][..], &[other], &["oops"], &[progress, answer]] {
+            let (trouble, told) = watched(&[&[answer], after].concat()).await;
+            assert_eq!(trouble, None, "{after:?}");
+            assert_eq!(
+                told,
+                usize::from(matches!(after, [one] if *one != progress))
+            );
+        }
+    }
+}

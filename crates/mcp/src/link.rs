@@ -1,0 +1,382 @@
+//! The facts about one connection, gathered by its transport, its process keeper and its handler, and
+//! read by the session.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+
+use super::exit::Exit;
+use super::notice::{Notice, Notices};
+use super::text::{Mask, clean, cut};
+use cuecard_runtime::clock::Stopwatch;
+
+/// How long a server's end may take to be noticed after its connection broke.
+pub(super) const SETTLE: Duration = Duration::from_secs(2);
+/// The longest text of a server's in an error, in characters.
+pub(super) const LONGEST_TEXT: usize = 8_000;
+/// How much of standard error is kept, in bytes.
+const TAIL: usize = 64 * 1024;
+/// How many of its last lines are shown, and how long each may be.
+const LAST_LINES: usize = 20;
+const LONGEST_LINE: usize = 500;
+
+/// Shared by everything that belongs to one connection.
+pub(super) struct Link {
+    pub(super) began: Stopwatch,
+    mask: Mutex<Mask>,
+    /// Secrets that came up after the start, until they are asked for.
+    learned: Mutex<Vec<String>>,
+    notices: Mutex<Notices>,
+    noticed: Notify,
+    errors: Mutex<Tail>,
+    stray: Mutex<Option<String>>,
+    trouble: Mutex<Option<(Stopwatch, Trouble)>>,
+    fault: Mutex<Option<String>>,
+    late_discovery: AtomicBool,
+    tools_changed: AtomicBool,
+    reading: watch::Sender<Option<ReadEnd>>,
+    errors_ended: watch::Sender<bool>,
+    gone: watch::Sender<Option<Gone>>,
+}
+
+/// Something came that was no answer, though one may have been meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// This is what is wrong with it.
+    Broken(String),
+    /// It is over the bound of the transport.
+    TooLarge,
+}
+
+/// Why nothing more will be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ReadEnd {
+    /// The server closed its output, or died.
+    Closed,
+    /// A frame was larger than this many bytes.
+    TooLarge(usize),
+    /// The connection broke, for this reason.
+    Broken(String),
+    /// We stopped listening.
+    Dropped,
+}
+
+/// The server is no more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Gone {
+    /// Its exit, if it has a process and that has ended.
+    pub(super) exit: Option<Exit>,
+    /// How long it lived.
+    pub(super) after: Duration,
+    /// The bound that a frame exceeded, if that is why.
+    pub(super) too_large: Option<usize>,
+    /// Why the connection broke, if that is known.
+    pub(super) reason: Option<String>,
+}
+
+impl Link {
+    pub(super) fn new(mask: Mask) -> Self {
+        Self {
+            began: Stopwatch::start(),
+            mask: Mutex::new(mask),
+            learned: Mutex::default(),
+            notices: Mutex::default(),
+            noticed: Notify::new(),
+            errors: Mutex::default(),
+            stray: Mutex::default(),
+            trouble: Mutex::default(),
+            fault: Mutex::default(),
+            late_discovery: AtomicBool::new(false),
+            tools_changed: AtomicBool::new(false),
+            reading: watch::Sender::new(None),
+            errors_ended: watch::Sender::new(false),
+            gone: watch::Sender::new(None),
+        }
+    }
+
+    /// `text` fit to be shown.
+    pub(super) fn shown(&self, text: &str, limit: usize) -> String {
+        // Masked before it is cut, so that no half of a secret stays at the end.
+        cut(&lock(&self.mask).apply(&clean(text)), limit)
+    }
+
+    /// From now on `secret` is not shown.
+    pub(super) fn learn_secret(&self, secret: &str) {
+        lock(&self.mask).add(secret, "token");
+        lock(&self.learned).push(secret.to_owned());
+    }
+
+    pub(super) fn take_learned(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.learned))
+    }
+
+    // Notices.
+
+    pub(super) fn notice(&self, notice: Notice) {
+        lock(&self.notices).push(notice);
+        self.noticed.notify_one();
+    }
+
+    /// Returns when a notice came since this was called last.
+    pub(super) async fn noticed(&self) {
+        self.noticed.notified().await;
+    }
+
+    pub(super) fn drain_notices(&self) -> Vec<Notice> {
+        lock(&self.notices).drain()
+    }
+
+    /// Remembers a line of output that is not JSON; the first one goes into the start's error.
+    pub(super) fn stray_output(&self, line: &str) {
+        let text = self.shown(line, 200);
+        lock(&self.stray).get_or_insert_with(|| text.clone());
+        self.trouble(Trouble::Broken(format!(
+            "a line that is no message: `{text}`"
+        )));
+        self.notice(Notice::StrayOutput { text });
+    }
+
+    /// Remembers a message that is none, which begins like this, and may be why a call gets no answer.
+    pub(super) fn broken_message(&self, beginning: &str, reason: &str) {
+        self.trouble(Trouble::Broken(reason.to_owned()));
+        self.bad_message(beginning, reason);
+    }
+
+    /// Tells of a message that is none, which begins like this.
+    pub(super) fn bad_message(&self, beginning: &str, reason: &str) {
+        let end = beginning.floor_char_boundary(LONGEST_TEXT);
+        self.notice(Notice::BadFrame {
+            text: self.shown(&beginning[..end], 200),
+            reason: reason.to_owned(),
+        });
+    }
+
+    /// Remembers what may be why a call gets no answer. Only the last one counts.
+    pub(super) fn trouble(&self, trouble: Trouble) {
+        *lock(&self.trouble) = Some((Stopwatch::start(), trouble));
+    }
+
+    /// What came last since `began` and was no answer.
+    pub(super) fn trouble_since(&self, began: Stopwatch) -> Option<Trouble> {
+        let (noted, trouble) = lock(&self.trouble).clone()?;
+        (noted.elapsed() <= began.elapsed()).then_some(trouble)
+    }
+
+    pub(super) fn first_stray_output(&self) -> Option<String> {
+        lock(&self.stray).clone()
+    }
+
+    pub(super) fn note_tools_changed(&self) {
+        self.tools_changed.store(true, Ordering::Relaxed);
+        self.notice(Notice::ToolsChanged);
+    }
+
+    /// Whether the list of tools changed since this was asked last.
+    pub(super) fn take_tools_changed(&self) -> bool {
+        self.tools_changed.swap(false, Ordering::Relaxed)
+    }
+
+    /// The probe for the modern era was answered, but only after it had been given up.
+    pub(super) fn note_late_discovery(&self) {
+        self.late_discovery.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn saw_late_discovery(&self) -> bool {
+        self.late_discovery.load(Ordering::Relaxed)
+    }
+
+    // Malformed answers.
+
+    /// Remembers what is wrong with an answer to the SDK; the first one goes into the start's error.
+    pub(super) fn fault(&self, reason: String) {
+        lock(&self.fault).get_or_insert(reason);
+    }
+
+    /// What is wrong with the first malformed answer of the handshake.
+    pub(super) fn first_fault(&self) -> Option<String> {
+        lock(&self.fault).clone()
+    }
+
+    // Standard error.
+
+    pub(super) fn push_errors(&self, bytes: &[u8]) {
+        lock(&self.errors).push(bytes);
+    }
+
+    pub(super) fn last_words(&self) -> Vec<String> {
+        let lines = lock(&self.errors).lines();
+        let shown: Vec<String> = lines
+            .iter()
+            .rev()
+            .map(|line| self.shown(line.trim_end(), LONGEST_LINE))
+            .filter(|line| !line.is_empty())
+            .take(LAST_LINES)
+            .collect();
+        shown.into_iter().rev().collect()
+    }
+
+    pub(super) fn end_errors(&self) {
+        self.errors_ended.send_replace(true);
+    }
+
+    /// Waits until standard error has been read to its end.
+    pub(super) async fn errors_ended(&self) {
+        let mut ended = self.errors_ended.subscribe();
+        // The sender is ours, so waiting cannot fail.
+        let _ = ended.wait_for(|ended| *ended).await;
+    }
+
+    // The end.
+
+    /// Nothing more will be read. Only the first reason counts.
+    pub(super) fn end_reading(&self, end: ReadEnd) {
+        set_once(&self.reading, end);
+    }
+
+    /// Whether nothing more will be read.
+    pub(super) fn has_reading_ended(&self) -> bool {
+        self.reading.borrow().is_some()
+    }
+
+    /// Waits until nothing more will be read.
+    pub(super) async fn reading_ended(&self) -> ReadEnd {
+        wait(&self.reading).await
+    }
+
+    /// The server is no more. Only the first call counts.
+    pub(super) fn end(&self, exit: Option<Exit>) {
+        let (too_large, reason) = match &*self.reading.borrow() {
+            Some(ReadEnd::TooLarge(bound)) => (Some(*bound), None),
+            Some(ReadEnd::Broken(reason)) => (None, Some(self.shown(reason, LONGEST_TEXT))),
+            _ => (None, None),
+        };
+        let after = self.began.elapsed();
+        set_once(
+            &self.gone,
+            Gone {
+                exit,
+                after,
+                too_large,
+                reason,
+            },
+        );
+    }
+
+    /// Waits until the server is no more.
+    pub(super) async fn gone(&self) -> Gone {
+        wait(&self.gone).await
+    }
+
+    /// The server's end, if it has come.
+    pub(super) fn is_gone(&self) -> Option<Gone> {
+        self.gone.borrow().clone()
+    }
+}
+
+fn set_once<T>(cell: &watch::Sender<Option<T>>, value: T) {
+    cell.send_if_modified(|current| {
+        let first = current.is_none();
+        if first {
+            *current = Some(value);
+        }
+        first
+    });
+}
+
+async fn wait<T: Clone>(cell: &watch::Sender<Option<T>>) -> T {
+    let mut receiver = cell.subscribe();
+    loop {
+        if let Some(value) = receiver.borrow_and_update().clone() {
+            return value;
+        }
+        if receiver.changed().await.is_err() {
+            // The sender is borrowed for as long as this runs, so it can't be dropped.
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// What a panic left behind is as good as before: nothing here is half done when it is unlocked.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The end of a stream of bytes.
+#[derive(Default)]
+struct Tail {
+    bytes: VecDeque<u8>,
+    lost_some: bool,
+}
+
+impl Tail {
+    fn push(&mut self, bytes: &[u8]) {
+        let keep = &bytes[bytes.len().saturating_sub(TAIL)..];
+        let excess = (self.bytes.len() + keep.len()).saturating_sub(TAIL);
+        self.lost_some |= excess > 0 || keep.len() < bytes.len();
+        self.bytes.drain(..excess);
+        self.bytes.extend(keep);
+    }
+
+    /// Its lines; the first one is left out if its beginning is lost and others follow.
+    fn lines(&mut self) -> Vec<String> {
+        let text = String::from_utf8_lossy(self.bytes.make_contiguous());
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        if self.lost_some && lines.len() > 1 {
+            lines.remove(0);
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_words_are_bounded_in_every_direction() {
+        let link = Link::new(Mask::default());
+        for n in 0..10_000 {
+            link.push_errors(format!("line {n}\n\n").as_bytes());
+        }
+        link.push_errors("y".repeat(2_000).as_bytes());
+        let words = link.last_words();
+        assert_eq!(words.len(), LAST_LINES);
+        assert_eq!(words[0], "line 9981");
+        assert_eq!(words[LAST_LINES - 1].chars().count(), LONGEST_LINE);
+        assert!(lock(&link.errors).bytes.len() <= TAIL);
+    }
+
+    #[test]
+    fn one_endless_line_keeps_its_end_only() {
+        let link = Link::new(Mask::default());
+        link.push_errors(&vec![b'x'; 3 * TAIL]);
+        link.push_errors(b"\xff");
+        assert_eq!(link.last_words().len(), 1);
+        assert_eq!(lock(&link.errors).bytes.len(), TAIL);
+    }
+
+    #[test]
+    fn secrets_and_escapes_stay_out_of_the_last_words() {
+        let mut mask = Mask::default();
+        mask.add("s3cr3t-value", "API_KEY");
+        let link = Link::new(mask);
+        link.push_errors(b"\x1b[31mbad key s3cr3t-value\x1b[0m\r\n");
+        assert_eq!(link.last_words(), ["bad key [API_KEY]"]);
+    }
+
+    #[tokio::test]
+    async fn the_first_end_counts() {
+        let link = Link::new(Mask::default());
+        link.end_reading(ReadEnd::TooLarge(7));
+        link.end_reading(ReadEnd::Closed);
+        assert_eq!(link.reading_ended().await, ReadEnd::TooLarge(7));
+        assert!(link.is_gone().is_none());
+        link.end(Some(Exit::Code(1)));
+        link.end(None);
+        let gone = link.gone().await;
+        assert_eq!((gone.exit, gone.too_large), (Some(Exit::Code(1)), Some(7)));
+    }
+}

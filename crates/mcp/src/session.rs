@@ -1,0 +1,342 @@
+//! A session with one server, from its start to its end.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use cuecard_tool_call::script::ReadyAnswers;
+use rmcp::model::{CallToolRequestParams, ErrorCode, PaginatedRequestParams};
+use rmcp::service::{RoleClient, RunningService};
+use serde_json::{Map, Value};
+use tokio::sync::Mutex;
+
+use super::asking::{Ask, Limit, SessionMetadata};
+use super::calls::Calls;
+use super::error::{CallError, CallErrorKind, StartError};
+use super::handler::Handler;
+use super::link::{LONGEST_TEXT, Link};
+use super::notice::Notice;
+use super::questions::{Asked, Offers, Questions};
+use super::reply::{NoReply, ToolReply};
+use super::spec::ServerSpec;
+use super::start::{Started, facts};
+use super::stdio::Keeper;
+use super::tools::ToolInfo;
+use cuecard_runtime::clock::Stopwatch;
+
+/// The JSON-RPC code for a method that a server doesn't know.
+const METHOD_NOT_FOUND: i64 = ErrorCode::METHOD_NOT_FOUND.0 as i64;
+/// How often one call may come back with questions of the server's.
+const MOST_ROUNDS: usize = 10;
+/// The pause before a call is repeated that came back without a question; it doubles each time, up to a second.
+const IDLE_ROUND: Duration = Duration::from_millis(100);
+const LONGEST_IDLE_ROUND: Duration = Duration::from_secs(1);
+/// How long a server that did not answer a call may take to show that it answers others.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(2);
+/// How long leaving may take before the server's process is ended: an HTTP session is deleted then.
+const LEAVE: Duration = Duration::from_millis(1_500);
+
+/// A running server.
+pub struct Session {
+    pub(super) spec: ServerSpec,
+    info: SessionInfo,
+    pub(super) link: Arc<Link>,
+    questions: Arc<Questions>,
+    pub(super) service: RunningService<RoleClient, Handler>,
+    keeper: Option<Keeper>,
+    /// Our requests, where they are not the SDK's.
+    pub(super) calls: Option<Arc<Calls>>,
+    pub(super) metadata: SessionMetadata,
+    tools: Mutex<Option<Arc<[ToolInfo]>>>,
+    /// Whether a call got no answer in time since this was looked at.
+    timed_out: AtomicBool,
+    /// Whether a call said that it has ended.
+    end_is_told: AtomicBool,
+}
+
+/// What is known about a server once it runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionInfo {
+    /// The server's name for itself; empty if it gives none.
+    pub server_name: String,
+    /// Its version; empty if it gives none.
+    pub server_version: String,
+    /// The protocol version agreed on, such as `2025-11-25`; empty if the server's protocol has none.
+    pub protocol_version: String,
+    /// The protocol era of that version.
+    pub era: Era,
+    /// As [`super::TransportSpec::word`]: `stdio`, `http`, ….
+    pub transport: &'static str,
+    /// How long the start took.
+    pub started_in: Duration,
+}
+
+/// A protocol era.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Era {
+    /// With sessions and `initialize`.
+    Legacy,
+    /// Stateless.
+    Modern,
+}
+
+impl Session {
+    /// Starts or reaches the server of `spec` and shakes hands. `inherited_env` is the environment that a
+    /// child may inherit from, a snapshot.
+    ///
+    /// With [`super::Protocol::Auto`] a server whose process ends over the probe, or breaks over it, is started a
+    /// second time for the older protocol alone.
+    ///
+    /// # Errors
+    /// Whatever keeps the server from answering within the start's timeout. Nothing is left running.
+    pub async fn start(
+        spec: &ServerSpec,
+        inherited_env: &[(OsString, OsString)],
+    ) -> Result<Self, StartError> {
+        Self::start_offering(spec, inherited_env, Offers::default()).await
+    }
+
+    /// As [`Session::start`], and tells the server what it may ask.
+    ///
+    /// # Errors
+    /// As [`Session::start`].
+    pub async fn start_offering(
+        spec: &ServerSpec,
+        inherited_env: &[(OsString, OsString)],
+        offers: Offers,
+    ) -> Result<Self, StartError> {
+        let Started {
+            info,
+            link,
+            questions,
+            service,
+            keeper,
+            calls,
+        } = super::start::start(spec, inherited_env, offers).await?;
+        Ok(Self {
+            spec: spec.clone(),
+            metadata: SessionMetadata::of(&service, info.era),
+            info,
+            link,
+            questions,
+            service,
+            keeper,
+            calls,
+            tools: Mutex::new(None),
+            timed_out: AtomicBool::new(false),
+            end_is_told: AtomicBool::new(false),
+        })
+    }
+
+    /// What is known about the server.
+    pub fn info(&self) -> &SessionInfo {
+        &self.info
+    }
+
+    /// The tools that may be called, in the server's order; nothing if the server has no list of them. Asked
+    /// for once, and again after the server said that they changed.
+    ///
+    /// # Errors
+    /// As for a call. Over 10,000 tools are a protocol error.
+    pub async fn tools(&self) -> Result<Option<Arc<[ToolInfo]>>, CallError> {
+        if !self.spec.transport.lists_tools() {
+            return Ok(None);
+        }
+        let began = Stopwatch::start();
+        let mut cached = self.tools.lock().await;
+        let changed = self.link.take_tools_changed();
+        if let Some(tools) = cached.as_ref().filter(|_| !changed) {
+            return Ok(Some(Arc::clone(tools)));
+        }
+        *cached = None;
+        // In a box, as it is rare, and every call has room for this.
+        let tools: Arc<[ToolInfo]> = match Box::pin(self.list_tools()).await {
+            Ok(tools) => tools.into(),
+            // A server may have tools without being able to list them.
+            Err(CallErrorKind::RpcError {
+                code: METHOD_NOT_FOUND,
+                ..
+            }) => return Ok(None),
+            Err(kind) => return Err(self.error(kind, None, began)),
+        };
+        *cached = Some(Arc::clone(&tools));
+        Ok(Some(tools))
+    }
+
+    /// The tools, if they were asked for before.
+    pub async fn listed_tools(&self) -> Option<Arc<[ToolInfo]>> {
+        self.tools.lock().await.clone()
+    }
+
+    /// Calls `tool` with `arguments` and waits for its answer, at most `timeout`: a hard cap, which progress
+    /// does not extend. A call that runs out of time, or whose future is dropped, is cancelled at the
+    /// server; the session goes on.
+    ///
+    /// # Errors
+    /// When there is no valid answer. A failure that the tool itself reports is a [`ToolReply`].
+    pub async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        timeout: Duration,
+    ) -> Result<ToolReply, CallError> {
+        let began = Stopwatch::start();
+        let error = |kind| {
+            self.end_is_told.fetch_or(self.is_over(), Ordering::Relaxed);
+            self.error(kind, Some(tool), began)
+        };
+        if !self.spec.allows(tool) {
+            let allowed = self.spec.allowed_tools.clone().unwrap_or_default();
+            return Err(error(CallErrorKind::Refused { allowed }));
+        }
+        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let mut idle_rounds = 0;
+        for _ in 0..MOST_ROUNDS {
+            let limit = || Limit {
+                whole: timeout,
+                left: timeout.saturating_sub(began.elapsed()),
+            };
+            let result = self.call_once(&params, limit).await.map_err(|kind| {
+                if matches!(kind, CallErrorKind::Timeout { .. }) {
+                    self.timed_out.store(true, Ordering::Relaxed);
+                }
+                error(kind)
+            })?;
+            let wanted = match ToolReply::from_wire(result) {
+                Ok(reply) => return Ok(reply),
+                Err(NoReply::NeedsInput(wanted)) => wanted,
+                Err(NoReply::Malformed(text)) => {
+                    return Err(error(CallErrorKind::Protocol {
+                        text: self.shown(&text),
+                    }));
+                }
+            };
+            if wanted.requests.is_empty() {
+                // It only wants to be asked again, with what it remembers by.
+                let pause = IDLE_ROUND.saturating_mul(2_u32.saturating_pow(idle_rounds));
+                idle_rounds += 1;
+                let pause = pause.min(LONGEST_IDLE_ROUND).min(limit().left);
+                tokio::time::sleep(pause).await;
+            }
+            let responses = self.questions.answer_all(wanted.requests, &self.link);
+            let responses =
+                responses.map_err(|methods| error(CallErrorKind::NeedsInput { methods }))?;
+            params.input_responses = (!responses.is_empty()).then_some(responses);
+            params.request_state = wanted.state;
+        }
+        Err(error(CallErrorKind::TooManyRounds { bound: MOST_ROUNDS }))
+    }
+
+    /// What is added to the arguments of a call that lacks it: of Claude in Chrome, the tab.
+    pub fn added_arguments(&self) -> Map<String, Value> {
+        let calls = self.calls.as_ref();
+        calls.map_or_else(Map::new, |calls| calls.sink().added_arguments())
+    }
+
+    /// What to answer if the server asks something from now on.
+    pub fn answer_with(&self, answers: Arc<ReadyAnswers>) {
+        self.questions.answer_with(answers);
+    }
+
+    /// What the server has asked since this was called last.
+    pub fn take_asked(&self) -> Asked {
+        self.questions.take_asked()
+    }
+
+    /// What the server said unasked since this was called last; the oldest of over 1,000 are dropped, and
+    /// counted by the first notice.
+    pub fn drain_notices(&self) -> Vec<Notice> {
+        self.link.drain_notices()
+    }
+
+    /// Secrets that came up since this was called last, such as a token that was fetched.
+    pub fn take_secrets(&self) -> Vec<String> {
+        self.link.take_learned()
+    }
+
+    /// Waits until the server says something unasked. May return once more for what was drained already.
+    pub async fn noticed(&self) {
+        self.link.noticed().await;
+    }
+
+    /// The last lines of the server's standard error, oldest first, at most 20.
+    pub fn last_words(&self) -> Vec<String> {
+        self.link.last_words()
+    }
+
+    /// Whether we started the server, and end it.
+    pub fn has_process(&self) -> bool {
+        !self.spec.transport.is_address()
+    }
+
+    /// Whether the server has ended or will say nothing more, so that no call can succeed any more.
+    pub fn is_over(&self) -> bool {
+        self.link.has_reading_ended() || self.link.is_gone().is_some()
+    }
+
+    /// Whether the server has to be started again, or connected to. If its process ended by itself, a call says so first:
+    /// whether that was noticed before the call or during it is chance.
+    pub fn is_lost(&self) -> bool {
+        self.is_over() && (self.end_is_told.load(Ordering::Relaxed) || !self.has_process())
+    }
+
+    /// Whether a call has run out of time, and the server answers nothing else either. After a call that was only
+    /// slow it lists its tools as before.
+    pub async fn hangs(&self) -> bool {
+        if !self.timed_out.swap(false, Ordering::Relaxed) {
+            return false;
+        }
+        if !self.spec.transport.lists_tools() {
+            return true;
+        }
+        let params = PaginatedRequestParams::default();
+        let answer = self.request(Ask::Tools(&params), SIGN_OF_LIFE.into()).await;
+        matches!(answer, Err(CallErrorKind::Timeout { .. }))
+    }
+
+    /// Leaves the server and ends its process: politely, then by force. Takes at most about four seconds.
+    pub async fn stop(mut self) {
+        let _ = self.service.close_with_timeout(LEAVE).await;
+        if let Some(calls) = &self.calls {
+            calls.sink().closed().await;
+        }
+        if let Some(keeper) = self.keeper.take() {
+            keeper.stop().await;
+        }
+    }
+
+    fn error(&self, kind: CallErrorKind, tool: Option<&str>, began: Stopwatch) -> CallError {
+        CallError {
+            kind,
+            tool: tool.map(str::to_owned),
+            facts: facts(&self.spec, &self.link, began),
+        }
+    }
+
+    pub(super) fn shown(&self, text: &str) -> String {
+        self.link.shown(text, LONGEST_TEXT)
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("spec", &self.spec)
+            .field("info", &self.info)
+            .finish()
+    }
+}
+
+// A session is shared by the steps of a group.
+const _: fn() = || {
+    fn shared<T: Send + Sync>() {}
+    shared::<Session>();
+    fn sent<F: Future + Send>(_: fn(&'static ServerSpec) -> F) {}
+    sent(|spec| Session::start(spec, &[]));
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! The tools of a server.
+
+use std::collections::HashSet;
+
+use rmcp::model::PaginatedRequestParams;
+use serde_json::{Map, Value};
+
+use super::asking::Ask;
+use super::error::CallErrorKind;
+use super::session::Session;
+use cuecard_runtime::clock::Stopwatch;
+
+/// The most tools, and pages of them, that a server may list.
+const MOST_TOOLS: usize = 10_000;
+const MOST_PAGES: usize = 1_000;
+
+/// One tool of a server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolInfo {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: Option<String>,
+    /// The JSON schema of its arguments; an empty object if the server gives none.
+    pub input_schema: Value,
+    /// The JSON schema of its structured content, if it promises any.
+    pub output_schema: Option<Value>,
+}
+
+impl Session {
+    /// Asks for all pages of tools; those that may be called are given.
+    pub(super) async fn list_tools(&self) -> Result<Vec<ToolInfo>, CallErrorKind> {
+        let began = Stopwatch::start();
+        let malformed = |text: &str| CallErrorKind::Protocol {
+            text: text.to_owned(),
+        };
+        let mut tools = Vec::new();
+        let mut cursor = None;
+        let mut seen = HashSet::new();
+        for _ in 0..MOST_PAGES {
+            let params = PaginatedRequestParams::default().with_cursor(cursor);
+            let left = self.spec.start_timeout.saturating_sub(began.elapsed());
+            let page = self.request(Ask::Tools(&params), left.into()).await?;
+            let Some(Value::Array(listed)) = page.get("tools") else {
+                return Err(malformed("the list holds no array `tools`"));
+            };
+            for tool in listed {
+                let tool = read_tool(tool).ok_or_else(|| malformed("a tool has no name"))?;
+                if self.spec.allows(&tool.name) {
+                    tools.push(tool);
+                }
+                if tools.len() > MOST_TOOLS {
+                    return Err(malformed(&format!("over {MOST_TOOLS} tools")));
+                }
+            }
+            match page.get("nextCursor").and_then(Value::as_str) {
+                None | Some("") => return Ok(tools),
+                Some(next) if !seen.insert(next.to_owned()) => {
+                    return Err(malformed("its pages of tools go round in a circle"));
+                }
+                Some(next) => cursor = Some(next.to_owned()),
+            }
+        }
+        Err(malformed(&format!("over {MOST_PAGES} pages of tools")))
+    }
+}
+
+fn read_tool(tool: &Value) -> Option<ToolInfo> {
+    let text = |name: &str| tool.get(name).and_then(Value::as_str).map(str::to_owned);
+    Some(ToolInfo {
+        name: text("name")?,
+        description: text("description"),
+        input_schema: match tool.get("inputSchema") {
+            Some(schema) if !schema.is_null() => schema.clone(),
+            _ => Value::Object(Map::new()),
+        },
+        output_schema: tool
+            .get("outputSchema")
+            .filter(|schema| !schema.is_null())
+            .cloned(),
+    })
+}

@@ -1,0 +1,265 @@
+//! WebSocket: each text frame is a message.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use futures::future::{BoxFuture, FutureExt as _};
+use futures::stream::{SplitSink, SplitStream};
+use futures::{SinkExt as _, StreamExt as _};
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
+use tokio::net::TcpStream;
+use tokio::sync::{Mutex, watch};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::tungstenite::error::{
+    CapacityError, Error, ProtocolError, SubProtocolError, UrlError,
+};
+use tokio_tungstenite::tungstenite::handshake::client::Request;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, WebSocketConfig};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+
+use super::error::{HttpRequest, StartErrorKind};
+use super::frames::{FrameSink, FrameSource, LARGEST_FRAME, Loss, Read, SendError};
+use super::http;
+use super::text::{cut, unescaped, url as shown_url};
+
+/// What MCP is called in the handshake.
+const SUBPROTOCOL: &str = "mcp";
+/// How long saying goodbye may take.
+const GOODBYE: Duration = Duration::from_millis(200);
+/// How much of the body of a refusal is told, in characters.
+const LONGEST_REFUSAL: usize = 2_000;
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// Connects to the server at `url` and shakes hands, as far as WebSocket goes.
+pub(super) async fn connect(
+    url: &str,
+    headers: &[(String, String)],
+) -> Result<(MessageSource, MessageSink), StartErrorKind> {
+    cuecard_runtime::tls::install();
+    let socket = match open(request(url, headers)?).await {
+        // Some servers speak it without its name.
+        Err(Error::Protocol(ProtocolError::SecWebSocketSubProtocolError(
+            SubProtocolError::NoSubProtocol,
+        ))) => {
+            let mut request = request(url, headers)?;
+            request.headers_mut().remove(SEC_WEBSOCKET_PROTOCOL);
+            open(request).await
+        }
+        opened => opened,
+    };
+    let (write, read) = socket.map_err(not_opened)?.split();
+    Ok((MessageSource { read }, MessageSink::new(write)))
+}
+
+async fn open(request: Request) -> Result<Socket, Error> {
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(LARGEST_FRAME))
+        .max_frame_size(Some(LARGEST_FRAME));
+    // Without Nagle's delay, as every message is waited for.
+    let connecting =
+        tokio_tungstenite::connect_async_tls_with_config(request, Some(config), true, None);
+    let (socket, _) = Box::pin(connecting).await?;
+    Ok(socket)
+}
+
+fn request(url: &str, headers: &[(String, String)]) -> Result<Request, StartErrorKind> {
+    let bad_url = |why: &str| StartErrorKind::BadUrl {
+        text: format!("`{}` {why}", shown_url(url)),
+    };
+    let mut parsed = Url::parse(url).map_err(|error| bad_url(&format!("is none ({error})")))?;
+    if !matches!(parsed.scheme(), "ws" | "wss") {
+        return Err(bad_url("is neither ws nor wss"));
+    }
+    let login = (!parsed.username().is_empty()).then(|| {
+        let mut login = unescaped(parsed.username());
+        login.push(b':');
+        login.extend(unescaped(parsed.password().unwrap_or_default()));
+        BASE64_STANDARD.encode(login)
+    });
+    // Both can be set for any address with a host.
+    let _ = parsed.set_username("");
+    let _ = parsed.set_password(None);
+    parsed.set_fragment(None);
+    let mut request = parsed
+        .as_str()
+        .into_client_request()
+        .map_err(|_| bad_url("is no address of a server"))?;
+    let ours = request.headers_mut();
+    ours.insert(
+        SEC_WEBSOCKET_PROTOCOL,
+        HeaderValue::from_static(SUBPROTOCOL),
+    );
+    if let Some(login) = login
+        && let Ok(mut value) = HeaderValue::from_str(&format!("Basic {login}"))
+    {
+        value.set_sensitive(true);
+        ours.insert(AUTHORIZATION, value);
+    }
+    for (name, value) in headers {
+        let (key, value) = http::header(name, value)?;
+        let is_of_handshake = key.as_str().starts_with("sec-websocket-")
+            || matches!(key.as_str(), "connection" | "upgrade" | "host");
+        if is_of_handshake {
+            return Err(StartErrorKind::BadHeader {
+                name: name.clone(),
+                text: "the protocol sets it".to_owned(),
+            });
+        }
+        ours.insert(key, value);
+    }
+    Ok(request)
+}
+
+fn not_opened(error: Error) -> StartErrorKind {
+    match error {
+        Error::Http(response) => {
+            let body = response.body().as_deref().unwrap_or_default();
+            StartErrorKind::Http {
+                status: response.status().as_u16(),
+                text: cut(&String::from_utf8_lossy(body), LONGEST_REFUSAL),
+                to: HttpRequest::WebSocket,
+            }
+        }
+        Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+            StartErrorKind::Unreachable {
+                text: "connection refused".to_owned(),
+            }
+        }
+        Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            StartErrorKind::Unreachable {
+                text: format!("no TLS came about: {error}"),
+            }
+        }
+        Error::Io(error) => StartErrorKind::Unreachable {
+            text: error.to_string(),
+        },
+        Error::Tls(error) => StartErrorKind::Unreachable {
+            text: error.to_string(),
+        },
+        // Its own text repeats the URL, which may hold secrets.
+        Error::Url(UrlError::UnableToConnect(_)) => StartErrorKind::Unreachable {
+            text: "no connection".to_owned(),
+        },
+        Error::Protocol(ProtocolError::SecWebSocketSubProtocolError(_)) => {
+            StartErrorKind::Protocol {
+                text: format!("it speaks another subprotocol of WebSocket than `{SUBPROTOCOL}`"),
+            }
+        }
+        Error::Protocol(ProtocolError::HandshakeIncomplete) => StartErrorKind::Closed,
+        error => StartErrorKind::Protocol {
+            text: error.to_string(),
+        },
+    }
+}
+
+/// Messages from the server. Pings are answered while it is read.
+pub(super) struct MessageSource {
+    read: SplitStream<Socket>,
+}
+
+impl FrameSource for MessageSource {
+    fn next(&mut self) -> BoxFuture<'_, Read> {
+        async move {
+            loop {
+                return match self.read.next().await {
+                    Some(Ok(Message::Text(text))) => Read::Frame(text.as_bytes().to_vec()),
+                    Some(Ok(Message::Binary(bytes))) => Read::Frame(bytes.into()),
+                    Some(Ok(Message::Close(frame))) => Read::Broken(farewell(frame)),
+                    Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
+                    Some(Err(error)) => broken(&error),
+                    None => Read::End,
+                };
+            }
+        }
+        .boxed()
+    }
+}
+
+fn farewell(frame: Option<CloseFrame>) -> String {
+    match frame {
+        None => "without a close code".to_owned(),
+        Some(frame) if frame.reason.is_empty() => format!("close code {}", u16::from(frame.code)),
+        Some(frame) => format!("close code {}, `{}`", u16::from(frame.code), frame.reason),
+    }
+}
+
+fn broken(error: &Error) -> Read {
+    match error {
+        Error::Capacity(CapacityError::MessageTooLong { .. }) => Read::TooLarge(LARGEST_FRAME),
+        Error::ConnectionClosed
+        | Error::AlreadyClosed
+        | Error::Io(_)
+        | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
+            Read::Broken("it broke off without a close frame".to_owned())
+        }
+        Error::Utf8(_) => Read::Broken("a text frame holds bytes that are no UTF-8".to_owned()),
+        error => Read::Broken(error.to_string()),
+    }
+}
+
+/// Messages to the server.
+pub(super) struct MessageSink {
+    write: Mutex<SplitSink<Socket, Message>>,
+    closing: watch::Sender<bool>,
+    loss: Loss,
+}
+
+impl MessageSink {
+    fn new(write: SplitSink<Socket, Message>) -> Self {
+        Self {
+            write: Mutex::new(write),
+            closing: watch::Sender::new(false),
+            loss: Loss::new(),
+        }
+    }
+}
+
+impl FrameSink for MessageSink {
+    fn send(&self, frame: Vec<u8>) -> BoxFuture<'_, Result<(), SendError>> {
+        async move {
+            let text = String::from_utf8(frame)
+                .map_err(|error| SendError::Unwritable(error.to_string()))?;
+            let mut closing = self.closing.subscribe();
+            let sending = async { self.write.lock().await.send(Message::text(text)).await };
+            let sent = tokio::select! {
+                biased;
+                _ = closing.wait_for(|closing| *closing) => return Err(SendError::Closed),
+                sent = sending => sent,
+            };
+            match sent {
+                Ok(()) => {}
+                Err(Error::Capacity(error)) => {
+                    return Err(SendError::Unwritable(error.to_string()));
+                }
+                // What the other side said before it stopped says more; see `broken`.
+                Err(_) => self.loss.note(),
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn broken(&self, patience: Duration) -> BoxFuture<'_, ()> {
+        self.loss.passed(patience).boxed()
+    }
+
+    fn close(&self) {
+        self.closing.send_replace(true);
+    }
+
+    fn closed(&self) -> BoxFuture<'_, ()> {
+        async move {
+            self.closing.send_replace(true);
+            let goodbye = async { self.write.lock().await.close().await };
+            // It is closed in any case, by being dropped.
+            let _ = tokio::time::timeout(GOODBYE, goodbye).await;
+        }
+        .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests;

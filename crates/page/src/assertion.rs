@@ -1,0 +1,173 @@
+//! What a browser step can assert of a page.
+
+use cuecard_source::value::Json;
+
+/// An assertion; the element that it is about is that of its step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BrowserAssertion {
+    /// What must hold.
+    pub kind: AssertKind,
+    /// The text or number that is expected, for kinds that need one.
+    pub expected: Option<Json>,
+    /// Whether it must not hold.
+    pub negate: bool,
+    /// How texts are compared.
+    pub matching: TextMatch,
+    /// How counts are compared.
+    pub compare: Compare,
+    /// Whether capital letters count in texts.
+    pub case_sensitive: bool,
+}
+
+impl BrowserAssertion {
+    /// An assertion of this kind, not negated; texts of the page need only contain what is expected.
+    pub fn new(kind: AssertKind) -> Self {
+        Self {
+            kind,
+            expected: None,
+            negate: false,
+            matching: match kind {
+                AssertKind::Text => TextMatch::Contains,
+                _ => TextMatch::Equals,
+            },
+            compare: Compare::Equal,
+            case_sensitive: false,
+        }
+    }
+
+    /// Whether it says that its element is not to be seen.
+    pub fn asserts_absence(&self) -> bool {
+        match self.kind {
+            AssertKind::Hidden => !self.negate,
+            AssertKind::Visible => self.negate,
+            _ => false,
+        }
+    }
+
+    /// Whether its element need not be there when it is asked for: it is hidden or not, or is counted.
+    pub fn may_lack_element(&self) -> bool {
+        matches!(self.kind, AssertKind::Hidden | AssertKind::Count) || self.asserts_absence()
+    }
+}
+
+/// What must hold of the page or of an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is the word for it")]
+pub enum AssertKind {
+    Text,
+    Visible,
+    Hidden,
+    Enabled,
+    Disabled,
+    Checked,
+    Unchecked,
+    Focused,
+    Editable,
+    Value,
+    Url,
+    Title,
+    Count,
+}
+
+impl AssertKind {
+    /// Every kind with the word for it.
+    pub const ALL: &[(&'static str, Self)] = &[
+        ("text", Self::Text),
+        ("visible", Self::Visible),
+        ("hidden", Self::Hidden),
+        ("enabled", Self::Enabled),
+        ("disabled", Self::Disabled),
+        ("checked", Self::Checked),
+        ("unchecked", Self::Unchecked),
+        ("focused", Self::Focused),
+        ("editable", Self::Editable),
+        ("value", Self::Value),
+        ("url", Self::Url),
+        ("title", Self::Title),
+        ("count", Self::Count),
+    ];
+
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(_, kind)| *kind == self)
+            .map_or("text", |(word, _)| word)
+    }
+
+    /// Whether it is about one element, or several for a count.
+    pub fn needs_target(self) -> bool {
+        !matches!(self, Self::Text | Self::Url | Self::Title)
+    }
+
+    /// Whether exactly one element must be meant, if any is.
+    pub fn needs_one(self) -> bool {
+        self != Self::Count
+    }
+
+    /// Whether it needs something expected.
+    pub fn needs_expected(self) -> bool {
+        matches!(
+            self,
+            Self::Text | Self::Value | Self::Url | Self::Title | Self::Count
+        )
+    }
+}
+
+/// How a text is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TextMatch {
+    /// It is the expected text.
+    Equals,
+    /// It holds the expected text.
+    Contains,
+    /// The expected text is a regular expression that is found in it.
+    Regex,
+}
+
+impl TextMatch {
+    /// Every way with the word for it.
+    pub const ALL: &[(&'static str, Self)] = &[
+        ("equals", Self::Equals),
+        ("contains", Self::Contains),
+        ("regex", Self::Regex),
+    ];
+
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Equals => "equals",
+            Self::Contains => "contains",
+            Self::Regex => "regex",
+        }
+    }
+}
+
+/// How a count is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Compare {
+    /// So many.
+    Equal,
+    /// So many or more.
+    AtLeast,
+    /// So many or fewer.
+    AtMost,
+}
+
+impl Compare {
+    /// Every way with the sign for it.
+    pub const ALL: &[(&'static str, Self)] = &[
+        ("=", Self::Equal),
+        (">=", Self::AtLeast),
+        ("<=", Self::AtMost),
+    ];
+
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Equal => "=",
+            Self::AtLeast => ">=",
+            Self::AtMost => "<=",
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Whether an element is still the one that was meant.
+
+mod called;
+mod fingerprint;
+mod place;
+mod renamed;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+pub use fingerprint::Identification;
+pub use fingerprint::LONGEST_TEXT;
+pub use verdict::{Difference, Healing, Remembered, Scored, Verdict};

@@ -1,0 +1,172 @@
+//! Whether an element is still in the place in which one is remembered, or in another one like it.
+
+use super::fingerprint::{LONGEST_TEXT, NAMELESS};
+use crate::containers::Place;
+use crate::describe::is_frame;
+use crate::dom::{DomElement, NodeId};
+use crate::selector::Finder;
+use crate::words::fold_name;
+use crate::{Container, Fingerprint};
+use cuecard_source::value::cut;
+
+/// Places of which a page has several alike, or shows one at a time: what is in another one is another one's, whatever
+/// it is called. So are the hosts of shadow roots, whose tags have a hyphen.
+const KEEPING: &[&str] = &[
+    "row",
+    "listitem",
+    "treeitem",
+    "article",
+    "dialog",
+    "alertdialog",
+    "tabpanel",
+    "frame",
+];
+
+impl Finder<'_> {
+    /// Whether an element can be what was remembered although something about it changed. It must be in the same row,
+    /// dialog, panel, frame or component. What had twins is only where it was told apart from them. What had none may
+    /// be anywhere, unless the place in which it was is still there without it.
+    pub(super) fn is_in_its_place(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+        let Some(element) = self.state.element(id) else {
+            return false;
+        };
+        let path = self.path(id, &fingerprint.within);
+        if !keeping(&path).eq(keeping(&fingerprint.path)) {
+            return false;
+        }
+        let (now, then) = (named(&path), named(&fingerprint.path));
+        if fingerprint.of > 1 && fingerprint.within.is_empty() {
+            return now.map(fold_name) == then.map(fold_name);
+        }
+        let near = fold_name(&self.near(id, element, &fingerprint.within));
+        let is_left = then.is_some_and(|then| !has_entry(&path, then) && self.shows_place(then));
+        !is_left && !self.is_below_another_heading(&near, fingerprint)
+    }
+
+    /// The containers that tell an element from its twins, with the heading that its item stands below.
+    pub(super) fn below_heading(&self, mut within: Vec<Container>) -> Vec<Container> {
+        let place = self.place_within(&within).ok().flatten();
+        if let (Some(place), Some(first)) = (place, within.first_mut())
+            && first.kind.is_item()
+        {
+            first.below = self.heading_above(&place);
+        }
+        within
+    }
+
+    /// Whether an item stands below a heading, and what was remembered below another one that is still there.
+    pub(super) fn is_item_of_another_heading(
+        &self,
+        place: &Place,
+        fingerprint: &Fingerprint,
+    ) -> bool {
+        let below = fingerprint
+            .within
+            .first()
+            .and_then(|container| container.below.as_deref());
+        let (Some(then), Some(now)) = (below, self.heading_above(place)) else {
+            return false;
+        };
+        let then = fold_name(then);
+        then != fold_name(&now)
+            && self.state.elements().any(|(_, element)| {
+                element.is_visible && element.role == "heading" && fold_name(&element.name) == then
+            })
+    }
+
+    /// The heading over the list that an item is in: the nearest before it that stands beside the list, alone or in a bar
+    /// of its own, and in no other item.
+    fn heading_above(&self, place: &Place) -> Option<String> {
+        const MOST_IN_BAR: usize = 12;
+        let holds = |outer: &NodeId| {
+            let end = self.state.node(*outer).end;
+            (outer.0..end).contains(&place.start)
+        };
+        let is_over = |id: NodeId| {
+            let mut around = self.state.ancestors(id);
+            match around.next() {
+                Some(outer) if holds(&outer) => true,
+                Some(bar) => {
+                    let end = self.state.node(bar).end as usize;
+                    end - bar.index() <= MOST_IN_BAR
+                        && around.next().is_some_and(|outer| holds(&outer))
+                }
+                None => false,
+            }
+        };
+        let before = self
+            .state
+            .elements()
+            .take_while(|(id, _)| id.0 < place.start);
+        let headings: Vec<_> = before
+            .filter(|(id, element)| element.is_visible && element.role == "heading" && is_over(*id))
+            .collect();
+        let of_none_other = |id: NodeId| self.items_around(id).all(|(item, _)| holds(&item));
+        headings
+            .into_iter()
+            .rev()
+            .find(|(id, _)| of_none_other(*id))
+            .map(|(_, heading)| cut(&heading.name, LONGEST_TEXT).into_owned())
+            .filter(|name| !name.is_empty())
+    }
+
+    /// Whether a place of a path can be seen on the page.
+    fn shows_place(&self, entry: &str) -> bool {
+        let entry = fold_name(entry);
+        self.state.elements().any(|(id, element)| {
+            element.is_visible
+                && !NAMELESS.contains(&element.role.as_str())
+                && entry.starts_with(element.role.as_str())
+                && self
+                    .entry(id, element)
+                    .is_some_and(|found| fold_name(&found) == entry)
+        })
+    }
+
+    /// Whether an element stands below a heading, and what was remembered below another one that is still there.
+    fn is_below_another_heading(&self, near: &str, fingerprint: &Fingerprint) -> bool {
+        let then = fold_name(&fingerprint.near);
+        if near == then {
+            return false;
+        }
+        let is_heading = |text: &str| {
+            let mut elements = self.state.elements();
+            elements.any(|(_, element): (_, &DomElement)| {
+                element.is_visible && element.role == "heading" && fold_name(&element.name) == text
+            })
+        };
+        is_heading(&then) && is_heading(near)
+    }
+}
+
+/// Whether an element is in a part of the page; in every one if there is none.
+pub(super) fn is_in(place: Option<&Place>, id: NodeId) -> bool {
+    place.is_none_or(|place| place.contains(&id.0))
+}
+
+/// Whether what is in an element stays in it.
+pub(super) fn keeps_its_own(element: &DomElement) -> bool {
+    KEEPING.contains(&element.role.as_str()) || element.shadow_root || is_frame(&element.tag_name)
+}
+
+/// The entries of a path that keep what is in them, innermost first.
+fn keeping(path: &[String]) -> impl Iterator<Item = String> {
+    path.iter()
+        .filter(|entry| {
+            let word = entry.split(' ').next().unwrap_or_default();
+            KEEPING.contains(&word) || word.contains('-')
+        })
+        .map(|entry| fold_name(entry))
+}
+
+/// The innermost entry of a path that has a name.
+fn named(path: &[String]) -> Option<&str> {
+    path.iter()
+        .map(String::as_str)
+        .find(|entry| entry.contains('"'))
+}
+
+fn has_entry(path: &[String], wanted: &str) -> bool {
+    let wanted = fold_name(wanted);
+    path.iter().any(|entry| fold_name(entry) == wanted)
+}

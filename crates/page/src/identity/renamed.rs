@@ -1,0 +1,295 @@
+//! What became of a name: elements that have another one by now, and others that have the old one.
+
+use super::fingerprint::scope_words;
+use super::place::is_in;
+use super::verdict::{Remembered, is_kind};
+use crate::Fingerprint;
+use crate::containers::{Place, is_field};
+use crate::dom::{DomElement, NodeId};
+use crate::selector::{Finder, Pattern, Selector, looks_generated};
+use crate::words::{Likeness, SoughtName, fold, fold_name, tokens};
+use cuecard_source::value::cut;
+
+/// Roles of what is filled in or ticked.
+impl Finder<'_> {
+    /// Elements that may be what was remembered although `id` has its name: what shows that name too, in another way,
+    /// beside it; what has a new name in its old place, if `id` is elsewhere, or this one has its id; and what went into a
+    /// frame, or stands elsewhere in its container, if `id` is not all that was remembered.
+    pub(super) fn rivals(
+        &self,
+        id: NodeId,
+        remembered: Remembered<'_>,
+        place: Option<&Place>,
+        is_same: bool,
+    ) -> Vec<NodeId> {
+        let fingerprint = remembered.fingerprint;
+        if fold(fingerprint.called()).is_empty() {
+            return Vec::new();
+        }
+        let has_ids = |id: NodeId, element: &DomElement| {
+            self.has_test_id_of(id, remembered) || has_plain_id(element, remembered)
+        };
+        let element = self.state.element(id);
+        let is_marked = element.is_some_and(|element| has_ids(id, element));
+        // What is in a component by now may be a copy.
+        let is_in_other_scope =
+            element.is_some_and(|element| scope_words(element) != fingerprint.scope);
+        let has_moved = self.has_moved(id, fingerprint);
+        let was_alone = fingerprint.of == 1 || !fingerprint.within.is_empty();
+        let is_made_otherwise =
+            element.is_some_and(|element| was_made_otherwise(element, remembered));
+        let has_one_left =
+            is_made_otherwise && self.newcomers_and_leavers(fingerprint, place).1 > 0;
+        let text = self.label_on(id);
+        let is_rival = |other: NodeId, element: &DomElement| {
+            let is_new = self.is_newcomer(other, element, fingerprint);
+            let shows_it = self.shows_its_name(other, fingerprint);
+            // Signs and counts come to a name and go: which of two is the old one, they don't say.
+            let is_called_so = was_alone
+                && (self.has_name(other, element, fingerprint)
+                    || (is_new && (shows_it || self.has_badge(other, fingerprint))));
+            // The name may have gone to what was called otherwise, and a new one to what stands where it stood.
+            let took_its_place = has_one_left && self.stands_where_it_was(other, remembered);
+            // An icon that is called otherwise by now, beside another one of its name, or one in a component.
+            let parent = |id| self.state.ancestors(id).next();
+            let may_be_copy = place.is_some() || is_in_other_scope || parent(other) == parent(id);
+            let shows_the_same = may_be_copy
+                && text.as_deref().is_some_and(|text| !text.is_empty())
+                && self.label_on(other) == text;
+            // What had a name and has none by now lost it to what was put beside it.
+            let lost_its_name = element.name.is_empty()
+                && self.name_or_text(other, element).is_empty()
+                && !self.stands_where_it_was(id, remembered);
+            let is_renamed = is_new
+                && (has_moved
+                    || lost_its_name
+                    || shows_it
+                    || took_its_place
+                    || shows_the_same
+                    || has_ids(other, element));
+            match is_marked {
+                // Nothing tells which of two has the ids of the other by now.
+                true => has_ids(other, element),
+                false => {
+                    is_called_so || is_renamed || (is_in_other_scope && has_ids(other, element))
+                }
+            }
+        };
+        let in_its_place = self
+            .in_its_path(fingerprint)
+            .filter(|(other, _)| *other != id && is_in(place, *other))
+            .filter(|(other, element)| is_rival(*other, element));
+        // What went elsewhere may have gone into a frame too.
+        let had_no_twin = fingerprint.of == 1 && fingerprint.within.is_empty();
+        let in_frames = self.state.elements().filter(|&(other, element)| {
+            // A copy has the ids of what it was made from.
+            let may_be_it = match is_marked {
+                true => had_no_twin && has_ids(other, element),
+                false => has_moved || !is_same,
+            };
+            may_be_it && self.is_twin(other, element, fingerprint) && !is_kind(element, fingerprint)
+        });
+        // Where it was told apart from its twins it was alone: of two there by now, this one may have come; so may what
+        // is elsewhere, in a component or in other tags by now, if there was none beside it.
+        let may_have_come = is_in_other_scope || has_moved || is_made_otherwise;
+        let was_one = place.is_some() || (fingerprint.of == 1 && may_have_come);
+        let twins = match was_one && (!is_same || has_moved) {
+            true => self.twins(fingerprint),
+            false => Vec::new(),
+        };
+        let beside = twins.into_iter().filter(|&other| {
+            let has_ids = |element| has_ids(other, element);
+            other != id
+                && is_in(place, other)
+                && (!is_marked || self.state.element(other).is_some_and(has_ids))
+        });
+        in_its_place
+            .chain(in_frames)
+            .map(|(other, _)| other)
+            .chain(beside)
+            .collect()
+    }
+
+    /// The elements that are where it was and carry its test id or plain id, show its old name, or have a badge beside it,
+    /// but another name that nothing there had. None if its name, or most of it, is still on the page, if more came to its
+    /// place than went, or if others there were renamed too and it is no longer where it stood: then its id may have been
+    /// given to something else.
+    pub(super) fn renamed(
+        &self,
+        remembered: Remembered<'_>,
+        place: Option<&Place>,
+    ) -> Vec<(NodeId, String)> {
+        let fingerprint = remembered.fingerprint;
+        let role = fingerprint.role.as_str();
+        let words = tokens(fingerprint.called());
+        let has_its_words = |name: &str| {
+            let found = tokens(name);
+            let n_common = words.iter().filter(|word| found.contains(word)).count();
+            n_common * 2 > words.len()
+        };
+        // Of a field, more words say which one it is: the name of a partner is another name.
+        let is_narrower = |name: &str| {
+            let found = tokens(name);
+            (is_field(role) || matches!(role, "checkbox" | "radio" | "switch"))
+                && found.len() > words.len()
+                && words.iter().all(|word| found.contains(word))
+        };
+        let carriers: Vec<(NodeId, &DomElement)> = self
+            .in_its_path(fingerprint)
+            .filter(|(id, element)| {
+                is_in(place, *id) && self.is_newcomer(*id, element, fingerprint)
+            })
+            .filter(|(id, element)| {
+                self.has_test_id_of(*id, remembered)
+                    || (has_plain_id(element, remembered) && !is_narrower(&self.name_or_text(*id, element)))
+                    // Several show one text: the one that was meant stands near what it stood near.
+                    || (self.shows_its_name(*id, fingerprint)
+                        && self.is_near_what_it_was(*id, fingerprint))
+                    || self.has_badge(*id, fingerprint)
+            })
+            .collect();
+        if carriers.is_empty() {
+            return Vec::new();
+        }
+        // A badge comes to one of several rows: the others keep their names.
+        let are_badges = carriers
+            .iter()
+            .all(|(id, _)| self.has_badge(*id, fingerprint));
+        let are_shown = carriers
+            .iter()
+            .all(|(id, _)| self.shows_its_name(*id, fingerprint));
+        let others = || {
+            self.state.elements().filter(|(id, element)| {
+                element.is_visible
+                    && is_kind(element, fingerprint)
+                    && carriers.iter().all(|(carrier, _)| carrier != id)
+            })
+        };
+        // Its twins elsewhere keep the name: those in other items; in other parts, if there are no more than there were.
+        let is_in_item = fingerprint
+            .within
+            .first()
+            .is_some_and(|container| container.kind.is_item());
+        let n_twins = others()
+            .filter(|(id, element)| self.has_name(*id, element, fingerprint) && !is_in(place, *id))
+            .filter(|(id, _)| !is_in_item || self.item_around(*id).is_none())
+            .count();
+        let n_known = if is_in_item { 1 } else { fingerprint.of.max(1) };
+        let has_twins_elsewhere = (are_badges || are_shown) && n_twins < n_known;
+        let is_named_elsewhere = others().any(|(id, element)| {
+            (self.has_name(id, element, fingerprint)
+                || has_its_words(&self.name_or_text(id, element)))
+                && (is_in(place, id) || !has_twins_elsewhere)
+        });
+        let (came, went) = self.newcomers_and_leavers(fingerprint, place);
+        let is_one_of_several = came > carriers.len()
+            && carriers
+                .iter()
+                .any(|(id, _)| !self.stands_where_it_was(*id, remembered));
+        if is_named_elsewhere || came > went || is_one_of_several {
+            return Vec::new();
+        }
+        let told = |(id, element): &(NodeId, &DomElement)| {
+            let by = match (self.has_test_id_of(*id, remembered), self.test_id(element)) {
+                (true, Some(test_id)) => format!("the test id `{test_id}`"),
+                _ if self.shows_its_name(*id, fingerprint) => "the same text".to_owned(),
+                _ if self.has_badge(*id, fingerprint) => "a count beside its name".to_owned(),
+                _ => format!("the id `{}`", element.attribute("id").unwrap_or_default()),
+            };
+            let now = self.name_or_text(*id, element);
+            let (old, new) = (cut(fingerprint.called(), 60), cut(&now, 60));
+            let reason = format!("it has {by}, and is now called \"{new}\", not \"{old}\"");
+            (*id, reason)
+        };
+        carriers.iter().map(told).collect()
+    }
+
+    fn stands_where_it_was(&self, id: NodeId, remembered: Remembered<'_>) -> bool {
+        let xpath = remembered.selectors.last();
+        xpath.is_some_and(|xpath| self.one(xpath) == Some(id))
+    }
+
+    /// Whether the text that people read on an element is the name that was remembered.
+    fn shows_its_name(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+        let name = fold_name(fingerprint.called());
+        !name.is_empty() && fold_name(&self.state.visible_text(id)) == name && !self.holds_frame(id)
+    }
+
+    /// Whether an element has the name that was remembered and a number in an element of its own behind it.
+    fn has_badge(&self, id: NodeId, fingerprint: &Fingerprint) -> bool {
+        let name = self
+            .state
+            .element(id)
+            .map(|element| fold_name(&self.name_or_text(id, element)));
+        let old = fold_name(fingerprint.called());
+        let number = name
+            .as_deref()
+            .and_then(|name| name.strip_prefix(old.as_str()))
+            .map(str::trim)
+            .unwrap_or_default();
+        let is_number =
+            |text: &str| !text.is_empty() && text.chars().all(|sign| sign.is_ascii_digit());
+        !old.ends_with(|sign: char| sign.is_ascii_digit())
+            && is_number(number)
+            && self
+                .state
+                .descendants(id)
+                .any(|(inner, _)| self.state.visible_text(inner).trim() == number)
+    }
+
+    /// How many names came to the place in which it was, and how many went from there, itself included.
+    fn newcomers_and_leavers(
+        &self,
+        fingerprint: &Fingerprint,
+        place: Option<&Place>,
+    ) -> (usize, usize) {
+        let mut left: Vec<String> = known_names(fingerprint).map(fold_name).collect();
+        let mut newcomers = 0_usize;
+        let inside = self
+            .in_its_path(fingerprint)
+            .filter(|(id, _)| is_in(place, *id));
+        for (id, element) in inside {
+            let name = fold_name(&self.name_or_text(id, element));
+            match left.iter().position(|known| *known == name) {
+                Some(at) => {
+                    left.swap_remove(at);
+                }
+                None => newcomers += 1,
+            }
+        }
+        (newcomers, left.len())
+    }
+
+    /// Whether nothing of its role was called so in the place where it was.
+    fn is_newcomer(&self, id: NodeId, element: &DomElement, fingerprint: &Fingerprint) -> bool {
+        let sought = SoughtName::new(&self.name_or_text(id, element));
+        !known_names(fingerprint).any(|name| sought.fits(name, Likeness::Folded))
+    }
+}
+
+/// What it and the elements of its role where it was were called.
+fn known_names(fingerprint: &Fingerprint) -> impl Iterator<Item = &str> {
+    let likes = fingerprint.likes.iter().map(String::as_str);
+    likes.chain([fingerprint.called()])
+}
+
+/// Whether the elements around one are other ones than around what was remembered, wherever among their like they stand.
+fn was_made_otherwise(element: &DomElement, remembered: Remembered<'_>) -> bool {
+    let tags = |xpath: &str| -> Vec<String> {
+        let steps = xpath.split('/');
+        steps
+            .map(|step| step.split('[').next().unwrap_or_default().to_owned())
+            .collect()
+    };
+    let xpath = remembered.selectors.last();
+    let pattern = xpath.map(|selector| &selector.pattern);
+    matches!(pattern, Some(Pattern::XPath(xpath)) if tags(xpath) != tags(&element.xpath))
+}
+
+/// Whether an element has an id that was remembered, and that a person gave.
+pub(super) fn has_plain_id(element: &DomElement, remembered: Remembered<'_>) -> bool {
+    element.attribute("id").is_some_and(|id| {
+        let plain_ids = remembered.selectors.iter().filter_map(Selector::plain_id);
+        !looks_generated(id) && plain_ids.into_iter().any(|plain| plain == id)
+    })
+}

@@ -1,0 +1,282 @@
+//! What the adversary of replays found.
+
+use super::*;
+
+#[test]
+fn what_shows_its_name_elsewhere_is_another_one() {
+    let before = "div class=row\n  span | Google\n  button \"Cut\"\ndiv class=row\n  span | Spotify\n  button \"Join\"";
+    let after =
+        "div class=row\n  span | Google\ndiv class=row\n  span | Spotify\n  button \"Quux\" | Cut";
+    assert_eq!(word(before, "Cut", after), "gone");
+}
+
+#[test]
+fn a_row_that_lost_what_is_acted_on_is_still_the_row() {
+    let row = |name: &str, button: &str| format!("  div class=row\n    span | {name}\n{button}");
+    let before = format!(
+        "section class=sec\n  h2 \"Accounts\"\n{}\n{}\n{}\nsection class=sec\n  h2 \"Danger\"\n  button \"Delete\"",
+        row("Google", "    button \"Disconnect\""),
+        row("Spotify", "    button \"Disconnect\""),
+        row("Slack", "    button \"Connect\"")
+    );
+    let after = before.replacen(
+        "    span | Google\n    button \"Disconnect\"",
+        "    span | Google",
+        1,
+    );
+    assert_eq!(word(&before, "Disconnect", &after), "gone");
+}
+
+#[test]
+fn a_copy_in_a_component_is_not_healed_into_while_the_element_went_to_another_part() {
+    let before = "button \"Lend\"\ndialog \"Lend a book\"\n  p | Book\n  button \"Lend\"";
+    let after = "button \"Lend\"\ndialog \"Lend a book\"\n  p | Book\n  x-part\n    #shadow\n      button \"Lend\"\n  section \"Quick access\"\n    button \"Lend\"";
+    let (verdict, _) = between(before, "Lend", 1, after);
+    assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
+}
+
+#[test]
+fn a_copy_elsewhere_is_not_taken_for_what_has_a_sign_beside_its_name_by_now() {
+    let row = "table\n    tr\n      td\n        a \"Carla Diaz\"";
+    let before = &format!("main\n  {row}");
+    let copy = &format!("section \"Recent\"\n  {row}");
+    for sign in [" \u{2605}", ":", " *", " (2)"] {
+        let of_it = before.replace("Diaz", &format!("Diaz{sign}"));
+        for after in [format!("{of_it}\n{copy}"), format!("{copy}\n{of_it}")] {
+            let (verdict, _) = between(before, "Carla Diaz", 0, &after);
+            assert_eq!(verdict.word(), "ambiguous", "{after}: {verdict:?}");
+        }
+    }
+}
+
+#[test]
+fn a_twin_beside_an_icon_that_is_called_otherwise_is_not_taken_for_it() {
+    let before = "h1 \"July\"\ndiv\n  button \"Next month\" | \u{203a}";
+    let after =
+        "h1 \"July\"\ndiv\n  button \"Onwards\" | \u{203a}\n  button \"Next month\" | \u{203a}";
+    let (verdict, _) = between(before, "Next month", 0, after);
+    assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
+    let after = "h1 \"July\"\ndiv\n  button \"Onwards\" | \u{203a}\nx-part\n  #shadow\n    button \"Next month\" | \u{203a}";
+    let (verdict, _) = between(before, "Next month", 0, after);
+    assert_eq!(verdict.word(), "ambiguous", "in a component: {verdict:?}");
+    // One of another row says nothing of it.
+    let row = |name: &str| format!("\ndiv\n  button \"Edit {name}\" | \u{270e}");
+    let before = format!("h1 \"July\"{}{}", row("Ada"), row("Bob"));
+    let after = format!("h1 \"July\"{}{}{}", row("Zoe"), row("Ada"), row("Bob"));
+    let (verdict, _) = between(&before, "Edit Ada", 0, &after);
+    assert_eq!(verdict.word(), "same", "{verdict:?}");
+}
+
+#[test]
+fn a_copy_of_a_row_is_not_taken_for_the_one_whose_name_got_a_sign() {
+    let row = |name: &str, number: &str| format!("\n  tr\n    td \"{name}\"\n    td \"{number}\"");
+    let before = format!("table{}{}", row("Milk", "2"), row("Bread", "1"));
+    for sign in ["\u{2605}", "\u{2192}", "+", "\u{2026}"] {
+        let after = format!(
+            "table{}{}{}",
+            row(&format!("Milk {sign}"), "2"),
+            row("Milk", "7"),
+            row("Bread", "1")
+        );
+        let (verdict, _) = between(&before, "Milk", 0, &after);
+        assert_eq!(verdict.word(), "ambiguous", "{sign}: {verdict:?}");
+    }
+}
+
+#[test]
+fn of_two_elements_with_one_id_none_is_healed_into() {
+    let before = "h1 \"Board\"\nbutton \"☆\" id=star\nbutton \"Invite\"";
+    let after = "h1 \"Board\"\nx-part\n  #shadow\n    button \"☆\" id=star\nbutton \"Invite\" id=star\nbutton \"☆\"";
+    let (verdict, _) = between(before, "☆", 0, after);
+    assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
+}
+
+#[test]
+fn a_copy_is_not_healed_into_while_its_id_is_on_what_took_a_neighbours_name() {
+    let before = "h1 \"Board\"\nbutton \"Star\" id=star\nbutton \"Invite\"";
+    let after = "h1 \"Board\"\nx-part\n  #shadow\n    button \"Star\"\nbutton \"Invite\" id=star\nbutton \"Star\"";
+    let (verdict, _) = between(before, "Star", 0, after);
+    assert_eq!(verdict.word(), "ambiguous", "{verdict:?}");
+}
+
+#[test]
+fn what_a_card_stood_in_is_not_taken_for_it() {
+    let card = |class: &str, title: &str| {
+        format!("    div class={class}\n      p | {title}\n      button \"Open\"\n")
+    };
+    let column = |name: &str, cards: &str| format!("  div class=col\n    h2 \"{name}\"\n{cards}");
+    let board = |class: &str| {
+        let doing = [card("k", "Prices"), card(class, "Login")].concat();
+        format!(
+            "main\n{}{}",
+            column("Doing", &doing),
+            column("Done", &card("k", "Server"))
+        )
+    };
+    let state = page(&board("k"));
+    let finder = Finder::new(&state, "data-testid");
+    let Understanding::Understood(intent) =
+        understand("verify 'Open' is visible in the 'Login' card")
+    else {
+        panic!("it is understood");
+    };
+    let Translation::Step { target, .. } = finder.resolve(&intent) else {
+        panic!("it is there");
+    };
+    let known = finder.identify(target.expect("a card"), intent.phrase.as_ref());
+    let known = known.expect("a card");
+    let memory = Memory {
+        selectors: known.selectors,
+        fingerprint: known.fingerprint,
+    };
+    assert!(memory.fingerprint.is_container);
+    assert_eq!(verdict(&state, &memory).word(), "same");
+    assert_eq!(verdict(&page(&board("t")), &memory).word(), "gone");
+}
+
+#[test]
+fn a_test_id_that_counts_the_rows_follows_its_row() {
+    let row = |name: &str, n: usize| {
+        format!("  tr\n    td | {name}\n    td\n      button \"Delete\" data-testid=delete-{n}\n")
+    };
+    let before = ["table\n", &row("Tea", 1), &row("Milk", 2)].concat();
+    let after = ["table\n", &row("Salt", 1), &row("Tea", 2), &row("Milk", 3)].concat();
+    let (verdict, state) = between(&before, "Delete", 1, &after);
+    assert_eq!(verdict.word(), "healed", "{verdict:?}");
+    assert_eq!(verdict.target(), Some(id_of(&state, "Delete", 2)));
+    // Its row is gone: what has its id is another one's.
+    let gone = ["table\n", &row("Salt", 1), &row("Tea", 2)].concat();
+    assert_eq!(between(&before, "Delete", 1, &gone).0.word(), "gone");
+}
+
+#[test]
+fn a_copy_in_a_component_is_not_healed_into_while_the_element_went_to_a_section() {
+    let before = "section \"Account\"\n  p | Welcome\n  button \"Settings\"";
+    let after = "section \"Account\"\n  p | Welcome\n  x-part\n    #shadow\n      button \"Settings\"\nsection \"Recent\"\n  p | Old\n  button \"Settings\"";
+    let (verdict, _) = between(before, "Settings", 0, after);
+    assert!(verdict.target().is_none(), "{verdict:?}");
+}
+
+#[test]
+fn what_stands_where_it_stood_under_a_new_name_makes_its_old_name_elsewhere_doubtful() {
+    let item = |name: &str| format!("  li\n    label\n      input \"{name}\" type=checkbox\n");
+    let page_of = |names: &[&str], last: &str| {
+        let items: String = names.iter().map(|name| item(name)).collect();
+        format!("ul\n{items}form\n  label\n    input \"{last}\" type=checkbox")
+    };
+    let before = page_of(&["Salt", "Lemons", "Garlic"], "Email me");
+    let after = page_of(&["Salt", "Limes", "Garlic"], "Lemons");
+    let (found, _) = between(&before, "Lemons", 0, &after);
+    assert_eq!(found.word(), "ambiguous", "{found:?}");
+    // Another one before it in its list, while one goes, is no such thing.
+    let after = page_of(&["Salt", "Limes", "Lemons"], "Email me");
+    let (found, state) = between(&before, "Lemons", 0, &after);
+    assert_eq!(found, Verdict::Same(id_of(&state, "Lemons", 0)));
+}
+
+#[test]
+fn of_two_that_have_its_id_none_is_it_whatever_they_are_called() {
+    let before = "input \"Card\" id=card\ninput \"Name\"";
+    let after = "input \"Name\" id=card\ninput \"Card\" id=card\ninput \"Card\"";
+    let (found, _) = between(before, "Card", 0, after);
+    assert_eq!(found.word(), "ambiguous", "{found:?}");
+}
+
+#[test]
+fn an_icon_called_otherwise_beside_another_one_of_its_name_makes_that_doubtful() {
+    let row = |name: &str, buttons: &str| format!("  tr\n    td | {name}\n    td\n{buttons}");
+    let button = |name: &str| format!("      button \"{name}\" | ⟳\n");
+    let table = |of_ann: &str| {
+        format!(
+            "table\n{}{}",
+            row("Ann", of_ann),
+            row("Bob", &button("Reset"))
+        )
+    };
+    let before = table(&button("Reset"));
+    let twins = table(&[button("Quux"), button("Reset")].concat());
+    let (found, _) = between(&before, "Reset", 0, &twins);
+    assert_eq!(found.word(), "ambiguous", "{found:?}");
+    // What shows something else is only new.
+    let new = table(&["      button \"Quux\" | ✎\n".to_owned(), button("Reset")].concat());
+    let (found, state) = between(&before, "Reset", 0, &new);
+    assert_eq!(found, Verdict::Same(id_of(&state, "Reset", 0)));
+}
+
+#[test]
+fn an_item_of_one_list_is_not_taken_from_another_while_the_list_is_still_there() {
+    let hook = |name: &str| {
+        format!("  div class=hook\n    h4 \"{name}\"\n    p\n      button \"Delete\"\n")
+    };
+    let section = |title: &str, names: &[&str]| {
+        let hooks: String = names.iter().map(|name| hook(name)).collect();
+        format!("section class=hooks\n  h2 \"{title}\"\n{hooks}")
+    };
+    let before = section("Webhooks", &["Slack", "Billing"]);
+    let both = [
+        section("Webhooks", &["Slack", "Other"]),
+        section("Suggestions", &["Slack again", "Billing"]),
+    ];
+    let (found, _) = between(&before, "Delete", 1, &both.concat());
+    assert_eq!(found.word(), "gone", "{found:?}");
+    // Under a new title it is the same list.
+    let renamed = section("Hooks", &["Slack", "Billing"]);
+    let (found, state) = between(&before, "Delete", 1, &renamed);
+    assert_eq!(
+        found.target(),
+        Some(id_of(&state, "Delete", 1)),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_field_without_a_name_is_known_by_the_text_before_it() {
+    let fields =
+        |one: &str, other: &str| format!("p\n  span | {one}\n  select\n  span | {other}\n  select");
+    let before = &fields("Country", "City");
+    let state = page(before);
+    let selects: Vec<NodeId> = state
+        .elements()
+        .filter(|(_, element)| element.role == "combobox")
+        .map(|(id, _)| id)
+        .collect();
+    for (nth, lines, is_known) in [
+        // Alone, and beside others that another text stands before.
+        (0, "p\n  span | Country\n  select", true),
+        (1, before, true),
+        (1, "p\n  span | City\n  select", true),
+        (1, &fields("City", "Country"), true),
+        // Its text stands before two or nowhere.
+        (1, &fields("City", "City"), false),
+        (0, &fields("Region", "City"), false),
+        (0, "p\n  span | Country\n  select\n  select", false),
+    ] {
+        let memory = remember(&state, selects[nth]);
+        assert!(memory.fingerprint.by_position.is_empty());
+        let verdict = verdict(&page(lines), &memory);
+        assert_eq!(verdict.target().is_some(), is_known, "{lines}: {verdict:?}");
+    }
+}
+
+#[test]
+fn what_stands_around_a_frame_is_not_taken_for_what_went_into_it() {
+    let before = "table\n  tr\n    td | Standup\n    td\n      div class=event | Dentist";
+    let old = page(before);
+    let mut elements = old.elements();
+    let is_event = |element: &crate::dom::DomElement| element.attribute("class") == Some("event");
+    let (event, _) = elements
+        .find(|(_, element)| is_event(element))
+        .expect("one");
+    let memory = remember(&old, event);
+    let after = "table\n  tr\n    td | Standup\n    td\n      div\n        iframe\n          #frame x\n            div class=event | Dentist";
+    let verdict = verdict(&page(after), &memory);
+    assert_eq!(verdict.target(), None, "{verdict:?}");
+}
+
+#[test]
+fn what_only_its_position_tells_is_in_no_other_dialog() {
+    let before = "p | Germany?\nlabel | Yes\n  input \"Yes\" type=radio\np | Car?\nlabel | Yes\n  input \"Yes\" type=radio";
+    let after = "p | Germany?\nlabel | Yes\n  input \"Yes\" type=radio\ndialog \"More\"\n  label | Yes\n    input \"Yes\" type=radio";
+    let (verdict, _) = between(before, "Yes", 1, after);
+    assert_eq!(verdict.target(), None, "{verdict:?}");
+}

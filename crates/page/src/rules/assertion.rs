@@ -1,0 +1,722 @@
+//! What a sentence says must hold: `'Saved' is visible`, `the URL contains '/home'`, `there are 3 'Delete' buttons`.
+
+use super::phrase::{
+    CONTAINER_WORDS, Phrase, RoleWord, Within, Words, item, span, take_place, without_ignored,
+};
+use super::sentence::{Token, TokenKind, after, is_address, plain_text};
+use super::verbs::take_value;
+use crate::{AssertKind, BrowserAssertion, Compare, ContainerKind, TextMatch};
+use cuecard_source::value::{Json, as_text};
+
+/// What can be said of an element, and whether it is the opposite.
+pub(super) const STATES: &[(&str, AssertKind, bool)] = &[
+    ("visible", AssertKind::Visible, false),
+    ("shown", AssertKind::Visible, false),
+    ("displayed", AssertKind::Visible, false),
+    ("present", AssertKind::Visible, false),
+    ("there", AssertKind::Visible, false),
+    ("seen", AssertKind::Visible, false),
+    ("appear", AssertKind::Visible, false),
+    ("appears", AssertKind::Visible, false),
+    ("appeared", AssertKind::Visible, false),
+    ("exist", AssertKind::Visible, false),
+    ("exists", AssertKind::Visible, false),
+    ("hidden", AssertKind::Visible, true),
+    ("gone", AssertKind::Visible, true),
+    ("absent", AssertKind::Visible, true),
+    ("invisible", AssertKind::Visible, true),
+    ("disappear", AssertKind::Visible, true),
+    ("disappears", AssertKind::Visible, true),
+    ("disappeared", AssertKind::Visible, true),
+    ("enabled", AssertKind::Enabled, false),
+    ("clickable", AssertKind::Enabled, false),
+    ("disabled", AssertKind::Disabled, false),
+    ("greyed out", AssertKind::Disabled, false),
+    ("grayed out", AssertKind::Disabled, false),
+    ("checked", AssertKind::Checked, false),
+    ("ticked", AssertKind::Checked, false),
+    ("selected", AssertKind::Checked, false),
+    ("chosen", AssertKind::Checked, false),
+    ("active", AssertKind::Checked, false),
+    ("on", AssertKind::Checked, false),
+    ("turned on", AssertKind::Checked, false),
+    ("switched on", AssertKind::Checked, false),
+    ("unchecked", AssertKind::Unchecked, false),
+    ("unticked", AssertKind::Unchecked, false),
+    ("off", AssertKind::Unchecked, false),
+    ("turned off", AssertKind::Unchecked, false),
+    ("switched off", AssertKind::Unchecked, false),
+    ("focused", AssertKind::Focused, false),
+    ("editable", AssertKind::Editable, false),
+    ("readonly", AssertKind::Editable, true),
+    ("read-only", AssertKind::Editable, true),
+    ("empty", AssertKind::Value, false),
+    ("blank", AssertKind::Value, false),
+];
+
+/// What is said before a text, how the text is compared, and whether it is what a field holds.
+const SAYINGS: &[(&str, TextMatch, Says)] = &[
+    ("", TextMatch::Equals, Says::Either),
+    ("equal", TextMatch::Equals, Says::Either),
+    ("equals", TextMatch::Equals, Says::Either),
+    ("equal to", TextMatch::Equals, Says::Either),
+    ("read", TextMatch::Equals, Says::Either),
+    ("reads", TextMatch::Equals, Says::Either),
+    ("set to", TextMatch::Equals, Says::Value),
+    ("has value", TextMatch::Equals, Says::Value),
+    ("have value", TextMatch::Equals, Says::Value),
+    ("has text", TextMatch::Equals, Says::Text),
+    ("have text", TextMatch::Equals, Says::Text),
+    ("contain", TextMatch::Contains, Says::Either),
+    ("contains", TextMatch::Contains, Says::Either),
+    ("contain text", TextMatch::Contains, Says::Text),
+    ("contains text", TextMatch::Contains, Says::Text),
+    ("contain word", TextMatch::Contains, Says::Text),
+    ("contains word", TextMatch::Contains, Says::Text),
+    ("contain words", TextMatch::Contains, Says::Text),
+    ("contains words", TextMatch::Contains, Says::Text),
+    ("include", TextMatch::Contains, Says::Either),
+    ("includes", TextMatch::Contains, Says::Either),
+    ("show", TextMatch::Contains, Says::Shown),
+    ("shows", TextMatch::Contains, Says::Shown),
+    ("display", TextMatch::Contains, Says::Shown),
+    ("displays", TextMatch::Contains, Says::Shown),
+    ("say", TextMatch::Contains, Says::Shown),
+    ("says", TextMatch::Contains, Says::Shown),
+    ("has", TextMatch::Contains, Says::Shown),
+    ("have", TextMatch::Contains, Says::Shown),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Says {
+    /// Of a field its value, of anything else its text.
+    Either,
+    /// As `Either`, but of a field all of its value.
+    Shown,
+    Value,
+    Text,
+}
+
+/// Words with which what is said of something can begin.
+pub(super) const JOINTS: &[&str] = &[
+    "is",
+    "are",
+    "should",
+    "must",
+    "does",
+    "do",
+    "can",
+    "has",
+    "have",
+    "becomes",
+    "to",
+    "no",
+    "appears",
+    "exists",
+    "disappears",
+    "equals",
+    "reads",
+    "contains",
+    "includes",
+    "shows",
+    "displays",
+    "says",
+];
+
+/// Whether words may be meant to say that something holds.
+pub(super) fn is_like_claim(tokens: &[Token]) -> bool {
+    tokens.iter().skip(1).any(|token| token.is_any(JOINTS))
+}
+
+/// Words in what is said that say nothing.
+const AUXILIARIES: &[&str] = &[
+    "is",
+    "are",
+    "be",
+    "been",
+    "should",
+    "must",
+    "does",
+    "do",
+    "can",
+    "becomes",
+    "become",
+    "to",
+    "the",
+    "a",
+    "still",
+    "now",
+    "currently",
+    "already",
+];
+
+const NEGATIONS: &[(&str, &str)] = &[
+    ("isn't", "is not"),
+    ("aren't", "are not"),
+    ("doesn't", "does not"),
+    ("don't", "do not"),
+    ("shouldn't", "should not"),
+    ("mustn't", "must not"),
+    ("can't", "can not"),
+    ("cannot", "can not"),
+];
+
+/// What words in quotes are that stand on the page.
+const TEXT_WORDS: &[&str] = &[
+    "error message",
+    "success message",
+    "text",
+    "message",
+    "words",
+    "error",
+    "warning",
+    "notification",
+    "label",
+];
+
+pub(super) const NUMBERS: &[&str] = &[
+    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+];
+
+type Claim = (BrowserAssertion, Option<Words>);
+
+/// Whether words say something that holds or not.
+pub(super) fn is_claim(tokens: &[Token]) -> bool {
+    tokens.len() > 1 && claim(tokens).is_ok()
+}
+
+/// What must hold, and of which element.
+///
+/// # Errors
+/// With the reason if the words say nothing that can hold.
+pub(super) fn claim(tokens: &[Token]) -> Result<Claim, String> {
+    let tokens = &expanded(tokens);
+    if let Some(claim) = place_of_user(tokens) {
+        return Ok(claim);
+    }
+    if let Some((rest, negate)) = take_see(tokens) {
+        return match is_claim(rest) {
+            true if !negate => claim(after(rest, "that").unwrap_or(rest)),
+            _ => visible(after(rest, "that").unwrap_or(rest), negate),
+        };
+    }
+    if let [there, is, rest @ ..] = tokens.as_slice()
+        && there.is("there")
+        && is.is_any(&["is", "are", "should", "must"])
+    {
+        return there_is(is, rest);
+    }
+    if let Some(claim) = counted(tokens) {
+        return claim;
+    }
+    let mut problem = None;
+    // A bare name may have such a word in it.
+    for at in 1..tokens.len() {
+        if !tokens[at].is_any(JOINTS) {
+            continue;
+        }
+        let subject = without_ignored(&tokens[..at]);
+        if subject.is_empty() || (subject.len() == 1 && subject[0].is_any(&["the", "that"])) {
+            continue;
+        }
+        // `the row that is open` says which one, and nothing of it.
+        if subject
+            .last()
+            .is_some_and(|last| last.is_any(&["that", "which", "who"]))
+        {
+            continue;
+        }
+        match said(&tokens[..at], &tokens[at..]) {
+            Ok(claim) => return Ok(claim),
+            Err(reason) => problem = problem.or(Some(reason)),
+        }
+    }
+    Err(problem.unwrap_or_else(|| "it does not say what must hold: … is visible".to_owned()))
+}
+
+/// Words with their short forms written out: `isn't` is `is not`.
+pub(super) fn expanded(tokens: &[Token]) -> Vec<Token> {
+    let mut all = Vec::new();
+    for token in tokens {
+        let word = token
+            .word()
+            .map(|word| word.to_lowercase().replace('’', "'"));
+        let long = NEGATIONS
+            .iter()
+            .find(|(short, _)| Some(*short) == word.as_deref());
+        match long {
+            None => all.push(token.clone()),
+            Some((_, long)) => all.extend(long.split(' ').map(|word| Token {
+                kind: TokenKind::Word(word.to_owned()),
+                ..token.clone()
+            })),
+        }
+    }
+    all
+}
+
+/// `we are on /cart`
+fn place_of_user(tokens: &[Token]) -> Option<Claim> {
+    let rest = match tokens {
+        [the, user, rest @ ..] if the.is("the") && user.is("user") => rest,
+        [person, rest @ ..] if person.is_any(&["i", "we", "user"]) => rest,
+        _ => return None,
+    };
+    let on = rest
+        .iter()
+        .position(|token| token.is_any(&["on", "at", "to"]))?;
+    let said = [
+        "am",
+        "is",
+        "are",
+        "should",
+        "be",
+        "now",
+        "redirected",
+        "taken",
+    ];
+    if on == 0 || !rest[..on].iter().all(|token| token.is_any(&said)) {
+        return None;
+    }
+    let address = match without_ignored(&rest[on + 1..]) {
+        [address] => address,
+        [address, page] if page.is("page") => address,
+        _ => return None,
+    };
+    let text = address.text().filter(|text| is_address(text))?;
+    let mut assertion = BrowserAssertion::new(AssertKind::Url);
+    assertion.expected = Some(Json::String(text.to_owned()));
+    Some((assertion, None))
+}
+
+/// What is to be seen: `should see X`, `to see X`, `I do not see X`.
+pub(super) fn take_see(tokens: &[Token]) -> Option<(&[Token], bool)> {
+    let at = tokens
+        .iter()
+        .position(|token| token.is_any(&["see", "sees"]))?;
+    let (before, rest) = (&tokens[..at], &tokens[at + 1..]);
+    let said = [
+        "i", "we", "you", "the", "user", "should", "must", "can", "to", "do", "does", "not", "no",
+        "longer",
+    ];
+    let negate = before.iter().any(|token| token.is_any(&["not", "longer"]));
+    (!rest.is_empty() && before.iter().all(|token| token.is_any(&said))).then_some((rest, negate))
+}
+
+/// That something is to be seen, or is not. Words in quotes that nothing is said to be are a text of the page.
+pub(super) fn visible(tokens: &[Token], negate: bool) -> Result<Claim, String> {
+    let (outside, within) = match take_place(tokens) {
+        Some((outside, within)) => (outside, Some(within)),
+        None => (without_page(tokens), None),
+    };
+    if let [
+        Token {
+            kind: TokenKind::Quoted(text) | TokenKind::Reference(text),
+            ..
+        },
+    ] = text_words(outside)
+    {
+        let mut assertion = BrowserAssertion::new(AssertKind::Text);
+        assertion.expected = Some(Json::String(text.clone()));
+        assertion.negate = negate;
+        let words = within.map(|within| (Phrase::itself(within), 0..0));
+        return Ok((assertion, words));
+    }
+    let mut assertion = BrowserAssertion::new(AssertKind::Visible);
+    assertion.negate = negate;
+    Ok((assertion, Some(subject_phrase(without_page(tokens))?)))
+}
+
+/// A text in quotes without the words around it that say that it is one: `the error message 'X'`.
+fn text_words(tokens: &[Token]) -> &[Token] {
+    let tokens = without_ignored(tokens);
+    let words = TEXT_WORDS.iter().find_map(|words| after(tokens, words));
+    if let Some(rest @ [_]) = words {
+        return rest;
+    }
+    match tokens {
+        [text, rest @ ..]
+            if TEXT_WORDS
+                .iter()
+                .any(|words| after(rest, words).is_some_and(<[Token]>::is_empty)) =>
+        {
+            std::slice::from_ref(text)
+        }
+        _ => tokens,
+    }
+}
+
+/// Without `on the page` at the end.
+pub(super) fn without_page(tokens: &[Token]) -> &[Token] {
+    match tokens {
+        [rest @ .., on, the, page]
+            if on.is_any(&["on", "at"])
+                && the.is_any(&["the", "this"])
+                && page.is_any(&["page", "screen", "top", "bottom"]) =>
+        {
+            match rest {
+                [rest @ .., somewhere] if somewhere.is_any(&["somewhere", "anywhere"]) => rest,
+                rest => rest,
+            }
+        }
+        tokens => tokens,
+    }
+}
+
+/// What something is said of: an element, or a container by a name that need not stand in quotes.
+fn subject_phrase(tokens: &[Token]) -> Result<Words, String> {
+    match Phrase::read_container(tokens) {
+        Some(phrase) => Ok((phrase, span(tokens))),
+        None => Phrase::read(tokens),
+    }
+}
+
+/// What `tail` says of `subject`.
+fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
+    let unclear = || "it is not clear what must hold".to_owned();
+    if let Some(claim) = chosen(subject, tail) {
+        return Ok(claim);
+    }
+    let value = tail.split_last().and_then(|(last, words)| {
+        let is_word = last.word().is_some() && take_value(std::slice::from_ref(last)).is_none();
+        let text = match take_value(std::slice::from_ref(last)) {
+            Some((value, _)) => as_text(&value.to_json()).into_owned(),
+            None => last
+                .text()
+                .filter(|text| is_address(text) && is_word)?
+                .to_owned(),
+        };
+        Some((text, words))
+    });
+    if let Some((text, words)) = value
+        && let Some((key, negate)) = saying(words)
+        && let Some((_, matching, says)) = SAYINGS.iter().find(|(known, ..)| *known == key)
+    {
+        return of_text(subject, text, (*matching, *says), negate);
+    }
+    if let Some((text, (matching, says))) = bare_value(tail) {
+        return of_text(subject, text, (matching, says), false);
+    }
+    let (tail, within) = match take_place(tail) {
+        Some((outside, within)) => (outside, Some(within)),
+        None => (tail, None),
+    };
+    let seen = without_page(tail);
+    let (mut key, negate) = saying(seen).ok_or_else(unclear)?;
+    if key.is_empty() && (seen.len() < tail.len() || within.is_some()) {
+        key = "visible".to_owned();
+    }
+    let Some((_, kind, is_opposite)) = STATES.iter().find(|(word, ..)| *word == key) else {
+        return Err(format!(
+            "`{key}` is nothing that can be said of an element: it can be visible, enabled, checked, focused, \
+             editable or empty"
+        ));
+    };
+    let negate = negate != *is_opposite;
+    if *kind == AssertKind::Visible {
+        let mut claim = visible(subject, negate)?;
+        if let Some(within) = within {
+            put_within(&mut claim, within)?;
+        }
+        return Ok(claim);
+    }
+    let mut words = Phrase::read(subject)?;
+    if let Some(within) = within
+        && words.0.within.replace(within).is_some()
+    {
+        return Err(unclear());
+    }
+    let mut assertion = BrowserAssertion::new(*kind);
+    assertion.negate = negate;
+    assertion.expected = (*kind == AssertKind::Value).then(|| Json::String(String::new()));
+    Ok((assertion, Some(words)))
+}
+
+/// A text that is not in quotes behind words that only a text follows: `shows 3 unread`, `is set to Light`.
+fn bare_value(tail: &[Token]) -> Option<(String, (TextMatch, Says))> {
+    (1..tail.len()).rev().find_map(|end| {
+        let (key, negate) = saying(&tail[..end])?;
+        let (_, matching, says) = SAYINGS.iter().find(|(known, ..)| *known == key)?;
+        let is_clear = !key.is_empty() && !["has", "have"].contains(&key.as_str());
+        let text = plain_text(&tail[end..]).filter(|_| is_clear && !negate)?;
+        Some((text, (*matching, *says)))
+    })
+}
+
+/// A cell by its row and the heading of its column: `the status of Erik Lund`, `Erik Lund's status`.
+fn cell(subject: &[Token]) -> Option<Words> {
+    let subject = without_ignored(subject);
+    let of = subject.iter().position(|token| token.is("of"));
+    let owner = subject.iter().position(|token| {
+        token
+            .word()
+            .is_some_and(|word| word.ends_with("'s") || word.ends_with("’s"))
+    });
+    let (column, row) = match (of, owner) {
+        (Some(of), None) => (&subject[..of], plain_item(&subject[of + 1..])?),
+        (None, Some(owner)) => {
+            let mut row = plain_item(&subject[..=owner])?;
+            let name = row.name.as_mut()?;
+            name.truncate(name.len() - 1);
+            *name = name.trim_end_matches(['\'', '’']).to_owned();
+            (&subject[owner + 1..], row)
+        }
+        _ => return None,
+    };
+    let phrase = Phrase {
+        within: Some(row),
+        ..Phrase::named(&plain_text(column)?)
+    };
+    Some((phrase, 0..0))
+}
+
+fn plain_item(tokens: &[Token]) -> Option<Within> {
+    item(tokens).filter(|within| within.name.is_some())
+}
+
+/// Says of a claim where on the page it is to hold.
+fn put_within((_, words): &mut Claim, within: Within) -> Result<(), String> {
+    match words {
+        None => *words = Some((Phrase::itself(within), 0..0)),
+        Some((phrase, _)) if phrase.within.is_none() => phrase.within = Some(within),
+        Some(_) => return Err("it says twice where that is to be".to_owned()),
+    }
+    Ok(())
+}
+
+/// What is said, without the words that say nothing, and whether it is denied.
+pub(super) fn saying(tokens: &[Token]) -> Option<(String, bool)> {
+    let mut negate = false;
+    let mut words = Vec::new();
+    let all: Option<Vec<String>> = tokens
+        .iter()
+        .map(|token| Some(token.word()?.to_lowercase()))
+        .collect();
+    let all = all?;
+    for (at, word) in all.iter().enumerate() {
+        let is_longer = word == "longer" && at > 0 && ["no", "any"].contains(&all[at - 1].as_str());
+        let is_more = ["more", "anymore"].contains(&word.as_str());
+        match word.as_str() {
+            "not" => negate = !negate,
+            "no" if all.get(at + 1).is_some_and(|next| next == "longer") => negate = !negate,
+            "any" => {}
+            _ if is_longer || is_more => {}
+            // `has appeared`, but `has 'v'`
+            "has" | "have"
+                if all
+                    .get(at + 1)
+                    .is_some_and(|next| next.ends_with("ed") || next == "not") => {}
+            word if AUXILIARIES.contains(&word) => {}
+            word => words.push(word.to_owned()),
+        }
+    }
+    // `equal to` and `set to` end with a word that says nothing elsewhere.
+    let key = words.join(" ");
+    let ends_with_to = all.last().is_some_and(|last| last == "to");
+    match ends_with_to && ["equal", "set"].contains(&key.as_str()) {
+        true => Some((format!("{key} to"), negate)),
+        false => Some((key, negate)),
+    }
+}
+
+/// `'Red' is selected in the 'Colour' dropdown`
+fn chosen(subject: &[Token], tail: &[Token]) -> Option<Claim> {
+    let [
+        Token {
+            kind: TokenKind::Quoted(value) | TokenKind::Reference(value),
+            ..
+        },
+    ] = subject
+    else {
+        return None;
+    };
+    let at = tail
+        .iter()
+        .position(|token| token.is_any(&["selected", "chosen"]))?;
+    let (key, negate) = saying(&tail[..at])?;
+    let [join, list @ ..] = &tail[at + 1..] else {
+        return None;
+    };
+    if !key.is_empty() || !join.is_any(&["in", "for", "from", "as"]) || container_follows(list) {
+        return None;
+    }
+    let mut assertion = BrowserAssertion::new(AssertKind::Value);
+    assertion.expected = Some(Json::String(value.clone()));
+    assertion.negate = negate;
+    Some((assertion, Some(Phrase::read(list).ok()?)))
+}
+
+fn container_follows(tokens: &[Token]) -> bool {
+    Phrase::read_container(tokens).is_some()
+}
+
+/// `the URL is 'v'`, `the value of X contains 'v'`, `the 'Tea' row shows 'v'`.
+fn of_text(
+    subject: &[Token],
+    text: String,
+    (matching, says): (TextMatch, Says),
+    negate: bool,
+) -> Result<Claim, String> {
+    let of = |kind, matching, words| {
+        let mut assertion = BrowserAssertion::new(kind);
+        assertion.expected = Some(Json::String(text));
+        assertion.negate = negate;
+        assertion.matching = matching;
+        Ok((assertion, words))
+    };
+    let of_page = match without_ignored(subject) {
+        [page, rest @ ..] if page.is_any(&["page", "current"]) && !rest.is_empty() => rest,
+        [title, of, the, page] if of.is("of") && the.is("the") && page.is("page") => {
+            std::slice::from_ref(title)
+        }
+        rest => rest,
+    };
+    if let [word] = of_page {
+        if word.is_any(&["url", "address"]) {
+            return of(AssertKind::Url, matching, None);
+        }
+        if word.is("title") {
+            return of(AssertKind::Title, matching, None);
+        }
+        if word.is_any(&["page", "screen"]) && matching == TextMatch::Contains {
+            return of(AssertKind::Text, matching, None);
+        }
+    }
+    let field_matching = match says {
+        Says::Shown => TextMatch::Equals,
+        _ => matching,
+    };
+    if let Some(rest) = after(without_ignored(subject), "value of") {
+        return of(AssertKind::Value, field_matching, Some(Phrase::read(rest)?));
+    }
+    if let Some(words) = cell(subject) {
+        return of(AssertKind::Text, matching, Some(words));
+    }
+    let words = subject_phrase(subject)?;
+    let (phrase, _) = &words;
+    let is_field = matches!(
+        phrase.role,
+        Some(RoleWord::Field | RoleWord::Dropdown | RoleWord::Slider)
+    );
+    match says {
+        Says::Value => of(AssertKind::Value, matching, Some(words)),
+        Says::Either | Says::Shown if is_field => {
+            of(AssertKind::Value, field_matching, Some(words))
+        }
+        _ if phrase.is_container() && matching == TextMatch::Equals && says != Says::Text => {
+            Err("of a part of the page write: … contains 'text'".to_owned())
+        }
+        // It may be a field, whose text is always empty.
+        _ if phrase.role.is_none()
+            && !phrase.is_container()
+            && (negate || matching == TextMatch::Equals) =>
+        {
+            Err(
+                "it does not say what that is: write the 'name' field, or the 'name' heading"
+                    .to_owned(),
+            )
+        }
+        _ => of(AssertKind::Text, matching, Some(words)),
+    }
+}
+
+/// `there are at least 3 'Delete' buttons`, `there is a 'Save' button`.
+fn there_is(is: &Token, rest: &[Token]) -> Result<Claim, String> {
+    let form = || "write there are 3 'name' buttons".to_owned();
+    let (rest, negate) = match rest {
+        [not, rest @ ..] if not.is("not") => (rest, true),
+        rest => (rest, false),
+    };
+    let rest = match (is.is_any(&["should", "must"]), rest) {
+        (false, rest) => rest,
+        (true, [be, rest @ ..]) if be.is("be") => rest,
+        (true, _) => return Err(form()),
+    };
+    let rest = without_page(rest);
+    match rest {
+        // A text that is nowhere.
+        [no, rest @ ..]
+            if no.is("no") && matches!(text_words(rest), [text] if text.word().is_none()) =>
+        {
+            visible(rest, !negate)
+        }
+        [first, ..] if first.is_any(&["a", "an", "the", "any"]) || first.word().is_none() => {
+            visible(after(rest, "any").unwrap_or(rest), negate)
+        }
+        [first, ..] if after(rest, "text").is_some() || first.is("text") => visible(rest, negate),
+        rest if !negate => count(rest),
+        _ => Err(form()),
+    }
+}
+
+/// The number that a word is.
+pub(super) fn figure(word: &str) -> Option<i64> {
+    let number = NUMBERS
+        .iter()
+        .position(|known| known.eq_ignore_ascii_case(word))?;
+    i64::try_from(number).ok()
+}
+
+/// `at least 3 'Delete' buttons`
+fn count(rest: &[Token]) -> Result<Claim, String> {
+    let form = || "write there are 3 'name' buttons".to_owned();
+    let (compare, shift, rest) = [
+        ("at least", Compare::AtLeast, 0),
+        ("at most", Compare::AtMost, 0),
+        ("more than", Compare::AtLeast, 1),
+        ("fewer than", Compare::AtMost, -1),
+        ("less than", Compare::AtMost, -1),
+        ("exactly", Compare::Equal, 0),
+        ("only", Compare::Equal, 0),
+    ]
+    .into_iter()
+    .find_map(|(words, compare, shift)| Some((compare, shift, after(rest, words)?)))
+    .unwrap_or((Compare::Equal, 0, rest));
+    let (number, rest) = rest.split_first().ok_or_else(form)?;
+    let word = number.word().ok_or_else(form)?.to_lowercase();
+    let number = figure(&word)
+        .or_else(|| word.parse::<u32>().ok().map(i64::from))
+        .map(|number| number + shift)
+        .filter(|number| *number >= 0)
+        .ok_or_else(form)?;
+    let words = Phrase::read_as(rest, true)?;
+    // Rows, items and lists are no names.
+    let is_kind = |phrase: &Phrase| {
+        let name = phrase.name.to_lowercase();
+        let stem = name.strip_suffix('s').unwrap_or(&name);
+        let known = |(word, _): &(&str, ContainerKind)| *word == stem || *word == name;
+        !phrase.is_quoted && phrase.role.is_none() && CONTAINER_WORDS.iter().any(known)
+    };
+    if words.0.is_container() || is_kind(&words.0) {
+        let why = "rows, items and lists can't be counted: count what is in them, as in";
+        return Err(format!("{why} there are 3 'Delete' buttons"));
+    }
+    let mut assertion = BrowserAssertion::new(AssertKind::Count);
+    assertion.compare = compare;
+    assertion.expected = Some(number.into());
+    Ok((assertion, Some(words)))
+}
+
+/// `only one 'Delete' button is visible`
+fn counted(tokens: &[Token]) -> Option<Result<Claim, String>> {
+    let (end, is_place) = match take_place(tokens) {
+        Some((outside, _)) => (outside.len(), true),
+        None => (without_page(tokens).len(), false),
+    };
+    let at = tokens[..end]
+        .iter()
+        .rposition(|token| token.is_any(&["is", "are"]))?;
+    let (key, negate) = saying(&tokens[at..end])?;
+    let is_visible = STATES.iter().any(|(word, kind, is_opposite)| {
+        *word == key && *kind == AssertKind::Visible && !is_opposite
+    });
+    if negate || !is_visible {
+        return None;
+    }
+    let mut claim = count(&tokens[..at]).ok()?;
+    if is_place {
+        let (_, within) = take_place(tokens)?;
+        put_within(&mut claim, within).ok()?;
+    }
+    Some(Ok(claim))
+}

@@ -1,0 +1,302 @@
+//! Reads sentences by rules, without a model.
+//!
+//! [`understand`] reads a sentence: what is to be done, and with what in words. [`Finder::resolve`] finds what the
+//! words mean on a page. A sentence is understood as a whole or not at all, and an element is chosen only if it is
+//! the only one that is meant: never a guess.
+
+mod assertion;
+mod forms;
+mod gist;
+mod hint;
+mod keys;
+mod loose;
+mod phrase;
+mod resolve;
+mod sentence;
+mod surroundings;
+mod synonyms;
+#[cfg(test)]
+mod tests;
+mod verbs;
+
+pub use forms::nearest_form;
+pub use gist::Meant;
+pub use phrase::{Phrase, RoleWord, Within};
+pub use resolve::{Found, NotFound};
+
+use std::ops::Range;
+
+use sentence::{Sentence, TokenKind};
+
+use super::dom::{NodeId, State};
+use super::selector::Finder;
+use crate::{ActionKind, AssertKind, BrowserAssertion, IntermediateStep};
+
+/// A sentence after reading.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Understanding {
+    /// What it asks.
+    Understood(Box<Intent>),
+    /// The rules can't read it.
+    NotUnderstood {
+        /// Why, in words.
+        reason: String,
+    },
+    /// It asks for more than one thing.
+    Compound {
+        /// The sentences that it could be split into, if that is clear.
+        parts: Vec<String>,
+    },
+}
+
+/// What a sentence asks, before a page was looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Intent {
+    /// The action with everything but its element.
+    pub step: IntermediateStep,
+    /// The element in words.
+    pub phrase: Option<Phrase>,
+    /// Where these stand in the sentence, in bytes; empty if other words stand for them there.
+    pub span: Range<usize>,
+    /// Which elements could be meant.
+    pub pool: Pool,
+}
+
+/// Which elements of a page a sentence can mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pool {
+    /// What people can use.
+    Interactive,
+    /// The same, but not what is open already.
+    NotExpanded,
+    /// What leads to another part of the page, or to another page.
+    Destinations,
+    /// What is open, and folds.
+    Expanded,
+    /// What text can be typed into.
+    Fields,
+    /// What text is typed into to search.
+    Search,
+    /// Fields, and lists to choose from.
+    FieldsAndSelects,
+    /// What is chosen by a click: radio buttons, options, tabs.
+    Options,
+    /// What can be checked.
+    Checks,
+    /// What has options.
+    Selects,
+    /// What takes files.
+    Files,
+    /// What can be checked, selected or pressed.
+    Selectable,
+    /// Everything that can be seen, but no links to other places of the page.
+    NoAnchors,
+    /// Everything that can be seen, headings, images and texts included.
+    Anything,
+}
+
+impl Pool {
+    /// Whether elements that nobody can use may be meant.
+    fn is_anything(self) -> bool {
+        matches!(self, Self::Anything | Self::NoAnchors)
+    }
+}
+
+/// A sentence on a page.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Translation {
+    /// It means this.
+    Step {
+        /// The action.
+        step: Box<IntermediateStep>,
+        /// Its element; of a count the first.
+        target: Option<NodeId>,
+    },
+    /// The rules can't read it.
+    NotUnderstood {
+        /// Why, in words.
+        reason: String,
+    },
+    /// It asks for more than one thing.
+    Compound {
+        /// The sentences that it could be split into, if that is clear.
+        parts: Vec<String>,
+    },
+    /// Several elements could be meant.
+    Ambiguous {
+        /// The elements, in the order of the page.
+        candidates: Vec<NodeId>,
+        /// The same in words.
+        words: Vec<String>,
+        /// A sentence for one of the first of them that is clear, such as `click 'Delete' in the 'Invoice 1' row`.
+        say: Option<String>,
+    },
+    /// None could be meant.
+    NotFound(NotFound),
+}
+
+/// Reads a sentence.
+pub fn understand(sentence: &str) -> Understanding {
+    match Sentence::read(sentence) {
+        Ok(sentence) => verbs::intent(&sentence),
+        Err(reason) => Understanding::NotUnderstood { reason },
+    }
+}
+
+/// Whether a sentence wants something to be open that is open, or closed that is closed: `expand X`. `is_open` is what it
+/// is, if it folds.
+pub fn is_done_already(sentence: &str, is_open: Option<bool>) -> bool {
+    is_open.is_some() && is_open == wanted_open(sentence)
+}
+
+/// Whether a sentence wants something to be open, or closed, and clicks it to that end.
+pub fn wanted_open(sentence: &str) -> Option<bool> {
+    match understand(sentence) {
+        Understanding::Understood(intent) if intent.step.action_type == ActionKind::Click => {
+            opens(intent.pool)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a sentence says by its place among others which one it means: `the second post`.
+pub fn names_order(sentence: &str) -> bool {
+    let is_order = |part: &gist::Part| matches!(part, gist::Part::Nth { .. });
+    Sentence::read(sentence)
+        .is_ok_and(|sentence| gist::parts(&sentence.tokens).iter().any(is_order))
+}
+
+fn opens(pool: Pool) -> Option<bool> {
+    match pool {
+        Pool::NotExpanded => Some(true),
+        Pool::Expanded => Some(false),
+        _ => None,
+    }
+}
+
+impl Finder<'_> {
+    /// What a sentence means on this page.
+    pub fn translate(&self, sentence: &str) -> Translation {
+        let translation = match understand(sentence) {
+            Understanding::Understood(intent) => self.resolve(&intent),
+            Understanding::NotUnderstood { reason } => Translation::NotUnderstood { reason },
+            Understanding::Compound { parts } => Translation::Compound { parts },
+        };
+        match translation {
+            Translation::NotUnderstood { .. } | Translation::NotFound(_) => {
+                match self.gist(sentence) {
+                    Some(meant) => Translation::Step {
+                        step: Box::new(meant.step),
+                        target: Some(meant.target),
+                    },
+                    None => translation,
+                }
+            }
+            translation => translation,
+        }
+    }
+
+    /// What is to be opened and is open already, or closed and is closed.
+    fn is_so(&self, phrase: &Phrase, pool: Pool) -> Option<Found> {
+        let (other, state) = match opens(pool)? {
+            true => (Pool::Expanded, State::Expanded),
+            false => (Pool::NotExpanded, State::Collapsed),
+        };
+        let is_so = |id: &NodeId| {
+            self.state
+                .element(*id)
+                .is_some_and(|element| element.is(state))
+        };
+        let found = self.meant(phrase, other).ok()?;
+        found.elements.iter().all(is_so).then_some(found)
+    }
+
+    /// What a sentence that was read means on this page.
+    pub fn resolve(&self, intent: &Intent) -> Translation {
+        let mut step = intent.step.clone();
+        let Some(phrase) = &intent.phrase else {
+            return Translation::Step {
+                step: Box::new(step),
+                target: None,
+            };
+        };
+        let is_count = step
+            .assertion
+            .as_ref()
+            .is_some_and(|assertion| !assertion.kind.needs_one());
+        let meant = self.meant(phrase, intent.pool);
+        let meant = meant.or_else(|not_found| self.is_so(phrase, intent.pool).ok_or(not_found));
+        match meant {
+            Err(mut not_found) => {
+                not_found.say = self
+                    .nearest_sentence(intent, phrase)
+                    .or_else(|| self.toggled(intent, phrase));
+                Translation::NotFound(not_found)
+            }
+            // Of what is asserted a part of a name is not enough, whether it is to be there or not.
+            Ok(Found {
+                elements, is_part, ..
+            }) if (elements.len() > 1 && !is_count) || (is_part && step.assertion.is_some()) => {
+                let words = elements.iter().map(|&id| self.in_words(id)).collect();
+                let say = self.clearer_sentence(intent, phrase, &elements);
+                Translation::Ambiguous {
+                    candidates: elements,
+                    words,
+                    say,
+                }
+            }
+            Ok(Found {
+                elements, is_part, ..
+            }) => {
+                let target = elements.first().copied();
+                // What a checkbox or a radio button is called is no text that it shows.
+                let is_check = |id: &NodeId| self.is_in_pool(*id, Pool::Checks);
+                let is_text = |assertion: &BrowserAssertion| assertion.kind == AssertKind::Text;
+                if step.assertion.as_ref().is_some_and(is_text)
+                    && target.as_ref().is_some_and(is_check)
+                {
+                    return Translation::NotFound(NotFound {
+                        phrase: format!("text in {phrase}"),
+                        nearest: elements.iter().map(|&id| self.in_words(id)).collect(),
+                        count: None,
+                        say: None,
+                    });
+                }
+                step.whole_name = target
+                    .filter(|_| is_part)
+                    .and_then(|id| self.state.element(id))
+                    .map(|element| element.name.clone());
+                if intent.pool == Pool::FieldsAndSelects
+                    && step.assertion.is_none()
+                    && target.is_some_and(|id| self.is_in_pool(id, Pool::Selects))
+                {
+                    step.action_type = ActionKind::Select;
+                }
+                step.target = target
+                    .and_then(|id| self.state.element(id))
+                    .and_then(|element| element.highlight_index);
+                Translation::Step {
+                    step: Box::new(step),
+                    target,
+                }
+            }
+        }
+    }
+}
+
+/// What a sentence gives as it is: what stands in quotes, and references. Nothing if a quote is not closed.
+pub fn given_texts(sentence: &str) -> Vec<String> {
+    let tokens = Sentence::read(sentence).map_or_else(|_| Vec::new(), |sentence| sentence.tokens);
+    tokens
+        .into_iter()
+        .filter_map(|token| match token.kind {
+            TokenKind::Quoted(text) | TokenKind::Reference(text) => Some(text),
+            TokenKind::Word(_) | TokenKind::Break => None,
+        })
+        .collect()
+}
+
+/// Whether a sentence asserts something, so that its element is never healed and may appear later.
+pub fn is_assertion(intent: &Intent) -> bool {
+    intent.step.action_type == ActionKind::Assert || intent.step.assertion.is_some()
+}

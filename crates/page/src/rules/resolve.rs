@@ -1,0 +1,781 @@
+//! Which elements of a page words mean.
+
+use std::fmt;
+
+use super::phrase::{Phrase, RoleWord, Within};
+use super::{Intent, Pool, Understanding, understand};
+use crate::ContainerKind;
+use crate::carriers::carriers;
+use crate::containers::{Place, is_cell};
+use crate::dom::{DomElement, NodeId, State};
+use crate::selector::Finder;
+use crate::snapshot::single_spaces;
+use crate::words::{Likeness, SoughtName, tokens};
+use cuecard_source::diagnostic::did_you_mean;
+use cuecard_source::value::Json;
+
+/// How many elements a message lists.
+const SHOWN: usize = 5;
+
+/// For how many elements words are sought that are clear: each look searches the page.
+const MOST_TRIED: usize = 10;
+
+/// How many names are looked at as what a name may be a slip of.
+const MOST_COMPARED: usize = 2_000;
+
+/// The elements that are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The elements, in the order of the page; never empty.
+    pub elements: Vec<NodeId>,
+    /// Whether something lies over all of them.
+    pub are_covered: bool,
+    /// Whether the words are only a part of their names.
+    pub is_part: bool,
+}
+
+/// No element is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotFound {
+    /// What was looked for.
+    pub phrase: String,
+    /// What comes near, in words: at most five.
+    pub nearest: Vec<String>,
+    /// How many there are, if one of them in an order was meant, or the only one.
+    pub count: Option<usize>,
+    /// A sentence that means one of what comes near.
+    pub say: Option<String>,
+}
+
+impl fmt::Display for NotFound {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "there is no {} on the page", self.phrase)?;
+        match self.count {
+            Some(count) => write!(formatter, ", but {count}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Finder<'_> {
+    /// The elements that words mean: those that fit best, however many these are.
+    ///
+    /// # Errors
+    /// If nothing fits, with what comes near.
+    pub fn meant(&self, phrase: &Phrase, pool: Pool) -> Result<Found, NotFound> {
+        if let Some(whole) = phrase.with_ordinal_in_name()
+            && let Ok(found) = self.meant(&whole, pool)
+        {
+            return Ok(found);
+        }
+        let (reachable, rest) = self.pool(phrase, pool);
+        let mut count = None;
+        if let Some(position) = phrase.position {
+            // Something may lie over one of them now, and over another later.
+            let mut all = [reachable.as_slice(), rest.as_slice()].concat();
+            all.sort_unstable();
+            let (found, likeness) = self
+                .all_meant(&all, phrase, pool)
+                .unwrap_or((Vec::new(), Likeness::Exact));
+            let place = match usize::try_from(position) {
+                Ok(position) => position.checked_sub(1),
+                Err(_) => found.len().checked_sub(position.unsigned_abs() as usize),
+            };
+            if let Some(&one) = place.and_then(|place| found.get(place)) {
+                return Ok(Found {
+                    elements: vec![one],
+                    are_covered: rest.contains(&one),
+                    is_part: likeness == Likeness::Words,
+                });
+            }
+            count = Some(found.len()).filter(|count| *count > 0);
+        } else {
+            for (elements, are_covered) in [(reachable, false), (rest, true)] {
+                if let Some((found, likeness)) = self.all_meant(&elements, phrase, pool) {
+                    return Ok(Found {
+                        elements: found,
+                        are_covered,
+                        is_part: likeness == Likeness::Words,
+                    });
+                }
+            }
+        }
+        if let Some(unclear) = phrase
+            .within
+            .as_ref()
+            .and_then(|within| self.unnamed_unclear(within))
+        {
+            return Err(unclear);
+        }
+        let container = phrase.within.as_ref().filter(|within| self.lacks(within));
+        Err(NotFound {
+            phrase: container.map_or_else(|| phrase.to_string(), ToString::to_string),
+            nearest: self.nearest(phrase, pool),
+            count,
+            say: None,
+        })
+    }
+
+    /// Why nobody can say what is in a place: there is none, or of those without a name several. A dialog may be closed.
+    pub fn unclear_place(&self, phrase: &Phrase) -> Option<NotFound> {
+        let within = phrase.within.as_ref().filter(|_| !phrase.is_container())?;
+        let is_gone =
+            within.name.is_some() && within.kind != ContainerKind::Dialog && self.lacks(within);
+        match is_gone {
+            true => Some(NotFound {
+                phrase: within.to_string(),
+                nearest: Vec::new(),
+                count: None,
+                say: None,
+            }),
+            false => self.unnamed_unclear(within),
+        }
+    }
+
+    /// Whether the page has no such place.
+    fn lacks(&self, within: &Within) -> bool {
+        let places = self.places(within.kind, within.name.as_deref(), within.is_quoted);
+        places.is_empty()
+    }
+
+    fn unnamed_unclear(&self, within: &Within) -> Option<NotFound> {
+        if within.name.is_some() {
+            return None;
+        }
+        let count = match self.all_of(within.kind).len() {
+            1 => return None,
+            0 if within.kind == ContainerKind::Dialog => return None,
+            0 => None,
+            several => Some(several),
+        };
+        let word = within.kind.as_str();
+        Some(NotFound {
+            phrase: match count {
+                Some(_) => format!("single {word}"),
+                None => word.to_owned(),
+            },
+            nearest: Vec::new(),
+            count,
+            say: None,
+        })
+    }
+
+    /// Of these elements those that are meant, whichever their place in an order.
+    fn all_meant(
+        &self,
+        elements: &[NodeId],
+        phrase: &Phrase,
+        pool: Pool,
+    ) -> Option<(Vec<NodeId>, Likeness)> {
+        let found = match (&phrase.within, phrase.name.is_empty()) {
+            (Some(within), true) if phrase.is_container() => {
+                self.containers_meant(elements, within, pool)
+            }
+            (_, true) if phrase.role.is_some() || phrase.is_any() => elements.to_vec(),
+            _ => return self.fitting_name(elements, phrase, pool),
+        };
+        (!found.is_empty()).then_some((found, Likeness::Exact))
+    }
+
+    /// The containers themselves; if they can't be used, what in them has their name: the button of a section that
+    /// folds, the link of a card.
+    fn containers_meant(&self, elements: &[NodeId], within: &Within, pool: Pool) -> Vec<NodeId> {
+        let places = self.places(within.kind, within.name.as_deref(), within.is_quoted);
+        let containers: Vec<NodeId> = places
+            .iter()
+            .filter_map(|place| self.element_of(place))
+            .filter(|id| elements.contains(id))
+            .collect();
+        if !containers.is_empty() || pool.is_anything() {
+            return containers;
+        }
+        let Some(name) = &within.name else {
+            return Vec::new();
+        };
+        let phrase = Phrase {
+            is_quoted: within.is_quoted,
+            ..Phrase::named(name)
+        };
+        let (mut found, _) = self
+            .fitting_name(elements, &phrase, pool)
+            .unwrap_or((Vec::new(), Likeness::Exact));
+        if within.kind.is_item() {
+            // A checkbox with the name of its row is not the row.
+            found.retain(|id| {
+                self.state
+                    .element(*id)
+                    .is_some_and(|element| element.role == "link")
+                    && places.iter().any(|place| place.contains(&id.0))
+            });
+        }
+        found
+    }
+
+    /// The element that a part of the page is: what stands below a heading may be none.
+    pub(crate) fn element_of(&self, place: &Place) -> Option<NodeId> {
+        let first = NodeId(place.start);
+        if self.state.node(first).end == place.end {
+            return Some(first);
+        }
+        let around = self
+            .state
+            .ancestors(first)
+            .find(|&outer| self.state.node(outer).end >= place.end)?;
+        let first_heading = self
+            .state
+            .descendants(around)
+            .find(|(_, inner)| inner.role == "heading" && inner.is_visible);
+        let is_all = self.state.node(around).end == place.end
+            && around != NodeId(0)
+            && first_heading.is_some_and(|(heading, _)| heading == first);
+        is_all.then_some(around)
+    }
+
+    /// Whether an element is one that an action of this sort can mean.
+    pub fn is_in_pool(&self, id: NodeId, pool: Pool) -> bool {
+        self.state
+            .element(id)
+            .is_some_and(|element| is_in(element, pool))
+    }
+
+    /// A sentence as it is, but for the element in it.
+    fn sentence_with(intent: &Intent, phrase: &Phrase) -> Option<String> {
+        let text = &intent.step.description;
+        let (before, after) = (text.get(..intent.span.start)?, text.get(intent.span.end..)?);
+        let needs_article = phrase.position.is_some() || phrase.name.is_empty();
+        let article = if needs_article { "the " } else { "" };
+        (!intent.span.is_empty()).then(|| format!("{before}{article}{phrase}{after}"))
+    }
+
+    /// The sentence with these words for its element, if it is understood and means only this one.
+    fn tried(
+        &self,
+        intent: &Intent,
+        phrase: &Phrase,
+        means: impl Fn(NodeId) -> bool,
+    ) -> Option<String> {
+        let sentence = Self::sentence_with(intent, phrase)?;
+        let Understanding::Understood(again) = understand(&sentence) else {
+            return None;
+        };
+        let found = self.meant(again.phrase.as_ref()?, again.pool).ok()?;
+        let is_same =
+            again.pool == intent.pool && again.step.action_type == intent.step.action_type;
+        matches!(found.elements.as_slice(), [one] if is_same && means(*one)).then_some(sentence)
+    }
+
+    /// A sentence for one of the first elements that means it alone.
+    pub(super) fn clearer_sentence(
+        &self,
+        intent: &Intent,
+        phrase: &Phrase,
+        elements: &[NodeId],
+    ) -> Option<String> {
+        let first = || elements.iter().take(MOST_TRIED).enumerate();
+        let of = |make: &dyn Fn(NodeId) -> Vec<Phrase>| {
+            first().find_map(|(_, &id)| {
+                make(id)
+                    .iter()
+                    .find_map(|phrase| self.tried(intent, phrase, |found| found == id))
+            })
+        };
+        of(&|id| self.with_role(phrase, id).into_iter().collect())
+            .or_else(|| of(&|id| self.with_places(phrase, id)))
+            .or_else(|| {
+                first().find_map(|(nth, &id)| {
+                    let phrase = Phrase {
+                        position: i32::try_from(nth + 1).ok(),
+                        ..phrase.clone()
+                    };
+                    self.tried(intent, &phrase, |found| found == id)
+                })
+            })
+    }
+
+    /// A sentence that means one element which comes near: what has the name but not the role, then what has the name
+    /// but stands in another kind of container, then what has almost the name.
+    pub(super) fn nearest_sentence(&self, intent: &Intent, phrase: &Phrase) -> Option<String> {
+        if let Some(within) = phrase
+            .within
+            .as_ref()
+            .filter(|within| within.name.is_none())
+        {
+            let anywhere = Phrase {
+                within: None,
+                ..phrase.clone()
+            };
+            let places = self.all_of(within.kind);
+            let mut elements = self.meant(&anywhere, intent.pool).ok()?.elements;
+            elements.retain(|id| {
+                places
+                    .iter()
+                    .any(|place| self.range(*place).contains(&id.0))
+            });
+            return self.clearer_sentence(intent, &anywhere, &elements);
+        }
+        let mut phrases = Vec::new();
+        if phrase.role.is_some() && !phrase.name.is_empty() {
+            phrases.push(Phrase {
+                role: None,
+                ..phrase.clone()
+            });
+        }
+        if let Some(within) = &phrase.within {
+            let kinds = [
+                ContainerKind::Row,
+                ContainerKind::Item,
+                ContainerKind::Section,
+            ];
+            phrases.extend(kinds.map(|kind| Phrase {
+                within: Some(Within {
+                    kind,
+                    ..within.clone()
+                }),
+                ..phrase.clone()
+            }));
+        }
+        let tried = phrases
+            .iter()
+            .find_map(|phrase| self.tried(intent, phrase, |_| true));
+        let sought = SoughtName::new(&phrase.name);
+        let near = |id: &NodeId| {
+            let element = self.state.element(*id);
+            element.is_some_and(|element| {
+                sought.common_words(&element.name) == 0
+                    || sought.fits(&element.name, Likeness::Words)
+            })
+        };
+        tried.or_else(|| {
+            let mut nearest = self.nearest_elements(phrase, intent.pool);
+            // `Log in` is no `Log out`, and another row is no slip.
+            nearest.retain(near);
+            nearest.into_iter().take(SHOWN).find_map(|id| {
+                let named = Phrase {
+                    within: phrase.within.clone(),
+                    ..self.phrase_of(id)?
+                };
+                let places = match named.within {
+                    Some(_) => Vec::new(),
+                    None => self.with_places(&named, id),
+                };
+                let mut phrases = [named].into_iter().chain(places);
+                phrases.find_map(|phrase| self.tried(intent, &phrase, |found| found == id))
+            })
+        })
+    }
+
+    /// A sentence that clicks a button which stays pressed: it is no checkbox, which can be turned on whatever it is.
+    pub(super) fn toggled(&self, intent: &Intent, phrase: &Phrase) -> Option<String> {
+        let phrase = Phrase {
+            role: None,
+            ..phrase.clone()
+        };
+        let found = self.meant(&phrase, Pool::Interactive).ok()?;
+        let stays_pressed = |id: &NodeId| {
+            let element = self.state.element(*id);
+            element.is_some_and(|element| element.attribute("aria-pressed").is_some())
+        };
+        let is_it = intent.pool == Pool::Checks
+            && matches!(found.elements.as_slice(), [one] if stays_pressed(one));
+        is_it.then(|| format!("click {phrase}"))
+    }
+
+    /// With the role of an element, if none was said.
+    fn with_role(&self, phrase: &Phrase, id: NodeId) -> Option<Phrase> {
+        let role = RoleWord::of(&self.state.element(id)?.role)?;
+        (phrase.role.is_none() && !phrase.is_container()).then(|| Phrase {
+            role: Some(role),
+            ..phrase.clone()
+        })
+    }
+
+    /// With each of the containers of an element that has a name.
+    fn with_places(&self, phrase: &Phrase, id: NodeId) -> Vec<Phrase> {
+        let place = self.place_of(id).map(|(role, name)| Within {
+            name: Some(name),
+            is_quoted: true,
+            kind: ContainerKind::of_role(&role),
+        });
+        let landmark = self.landmark_of(id).map(|kind| Within {
+            name: None,
+            is_quoted: false,
+            kind,
+        });
+        let item = self.item_container(id).map(|(_, container)| Within {
+            name: container.text,
+            is_quoted: true,
+            kind: container.kind,
+        });
+        let within = place
+            .into_iter()
+            .chain(item)
+            .chain(landmark)
+            .filter(|_| !phrase.is_container())
+            .map(|within| Phrase {
+                within: Some(within),
+                ..phrase.clone()
+            });
+        within.collect()
+    }
+
+    /// An element by its name and role.
+    fn phrase_of(&self, id: NodeId) -> Option<Phrase> {
+        let element = self.state.element(id)?;
+        let text = single_spaces(name(element).or_else(|| label(element)).unwrap_or_default());
+        let name = match text.is_empty() {
+            true => self.text(id)?,
+            false => text,
+        };
+        Some(Phrase {
+            role: RoleWord::of(&element.role),
+            ..Phrase::named(&name)
+        })
+    }
+
+    /// Words that mean one element alone, such as `'Delete' button in the 'Invoice 1' row`. None if there are none.
+    pub fn words_for(&self, id: NodeId) -> Option<String> {
+        let phrase = self.phrase_of(id)?;
+        let means_it = |phrase: &Phrase| {
+            self.meant(phrase, Pool::Interactive)
+                .is_ok_and(|found| found.elements == [id])
+        };
+        let places = self.with_places(&phrase, id);
+        let clear = [phrase].into_iter().chain(places).find(means_it);
+        clear.map(|phrase| phrase.to_string())
+    }
+
+    /// The elements that may be meant, those that a pointer reaches apart from the others.
+    fn pool(&self, phrase: &Phrase, pool: Pool) -> (Vec<NodeId>, Vec<NodeId>) {
+        let places = phrase
+            .within
+            .as_ref()
+            .filter(|_| !phrase.is_container())
+            .map(|within| self.places(within.kind, within.name.as_deref(), within.is_quoted));
+        let is_inside = |id: NodeId| {
+            places
+                .as_ref()
+                .is_none_or(|places| places.iter().any(|place| place.contains(&id.0)))
+        };
+        let has_role = |element: &DomElement| {
+            phrase.role.is_none_or(|role| {
+                role.roles().contains(&element.role.as_str())
+                    || (role.may_lack_role() && element.role.is_empty() && element.is_interactive)
+            })
+        };
+        let (mut reachable, mut rest) = (Vec::new(), Vec::new());
+        for (id, element) in self.state.elements() {
+            if !is_inside(id) || !has_role(element) || !is_in(element, pool) {
+                continue;
+            }
+            let is_first = match pool {
+                Pool::Anything | Pool::NoAnchors | Pool::Selectable => element.is_visible,
+                Pool::Files => true,
+                // What only the pointer shows has no index inside of what listens to clicks.
+                _ => {
+                    element.highlight_index.is_some()
+                        || (element.is_visible && element.is_top_element == Some(true))
+                }
+            };
+            match is_first {
+                true => reachable.push(id),
+                false if element.is_visible => rest.push(id),
+                false => {}
+            }
+        }
+        (reachable, rest)
+    }
+
+    /// Of these elements those whose name fits best. A name in quotes is the whole name.
+    fn fitting_name(
+        &self,
+        elements: &[NodeId],
+        phrase: &Phrase,
+        pool: Pool,
+    ) -> Option<(Vec<NodeId>, Likeness)> {
+        let sought = SoughtName::new(&phrase.name);
+        for &likeness in Likeness::of_sentence(phrase.is_quoted) {
+            let level = |text: &str| sought.fits(text, likeness);
+            for source in [name, label, placeholder] {
+                let found: Vec<NodeId> = elements
+                    .iter()
+                    .copied()
+                    .filter(|&id| {
+                        let element = self.state.element(id);
+                        element
+                            .and_then(source)
+                            .is_some_and(|text| level(&single_spaces(text)))
+                    })
+                    .collect();
+                if !found.is_empty() {
+                    return Some((self.without_copies(found), likeness));
+                }
+            }
+            let found = self.called_otherwise(elements, phrase, pool, &level);
+            if !found.is_empty() {
+                return Some((found, likeness));
+            }
+        }
+        None
+    }
+
+    /// What has no name, but a text: on any element if anything may be meant, else on what listens to clicks. What
+    /// listens to clicks is called by its tooltip and by a heading in it, too, and a control in a table by the heading of
+    /// its column.
+    fn called_otherwise(
+        &self,
+        elements: &[NodeId],
+        phrase: &Phrase,
+        pool: Pool,
+        level: &dyn Fn(&str) -> bool,
+    ) -> Vec<NodeId> {
+        if pool.is_anything() && phrase.role.is_none() {
+            let found = self.with_text(elements, level);
+            let in_item = phrase
+                .within
+                .as_ref()
+                .is_some_and(|within| within.kind.is_item());
+            if !found.is_empty() || !in_item {
+                return found;
+            }
+            let cells = elements.iter().copied().filter(|&id| {
+                let mut element = self.state.element(id).into_iter();
+                element.any(|element| matches!(element.role.as_str(), "cell" | "gridcell"))
+                    && self
+                        .column_heading(id)
+                        .is_some_and(|heading| level(&heading))
+            });
+            return cells.collect();
+        }
+        let is_nameless = |id: &NodeId| {
+            self.state.element(*id).is_some_and(|element| {
+                element.is_interactive
+                    && [name, label, placeholder]
+                        .iter()
+                        .all(|of| of(element).is_none())
+            })
+        };
+        let nameless: Vec<NodeId> = elements.iter().copied().filter(is_nameless).collect();
+        let with_text = self.with_text(&nameless, level);
+        let titled = nameless.iter().copied().filter(|&id| {
+            let title = self
+                .state
+                .element(id)
+                .and_then(|element| element.attribute("title"));
+            title.is_some_and(|title| level(&single_spaces(title)))
+        });
+        let titled: Vec<NodeId> = titled.collect();
+        let headed = nameless.iter().copied().filter(|&id| {
+            let mut inside = self.state.descendants(id);
+            inside
+                .any(|(_, inner)| inner.role == "heading" && inner.is_visible && level(&inner.name))
+        });
+        let headed: Vec<NodeId> = headed.collect();
+        let in_column = nameless.iter().copied().filter(|&id| {
+            self.column_heading(id)
+                .is_some_and(|heading| level(&heading))
+        });
+        [with_text, titled, headed, in_column.collect()]
+            .into_iter()
+            .find(|found| !found.is_empty())
+            .unwrap_or_default()
+    }
+
+    /// The heading of the column that an element stands in.
+    pub(crate) fn column_heading(&self, id: NodeId) -> Option<String> {
+        let around = |id: NodeId, is_meant: &dyn Fn(&str) -> bool| {
+            let mut all = self.state.ancestor_elements(id);
+            all.find(|(_, outer)| is_meant(&outer.role))
+        };
+        let element = self.state.element(id);
+        let cell = match element.is_some_and(|element| is_cell(&element.role)) {
+            true => id,
+            false => around(id, &is_cell)?.0,
+        };
+        let (row, _) = around(cell, &|role| role == "row")?;
+        self.column_of(row, cell)
+    }
+
+    /// Of elements inside each other those that carry the name.
+    fn without_copies(&self, found: Vec<NodeId>) -> Vec<NodeId> {
+        if found.len() < 2 {
+            return found;
+        }
+        carriers(
+            &found,
+            |&id| self.state.ancestors(id),
+            |&id| {
+                self.state
+                    .element(id)
+                    .is_some_and(|element| element.is_interactive)
+            },
+            |_| false,
+        )
+    }
+
+    /// The innermost elements without a name whose text fits.
+    fn with_text(&self, elements: &[NodeId], level: &dyn Fn(&str) -> bool) -> Vec<NodeId> {
+        let found: Vec<NodeId> = elements
+            .iter()
+            .copied()
+            .filter(|&id| self.text(id).is_some_and(|text| level(&text)))
+            .collect();
+        found
+            .iter()
+            .copied()
+            .filter(|&outer| {
+                let end = self.state.node(outer).end;
+                !found.iter().any(|inner| inner.0 > outer.0 && inner.0 < end)
+            })
+            .collect()
+    }
+
+    /// What comes near, in words; if nothing does, a text that has the name and can't be used.
+    fn nearest(&self, phrase: &Phrase, pool: Pool) -> Vec<String> {
+        let mut near = self.nearest_elements(phrase, pool);
+        if near.is_empty() && !pool.is_anything() && !phrase.name.is_empty() {
+            let (all, _) = self.pool(phrase, Pool::Anything);
+            near = self.with_text(&all, &|text| {
+                SoughtName::new(&phrase.name).fits(text, Likeness::Folded)
+            });
+        }
+        near.into_iter()
+            .take(SHOWN)
+            .map(|id| match self.state.element(id) {
+                Some(element) if element.name.is_empty() => {
+                    let text = self.text(id).unwrap_or_default();
+                    format!("{} {}", element.kind(), Json::String(text))
+                }
+                _ => self.in_words(id),
+            })
+            .collect()
+    }
+
+    /// What comes near: names with some of the words, then what the name may be a slip of.
+    fn nearest_elements(&self, phrase: &Phrase, pool: Pool) -> Vec<NodeId> {
+        let container = phrase
+            .within
+            .as_ref()
+            .and_then(|within| within.name.as_deref());
+        let said = match phrase.name.as_str() {
+            "" => container.unwrap_or_default(),
+            name => name,
+        };
+        let sought = SoughtName::new(said);
+        let candidates: Vec<(NodeId, &str)> = self
+            .state
+            .elements()
+            .filter(|(_, element)| element.is_visible && is_in(element, pool))
+            .filter(|(_, element)| !element.name.is_empty())
+            .map(|(id, element)| (id, element.name.as_str()))
+            .collect();
+        let mut found: Vec<(usize, NodeId)> = candidates
+            .iter()
+            .map(|(id, name)| (sought.common_words(name), *id))
+            .filter(|(common, _)| *common > 0)
+            .collect();
+        found.sort_by_key(|(common, id)| (usize::MAX - common, *id));
+        if found.is_empty() {
+            let names = candidates.iter().map(|(_, name)| *name).take(MOST_COMPARED);
+            let near = did_you_mean(said, names);
+            let near = candidates.iter().find(|(_, name)| Some(*name) == near);
+            found.extend(near.map(|(id, _)| (1, *id)));
+        }
+        found.into_iter().map(|(_, id)| id).collect()
+    }
+}
+
+fn name(element: &DomElement) -> Option<&str> {
+    Some(element.name.as_str()).filter(|name| !name.is_empty())
+}
+
+fn label(element: &DomElement) -> Option<&str> {
+    Some(element.label.as_str()).filter(|label| !label.is_empty())
+}
+
+fn placeholder(element: &DomElement) -> Option<&str> {
+    element
+        .attribute("placeholder")
+        .filter(|text| !text.is_empty())
+}
+
+/// Whether an element is one that is looked at.
+pub(super) fn is_in(element: &DomElement, pool: Pool) -> bool {
+    let (role, tag) = (element.role.as_str(), element.tag_name.as_str());
+    match pool {
+        Pool::Interactive => element.is_interactive,
+        Pool::NotExpanded => element.is_interactive && !element.is(State::Expanded),
+        Pool::Destinations => {
+            is_in(element, Pool::NotExpanded)
+                && matches!(role, "link" | "tab" | "menuitem" | "treeitem" | "")
+        }
+        Pool::Expanded => element.is_interactive && element.is(State::Expanded),
+        Pool::Fields => {
+            element.is_interactive
+                && (matches!(
+                    role,
+                    "textbox" | "searchbox" | "combobox" | "spinbutton" | "slider"
+                ) || tag == "textarea"
+                    || (tag == "input" && is_typed(element)))
+                && tag != "select"
+        }
+        Pool::Checks => {
+            element.is_interactive
+                && matches!(
+                    role,
+                    "checkbox" | "switch" | "radio" | "menuitemcheckbox" | "menuitemradio"
+                )
+        }
+        Pool::Search => {
+            let says_so = |text: Option<&str>| {
+                text.is_some_and(|text| tokens(text).iter().any(|word| word == "search"))
+            };
+            is_in(element, Pool::Fields)
+                && (role == "searchbox"
+                    || [name, label, placeholder]
+                        .iter()
+                        .any(|of| says_so(of(element))))
+        }
+        Pool::FieldsAndSelects => is_in(element, Pool::Fields) || is_in(element, Pool::Selects),
+        Pool::Options => {
+            element.is_interactive
+                && tag != "option"
+                && matches!(
+                    role,
+                    "radio" | "option" | "tab" | "treeitem" | "menuitem" | "menuitemradio"
+                )
+        }
+        Pool::Selects => {
+            element.is_interactive && (tag == "select" || matches!(role, "combobox" | "listbox"))
+        }
+        Pool::Files => tag == "input" && element.input_type().as_deref() == Some("file"),
+        Pool::Selectable => {
+            const ROLES: &[&str] = &[
+                "checkbox",
+                "switch",
+                "radio",
+                "option",
+                "tab",
+                "treeitem",
+                "menuitemcheckbox",
+                "menuitemradio",
+            ];
+            const STATES: &[&str] = &["aria-checked", "aria-selected", "aria-pressed"];
+            ROLES.contains(&role) || STATES.iter().any(|name| element.attribute(name).is_some())
+        }
+        Pool::NoAnchors => {
+            role != "link"
+                || !element
+                    .attribute("href")
+                    .is_some_and(|href| href.len() > 1 && href.starts_with('#'))
+        }
+        Pool::Anything => true,
+    }
+}
+
+/// Whether text, a date or a colour is put into an input.
+fn is_typed(element: &DomElement) -> bool {
+    !matches!(
+        element.input_type().as_deref(),
+        Some("button" | "submit" | "reset" | "image" | "checkbox" | "radio" | "file" | "hidden")
+    )
+}

@@ -1,0 +1,790 @@
+//! What a sentence asks: its verb decides how the rest is read.
+
+use super::assertion::{claim, is_claim, is_like_claim, without_page};
+use super::keys::{key, milliseconds};
+use super::phrase::{Phrase, RoleWord, Words, item, take_place, without_ignored, written};
+use super::sentence::{Sentence, Token, TokenKind, after, is_address, plain_text};
+use super::synonyms::ITEM_VERBS;
+use super::{Intent, Pool, Understanding};
+use crate::{ActionKind, AssertKind, Direction, InputValue, IntermediateStep};
+
+/// What a sentence begins with. More words stand before fewer.
+const VERBS: &[(&str, Verb)] = &[
+    ("double click", Verb::DoubleClick),
+    ("right click", Verb::Refused(RIGHT_CLICK)),
+    ("make sure", Verb::Assert),
+    ("turn on", Verb::Flag(true)),
+    ("turn off", Verb::Flag(false)),
+    ("switch on", Verb::Flag(true)),
+    ("switch off", Verb::Flag(false)),
+    ("switch to", Verb::Navigate),
+    ("go to", Verb::Navigate),
+    ("navigate to", Verb::Navigate),
+    ("go", Verb::History),
+    ("open", Verb::Navigate),
+    ("visit", Verb::Navigate),
+    ("reload", Verb::Reload),
+    ("refresh", Verb::Reload),
+    ("click", Verb::Click),
+    ("tap", Verb::Click),
+    ("push", Verb::Click),
+    ("press", Verb::Press),
+    ("hit", Verb::Press),
+    ("double-click", Verb::DoubleClick),
+    ("doubleclick", Verb::DoubleClick),
+    ("right-click", Verb::Refused(RIGHT_CLICK)),
+    ("hover over", Verb::Hover),
+    ("hover", Verb::Hover),
+    ("expand", Verb::Unfold(Pool::NotExpanded)),
+    ("collapse", Verb::Unfold(Pool::Expanded)),
+    ("close", Verb::Close),
+    ("dismiss", Verb::Close),
+    ("type", Verb::Type),
+    ("enter", Verb::Type),
+    ("write", Verb::Type),
+    ("put", Verb::Type),
+    ("input", Verb::Type),
+    ("fill", Verb::Fill),
+    ("set", Verb::Set),
+    ("clear", Verb::Clear),
+    ("empty", Verb::Clear),
+    ("search", Verb::Search),
+    ("check off", Verb::Flag(true)),
+    ("tick off", Verb::Flag(true)),
+    ("check", Verb::Check),
+    ("tick", Verb::Flag(true)),
+    ("enable", Verb::Flag(true)),
+    ("uncheck", Verb::Flag(false)),
+    ("untick", Verb::Flag(false)),
+    ("disable", Verb::Flag(false)),
+    ("deselect", Verb::Flag(false)),
+    ("unselect", Verb::Flag(false)),
+    ("turn", Verb::Turn),
+    ("switch", Verb::Turn),
+    (
+        "toggle",
+        Verb::Refused("`toggle` does not say which way: write turn on X, or turn off X"),
+    ),
+    ("select", Verb::Select),
+    ("choose", Verb::Select),
+    ("pick", Verb::Select),
+    ("scroll", Verb::Scroll),
+    ("wait", Verb::Wait),
+    ("pause for", Verb::Wait),
+    ("upload", Verb::Upload),
+    ("attach", Verb::Upload),
+    ("extract", Verb::Extract),
+    ("drag", Verb::Refused("nothing can be dragged")),
+    ("verify", Verb::Assert),
+    ("assert", Verb::Assert),
+    ("expect", Verb::Assert),
+    ("ensure", Verb::Assert),
+    ("confirm", Verb::Assert),
+    ("should", Verb::Assert),
+    ("see", Verb::See),
+];
+
+const RIGHT_CLICK: &str =
+    "there is no click with the right button: write click X, or press KEY in X";
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Verb {
+    Navigate,
+    History,
+    Reload,
+    Click,
+    DoubleClick,
+    Hover,
+    Press,
+    Unfold(Pool),
+    Close,
+    Type,
+    Fill,
+    Set,
+    Clear,
+    Search,
+    Check,
+    Flag(bool),
+    Turn,
+    Select,
+    Scroll,
+    Wait,
+    Upload,
+    Extract,
+    Assert,
+    See,
+    /// It can't be done, and why.
+    Refused(&'static str),
+}
+
+/// Words before a verb that say nothing.
+const FILLERS: &[&str] = &[
+    "please", "then", "now", "next", "first", "finally", "and", "also",
+];
+
+/// Who does it.
+const PERSONS: &[&str] = &["i", "we", "you", "user", "admin", "customer", "visitor"];
+
+/// What people go to, by its name.
+const DESTINATIONS: &[&str] = &["page", "section", "folder", "view", "screen"];
+
+/// Which field something is put into.
+const INTO: &[&str] = &["into", "in", "for", "as"];
+
+type Read = Result<Intent, String>;
+
+/// What a sentence asks.
+pub(super) fn intent(sentence: &Sentence) -> Understanding {
+    let reader = Reader { sentence };
+    if let Some(parts) = reader.compound() {
+        return Understanding::Compound { parts };
+    }
+    match reader.read(&sentence.tokens) {
+        Ok(intent) => Understanding::Understood(Box::new(intent)),
+        Err(reason) => Understanding::NotUnderstood { reason },
+    }
+}
+
+/// Takes the verb from the beginning, also in the third person.
+pub(super) fn take_verb(tokens: &[Token]) -> Option<(Verb, &[Token])> {
+    let first = tokens.first()?.word()?.to_lowercase();
+    let stems = [
+        Some(first.as_str()),
+        first.strip_suffix('s'),
+        first.strip_suffix("es"),
+    ];
+    VERBS.iter().find_map(|(words, verb)| {
+        let (word, more) = words.split_once(' ').unwrap_or((words, ""));
+        if !stems.contains(&Some(word)) {
+            return None;
+        }
+        let rest = match more {
+            "" => Some(&tokens[1..]),
+            more => after(&tokens[1..], more),
+        };
+        Some((*verb, rest?))
+    })
+}
+
+/// Without words before the verb that say nothing: `then`, `please`, `the user`.
+pub(super) fn without_fillers(mut tokens: &[Token]) -> &[Token] {
+    loop {
+        let rest = match tokens {
+            [first, rest @ ..] if first.is_any(FILLERS) || first.kind == TokenKind::Break => rest,
+            [the, user, rest @ ..] if the.is("the") && user.is("user") => rest,
+            [first, rest @ ..] if first.is_any(PERSONS) => rest,
+            _ => return tokens,
+        };
+        // `Next is enabled` is about a button.
+        let is_verb = take_verb(rest).is_some()
+            || rest
+                .first()
+                .is_some_and(|next| next.kind == TokenKind::Break);
+        let is_filler = tokens[0].is_any(&["please", "then", "now", "and"]);
+        if !is_verb && !is_filler && without_fillers(rest).len() == rest.len() {
+            return tokens;
+        }
+        tokens = rest;
+    }
+}
+
+struct Reader<'a> {
+    sentence: &'a Sentence,
+}
+
+impl Reader<'_> {
+    /// The sentences that one is made of, if outside of quotes another one begins behind an "and".
+    fn compound(&self) -> Option<Vec<String>> {
+        let tokens = &self.sentence.tokens;
+        let joins =
+            |token: &Token| token.is_any(&["and", "then"]) || token.kind == TokenKind::Break;
+        let ends: Vec<usize> = (1..tokens.len())
+            .filter(|&place| joins(&tokens[place]) && !joins(&tokens[place - 1]))
+            .collect();
+        let is_read = |tokens: &[Token]| self.read(tokens).is_ok();
+        let written = |part: &[Token]| {
+            let part = without_fillers(part);
+            let ends = part.first().zip(part.last());
+            ends.map(|(first, last)| self.sentence.text[first.start..last.end].to_owned())
+        };
+        // Behind each of these another verb begins.
+        let verbs: Vec<usize> = ends
+            .iter()
+            .copied()
+            .filter(|&end| {
+                let rest = &tokens[end..];
+                // Behind `then` anything is the next action: its verb may be the name of a button.
+                let is_next = rest.iter().take(2).any(|token| token.is("then"));
+                let rest = without_fillers(rest);
+                take_verb(rest).is_some() || (is_next && rest.len() > 1)
+            })
+            .collect();
+        let starts = || [0].into_iter().chain(verbs.iter().copied());
+        let parts: Vec<&[Token]> = starts()
+            .zip(starts().skip(1).chain([tokens.len()]))
+            .map(|(start, end)| &tokens[start..end])
+            .collect();
+        let is_next = |part: &&[Token]| part.iter().take(2).any(|token| token.is("then"));
+        let are_read = |part: &&[Token]| is_read(part) || is_next(part);
+        if parts.len() > 1 && parts.iter().all(are_read) {
+            return Some(parts.into_iter().filter_map(written).collect());
+        }
+        let claims = ends.iter().find(|&&end| {
+            let rest = without_fillers(&tokens[end..]);
+            is_claim(rest) && is_read(&tokens[..end])
+        });
+        if let Some(&end) = claims {
+            let parts = [&tokens[..end], &tokens[end..]];
+            return Some(parts.into_iter().filter_map(written).collect());
+        }
+        let has_several_names = tokens
+            .windows(3)
+            .any(|tokens| tokens[0].is_quoted() && tokens[1].is("and") && tokens[2].is_quoted());
+        has_several_names.then(Vec::new)
+    }
+
+    fn read(&self, tokens: &[Token]) -> Read {
+        let tokens = without_fillers(tokens);
+        let Some((verb, rest)) = take_verb(tokens) else {
+            return match (is_claim(tokens), tokens.first().and_then(Token::word)) {
+                (true, _) => self.assertion(tokens),
+                (false, Some(verb)) if tokens[0].is_any(ITEM_VERBS) => {
+                    self.on_item(verb, &tokens[1..])
+                }
+                (false, _) if is_like_claim(tokens) => self.assertion(tokens),
+                (false, Some(verb)) => Err(format!("no rule begins with `{verb}`")),
+                (false, None) => Err("it begins with no verb".to_owned()),
+            };
+        };
+        if !matches!(verb, Verb::Assert | Verb::See | Verb::Check | Verb::Wait) {
+            return self.read_verb(verb, tokens, without_page(rest));
+        }
+        self.read_verb(verb, tokens, rest)
+    }
+
+    fn read_verb(&self, verb: Verb, tokens: &[Token], rest: &[Token]) -> Read {
+        match verb {
+            Verb::Navigate => self.navigate(tokens, rest),
+            Verb::History => self.history(rest),
+            Verb::Reload => self.reload(rest),
+            Verb::Click => self.on_element(ActionKind::Click, rest),
+            Verb::DoubleClick => self.on_element(ActionKind::DoubleClick, rest),
+            Verb::Hover => self.on_element(ActionKind::Hover, rest),
+            Verb::Press => self.press(rest),
+            Verb::Unfold(pool) => self.unfold(rest, pool),
+            Verb::Close => self.close(rest),
+            Verb::Type => self.type_into(rest),
+            Verb::Fill => self.fill(rest),
+            Verb::Set => self.set(rest),
+            Verb::Clear => {
+                let value = InputValue::Text(String::new());
+                self.with_value(ActionKind::Input, value, rest, Pool::Fields)
+            }
+            Verb::Search => self.search(rest),
+            Verb::Check if is_check_of_claim(rest) => self.assertion(rest),
+            Verb::Check => self.flag(rest, true),
+            Verb::Flag(flag) => self.flag(rest, flag),
+            Verb::Turn => self.turn(rest),
+            Verb::Select => self.select(rest),
+            Verb::Scroll => self.scroll(rest),
+            Verb::Wait => self.wait(rest),
+            Verb::Upload => self.upload(rest),
+            Verb::Extract => {
+                let mut intent = self.on_element(ActionKind::Extract, rest)?;
+                intent.pool = Pool::Anything;
+                Ok(intent)
+            }
+            Verb::Assert => self.assertion(rest),
+            Verb::See => self.assertion(tokens),
+            Verb::Refused(reason) => Err(reason.to_owned()),
+        }
+    }
+
+    fn step(&self, action: ActionKind) -> IntermediateStep {
+        IntermediateStep::new(action, self.sentence.text.as_str())
+    }
+
+    fn intent(&self, step: IntermediateStep, words: Option<Words>, pool: Pool) -> Intent {
+        let (phrase, span) = words.unzip();
+        Intent {
+            step,
+            phrase,
+            span: span.unwrap_or_default(),
+            pool,
+        }
+    }
+
+    fn on_element(&self, action: ActionKind, tokens: &[Token]) -> Read {
+        let words = Phrase::read(tokens)?;
+        let pool = match (action, words.0.role) {
+            // Menus open below what is no button, too.
+            (ActionKind::Hover, _) => Pool::Anything,
+            (_, Some(RoleWord::Heading | RoleWord::Image)) => Pool::Anything,
+            _ => Pool::Interactive,
+        };
+        Ok(self.intent(self.step(action), Some(words), pool))
+    }
+
+    fn with_value(
+        &self,
+        action: ActionKind,
+        value: InputValue,
+        tokens: &[Token],
+        pool: Pool,
+    ) -> Read {
+        let words = Phrase::read(tokens)?;
+        let mut step = self.step(action);
+        step.input_value = Some(value);
+        Ok(self.intent(step, Some(words), pool))
+    }
+
+    fn flag(&self, tokens: &[Token], flag: bool) -> Read {
+        let value = InputValue::Flag(flag);
+        let mut intent = self.with_value(ActionKind::Input, value, tokens, Pool::Checks)?;
+        if let Some(phrase) = &mut intent.phrase
+            && phrase.role == Some(RoleWord::Field)
+        {
+            // `the Remember me box`
+            phrase.role = Some(RoleWord::Checkbox);
+        }
+        Ok(intent)
+    }
+
+    /// `delete Hana Novak`, `star the message from GitHub`: the control of that name in the item.
+    fn on_item(&self, verb: &str, rest: &[Token]) -> Read {
+        let within = item(rest)
+            .ok_or_else(|| format!("it does not say what to {} and where", verb.to_lowercase()))?;
+        let phrase = Phrase {
+            within: Some(within),
+            ..Phrase::named(verb)
+        };
+        Ok(self.intent(
+            self.step(ActionKind::Click),
+            Some((phrase, 0..0)),
+            Pool::Interactive,
+        ))
+    }
+
+    /// `turn X on`
+    fn turn(&self, rest: &[Token]) -> Read {
+        match rest {
+            [rest @ .., way] if way.is_any(&["on", "off"]) => self.flag(rest, way.is("on")),
+            _ => Err("write turn on X, or turn off X".to_owned()),
+        }
+    }
+
+    fn unfold(&self, rest: &[Token], pool: Pool) -> Read {
+        let mut intent = self.on_element(ActionKind::Click, rest)?;
+        intent.pool = pool;
+        Ok(intent)
+    }
+
+    /// `close the dialog` is its button of that name, `close X` what is open.
+    fn close(&self, rest: &[Token]) -> Read {
+        let mut intent = self.unfold(rest, Pool::Expanded)?;
+        if let Some(phrase) = &mut intent.phrase
+            && phrase.is_dialog()
+        {
+            phrase.name = "Close".to_owned();
+            phrase.is_quoted = true;
+            phrase.role = Some(RoleWord::Button);
+            intent.span = 0..0;
+            intent.pool = Pool::Interactive;
+        }
+        Ok(intent)
+    }
+
+    /// `open X` and `go to X`: an address, or what is clicked if it is called so.
+    fn navigate(&self, tokens: &[Token], rest: &[Token]) -> Read {
+        let mut step = self.step(ActionKind::Navigate);
+        let named = without_ignored(rest);
+        let address = match named {
+            [token] => token.text().filter(|text| is_address(text)),
+            _ => None,
+        };
+        if let Some(address) = address {
+            step.url = Some(address.to_owned());
+            return Ok(self.intent(step, None, Pool::Interactive));
+        }
+        let is_open = tokens[0].is_any(&["open", "opens"]);
+        let is_like_address = |token: &Token| {
+            token.text().is_some_and(|text| {
+                text.contains("://")
+                    || (token.word().is_some() && text.contains(['/', ':']))
+                    || (token.word().is_some() && named.len() == 1 && text.contains('.'))
+            })
+        };
+        if !rest.is_empty() && !rest.iter().any(is_like_address) {
+            // `the Drafts folder`, `the 'Settings' page`
+            let named = match named {
+                [rest @ .., noun] if noun.is_any(DESTINATIONS) && !rest.is_empty() => rest,
+                named => named,
+            };
+            let words = Phrase::read(if is_open && named.len() == rest.len() {
+                rest
+            } else {
+                named
+            })?;
+            let has_role = words.0.role.is_some();
+            let is_name = words.0.is_quoted || !words.0.name.starts_with(char::is_lowercase);
+            let pool = match is_open || has_role {
+                true => Pool::NotExpanded,
+                false => Pool::Destinations,
+            };
+            if is_open || has_role || (is_name && !words.0.is_container()) {
+                return Ok(self.intent(self.step(ActionKind::Click), Some(words), pool));
+            }
+        }
+        Err(format!(
+            "`{}` is no address: write a URL, or a path that begins with `/`",
+            written(rest)
+        ))
+    }
+
+    fn history(&self, rest: &[Token]) -> Read {
+        match rest {
+            [word, rest @ ..] if word.is_any(&["back", "forward"]) && is_page(rest) => {
+                let word = if word.is("back") { "back" } else { "forward" };
+                Ok(self.to_page(word))
+            }
+            _ => Err("`go` is followed by to and an address, back or forward".to_owned()),
+        }
+    }
+
+    fn reload(&self, rest: &[Token]) -> Read {
+        match is_page(rest) {
+            true => Ok(self.to_page("reload")),
+            false => Err("only the page is reloaded".to_owned()),
+        }
+    }
+
+    fn to_page(&self, url: &str) -> Intent {
+        let mut step = self.step(ActionKind::Navigate);
+        step.url = Some(url.to_owned());
+        self.intent(step, None, Pool::Interactive)
+    }
+
+    /// `press Enter` is a key, `press 'Enter'` a button.
+    fn press(&self, rest: &[Token]) -> Read {
+        let at = rest.iter().position(|token| token.is_any(&["in", "on"]));
+        let (keys, place) = match at {
+            Some(at) => (&rest[..at], Some(&rest[at + 1..])),
+            None => (rest, None),
+        };
+        let Some(key) = key(keys) else {
+            return self.on_element(ActionKind::Click, rest);
+        };
+        let mut step = self.step(ActionKind::Press);
+        step.key = Some(key);
+        let words = place.map(Phrase::read).transpose()?;
+        Ok(self.intent(step, words, Pool::Interactive))
+    }
+
+    fn type_into(&self, rest: &[Token]) -> Read {
+        let value = take_value(rest)
+            .filter(|(_, rest)| rest.first().is_some_and(|into| into.is_any(INTO)))
+            .or_else(|| take_bare_value(rest))
+            .or_else(|| take_value(rest));
+        let Some((value, rest)) = value else {
+            return Err("it does not say in quotes what to type: type 'text' into X".to_owned());
+        };
+        match rest {
+            [into, rest @ ..] if into.is_any(INTO) => {
+                self.with_value(ActionKind::Input, value, rest, Pool::Fields)
+            }
+            _ => Err("it does not say where to type it: … into X".to_owned()),
+        }
+    }
+
+    fn fill(&self, rest: &[Token]) -> Read {
+        let rest = match rest {
+            [first, rest @ ..] if first.is_any(&["in", "out"]) => rest,
+            rest => rest,
+        };
+        if let Some((value, [into, after @ ..])) = take_value(rest)
+            && into.is_any(INTO)
+        {
+            return self.with_value(ActionKind::Input, value, after, Pool::Fields);
+        }
+        let form = "write fill X with 'text', or fill 'text' into X";
+        self.value_after(rest, &["with"], Pool::Fields)
+            .ok_or_else(|| form.to_owned())?
+    }
+
+    fn set(&self, rest: &[Token]) -> Read {
+        if let [rest @ .., to, way] = rest
+            && to.is("to")
+            && way.is_any(&["on", "off"])
+        {
+            return self.flag(rest, way.is("on"));
+        }
+        let form = "write set X to 'text'";
+        self.value_after(rest, &["to", "as"], Pool::FieldsAndSelects)
+            .ok_or_else(|| form.to_owned())?
+    }
+
+    /// `X with 'v'`: the last such word that a value and nothing more follows.
+    fn value_after(&self, tokens: &[Token], words: &[&str], pool: Pool) -> Option<Read> {
+        let at = tokens.iter().rposition(|token| token.is_any(words))?;
+        let (value, rest) = take_value(&tokens[at + 1..])
+            .filter(|(_, rest)| rest.is_empty())
+            .or_else(|| Some((InputValue::Text(plain_text(&tokens[at + 1..])?), &[][..])))?;
+        rest.is_empty()
+            .then(|| self.with_value(ActionKind::Input, value, &tokens[..at], pool))
+    }
+
+    /// Types into the one field for searching.
+    fn search(&self, rest: &[Token]) -> Read {
+        let form = || "write search for 'text'".to_owned();
+        // `search the help for 'tents'`: there is only one field for it.
+        let at = rest
+            .iter()
+            .position(|token| token.is("for"))
+            .map_or(0, |at| at + 1);
+        if rest[..at].iter().any(|token| token.word().is_none()) {
+            return Err(form());
+        }
+        let (value, rest) = take_value(&rest[at..])
+            .or_else(|| Some((InputValue::Text(plain_text(&rest[at..])?), &[][..])))
+            .ok_or_else(form)?;
+        let mut step = self.step(ActionKind::Input);
+        step.input_value = Some(value);
+        let mut phrase = Phrase::nameless(RoleWord::Field);
+        match rest {
+            [] => {}
+            [into, rest @ ..] => {
+                // Only a part of the page may follow.
+                let (outside, within) = take_place(&self.sentence.tokens).ok_or_else(form)?;
+                if outside.len() + rest.len() + 1 != self.sentence.tokens.len() || into.is("as") {
+                    return Err(form());
+                }
+                phrase.within = Some(within);
+            }
+        }
+        Ok(self.intent(step, Some((phrase, 0..0)), Pool::Search))
+    }
+
+    fn select(&self, rest: &[Token]) -> Read {
+        let rest = without_ignored(rest);
+        let from = rest.iter().rposition(|token| token.is("from"));
+        let value = match (from, take_value(rest)) {
+            // `select Red from X`: what stands before "from" is an option.
+            (Some(from), None) if rest[..from].iter().all(|token| token.word().is_some()) => {
+                let value = InputValue::Text(written(&rest[..from]));
+                Some((value, &rest[from..])).filter(|_| from > 0)
+            }
+            (_, value) => value,
+        };
+        let is_place = take_place(rest).is_some();
+        if let Some((value, [from, list @ ..])) = value
+            && (from.is("from") || (!is_place && from.is_any(INTO)))
+        {
+            return self.with_value(ActionKind::Select, value, list, Pool::Selects);
+        }
+        let (phrase, span) = Phrase::read(rest)?;
+        if phrase.is_container() {
+            return Err("it does not say from what: select 'option' from X".to_owned());
+        }
+        match phrase.role {
+            Some(RoleWord::Checkbox) => self.flag(rest, true),
+            _ => {
+                let step = self.step(ActionKind::Click);
+                Ok(self.intent(step, Some((phrase, span)), Pool::Options))
+            }
+        }
+    }
+
+    fn upload(&self, rest: &[Token]) -> Read {
+        let rest = without_ignored(rest);
+        let rest = after(rest, "file").unwrap_or(rest);
+        let value = match rest {
+            [
+                Token {
+                    kind: TokenKind::Word(file),
+                    ..
+                },
+                ..,
+            ] if file.contains('.') => Some((InputValue::Text(file.clone()), &rest[1..])),
+            rest => take_value(rest),
+        };
+        match value {
+            Some((value, [to, rest @ ..])) if to.is_any(&["to", "into", "in", "as"]) => {
+                self.with_value(ActionKind::Upload, value, rest, Pool::Files)
+            }
+            // There may be only one place for it.
+            Some((value, [])) => {
+                let mut step = self.step(ActionKind::Upload);
+                step.input_value = Some(value);
+                Ok(self.intent(step, Some((Phrase::any(), 0..0)), Pool::Files))
+            }
+            _ => Err("write upload 'file' to X".to_owned()),
+        }
+    }
+
+    fn scroll(&self, rest: &[Token]) -> Read {
+        let mut step = self.step(ActionKind::Scroll);
+        let ends = Direction::ALL.iter().find(|(word, _)| match rest {
+            [one] => one.is(word),
+            _ => {
+                let is_all = |way: &str, end: &str| {
+                    *word == end && after(rest, way).is_some_and(<[Token]>::is_empty)
+                };
+                if is_all("all the way down", "bottom") || is_all("all the way up", "top") {
+                    return true;
+                }
+                let rest = ["all the way", "down", "up"]
+                    .iter()
+                    .find_map(|words| after(rest, words))
+                    .unwrap_or(rest);
+                let end = after(rest, &format!("to the {word}"))
+                    .or_else(|| after(rest, "to the end").filter(|_| *word == "bottom"));
+                end.is_some_and(|rest| is_page(after(rest, "of").unwrap_or(rest)))
+            }
+        });
+        if let Some((_, direction)) = ends {
+            step.direction = Some(*direction);
+            return Ok(self.intent(step, None, Pool::Anything));
+        }
+        let to = after(rest, "down to")
+            .or_else(|| after(rest, "up to"))
+            .or_else(|| after(rest, "to"))
+            .or_else(|| match rest {
+                [rest @ .., into, view] if into.is("into") && view.is("view") => Some(rest),
+                _ => None,
+            });
+        match to {
+            Some(rest) => {
+                let words = Phrase::read(rest)?;
+                let pool = match words.0.role {
+                    Some(RoleWord::Link) => Pool::Anything,
+                    _ => Pool::NoAnchors,
+                };
+                Ok(self.intent(step, Some(words), pool))
+            }
+            None => Err("write scroll up, scroll to the bottom, or scroll to X".to_owned()),
+        }
+    }
+
+    fn wait(&self, rest: &[Token]) -> Read {
+        let form = || "write wait 2 s, or wait until …".to_owned();
+        if let Some(rest) = after(rest, "until") {
+            return self.wait_until(rest);
+        }
+        let rest = after(rest, "for").unwrap_or(rest);
+        let duration = match rest {
+            [one] => one.word().and_then(|word| {
+                let at = word.find(|sign: char| sign.is_ascii_alphabetic())?;
+                milliseconds(&word[..at], &word[at..])
+            }),
+            [half, a, unit] if half.is("half") && a.is("a") => {
+                unit.word().and_then(|unit| milliseconds("0.5", unit))
+            }
+            [number, unit] => number.word().zip(unit.word()).and_then(|(number, unit)| {
+                let figure = super::assertion::figure(number);
+                milliseconds(
+                    &figure.map_or_else(|| number.to_owned(), |figure| figure.to_string()),
+                    unit,
+                )
+            }),
+            _ => None,
+        };
+        let Some(duration) = duration else {
+            let is_named = rest.iter().any(|token| token.word().is_none());
+            let has_infinitive = rest.iter().any(|token| token.is("to"));
+            return match is_named || has_infinitive {
+                true => self.wait_until(rest).map_err(|_| form()),
+                false => Err(form()),
+            };
+        };
+        let mut step = self.step(ActionKind::Wait);
+        step.duration_ms = Some(duration);
+        Ok(self.intent(step, None, Pool::Anything))
+    }
+
+    /// `wait until 'X' is visible`, `wait for 'X'`
+    fn wait_until(&self, rest: &[Token]) -> Read {
+        let mut intent = match is_claim(without_that(rest)) {
+            true => self.assertion(rest),
+            false => self.seen(rest),
+        }?;
+        intent.step.action_type = ActionKind::Wait;
+        Ok(intent)
+    }
+
+    fn assertion(&self, tokens: &[Token]) -> Read {
+        let (assertion, words) = claim(without_that(tokens))?;
+        let mut step = self.step(ActionKind::Assert);
+        let pool = match assertion.kind {
+            AssertKind::Checked | AssertKind::Unchecked => Pool::Selectable,
+            AssertKind::Value => Pool::FieldsAndSelects,
+            _ => Pool::Anything,
+        };
+        step.assertion = Some(assertion);
+        Ok(self.intent(step, words, pool))
+    }
+
+    /// An assertion that something is to be seen.
+    fn seen(&self, tokens: &[Token]) -> Read {
+        let (assertion, words) = super::assertion::visible(tokens, false)?;
+        let mut step = self.step(ActionKind::Assert);
+        step.assertion = Some(assertion);
+        Ok(self.intent(step, words, Pool::Anything))
+    }
+}
+
+pub(super) fn without_that(tokens: &[Token]) -> &[Token] {
+    match tokens {
+        [that, rest @ ..] if that.is_any(&["that", "if", "whether"]) => rest,
+        tokens => tokens,
+    }
+}
+
+fn is_page(tokens: &[Token]) -> bool {
+    match without_ignored(tokens) {
+        [] => true,
+        [page] => page.is("page"),
+        _ => false,
+    }
+}
+
+/// Whether `check` is followed by something that holds or not: `check that …`, `check X is checked`.
+pub(super) fn is_check_of_claim(rest: &[Token]) -> bool {
+    without_that(rest).len() < rest.len() || is_claim(rest)
+}
+
+/// A value in quotes, a reference or a number, and what follows it.
+pub(super) fn take_value(tokens: &[Token]) -> Option<(InputValue, &[Token])> {
+    let (first, rest) = tokens.split_first()?;
+    let value = match &first.kind {
+        TokenKind::Quoted(text) | TokenKind::Reference(text) => InputValue::Text(text.clone()),
+        TokenKind::Word(word) => {
+            let is_number = word.parse::<f64>().is_ok_and(f64::is_finite)
+                && word.starts_with(|sign: char| sign.is_ascii_digit() || sign == '-');
+            if !is_number {
+                return None;
+            }
+            match word.parse::<i64>() {
+                Ok(number) if number.to_string() == *word => InputValue::Number(number.into()),
+                // As it is written: `1.50` stays so.
+                _ => InputValue::Text(word.clone()),
+            }
+        }
+        TokenKind::Break => return None,
+    };
+    Some((value, rest))
+}
+
+/// A value that is clear without quotes: an e-mail address, groups of digits, or one word before `into`.
+fn take_bare_value(tokens: &[Token]) -> Option<(InputValue, &[Token])> {
+    let at = tokens.iter().position(|token| token.is_any(INTO))?;
+    let (value, rest) = tokens.split_at(at);
+    let text = plain_text(value)?;
+    let is_mail = text
+        .split_once('@')
+        .is_some_and(|(user, host)| !user.is_empty() && host.contains('.') && value.len() == 1);
+    let are_figures = text
+        .split(' ')
+        .all(|word| word.contains(|sign: char| sign.is_ascii_digit()));
+    let is_before_into = value.len() == 1 && rest[0].is("into");
+    (is_mail || are_figures || is_before_into).then_some((InputValue::Text(text), rest))
+}

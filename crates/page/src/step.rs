@@ -1,0 +1,215 @@
+//! What a sentence means, before anything was done.
+
+use std::borrow::Cow;
+
+use super::BrowserAssertion;
+use cuecard_source::value::Json;
+
+/// A sentence as rules or a model understood it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IntermediateStep {
+    /// What is to be done.
+    pub action_type: ActionKind,
+    /// The highlight index of the element that is meant (`targetSelector: "highlightIndex=N"`).
+    pub target: Option<u32>,
+    /// What is typed, selected, uploaded; for checkboxes whether they are to be checked.
+    pub input_value: Option<InputValue>,
+    /// Where to navigate.
+    pub url: Option<String>,
+    /// What it is about, in words.
+    pub description: String,
+    /// Whether more than one element could be meant.
+    pub is_ambiguous: bool,
+    /// From 0 to 1.
+    pub confidence: f64,
+    /// Why nothing can be done.
+    pub error: Option<String>,
+    /// What must hold.
+    pub assertion: Option<BrowserAssertion>,
+    /// Highlight indexes of the elements that could be meant.
+    pub candidates: Vec<u32>,
+    /// The key that is pressed.
+    pub key: Option<String>,
+    /// Where to scroll.
+    pub direction: Option<Direction>,
+    /// How long to wait, in milliseconds.
+    pub duration_ms: Option<u64>,
+    /// The whole name of its element, if the sentence has only a part of it.
+    pub whole_name: Option<String>,
+    /// Its element in words that no sentence said so, if all words of the sentence were found in it and around it.
+    pub meant: Option<String>,
+}
+
+impl IntermediateStep {
+    /// A step of this kind about which nothing else is known.
+    pub fn new(action_type: ActionKind, description: impl Into<String>) -> Self {
+        Self {
+            action_type,
+            target: None,
+            input_value: None,
+            url: None,
+            description: description.into(),
+            is_ambiguous: false,
+            confidence: 1.0,
+            error: None,
+            assertion: None,
+            candidates: Vec::new(),
+            key: None,
+            direction: None,
+            duration_ms: None,
+            whole_name: None,
+            meant: None,
+        }
+    }
+}
+
+/// What a step does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is the word for it")]
+pub enum ActionKind {
+    Click,
+    DoubleClick,
+    Input,
+    Navigate,
+    Assert,
+    Select,
+    Press,
+    Hover,
+    Scroll,
+    Wait,
+    Upload,
+    Extract,
+    /// A model's word for a sentence that it can't read.
+    Unknown,
+}
+
+impl ActionKind {
+    /// Every kind with the word for it.
+    pub const ALL: &[(&'static str, Self)] = &[
+        ("click", Self::Click),
+        ("doubleClick", Self::DoubleClick),
+        ("input", Self::Input),
+        ("navigate", Self::Navigate),
+        ("assert", Self::Assert),
+        ("select", Self::Select),
+        ("press", Self::Press),
+        ("hover", Self::Hover),
+        ("scroll", Self::Scroll),
+        ("wait", Self::Wait),
+        ("upload", Self::Upload),
+        ("extract", Self::Extract),
+        ("unknown", Self::Unknown),
+    ];
+
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(_, kind)| *kind == self)
+            .map_or("unknown", |(word, _)| word)
+    }
+
+    /// The kind that a word names.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .find(|(known, _)| *known == word)
+            .map(|(_, kind)| *kind)
+    }
+
+    /// Whether it acts on an element and can't do without.
+    pub fn needs_target(self) -> bool {
+        matches!(
+            self,
+            Self::Click
+                | Self::DoubleClick
+                | Self::Select
+                | Self::Hover
+                | Self::Input
+                | Self::Upload
+                | Self::Extract
+        )
+    }
+
+    /// Whether it needs a value; an empty one, 0 and false are values.
+    pub fn needs_value(self) -> bool {
+        matches!(self, Self::Input | Self::Select | Self::Upload)
+    }
+}
+
+/// What is typed or chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum InputValue {
+    /// A text; references in it stay as they are until it is typed.
+    Text(String),
+    /// A number.
+    Number(serde_json::Number),
+    /// Whether a checkbox is to be checked.
+    Flag(bool),
+}
+
+impl InputValue {
+    /// As JSON.
+    pub fn to_json(&self) -> Json {
+        match self {
+            Self::Text(text) => Json::String(text.clone()),
+            Self::Number(number) => Json::Number(number.clone()),
+            Self::Flag(flag) => Json::Bool(*flag),
+        }
+    }
+
+    /// Of JSON; none of a list, an object or null.
+    pub fn of(json: &Json) -> Option<Self> {
+        match json {
+            Json::String(text) => Some(Self::Text(text.clone())),
+            Json::Number(number) => Some(Self::Number(number.clone())),
+            Json::Bool(flag) => Some(Self::Flag(*flag)),
+            Json::Null | Json::Array(_) | Json::Object(_) => None,
+        }
+    }
+}
+
+/// Where to scroll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Up by a page.
+    Up,
+    /// Down by a page.
+    Down,
+    /// To the beginning of the page.
+    Top,
+    /// To its end, as far as it is loaded.
+    Bottom,
+}
+
+impl Direction {
+    /// Every direction with the word for it.
+    pub const ALL: &[(&'static str, Self)] = &[
+        ("up", Self::Up),
+        ("down", Self::Down),
+        ("top", Self::Top),
+        ("bottom", Self::Bottom),
+    ];
+
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(_, direction)| *direction == self)
+            .map_or("down", |(word, _)| word)
+    }
+
+    /// What scrolls a page so, in its own script.
+    pub fn script(self) -> &'static str {
+        match self {
+            Self::Up => "window.scrollBy(0, -window.innerHeight)",
+            Self::Down => "window.scrollBy(0, window.innerHeight)",
+            Self::Top => "window.scrollTo(0, 0)",
+            Self::Bottom => "window.scrollTo(0, document.scrollingElement.scrollHeight)",
+        }
+    }
+}
+/// The tool that does what a step does.
+pub fn browser_tool(action: ActionKind) -> Cow<'static, str> {
+    Cow::Owned(format!("browser.{}", action.word()))
+}

@@ -1,0 +1,136 @@
+//! Typed access to a step's parameters. Texts that spell numbers and booleans are accepted as such.
+
+use cuecard_source::value::{Text, Value, cut, kind_name};
+use cuecard_tool_call::model::{BuiltinTool, ParamKind};
+use cuecard_tool_call::script::{Failure, FailureKind};
+use serde_json::Value as Json;
+
+/// The parameters of one call, all of which the tool knows.
+pub(super) struct Arguments<'a> {
+    tool: BuiltinTool,
+    value: &'a Value,
+}
+
+impl<'a> Arguments<'a> {
+    pub(super) fn new(tool: BuiltinTool, value: &'a Value) -> Result<Self, Failure> {
+        let arguments = Self { tool, value };
+        let known = |name: &str| tool.params().iter().any(|param| param.name == name);
+        if let Some(name) = value
+            .json
+            .as_object()
+            .into_iter()
+            .flat_map(serde_json::Map::keys)
+            .find(|name| !known(name))
+        {
+            return Err(arguments.failure(format!("{} has no parameter `{name}`", tool.name())));
+        }
+        Ok(arguments)
+    }
+
+    fn failure(&self, message: String) -> Failure {
+        Failure::new(FailureKind::BadParameters, message)
+    }
+
+    pub(super) fn missing(&self, name: &str) -> Failure {
+        self.failure(format!("{} needs `{name}`", self.tool.name()))
+    }
+
+    pub(super) fn wrong(&self, name: &str, wanted: &str) -> Failure {
+        let found = self
+            .any(name)
+            .map_or("nothing".to_owned(), |json| match json {
+                Json::Array(_) | Json::Object(_) | Json::Null => kind_name(json).to_owned(),
+                _ => cut(&json.to_string(), 60).into_owned(),
+            });
+        self.failure(format!(
+            "`{name}` of {} must be {wanted}, got {found}",
+            self.tool.name()
+        ))
+    }
+
+    pub(super) fn any(&self, name: &str) -> Option<&'a Json> {
+        self.value
+            .json
+            .get(name)
+            .filter(|json| !json.is_null() || self.accepts_null(name))
+    }
+
+    /// `null` stands for "not given", except where any value is welcome.
+    fn accepts_null(&self, name: &str) -> bool {
+        self.tool
+            .params()
+            .iter()
+            .any(|param| param.name == name && param.kind == ParamKind::Any)
+    }
+
+    pub(super) fn required_any(&self, name: &str) -> Result<&'a Json, Failure> {
+        self.any(name).ok_or_else(|| self.missing(name))
+    }
+
+    pub(super) fn text(&self, name: &str) -> Result<Option<Text>, Failure> {
+        if self.any(name).is_none() {
+            return Ok(None);
+        }
+        match self.value.text(&format!("/{name}")) {
+            Some(text) => Ok(Some(text)),
+            None => Err(self.wrong(name, "a string")),
+        }
+    }
+
+    pub(super) fn required_text(&self, name: &str) -> Result<Text, Failure> {
+        self.text(name)?.ok_or_else(|| self.missing(name))
+    }
+
+    pub(super) fn number(&self, name: &str) -> Result<Option<f64>, Failure> {
+        let Some(json) = self.any(name) else {
+            return Ok(None);
+        };
+        let number = match json {
+            Json::Number(number) => number.as_f64(),
+            Json::String(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        match number.filter(|number: &f64| number.is_finite() && *number >= 0.0) {
+            Some(number) => Ok(Some(number)),
+            None => Err(self.wrong(name, "a number from 0")),
+        }
+    }
+
+    pub(super) fn count(&self, name: &str) -> Result<Option<u64>, Failure> {
+        match self.number(name)? {
+            None => Ok(None),
+            // Checked to be whole and within what a float holds exactly.
+            Some(number) if number.fract() == 0.0 && number < 9e15 => Ok(Some(number as u64)),
+            Some(_) => Err(self.wrong(name, "a whole number from 0")),
+        }
+    }
+
+    pub(super) fn flag(&self, name: &str) -> Result<bool, Failure> {
+        match self.any(name) {
+            None => Ok(false),
+            Some(Json::Bool(flag)) => Ok(*flag),
+            Some(Json::String(text)) if text == "true" || text == "false" => Ok(text == "true"),
+            Some(_) => Err(self.wrong(name, "true or false")),
+        }
+    }
+
+    /// One of the words that the table of tools allows.
+    pub(super) fn one_of(&self, name: &str) -> Result<Option<&'static str>, Failure> {
+        let words = self
+            .tool
+            .params()
+            .iter()
+            .find_map(|param| match param.kind {
+                ParamKind::OneOf(words) if param.name == name => Some(words),
+                _ => None,
+            });
+        let Some(json) = self.any(name) else {
+            return Ok(None);
+        };
+        let words = words.unwrap_or_default();
+        match words.iter().find(|word| json.as_str() == Some(word)) {
+            Some(word) => Ok(Some(word)),
+            None => Err(self.wrong(name, &format!("one of {}", words.join(", ")))),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The built-in tools: adapters between a step's parameters and the workspace. Each asks the policy first.
+
+mod arguments;
+mod files;
+mod search;
+mod shell;
+mod waits;
+mod web;
+
+use std::time::Duration;
+
+use cuecard_source::value::Text;
+use cuecard_tool_call::model::BuiltinTool;
+use cuecard_tool_call::script::{CallRequest, Failure, FailureKind};
+use serde_json::{Value as Json, json};
+
+use self::arguments::Arguments;
+use super::toolbox::{Toolbox, timed_out};
+use cuecard_runtime::policy::{Policy, Refusal, RefusalKind};
+use cuecard_runtime::tap::Recorder;
+
+/// Calls a built-in tool.
+pub(super) async fn call(
+    toolbox: &mut Toolbox,
+    tool: BuiltinTool,
+    request: &CallRequest,
+    recorder: &mut Recorder<'_>,
+) -> Result<Json, Failure> {
+    let arguments = Arguments::new(tool, &request.params)?;
+    match tool {
+        BuiltinTool::Wait => wait(toolbox, &arguments, request.timeout).await,
+        BuiltinTool::Log => {
+            // Whoever shows the run shows the message: that it was called is all there is to a log.
+            let message = arguments.required_any("message")?;
+            arguments.one_of("level")?;
+            Ok(json!({"logged": cuecard_source::value::as_text(message)}))
+        }
+        BuiltinTool::WaitForElement | BuiltinTool::WaitUntil => {
+            Box::pin(waits::wait(toolbox, tool, &arguments, request, recorder)).await
+        }
+        BuiltinTool::AppendFile => files::append(toolbox, &arguments, recorder),
+        BuiltinTool::Read => files::read(toolbox, &arguments, recorder),
+        BuiltinTool::Write => files::write(toolbox, &arguments),
+        BuiltinTool::Edit => files::edit(toolbox, &arguments),
+        BuiltinTool::NotebookEdit => files::notebook_edit(toolbox, &arguments),
+        BuiltinTool::Glob => Box::pin(search::glob(toolbox, &arguments, request.timeout)).await,
+        BuiltinTool::Grep => Box::pin(search::grep(toolbox, &arguments, request.timeout)).await,
+        BuiltinTool::Bash => Box::pin(shell::run(toolbox, &arguments, request.timeout)).await,
+        BuiltinTool::WebFetch => Box::pin(web::fetch(toolbox, &arguments, request.timeout)).await,
+    }
+}
+
+/// What the policy refused, as a step's failure.
+pub(super) fn refused(refusal: Refusal) -> Failure {
+    let kind = match refusal.kind {
+        RefusalKind::Path => FailureKind::RefusedPath,
+        RefusalKind::Command => FailureKind::RefusedCommand,
+        RefusalKind::Data => FailureKind::RefusedData,
+        RefusalKind::Host => FailureKind::RefusedHost,
+    };
+    Failure::new(kind, refusal.message).with_help(refusal.help)
+}
+
+/// What the policy says of a call before the run, as far as its parameters are known: those with references are not.
+pub fn forbidden(policy: &Policy, tool: BuiltinTool, params: &Json) -> Option<Failure> {
+    let known = |name: &str| {
+        let text = params.get(name).and_then(Json::as_str)?;
+        (!text.contains("{{")).then(|| Text::from(text))
+    };
+    let writes = |name: &str| known(name).and_then(|path| policy.write_path(&path).err());
+    let reads = |name: &str| known(name).and_then(|path| policy.read_path(&path).err());
+    let refusal = match tool {
+        BuiltinTool::Wait
+        | BuiltinTool::Log
+        | BuiltinTool::WaitForElement
+        | BuiltinTool::WaitUntil => None,
+        BuiltinTool::AppendFile => writes("path"),
+        BuiltinTool::Write | BuiltinTool::Edit => writes("file_path"),
+        BuiltinTool::NotebookEdit => writes("notebook_path"),
+        BuiltinTool::Read => reads("file_path"),
+        BuiltinTool::Glob | BuiltinTool::Grep => reads("path"),
+        BuiltinTool::Bash => known("command").and_then(|command| policy.command(&command).err()),
+        BuiltinTool::WebFetch => known("url").and_then(|url| policy.url(&url).err()),
+    };
+    refusal.map(refused)
+}
+
+async fn wait(
+    toolbox: &Toolbox,
+    arguments: &Arguments<'_>,
+    limit: Option<Duration>,
+) -> Result<Json, Failure> {
+    /// A day: whoever waits longer wants a scheduler.
+    const LONGEST: f64 = 86_400.0;
+    let seconds = match arguments.number("duration")? {
+        Some(seconds) => seconds,
+        None => arguments
+            .number("seconds")?
+            .ok_or_else(|| arguments.missing("duration"))?,
+    };
+    if seconds > LONGEST {
+        return Err(arguments.wrong("duration", "at most 86400 seconds, a day"));
+    }
+    let scaled = Duration::try_from_secs_f64(seconds * toolbox.speed).unwrap_or_default();
+    match limit {
+        Some(limit) if limit < scaled => {
+            tokio::time::sleep(limit).await;
+            return Err(timed_out(limit));
+        }
+        // A timer would cost more than nothing.
+        _ if scaled.is_zero() => {}
+        _ => tokio::time::sleep(scaled).await,
+    }
+    Ok(json!({"waited": number(seconds)}))
+}
+
+/// A number of seconds as it was asked for: 2 stays 2.
+fn number(seconds: f64) -> Json {
+    if seconds.fract() == 0.0 && seconds.abs() < 1e15 {
+        // Checked to be whole and small enough.
+        Json::from(seconds as i64)
+    } else {
+        Json::from(seconds)
+    }
+}

@@ -1,0 +1,107 @@
+//! `claude__glob` and `claude__grep`. A search runs on a thread of its own, so that its time can be kept.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use cuecard_source::value::{Piece, Text};
+use cuecard_tool_call::script::{Failure, FailureKind};
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::super::toolbox::{DEFAULT_TIMEOUT, Toolbox, timed_out};
+use super::arguments::Arguments;
+use super::files::to_json;
+use super::refused;
+use cuecard_workspace::search::{
+    Grep, Limits, OutputMode, SearchError, glob as find_files, grep as find_lines, split_absolute,
+};
+
+pub(super) async fn glob(
+    toolbox: &Toolbox,
+    arguments: &Arguments<'_>,
+    timeout: Option<Duration>,
+) -> Result<Json, Failure> {
+    let pattern = arguments.required_text("pattern")?;
+    let written = pattern.to_string();
+    let (root, below) = match split_absolute(&written) {
+        Some((folder, below)) => (absolute_root(toolbox, &pattern, &folder)?, below.to_owned()),
+        None => (folder(toolbox, arguments)?, written),
+    };
+    in_background(toolbox, timeout, move |limits| {
+        find_files(&root, &below, limits)
+    })
+    .await
+}
+
+/// The folder that an absolute pattern begins with is judged by where the pattern came from.
+fn absolute_root(toolbox: &Toolbox, pattern: &Text, folder: &Path) -> Result<PathBuf, Failure> {
+    let mut piece = pattern.untrusted().cloned().unwrap_or(Piece::author(""));
+    piece.text = folder.display().to_string();
+    toolbox
+        .policy
+        .read_path(&Text::new(vec![piece]))
+        .map_err(refused)
+}
+
+pub(super) async fn grep(
+    toolbox: &Toolbox,
+    arguments: &Arguments<'_>,
+    timeout: Option<Duration>,
+) -> Result<Json, Failure> {
+    let size = |name| {
+        Ok::<_, Failure>(
+            arguments
+                .count(name)?
+                .map(|count| usize::try_from(count).unwrap_or(usize::MAX)),
+        )
+    };
+    let request = Grep {
+        pattern: arguments.required_text("pattern")?.to_string(),
+        path: folder(toolbox, arguments)?,
+        glob: arguments.text("glob")?.map(|text| text.to_string()),
+        output_mode: match arguments.one_of("output_mode")? {
+            Some("content") => OutputMode::Content,
+            Some("count") => OutputMode::Count,
+            _ => OutputMode::FilesWithMatches,
+        },
+        context: size("context")?.unwrap_or(0),
+        head_limit: size("head_limit")?,
+        case_insensitive: arguments.flag("case_insensitive")?,
+        multiline: false,
+    };
+    in_background(toolbox, timeout, move |limits| find_lines(&request, limits)).await
+}
+
+fn folder(toolbox: &Toolbox, arguments: &Arguments<'_>) -> Result<PathBuf, Failure> {
+    let text = arguments.text("path")?.unwrap_or_else(|| Text::from("."));
+    let path = toolbox.policy.read_path(&text).map_err(refused)?;
+    // `.` at the end of each file found would be noise.
+    Ok(path.components().collect())
+}
+
+async fn in_background<T: Serialize + Send + 'static>(
+    toolbox: &Toolbox,
+    timeout: Option<Duration>,
+    search: impl FnOnce(&Limits) -> Result<T, SearchError> + Send + 'static,
+) -> Result<Json, Failure> {
+    let limits = Limits::default();
+    let cancel = limits.cancel.clone();
+    let limit = timeout.or(toolbox.timeout).unwrap_or(DEFAULT_TIMEOUT);
+    let searching = tokio::task::spawn_blocking(move || search(&limits));
+    let found = tokio::time::timeout(limit, searching).await;
+    cancel.store(true, Ordering::Relaxed);
+    match found {
+        Err(_) => Err(timed_out(limit)),
+        Ok(Err(panic)) => Err(Failure::new(
+            FailureKind::ToolError,
+            format!("the search broke: {panic}"),
+        )),
+        Ok(Ok(Err(error))) => {
+            let mut failure = Failure::new(FailureKind::ToolError, error.to_string());
+            failure.help = error.help();
+            Err(failure)
+        }
+        Ok(Ok(Ok(found))) => to_json(&found),
+    }
+}

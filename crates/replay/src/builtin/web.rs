@@ -1,0 +1,262 @@
+//! `claude__web_fetch`.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use cuecard_source::value::{Origin, Text, cut};
+use cuecard_tool_call::script::{Failure, FailureKind};
+use reqwest::Url;
+use serde_json::Value as Json;
+
+use super::super::toolbox::{DEFAULT_TIMEOUT, Toolbox, timed_out};
+use super::arguments::Arguments;
+use super::files::to_json;
+use super::refused;
+use cuecard_runtime::policy::{Refusal, UrlGrant};
+use cuecard_workspace::fetch::{
+    FetchError, FetchGate, FetchRequest, fetch as fetch_url, is_private,
+};
+
+/// Asks the policy at every hop, and keeps its words: a refusal is not an error of the network.
+struct Gate {
+    grant: UrlGrant,
+    refusal: std::sync::Mutex<Option<Refusal>>,
+}
+
+impl FetchGate for Gate {
+    fn check(&self, url: &Url, addresses: &[IpAddr]) -> Result<(), String> {
+        // Before the name is looked up there are no addresses: then only the name is judged, with one that
+        // belongs to nobody.
+        let nobody = [IpAddr::from([192, 0, 2, 1])];
+        let addresses = if addresses.is_empty() {
+            &nobody
+        } else {
+            addresses
+        };
+        let is_redirect = url != self.grant.url();
+        self.grant
+            .check_addresses(url, addresses, is_redirect, is_private)
+            .map_err(|refusal| {
+                let message = refusal.message.clone();
+                if let Ok(mut kept) = self.refusal.lock() {
+                    *kept = Some(refusal);
+                }
+                message
+            })
+    }
+}
+
+pub(super) async fn fetch(
+    toolbox: &Toolbox,
+    arguments: &Arguments<'_>,
+    timeout: Option<Duration>,
+) -> Result<Json, Failure> {
+    let text = arguments.required_text("url")?;
+    check_url(&text)?;
+    let grant = toolbox.policy.url(&text).map_err(refused)?;
+    let limit = timeout.or(toolbox.timeout).unwrap_or(DEFAULT_TIMEOUT);
+    let request = FetchRequest {
+        timeout: limit,
+        ..FetchRequest::new(text.to_string())
+    };
+    let gate = Gate {
+        grant,
+        refusal: std::sync::Mutex::new(None),
+    };
+    match fetch_url(request, &gate).await {
+        Ok(fetched) => {
+            let result = to_json(&fetched)?;
+            if fetched.status >= 400 {
+                let mut failure = Failure::new(
+                    FailureKind::ToolError,
+                    format!("{} answered with status {}", fetched.url, fetched.status),
+                );
+                failure.result = Some(result);
+                return Err(failure);
+            }
+            Ok(result)
+        }
+        Err(error) => {
+            let refusal = gate.refusal.into_inner().ok().flatten();
+            if let Some(refusal) = refusal {
+                return Err(refused(refusal));
+            }
+            if matches!(error, FetchError::TimedOut { .. }) {
+                return Err(timed_out(limit));
+            }
+            let mut failure = Failure::new(FailureKind::CallFailed, error.to_string());
+            failure.help = error.help();
+            Err(failure)
+        }
+    }
+}
+
+/// What is no address of a page at all is a wrong parameter, whatever the policy would say about it.
+fn check_url(text: &Text) -> Result<(), Failure> {
+    let written = text.to_string();
+    let parsed = Url::parse(&written);
+    let (what, help) = match &parsed {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => return Ok(()),
+        Ok(url) if url.scheme() == "file" => (
+            "is not an http or https URL".to_owned(),
+            Some("`claude__read` reads a file".to_owned()),
+        ),
+        // `example.com:80/` parses, with `example.com` as its scheme.
+        Ok(url) if !is_host_and_port(url) => (
+            "is not an http or https URL".to_owned(),
+            Some("only `http://` and `https://` can be fetched".to_owned()),
+        ),
+        Err(error) if has_scheme(&written) => (
+            format!("is not a URL: {error}"),
+            Some("write it with scheme and host: `https://example.com/path`".to_owned()),
+        ),
+        Ok(_) | Err(_) => {
+            let scheme = if is_here(&written) { "http" } else { "https" };
+            let help = (!written.trim().is_empty())
+                .then(|| format!("write `{scheme}://{}`", shown(text).trim_start_matches('/')));
+            (
+                "is not a URL: it has no `https://` in front".to_owned(),
+                help,
+            )
+        }
+    };
+    let mut failure = Failure::new(
+        FailureKind::BadParameters,
+        format!("`{}` {what}", shown(text)),
+    );
+    failure.help = help;
+    Err(failure)
+}
+
+/// Whether what looks like a scheme is the name of a host: `localhost:8080`, `example.com:80/path`.
+fn is_host_and_port(url: &Url) -> bool {
+    let port = url.path().split('/').next().unwrap_or_default();
+    url.cannot_be_a_base() && !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether `written` begins with `http://` or the like, as far as that can be told of what doesn't parse.
+fn has_scheme(written: &str) -> bool {
+    written.split_once(':').is_some_and(|(scheme, _)| {
+        !scheme.trim().is_empty()
+            && scheme
+                .trim()
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
+/// Whether `written` starts with a name of this machine, which seldom has a certificate.
+fn is_here(written: &str) -> bool {
+    ["localhost", "127.", "[::1]"]
+        .iter()
+        .any(|name| written.trim_start().starts_with(name))
+}
+
+/// A text for a message: secrets by their names, not too long.
+fn shown(text: &Text) -> String {
+    let mut shown = String::new();
+    for piece in text.pieces() {
+        match (piece.origin, &piece.reference) {
+            (Origin::Secret, Some(name)) => shown.push_str(&format!("{{{{{name}}}}}")),
+            (Origin::Secret, None) => shown.push('…'),
+            _ => shown.push_str(&piece.text),
+        }
+    }
+    cut(&shown, 200).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use cuecard_source::value::Piece;
+
+    use super::*;
+
+    fn problem(url: &str) -> (String, Option<String>) {
+        let failure = check_url(&Text::from(url)).expect_err("it is no URL to fetch");
+        assert_eq!(failure.kind, FailureKind::BadParameters);
+        (failure.message, failure.help)
+    }
+
+    #[test]
+    fn what_can_be_fetched_is_left_to_the_policy() {
+        for url in [
+            "http://h",
+            "HTTPS://example.com/a?b#c",
+            " https://h ",
+            "http:\\\\h",
+            "http://[::1]:80/",
+        ] {
+            assert!(check_url(&Text::from(url)).is_ok(), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_a_wrong_parameter() {
+        for (url, what, help) in [
+            (
+                "example.com",
+                "is not a URL: it has no `https://` in front",
+                Some("write `https://example.com`"),
+            ),
+            (
+                "example.com:8080/a",
+                "is not a URL: it has no `https://` in front",
+                Some("write `https://example.com:8080/a`"),
+            ),
+            (
+                "localhost:8080",
+                "is not a URL: it has no `https://` in front",
+                Some("write `http://localhost:8080`"),
+            ),
+            (
+                "127.0.0.1:8080/x",
+                "is not a URL: it has no `https://` in front",
+                Some("write `http://127.0.0.1:8080/x`"),
+            ),
+            (
+                "//example.com/x",
+                "is not a URL: it has no `https://` in front",
+                Some("write `https://example.com/x`"),
+            ),
+            ("", "is not a URL: it has no `https://` in front", None),
+            (
+                "ftp://example.com/a.txt",
+                "is not an http or https URL",
+                Some("only `http://` and `https://` can be fetched"),
+            ),
+            (
+                "mailto:a@b",
+                "is not an http or https URL",
+                Some("only `http://` and `https://` can be fetched"),
+            ),
+            (
+                "file:///etc/hosts",
+                "is not an http or https URL",
+                Some("`claude__read` reads a file"),
+            ),
+            (
+                "http://h:99999/",
+                "is not a URL: invalid port number",
+                Some("write it with scheme and host: `https://example.com/path`"),
+            ),
+        ] {
+            let expected = (format!("`{url}` {what}"), help.map(str::to_owned));
+            assert_eq!(problem(url), expected);
+        }
+    }
+
+    #[test]
+    fn a_secret_in_it_is_not_shown() {
+        let mut secret = Piece::author("hush-hush");
+        secret.origin = Origin::Secret;
+        secret.reference = Some("TOKEN".into());
+        let text = Text::new(vec![Piece::author("ftp://u:"), secret, Piece::author("@h")]);
+        let failure = check_url(&text).expect_err("it can't be fetched");
+        assert_eq!(
+            failure.message,
+            "`ftp://u:{{TOKEN}}@h` is not an http or https URL"
+        );
+        let long = Text::from("x".repeat(1_000_000).as_str());
+        assert!(check_url(&long).expect_err("no URL").message.len() < 300);
+    }
+}

@@ -1,0 +1,192 @@
+//! What servers can tell before anything runs: do they start, do the tools exist, do the parameters fit? No tool
+//! is called. `check --connect` and `play --dry-run --connect` are this.
+
+mod places;
+mod schema;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_tool_call::format::server_of;
+use cuecard_tool_call::model::ToolCallScenario;
+use cuecard_tool_call::script::{Bindings, Failure, FailureKind};
+
+use super::older;
+use super::pool::{Pool, unknown_server};
+use cuecard_mcp::ToolInfo;
+use cuecard_runtime::tap::Recorder;
+
+/// A server that answered.
+#[derive(Debug, Clone)]
+pub struct Connected {
+    /// Its name in the scenario.
+    pub server: String,
+    /// How it was reached: stdio, http, built in.
+    pub transport: &'static str,
+    /// The protocol version that was agreed on, if there are several.
+    pub protocol: Option<String>,
+    /// How many tools it lists; none if it has no such list, so that nothing can be said about its tools.
+    pub tools: Option<usize>,
+}
+
+/// The servers of some scenarios, and what they say about their tools.
+#[derive(Debug, Default)]
+pub struct Connections {
+    /// Those that answered, in the order of the steps.
+    pub connected: Vec<Connected>,
+    tools: HashMap<String, Tools>,
+}
+
+#[derive(Debug)]
+enum Tools {
+    Known(Arc<[ToolInfo]>),
+    /// The server has no list of them.
+    Unknown,
+    /// There is no server to ask.
+    Unreachable(Unreachable),
+}
+
+#[derive(Debug)]
+enum Unreachable {
+    /// No config defines it.
+    Undefined,
+    /// Its config can't be used.
+    Refused(Diagnostic),
+    Failed(Failure),
+}
+
+impl Connections {
+    /// Starts the servers that the steps `steps` of `scenario` need and that no earlier call asked for, all at
+    /// the same time, and asks for their tools.
+    pub async fn open(
+        &mut self,
+        scenario: &ToolCallScenario,
+        steps: impl Iterator<Item = usize>,
+        pool: &mut Pool,
+        recorder: &mut Recorder<'_>,
+    ) {
+        // Some tools are there only for a client that answers questions.
+        pool.offer(&scenario.answers);
+        let mut names: Vec<String> = Vec::new();
+        for idx in steps {
+            let server = server_of(scenario, &scenario.steps[idx], |name| pool.knows(name));
+            // A reference as a server's name is known only in the run.
+            names.extend(server.filter(|name| {
+                !name.contains("{{") && !self.tools.contains_key(name) && !names.contains(name)
+            }));
+        }
+        names.retain(|name| {
+            let unreachable = match pool.config().server(name).map(|server| &server.spec) {
+                Some(Err(refusal)) => Unreachable::Refused(refusal.clone()),
+                None if !pool.knows(name) => Unreachable::Undefined,
+                _ => return true,
+            };
+            self.tools
+                .insert(name.clone(), Tools::Unreachable(unreachable));
+            false
+        });
+        let started = pool.start_all(&names, recorder).await;
+        let asking = started.into_iter().map(|(name, started)| async move {
+            let failed = |failure| (Tools::Unreachable(Unreachable::Failed(failure)), None);
+            let session = match started {
+                Ok(session) => session,
+                Err(failure) => return (name, failed(failure)),
+            };
+            let tools = match session.tools().await {
+                Ok(Some(tools)) => Tools::Known(tools),
+                Ok(None) => Tools::Unknown,
+                Err(error) => {
+                    let failure = Failure::new(FailureKind::ServerStart, error.to_string());
+                    return (name, failed(failure));
+                }
+            };
+            let info = session.info();
+            let connected = Connected {
+                server: name.clone(),
+                transport: info.transport,
+                protocol: Some(info.protocol_version.clone()).filter(|version| !version.is_empty()),
+                tools: match &tools {
+                    Tools::Known(tools) => Some(tools.len()),
+                    _ => None,
+                },
+            };
+            (name, (tools, Some(connected)))
+        });
+        for (name, (tools, connected)) in futures::future::join_all(asking).await {
+            self.connected.extend(connected);
+            self.tools.insert(name, tools);
+        }
+    }
+
+    /// Checks the steps against the tools' input schemas. What a server failed with is said at the first step
+    /// that needs it.
+    pub fn check(
+        &self,
+        scenario: &ToolCallScenario,
+        bindings: &Bindings,
+        steps: impl Iterator<Item = usize>,
+        pool: &Pool,
+        recorder: &mut Recorder<'_>,
+    ) -> Vec<Diagnostic> {
+        let mut diagnostics = Vec::new();
+        let mut told: Vec<String> = Vec::new();
+        for idx in steps {
+            let step = &scenario.steps[idx];
+            let is_known = |name: &str| pool.knows(name);
+            let Some(server) = server_of(scenario, step, is_known) else {
+                continue;
+            };
+            match self.tools.get(&server) {
+                Some(Tools::Known(tools)) => {
+                    let Some((_, name)) = step.tool.server_and_tool(is_known) else {
+                        continue;
+                    };
+                    match tools.iter().find(|info| info.name == name) {
+                        Some(tool) => diagnostics.extend(schema::check(
+                            scenario, bindings, step, &server, tool, recorder,
+                        )),
+                        // The player types these key by key.
+                        None if older::types_by_keys(name, tools).is_some() => {}
+                        None => diagnostics.push(
+                            unknown_tool(&server, name, tools).at(&scenario.source, step.tool_span),
+                        ),
+                    }
+                }
+                Some(Tools::Unreachable(reason)) if !told.contains(&server) => {
+                    diagnostics.push(match reason {
+                        Unreachable::Undefined => unknown_server(pool.config(), &server)
+                            .at(&scenario.source, step.tool_span),
+                        Unreachable::Refused(refusal) => refusal.clone(),
+                        // No step has failed: none was played.
+                        Unreachable::Failed(failure) => Diagnostic {
+                            message: failure.message.clone(),
+                            ..failure.to_diagnostic(step, &scenario.source)
+                        },
+                    });
+                    told.push(server);
+                }
+                _ => {}
+            }
+        }
+        diagnostics
+    }
+
+    /// Whether a server that is needed can't be reached.
+    pub fn is_any_unreachable(&self) -> bool {
+        self.tools
+            .values()
+            .any(|tools| matches!(tools, Tools::Unreachable(_)))
+    }
+}
+
+fn unknown_tool(server: &str, tool: &str, tools: &[ToolInfo]) -> Diagnostic {
+    let names = tools.iter().map(|info| info.name.as_str());
+    let mut diagnostic = Diagnostic::error(
+        codes::TOOL_UNKNOWN,
+        format!("server `{server}` has no tool `{tool}`"),
+    );
+    diagnostic.label =
+        did_you_mean(tool, names).map(|name| format!("did you mean `mcp__{server}__{name}`?"));
+    diagnostic
+}

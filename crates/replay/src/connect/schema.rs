@@ -1,0 +1,452 @@
+//! A step's parameters against its tool's input schema.
+
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_source::value::push_pointer;
+use cuecard_tool_call::model::{Step, Template, TextPart, ToolCallScenario};
+use cuecard_tool_call::script::{Bindings, TargetParam};
+use jsonschema::ValidationError;
+use jsonschema::error::ValidationErrorKind;
+use serde_json::{Map, Value as Json};
+
+use super::super::mcp_call::fit;
+use super::super::target;
+use super::places::Places;
+use cuecard_mcp::ToolInfo;
+use cuecard_runtime::tap::Recorder;
+
+/// What is wrong with the parameters of `step` as a call of `tool`, as far as they are known.
+pub(super) fn check(
+    scenario: &ToolCallScenario,
+    bindings: &Bindings,
+    step: &Step,
+    server: &str,
+    tool: &ToolInfo,
+    recorder: &mut Recorder<'_>,
+) -> Vec<Diagnostic> {
+    let mut unknown = Vec::new();
+    let arguments = known_part(&step.params, bindings, &mut String::new(), &mut unknown);
+    let Json::Object(mut arguments) = arguments else {
+        return Vec::new();
+    };
+    let mut schema = tool.input_schema.clone();
+    forget_page(&mut schema, &arguments);
+    let aimless = aim(&mut arguments, scenario, step, tool);
+    let arguments = Json::Object(fit(arguments, &schema, recorder));
+    let validator = match jsonschema::validator_for(&schema) {
+        Ok(validator) => validator,
+        Err(error) => {
+            let message = format!(
+                "{} is not checked: the input schema of the tool `{}` can't be used: {error}",
+                step.label(),
+                tool.name
+            );
+            let unread = Diagnostic::warning(codes::PARAM_TYPE, message);
+            return vec![Places::of(scenario, step).put(unread, "", None)];
+        }
+    };
+    let misnamed = Misnamed::find(&schema, &arguments);
+    let places = Places::of(scenario, step);
+    let mut diagnostics: Vec<Diagnostic> = aimless;
+    let misfits = validator
+        .iter_errors(&arguments)
+        .filter(|error| {
+            let place = error.instance_path().to_string();
+            !misnamed.explain(error)
+                && !unknown
+                    .iter()
+                    .any(|pointer| place == *pointer || place.starts_with(&format!("{pointer}/")))
+        })
+        .map(|error| {
+            let found = told(&error, step, &tool.name);
+            places.put(found, &error.instance_path().to_string(), None)
+        });
+    diagnostics.extend(misfits);
+    for name in &misnamed.names {
+        let message = |verb| {
+            format!(
+                "the tool `{}` of `{server}` {verb} no parameter `{name}`",
+                tool.name
+            )
+        };
+        let mut diagnostic = if misnamed.is_error(name) {
+            Diagnostic::error(codes::PARAM_UNKNOWN, message("has"))
+        } else {
+            Diagnostic::warning(codes::PARAM_UNKNOWN, message("names"))
+        };
+        diagnostic.label = misnamed
+            .meant(name)
+            .map(|name| format!("did you mean `{name}`?"));
+        diagnostics.push(places.put(diagnostic, "", Some(name)));
+    }
+    diagnostics
+}
+
+/// Puts something where the targets of a step will put what the server knows their elements by, and says which have
+/// nowhere to put it.
+fn aim(
+    arguments: &mut Map<String, Json>,
+    scenario: &ToolCallScenario,
+    step: &Step,
+    tool: &ToolInfo,
+) -> Vec<Diagnostic> {
+    let mut diagnostics = Vec::new();
+    if let Some(target) = &step.target {
+        match target::any_own_param(tool) {
+            Some(param) => {
+                param.put(arguments, String::new());
+                // Older servers want it in words too, which the target gives.
+                if target::wants_words(tool) {
+                    arguments.entry("element").or_insert_with(|| Json::from(""));
+                }
+            }
+            None => {
+                let message = format!(
+                    "the tool `{}` acts on no element that a target could name",
+                    tool.name
+                );
+                let diagnostic = Diagnostic::error(codes::TARGET_INVALID, message)
+                    .at(&scenario.source, target.span)
+                    .with_help(target::NO_OWN_PARAM);
+                diagnostics.push(diagnostic);
+            }
+        }
+    }
+    for named in &step.targets {
+        let param = TargetParam {
+            written: named.written.clone(),
+            path: named.path.clone(),
+        };
+        // What a reference stands for may have the place.
+        let _ = target::put(arguments, &param, String::new());
+    }
+    diagnostics
+}
+
+/// An error of the schema as a message.
+fn told(error: &ValidationError<'_>, step: &Step, tool: &str) -> Diagnostic {
+    let place = error.instance_path().to_string();
+    let place = place.trim_start_matches('/').replace('/', ".");
+    let label = step.label();
+    if let ValidationErrorKind::Required { property } = error.kind()
+        && let Some(name) = property.as_str()
+    {
+        let within = match place.as_str() {
+            "" => String::new(),
+            place => format!(" in `{place}`"),
+        };
+        let message = format!("{label} lacks `{name}`{within}, which the tool `{tool}` needs");
+        return Diagnostic::error(codes::PARAM_MISSING, message);
+    }
+    let what = match place.as_str() {
+        "" => format!("the parameters of {label} don't fit"),
+        place => format!("`{place}` of {label} doesn't fit"),
+    };
+    let message = format!("{what} the tool's schema: {error}");
+    let mut diagnostic = Diagnostic::error(codes::PARAM_TYPE, message);
+    if let (ValidationErrorKind::Enum { options }, Some(word)) =
+        (error.kind(), error.instance().as_str())
+    {
+        let words = options.as_array().into_iter().flatten();
+        diagnostic.label = did_you_mean(word, words.filter_map(Json::as_str))
+            .map(|word| format!("did you mean `{word}`?"));
+    }
+    diagnostic
+}
+
+/// Parameters whose names a tool's schema doesn't hold.
+struct Misnamed<'a> {
+    names: Vec<&'a str>,
+    /// The names that the schema does hold, and that are not given: what a wrong one may stand for.
+    free: Vec<&'a str>,
+    required: Vec<&'a str>,
+    /// Whether the schema refuses all other names.
+    is_closed: bool,
+}
+
+impl<'a> Misnamed<'a> {
+    fn find(schema: &'a Json, arguments: &'a Json) -> Self {
+        let properties = schema.get("properties").and_then(Json::as_object);
+        let is_closed = schema.get("additionalProperties") == Some(&Json::Bool(false));
+        // Without a list of names, or with patterns for them, only the schema itself can tell.
+        let can_tell =
+            (properties.is_some() || is_closed) && schema.get("patternProperties").is_none();
+        let is_known = |name: &str| properties.is_some_and(|known| known.contains_key(name));
+        let given = arguments.as_object();
+        let names = given
+            .into_iter()
+            .flat_map(serde_json::Map::keys)
+            .map(String::as_str)
+            .filter(|name| can_tell && !is_known(name))
+            .collect();
+        let free = properties
+            .into_iter()
+            .flat_map(serde_json::Map::keys)
+            .map(String::as_str)
+            .filter(|name| given.is_none_or(|given| !given.contains_key(*name)))
+            .collect();
+        let required = schema
+            .get("required")
+            .and_then(Json::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Json::as_str)
+            .collect();
+        Self {
+            names,
+            free,
+            required,
+            is_closed,
+        }
+    }
+
+    fn meant(&self, name: &str) -> Option<&'a str> {
+        did_you_mean(name, self.free.iter().copied())
+    }
+
+    /// Whether a call with it would be refused: for its name, or for lack of the one that was meant.
+    fn is_error(&self, name: &str) -> bool {
+        self.is_closed
+            || self
+                .meant(name)
+                .is_some_and(|meant| self.required.contains(&meant))
+    }
+
+    /// Whether an error of the schema is told by what is said about these names.
+    fn explain(&self, error: &ValidationError<'_>) -> bool {
+        if !error.instance_path().to_string().is_empty() {
+            return false;
+        }
+        match error.kind() {
+            ValidationErrorKind::AdditionalProperties { unexpected } => unexpected
+                .iter()
+                .all(|name| self.names.contains(&name.as_str())),
+            ValidationErrorKind::Required { property } => self
+                .names
+                .iter()
+                .any(|name| property.as_str().is_some() && self.meant(name) == property.as_str()),
+            _ => false,
+        }
+    }
+}
+
+/// The player adds a page's id where a browser asks for one.
+fn forget_page(schema: &mut Json, arguments: &serde_json::Map<String, Json>) {
+    if !arguments.contains_key("pageId") {
+        forget(schema, "pageId");
+    }
+}
+
+/// What the player adds need not be given.
+fn forget(schema: &mut Json, name: &str) {
+    if let Some(required) = schema.get_mut("required").and_then(Json::as_array_mut) {
+        required.retain(|required| required != name);
+    }
+}
+
+/// The template with variables filled in; what only the run can tell is null and listed in `unknown`.
+fn known_part(
+    template: &Template,
+    bindings: &Bindings,
+    pointer: &mut String,
+    unknown: &mut Vec<String>,
+) -> Json {
+    match template {
+        Template::Literal(json) => json.clone(),
+        Template::Reference(placeholder) => match bindings.value(&placeholder.reference) {
+            Some(value) => value.clone(),
+            None => {
+                unknown.push(pointer.clone());
+                Json::Null
+            }
+        },
+        Template::Text(parts) => {
+            let known: Option<String> = parts
+                .iter()
+                .map(|part| match part {
+                    TextPart::Literal(text) => Some(text.clone()),
+                    TextPart::Reference(placeholder) => bindings
+                        .value(&placeholder.reference)
+                        .map(|value| cuecard_source::value::as_text(value).into_owned()),
+                })
+                .collect();
+            // A text with something unknown in it is a text all the same.
+            Json::String(known.unwrap_or_else(|| {
+                unknown.push(pointer.clone());
+                String::new()
+            }))
+        }
+        Template::Array(items) => {
+            let length = pointer.len();
+            let mut known = Vec::with_capacity(items.len());
+            for (index, item) in items.iter().enumerate() {
+                push_pointer(pointer, &index.to_string());
+                known.push(known_part(item, bindings, pointer, unknown));
+                pointer.truncate(length);
+            }
+            Json::Array(known)
+        }
+        Template::Object(members) => {
+            let length = pointer.len();
+            let mut known = serde_json::Map::new();
+            for (key, value) in members {
+                let Json::String(key) = known_part(key, bindings, pointer, unknown) else {
+                    continue;
+                };
+                push_pointer(pointer, &key);
+                let value = known_part(value, bindings, pointer, unknown);
+                known.insert(key, value);
+                pointer.truncate(length);
+            }
+            Json::Object(known)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cuecard_source::SourceFile;
+    use cuecard_source::diagnostic::Severity;
+    use cuecard_source::value::Redactor;
+    use serde_json::json;
+
+    use super::*;
+    use cuecard_runtime::clock::Clock;
+
+    /// What is said about a call with `params` of a tool with `schema`, with the label.
+    fn findings(schema: Json, params: &Json) -> Vec<(Severity, String, Option<String>)> {
+        let step = json!({"step": 1, "tool": "mcp__s__t", "params": params});
+        findings_of(schema, &step)
+    }
+
+    /// The same about a whole step.
+    fn findings_of(schema: Json, step: &Json) -> Vec<(Severity, String, Option<String>)> {
+        let text = json!({
+            "version": "2.1",
+            "metadata": {"name": "x"},
+            "steps": [step],
+        });
+        let source = SourceFile::new("x.json", text.to_string());
+        let scenario = cuecard_tool_call::format::read(&source)
+            .scenario
+            .expect("it is valid");
+        let (bindings, _) = cuecard_tool_call::script::bind_variables(&scenario, &[]);
+        let tool = ToolInfo {
+            name: "t".to_owned(),
+            description: None,
+            input_schema: schema,
+            output_schema: None,
+        };
+        let mut recorder = Recorder::new(Clock::start(), Redactor::default());
+        check(
+            &scenario,
+            &bindings,
+            &scenario.steps[0],
+            "s",
+            &tool,
+            &mut recorder,
+        )
+        .into_iter()
+        .map(|found| (found.severity, found.message, found.label))
+        .collect()
+    }
+
+    #[test]
+    fn a_schema_that_can_not_be_used_is_told() {
+        let found = findings(json!({"type": "nonsense"}), &json!({"title": "x"}));
+        let [(Severity::Warning, message, None)] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        let start = "step 1 is not checked: the input schema of the tool `t` can't be used";
+        assert!(message.starts_with(start), "{message}");
+    }
+
+    fn schema(closed: bool) -> Json {
+        json!({
+            "type": "object",
+            "properties": {"title": {"type": "string"}, "count": {"enum": ["words"]}},
+            "required": ["title"],
+            "additionalProperties": !closed,
+        })
+    }
+
+    #[test]
+    fn a_value_that_does_not_fit_is_one_thing() {
+        let found = findings(schema(true), &json!({"title": "x", "count": "many"}));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0]
+                .1
+                .starts_with("`count` of step 1 doesn't fit the tool's schema: "),
+            "{found:?}"
+        );
+        let found = findings(schema(true), &json!({}));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0]
+                .1
+                .starts_with("step 1 lacks `title`, which the tool `t` needs"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn an_element_id_that_a_target_gives_is_not_missing() {
+        let schema = json!({"properties": {"uid": {"type": "string"}}, "required": ["uid"]});
+        let mut step = json!({"step": 1, "tool": "mcp__s__t", "params": {}});
+        assert_eq!(findings_of(schema.clone(), &step).len(), 1);
+        step["target"] = json!({"text": "Sign in"});
+        assert_eq!(findings_of(schema, &step), []);
+    }
+
+    #[test]
+    fn targets_give_their_parameters_and_need_a_tool_that_has_them() {
+        let schema = json!({
+            "properties": {"elements": {"type": "array", "items": {
+                "type": "object", "properties": {"uid": {"type": "string"}, "value": {"type": "string"}},
+                "required": ["uid", "value"]
+            }}},
+            "required": ["elements"],
+        });
+        let mut step = json!({
+            "step": 1, "tool": "mcp__s__t", "params": {"elements": [{"value": "a"}]},
+            "targets": {"elements[0].uid": {"role": "textbox", "name": "E-mail"}}
+        });
+        assert_eq!(findings_of(schema.clone(), &step), []);
+        step["target"] = json!({"text": "Sign in"});
+        let found = findings_of(schema, &step);
+        let message = "the tool `t` acts on no element that a target could name";
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].0, found[0].1.as_str()),
+            (Severity::Error, message)
+        );
+    }
+
+    #[test]
+    fn a_mistyped_name_is_one_error_with_the_right_name() {
+        for closed in [true, false] {
+            assert_eq!(
+                findings(schema(closed), &json!({"titel": "x"})),
+                [(
+                    Severity::Error,
+                    "the tool `t` of `s` has no parameter `titel`".to_owned(),
+                    Some("did you mean `title`?".to_owned())
+                )]
+            );
+        }
+    }
+
+    #[test]
+    fn another_name_is_as_bad_as_the_schema_says() {
+        let params = json!({"title": "x", "zebra": 1});
+        let zebra = |closed| findings(schema(closed), &params);
+        let told = |severity, verb: &str| {
+            let message = format!("the tool `t` of `s` {verb} no parameter `zebra`");
+            vec![(severity, message, None)]
+        };
+        assert_eq!(zebra(true), told(Severity::Error, "has"));
+        assert_eq!(zebra(false), told(Severity::Warning, "names"));
+        let free = json!({"type": "object", "patternProperties": {"^z": {}}, "additionalProperties": false});
+        assert_eq!(findings(free, &json!({"zebra": 1})), []);
+    }
+}

@@ -1,0 +1,184 @@
+//! Plays a tool-call scenario against real MCP servers and the built-in tools.
+//!
+//! Asks the script what to do, routes the call, keeps its time, asks the policy, and tells the script what came. Decides
+//! nothing about the scenario itself.
+
+mod builtin;
+mod connect;
+mod mcp_call;
+mod older;
+mod page;
+mod pool;
+pub mod prepare;
+mod requests;
+mod screenshot;
+mod target;
+mod toolbox;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_tool_call::model::ToolCallScenario;
+use cuecard_tool_call::script::{Bindings, Effect, Options, Script, Summary, Verdict};
+use cuecard_trace::{EventData, StepFinished, StepStatus};
+use tokio_util::sync::CancellationToken;
+
+pub use builtin::forbidden;
+pub use connect::{Connected, Connections};
+pub use pool::{Pool, is_built_in, known_servers, unknown_server};
+pub use toolbox::{Toolbox, ToolboxOptions};
+
+use cuecard_runtime::tap::Recorder;
+
+/// What to play.
+#[derive(Debug)]
+pub struct Play {
+    /// The scenario.
+    pub scenario: Arc<ToolCallScenario>,
+    /// The values of its variables.
+    pub bindings: Bindings,
+    /// Range and speed.
+    pub options: Options,
+    /// Where to put a screenshot when a step fails; none is taken if absent.
+    pub screenshot_dir: Option<PathBuf>,
+}
+
+/// How it went.
+#[derive(Debug)]
+pub struct Played {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Counts.
+    pub summary: Summary,
+    /// Why it failed or could not go on.
+    pub failure: Option<Diagnostic>,
+    /// Wall-clock time.
+    pub took: Duration,
+    /// Screenshots of failed steps.
+    pub screenshots: Vec<PathBuf>,
+}
+
+/// Plays to the end, or until `stop` is cancelled. The servers stay up: ending them is the caller's, by
+/// [`Toolbox::shut_down`], whatever happened here.
+pub async fn play(
+    play: Play,
+    toolbox: &mut Toolbox,
+    recorder: &mut Recorder<'_>,
+    stop: &CancellationToken,
+) -> Played {
+    let clock = recorder.clock();
+    toolbox.offer(&play.scenario.answers);
+    let mut script = Script::new(play.scenario, play.bindings, play.options);
+    let mut screenshots = Vec::new();
+    let mut now = clock.now();
+    let verdict = loop {
+        if let Some(error) = recorder.take_error() {
+            let failure = Diagnostic::error(
+                codes::FILE_WRITE,
+                format!("the trace can't be written: {error}"),
+            )
+            .with_help("make room, or put the run elsewhere with `--run-dir DIR`");
+            return finish(
+                &script,
+                Verdict::Blocked,
+                Some(failure),
+                clock.now(),
+                screenshots,
+            );
+        }
+        match script.poll(now) {
+            Effect::Record(data) => {
+                let failed = failed_step(&data).map(|step| step.step);
+                recorder.record_at(now, data);
+                if let (Some(step), Some(folder)) = (failed, &play.screenshot_dir) {
+                    screenshots.extend(toolbox.screenshot(step, folder, recorder).await);
+                    now = clock.now();
+                }
+                continue;
+            }
+            Effect::Call(request) => {
+                // Calls that are answered at once never give way, and whoever stops the run must be heard.
+                tokio::task::coop::consume_budget().await;
+                let outcome = tokio::select! {
+                    // First the call: most are answered before anybody could stop them.
+                    biased;
+                    outcome = toolbox.call(&request, recorder) => Some(outcome),
+                    () = stop.cancelled() => None,
+                };
+                now = clock.now();
+                match outcome {
+                    Some(outcome) => script.returned(now, outcome),
+                    None => script.interrupt(now),
+                }
+            }
+            Effect::WaitUntil(until) => {
+                recorder.settle();
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => {}
+                    () = clock.sleep_until(until) => {}
+                }
+                now = clock.now();
+            }
+            Effect::Finished(verdict) => {
+                if verdict == Verdict::Interrupted {
+                    recorder.record(pool::log("error", "the run was interrupted".to_owned()));
+                }
+                warn_of_unused_answers(&script, verdict, toolbox, recorder);
+                break verdict;
+            }
+        }
+        if stop.is_cancelled() {
+            script.interrupt(now);
+        }
+    };
+    let failure = script.failure().cloned();
+    finish(&script, verdict, failure, clock.now(), screenshots)
+}
+
+/// An answer that nobody asked for may be one that is looked for elsewhere. Nothing can be said of a run in
+/// which not every step was called.
+fn warn_of_unused_answers(
+    script: &Script,
+    verdict: Verdict,
+    toolbox: &mut Toolbox,
+    recorder: &mut Recorder<'_>,
+) {
+    let is_whole = verdict == Verdict::Passed
+        && script.is_whole()
+        && script.summary().passed == script.summary().total;
+    if is_whole {
+        for warning in toolbox.pool.unused_answers() {
+            recorder.record(pool::log("warning", warning));
+        }
+    }
+}
+
+fn failed_step(data: &EventData) -> Option<&StepFinished> {
+    match data {
+        EventData::StepFinished(step)
+            if matches!(step.status, StepStatus::Failed | StepStatus::Tolerated) =>
+        {
+            Some(step)
+        }
+        _ => None,
+    }
+}
+
+fn finish(
+    script: &Script,
+    verdict: Verdict,
+    failure: Option<Diagnostic>,
+    took: Duration,
+    screenshots: Vec<PathBuf>,
+) -> Played {
+    Played {
+        verdict,
+        summary: script.summary(),
+        failure,
+        took,
+        screenshots,
+    }
+}

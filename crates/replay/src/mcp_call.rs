@@ -1,0 +1,553 @@
+//! Calls of MCP tools: arguments fitted to the tool's schema, data bound in scripts, answers made values.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use cuecard_source::diagnostic::did_you_mean;
+use cuecard_source::value::{Mark, Value, cut, push_pointer};
+use cuecard_tool_call::script::{CallRequest, Failure, FailureKind, Unanswered};
+use serde_json::{Map, Value as Json};
+
+use super::older::{self, NotTyped};
+use super::pool::{last_words_note, log, record_notices};
+use super::requests::Peer;
+use super::toolbox::{Answer, DEFAULT_TIMEOUT, Toolbox, timed_out};
+use super::{builtin, page, target};
+use cuecard_mcp::result::{self, Blob};
+use cuecard_mcp::{CallError, CallErrorKind, Session, ToolInfo, ToolReply};
+use cuecard_runtime::policy::ScriptShape;
+use cuecard_runtime::tap::Recorder;
+
+/// How many notices of a server are recorded while its call is open.
+const MOST_HEARD: usize = 1_000;
+
+/// Makes a call to an MCP tool and gives its value.
+pub(super) async fn call(
+    toolbox: &mut Toolbox,
+    request: &CallRequest,
+    recorder: &mut Recorder<'_>,
+) -> Result<Answer, Failure> {
+    let (server, tool) = request
+        .tool
+        .server_and_tool(|name| toolbox.pool.knows(name))
+        .ok_or_else(|| {
+            Failure::new(
+                FailureKind::BadParameters,
+                format!("`{}` is not the name of a tool", request.tool),
+            )
+        })?;
+    let timeout = request
+        .timeout
+        .or(toolbox.timeout)
+        .or(toolbox.pool.call_timeout(server))
+        .unwrap_or(DEFAULT_TIMEOUT);
+    let arguments = bind_scripts(toolbox, tool, &request.params)?;
+    let session = toolbox.pool.session(server, recorder).await?;
+    if toolbox.last_server.as_deref() != Some(server) {
+        toolbox.last_server = Some(server.to_owned());
+    }
+    if !request.targets.is_empty() || page::is_browser(&session) {
+        // The server is asked more than the call, which may take its time.
+        recorder.settle();
+    }
+    let peer = Peer {
+        server,
+        session: &session,
+        call_id: Some(&request.call_id),
+        timeout,
+    };
+    let preparing = async {
+        // What few calls need is boxed, so that the others don't carry its room.
+        if toolbox.viewport.is_some() {
+            Box::pin(page::resize(toolbox, peer, recorder)).await;
+        }
+        // The descriptions stay where they are: some schemas are large.
+        let tools = tools_to_fit(&session, &arguments).await;
+        let info = tools
+            .iter()
+            .flat_map(|tools| tools.iter())
+            .find(|info| info.name == tool);
+        let mut arguments = match info {
+            Some(info) => {
+                let arguments = fit(arguments, &info.input_schema, recorder);
+                page::complete(toolbox, peer, info, arguments, recorder).await
+            }
+            None => arguments,
+        };
+        if !request.targets.is_empty() {
+            let place = target::Place {
+                peer,
+                page: arguments.get(page::PAGE_ID).cloned(),
+            };
+            let targets = &request.targets;
+            let aim = target::aim(toolbox, place, tool, targets, &mut arguments, recorder);
+            for element in Box::pin(aim).await? {
+                recorder.record(log("debug", format!("the target is {element}")));
+            }
+        }
+        Ok(arguments)
+    };
+    let arguments = match request.timeout {
+        Some(limit) => tokio::time::timeout(limit, preparing)
+            .await
+            .map_err(|_| timed_out(limit))?,
+        None => preparing.await,
+    }?;
+    if let Some(info) = older::key_tool(&session, tool).await {
+        let typed = older::type_by_keys(toolbox, peer, &info, arguments, recorder);
+        let typed = Box::pin(typed).await;
+        record_notices(server, &session, recorder);
+        return match typed {
+            Ok(reply) => value_of(toolbox, request, &session, tool, &reply).await,
+            Err(NotTyped::Failed(failure)) => Err(failure),
+            Err(NotTyped::Call(error)) => Err(call_failure(&session, tool, &error).await),
+        };
+    }
+    let arguments = peer.complete(arguments);
+    if request.params.json.as_object() != Some(&arguments) {
+        peer.record_sent(tool, &arguments, recorder);
+        recorder.write();
+    }
+    // What was asked before belongs to other calls.
+    toolbox.pool.take_unanswered(&session);
+    let without_path = older::without_path(tool, &arguments);
+    if let (Some(_), Some(path)) = (&without_path, request.params.text("/filePath")) {
+        toolbox.policy.write_path(&path).map_err(builtin::refused)?;
+    }
+    let reply = call_and_listen(peer, tool, arguments, recorder).await;
+    let unanswered = toolbox.pool.take_unanswered(&session);
+    let is_all =
+        matches!(&reply, Err(error) if matches!(error.kind, CallErrorKind::NeedsInput { .. }));
+    let answer = match reply {
+        Ok(mut reply) => {
+            page::follow(toolbox, server, tool, &reply);
+            if let Some(arguments) = without_path.filter(|_| reply.is_error) {
+                let saved =
+                    older::save_screenshot(toolbox, request, peer, arguments, &reply, recorder);
+                if let Some(saved) = Box::pin(saved).await {
+                    reply = saved?;
+                }
+            }
+            match Box::pin(broken_promise(peer, tool, &reply)).await {
+                Some(failure) => Err(failure),
+                None => value_of(toolbox, request, &session, tool, &reply).await,
+            }
+        }
+        Err(error) => Err(Box::pin(call_failure(&session, tool, &error)).await),
+    };
+    match unanswered.into_iter().next() {
+        Some(first) => with_unanswered(answer, first, toolbox.pool.elicits(server), is_all),
+        None => answer,
+    }
+}
+
+/// The outcome of a call during which a question got no answer. A server that was told to ask has no answer to
+/// go on with. One that asks all the same and goes on is its own affair.
+fn with_unanswered(
+    answer: Result<Answer, Failure>,
+    question: Unanswered,
+    was_offered: bool,
+    is_all: bool,
+) -> Result<Answer, Failure> {
+    match (answer, was_offered) {
+        (Ok(answer), false) => Ok(answer),
+        (Err(mut failure), false) => {
+            failure.notes.push(question.message);
+            failure.help = Some(question.help);
+            Err(failure)
+        }
+        (answer, true) => {
+            let mut failure = Failure::new(question.kind, question.message);
+            failure.help = Some(question.help);
+            failure.span = question.span;
+            match answer {
+                // The call failed for want of this answer, which says it all.
+                Err(_) if is_all => {}
+                Ok(answer) => failure.result = Some(answer.value),
+                Err(call) => {
+                    failure
+                        .notes
+                        .push(format!("the call had failed: {}", call.message));
+                    failure.notes.extend(call.notes);
+                    failure.result = call.result;
+                }
+            }
+            Err(failure)
+        }
+    }
+}
+
+/// Calls the tool, and records what the server says meanwhile when it says it: a call may take long, or be
+/// interrupted.
+async fn call_and_listen(
+    peer: Peer<'_>,
+    tool: &str,
+    arguments: Map<String, Json>,
+    recorder: &mut Recorder<'_>,
+) -> Result<ToolReply, CallError> {
+    let Peer {
+        server,
+        session,
+        timeout,
+        ..
+    } = peer;
+    let mut call = pin!(session.call(tool, arguments, timeout));
+    let mut heard = 0;
+    let mut shown = false;
+    let reply = loop {
+        tokio::select! {
+            biased;
+            reply = &mut call => break reply,
+            // The call is on its way now.
+            () = tokio::task::yield_now(), if !shown => {
+                recorder.show();
+                shown = true;
+            }
+            // Of a server that never stops talking, the last words before its answer come beside these.
+            () = session.noticed(), if heard < MOST_HEARD => {
+                heard += record_notices(server, session, recorder);
+                recorder.settle();
+            }
+        }
+    };
+    record_notices(server, session, recorder);
+    reply
+}
+
+/// The descriptions of the tools, if they are needed: to fit arguments that may not fit as they are.
+async fn tools_to_fit(session: &Session, arguments: &Map<String, Json>) -> Option<Arc<[ToolInfo]>> {
+    let may_need_fitting = arguments.values().any(Json::is_string) || page::is_browser(session);
+    if !may_need_fitting {
+        return None;
+    }
+    // A server that can't list its tools may still be able to call them.
+    session.tools().await.ok()?
+}
+
+/// Binds data inside script parameters, so that what a peer answered never becomes code.
+fn bind_scripts(
+    toolbox: &Toolbox,
+    tool: &str,
+    params: &Value,
+) -> Result<Map<String, Json>, Failure> {
+    let Json::Object(mut arguments) = Json::clone(&params.json) else {
+        return Err(Failure::new(
+            FailureKind::BadParameters,
+            "the parameters are no object",
+        ));
+    };
+    if !is_script_tool(tool) {
+        return Ok(arguments);
+    }
+    for name in SCRIPT_PARAMETERS {
+        if *name == "text" && !tool.to_lowercase().contains("javascript") {
+            continue;
+        }
+        let mut pointer = String::new();
+        push_pointer(&mut pointer, name);
+        // Below a list or in the name of a member it can't be bound.
+        let below = format!("{pointer}/");
+        let is_below = |mark: &&Mark| mark.pointer.starts_with(&below) && !mark.origin.is_trusted();
+        if let Some(mark) = params.marks.iter().find(is_below) {
+            let message = format!(
+                "the data of `{{{{{}}}}}` stands inside `{name}`, which is no text",
+                mark.reference
+            );
+            return Err(Failure::new(FailureKind::RefusedData, message)
+                .with_help("write the script as one text"));
+        }
+        let Some(text) = params.text(&pointer).filter(|text| !text.is_trusted()) else {
+            continue;
+        };
+        let script = toolbox
+            .policy
+            .script(&text, ScriptShape::Function)
+            .map_err(builtin::refused)?;
+        arguments.insert((*name).to_owned(), Json::String(script));
+    }
+    Ok(arguments)
+}
+
+/// Parameters of such tools that hold the script. That of Claude in Chrome's `javascript_tool` is `text`.
+const SCRIPT_PARAMETERS: &[&str] = &[
+    "function",
+    "expression",
+    "script",
+    "code",
+    "pageFunction",
+    "js",
+    "javascript",
+    "text",
+];
+
+fn is_script_tool(tool: &str) -> bool {
+    let tool = tool.to_lowercase();
+    let words = [
+        "eval",
+        "script",
+        "run_code",
+        "runcode",
+        "execute_js",
+        "exec_js",
+        "wait_for_function",
+    ];
+    tool == "execute" || words.iter().any(|word| tool.contains(word))
+}
+
+/// Converts texts to what the schema asks for, and says so: a number, a boolean, or a list of one. A list of one text
+/// becomes the text where the schema asks for one.
+pub(super) fn fit(
+    mut arguments: Map<String, Json>,
+    schema: &Json,
+    recorder: &mut Recorder<'_>,
+) -> Map<String, Json> {
+    for (name, value) in &mut arguments {
+        let property = schema
+            .get("properties")
+            .and_then(|properties| properties.get(name));
+        let (Json::String(_) | Json::Array(_), Some(property)) = (&*value, property) else {
+            continue;
+        };
+        let converted = match &*value {
+            Json::String(text) => convert(text, property),
+            value => only_text(value, property),
+        };
+        let Some(converted) = converted else {
+            continue;
+        };
+        let what = if value.is_string() { "text" } else { "list" };
+        recorder.record(log("warning", format!("C-PARAM-04: `{name}` was the {what} {value} and is sent as {converted}, as the tool's schema asks")));
+        *value = converted;
+    }
+    arguments
+}
+
+fn convert(text: &str, property: &Json) -> Option<Json> {
+    let types: Vec<&str> = match property.get("type")? {
+        Json::String(kind) => vec![kind],
+        Json::Array(kinds) => kinds.iter().filter_map(Json::as_str).collect(),
+        _ => return None,
+    };
+    if types.contains(&"string") {
+        return None;
+    }
+    types.iter().find_map(|kind| match *kind {
+        "integer" => text.trim().parse::<i64>().ok().map(Json::from),
+        "number" => serde_json::from_str::<Json>(text.trim())
+            .ok()
+            .filter(Json::is_number),
+        "boolean" => text.trim().parse::<bool>().ok().map(Json::from),
+        "array" if property.pointer("/items/type").and_then(Json::as_str) == Some("string") => {
+            Some(Json::from(vec![text]))
+        }
+        _ => None,
+    })
+}
+
+/// The text of a list that holds nothing else, for a parameter that is a text.
+fn only_text(value: &Json, property: &Json) -> Option<Json> {
+    match value.as_array().map(Vec::as_slice) {
+        Some([text @ Json::String(_)]) if property.get("type")?.as_str() == Some("string") => {
+            Some(text.clone())
+        }
+        _ => None,
+    }
+}
+
+/// What an answer lacks of what its tool promises: the SDKs refuse it, and agents never get to see it. Like them, it
+/// asks for no list of its own: what was not listed has promised nothing.
+async fn broken_promise(peer: Peer<'_>, tool: &str, reply: &ToolReply) -> Option<Failure> {
+    const LONGEST: usize = 300;
+    if reply.is_error {
+        return None;
+    }
+    let tools = peer.session.listed_tools().await?;
+    let info = tools.iter().find(|info| info.name == tool)?;
+    let schema = info.output_schema.as_ref()?;
+    let message = match &reply.structured {
+        None => format!(
+            "the answer has no structured content, which the output schema of `{tool}` promises"
+        ),
+        Some(structured) => {
+            let validator = jsonschema::validator_for(schema).ok()?;
+            let error = validator.iter_errors(structured).next()?;
+            let place = match error.instance_path().to_string() {
+                place if place.is_empty() => String::new(),
+                place => format!(" at `{place}`"),
+            };
+            let reason = error.to_string();
+            let reason = cut(&reason, LONGEST);
+            format!(
+                "the structured content of the answer does not fit the output schema of `{tool}`{place}: {reason}"
+            )
+        }
+    };
+    let mut failure = Failure::new(FailureKind::CallFailed, message);
+    failure.help = Some("mend the server: the SDKs of MCP refuse such an answer".to_owned());
+    failure.result.clone_from(&reply.structured);
+    Some(failure)
+}
+
+async fn value_of(
+    toolbox: &Toolbox,
+    request: &CallRequest,
+    session: &Session,
+    tool: &str,
+    reply: &ToolReply,
+) -> Result<Answer, Failure> {
+    let extracted = result::value_of(reply, request.parse);
+    let text = result::text_of(reply);
+    let failed = if reply.is_error {
+        Some(if text.is_empty() {
+            "the tool reported an error without a text".to_owned()
+        } else {
+            text.clone()
+        })
+    } else {
+        result::hidden_failure(&text).or_else(|| {
+            let line = result::failed_navigation(tool, &text)?;
+            Some(format!("the navigation failed: {line}"))
+        })
+    };
+    let answer = extracted.map(|extracted| {
+        Ok(Answer {
+            value: save_files(toolbox, request, extracted.value, &extracted.blobs)?,
+            text: extracted.text,
+            structured: extracted.structured,
+        })
+    });
+    let Some(message) = failed else {
+        return answer.unwrap_or_else(|unmet| {
+            let message = format!("the answer is not what `parse` asks for: {unmet}");
+            let mut failure = Failure::new(FailureKind::ToolError, message);
+            failure.result = Some(Json::String(text));
+            Err(failure)
+        });
+    };
+    let mut failure = Failure::new(FailureKind::ToolError, message.trim().to_owned());
+    failure.result = Some(match answer {
+        Ok(answer) => answer?.value,
+        Err(_) => Json::String(text),
+    });
+    explain_unknown_tool(session, tool, &mut failure).await;
+    Err(failure)
+}
+
+/// Writes images and other files of an answer into the run directory and puts their paths into the value.
+fn save_files(
+    toolbox: &Toolbox,
+    request: &CallRequest,
+    mut value: Json,
+    blobs: &[Blob],
+) -> Result<Json, Failure> {
+    for blob in blobs {
+        let bytes = base64::engine::general_purpose::STANDARD
+            .decode(blob.base64.trim())
+            .map_err(|error| {
+                Failure::new(
+                    FailureKind::CallFailed,
+                    format!("a file in the answer is no base64: {error}"),
+                )
+            })?;
+        let saved = match &toolbox.run_dir {
+            Some(run_dir) => {
+                let name = format!(
+                    "{}_{}.{}",
+                    request.call_id,
+                    blob.index,
+                    extension(&blob.media_type)
+                );
+                let path = run_dir.save(&name, &bytes).map_err(|error| {
+                    Failure::new(
+                        FailureKind::RunFile,
+                        format!("`{name}` can't be written into the run directory: {error}"),
+                    )
+                })?;
+                Json::String(path.display().to_string())
+            }
+            None => Json::Null,
+        };
+        place_file(&mut value, blob.index, &saved, bytes.len());
+    }
+    Ok(value)
+}
+
+/// Replaces the placeholder of file `index` by where it was saved.
+fn place_file(value: &mut Json, index: usize, saved: &Json, bytes: usize) {
+    match value {
+        Json::Array(items) => items
+            .iter_mut()
+            .for_each(|item| place_file(item, index, saved, bytes)),
+        Json::Object(members) if is_file(members, index) => {
+            members.remove("blob");
+            members.insert("path".to_owned(), saved.clone());
+            members.insert("bytes".to_owned(), bytes.into());
+        }
+        _ => {}
+    }
+}
+
+fn is_file(members: &Map<String, Json>, index: usize) -> bool {
+    let blob = members.get("blob").and_then(Json::as_u64);
+    blob.and_then(|blob| usize::try_from(blob).ok()) == Some(index)
+        && members.contains_key("media_type")
+}
+
+pub(super) fn extension(media_type: &str) -> &'static str {
+    match media_type {
+        "image/png" => "png",
+        "image/jpeg" => "jpg",
+        "image/webp" => "webp",
+        "image/gif" => "gif",
+        "image/svg+xml" => "svg",
+        "audio/wav" | "audio/x-wav" => "wav",
+        "audio/mpeg" => "mp3",
+        "application/pdf" => "pdf",
+        "application/json" => "json",
+        other if other.starts_with("text/") => "txt",
+        _ => "bin",
+    }
+}
+
+async fn call_failure(session: &Session, tool: &str, error: &CallError) -> Failure {
+    let mut failure = failed_call(error);
+    if matches!(error.kind, CallErrorKind::RpcError { .. }) {
+        explain_unknown_tool(session, tool, &mut failure).await;
+    }
+    failure
+}
+
+/// A call that got no answer, as a step's failure.
+pub(super) fn failed_call(error: &CallError) -> Failure {
+    let kind = match &error.kind {
+        CallErrorKind::Timeout { .. } => FailureKind::Timeout,
+        _ => FailureKind::CallFailed,
+    };
+    let mut failure = Failure::new(kind, error.to_string());
+    failure.notes.extend(last_words_note(error.last_words()));
+    failure.help = error.help();
+    failure
+}
+
+/// If the tool is not one that the server lists, that is the likely reason.
+async fn explain_unknown_tool(session: &Session, tool: &str, failure: &mut Failure) {
+    if session.is_over() {
+        return;
+    }
+    let Ok(Ok(Some(tools))) = tokio::time::timeout(Duration::from_secs(5), session.tools()).await
+    else {
+        return;
+    };
+    if tools.iter().any(|info| info.name == tool) {
+        return;
+    }
+    failure
+        .notes
+        .push(format!("the server lists no tool `{tool}`"));
+    let names = tools.iter().map(|info| info.name.as_str());
+    if let Some(proposal) = did_you_mean(tool, names) {
+        failure.help = Some(format!("did you mean `{proposal}`?"));
+    }
+}

@@ -1,0 +1,559 @@
+//! The servers of a run: started on first use, reused, all ended at the end.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_tool_call::model::Answers;
+use cuecard_tool_call::script::{Failure, FailureKind, ReadyAnswers, Unanswered};
+use cuecard_trace::{EventData, Log, RequestAnswered, RequestReceived};
+
+use cuecard_mcp::config::Config;
+use cuecard_mcp::{
+    Notice, Offers, Protocol, ServerSpec, Session, StartError, StartErrorKind, TransportSpec, demo,
+};
+use cuecard_runtime::tap::Recorder;
+
+/// The server that the binary brings itself; it needs no config.
+const DEMO_SERVER: &str = "demo";
+/// The browser extension, which is found by its socket; it needs no config.
+const CHROME_SERVER: &str = "claude-in-chrome";
+
+/// How long starting a server may take unless somebody says otherwise.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The servers that are up.
+#[derive(Debug)]
+pub struct Pool {
+    config: Config,
+    environment: Vec<(OsString, OsString)>,
+    start_timeout: Option<Duration>,
+    sessions: HashMap<String, Arc<Session>>,
+    /// Servers that were up once.
+    seen: HashSet<String>,
+    /// What the scenario answers: a server is told so when it starts.
+    answers: Answers,
+    /// The same, as far as it can be given now.
+    ready_answers: Arc<ReadyAnswers>,
+    /// Which answers to elicitation were given.
+    given_answers: HashSet<usize>,
+}
+
+impl Pool {
+    /// A pool of the servers that `config` defines. `environment` is what a child may inherit from.
+    pub fn new(
+        config: Config,
+        environment: Vec<(OsString, OsString)>,
+        start_timeout: Option<Duration>,
+    ) -> Self {
+        Self {
+            config,
+            environment,
+            start_timeout,
+            sessions: HashMap::new(),
+            seen: HashSet::new(),
+            answers: Answers::default(),
+            ready_answers: Arc::default(),
+            given_answers: HashSet::new(),
+        }
+    }
+
+    /// What defines the servers.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What servers that start from now on may ask.
+    pub(super) fn offer(&mut self, answers: &Answers) {
+        self.answers.clone_from(answers);
+    }
+
+    /// What servers are answered from now on.
+    pub(super) fn answer_with(&mut self, answers: &Arc<ReadyAnswers>) {
+        self.ready_answers = Arc::clone(answers);
+    }
+
+    /// Whether the server called `name` was told that it may ask a user something.
+    pub(super) fn elicits(&self, name: &str) -> bool {
+        self.answers.elicits(name)
+    }
+
+    /// What `session` asked since the last time, and was not answered.
+    pub(super) fn take_unanswered(&mut self, session: &Session) -> Vec<Unanswered> {
+        let asked = session.take_asked();
+        self.given_answers.extend(asked.answered);
+        asked.unanswered
+    }
+
+    /// The answers that no server ever asked for, as warnings.
+    pub(super) fn unused_answers(&mut self) -> Vec<String> {
+        let sessions: Vec<_> = self.sessions.values().cloned().collect();
+        for session in sessions {
+            self.take_unanswered(&session);
+        }
+        let entries = 0..self.answers.elicitation.len();
+        entries
+            .filter(|entry| !self.given_answers.contains(entry))
+            .map(|entry| {
+                format!(
+                    "C-ANSWER-04: no server asked what answer {} of `answers.elicitation` is for",
+                    entry + 1
+                )
+            })
+            .collect()
+    }
+
+    /// Whether there is a server of this name.
+    pub fn knows(&self, name: &str) -> bool {
+        is_built_in(name) || self.config.server(name).is_some()
+    }
+
+    /// What a config says about a server's calls.
+    pub fn call_timeout(&self, name: &str) -> Option<Duration> {
+        self.config.server(name).and_then(|server| server.timeout)
+    }
+
+    /// The session of a server that is up already.
+    pub fn open(&self, name: &str) -> Option<Arc<Session>> {
+        self.sessions
+            .get(name)
+            .filter(|session| !session.is_over())
+            .cloned()
+    }
+
+    /// The names of all servers that are up, sorted.
+    pub fn open_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .sessions
+            .iter()
+            .filter(|(_, session)| !session.is_over())
+            .map(|(name, _)| name.clone())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// The session of a server, which is started unless it is up. One that died or hangs is started again.
+    ///
+    /// # Errors
+    /// Why there is none; the run can't go on without it.
+    pub async fn session(
+        &mut self,
+        name: &str,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<Arc<Session>, Failure> {
+        if let Some(session) = self.sessions.get(name) {
+            let session = session.clone();
+            let is_lost = session.is_lost();
+            let hangs = !session.is_over() && session.hangs().await;
+            if !is_lost && !hangs {
+                session.answer_with(Arc::clone(&self.ready_answers));
+                return Ok(session);
+            }
+            self.take_unanswered(&session);
+            recorder.record(log(
+                "warning",
+                match session.has_process() {
+                    _ if hangs => format!(
+                        "server `{name}` does not answer any more and is started again; what it held is lost"
+                    ),
+                    true => format!(
+                        "server `{name}` had ended and is started again; what it held is lost"
+                    ),
+                    false => format!(
+                        "the connection to server `{name}` had broken and is made again; what it held for us may be lost"
+                    ),
+                },
+            ));
+            self.sessions.remove(name);
+            if hangs && let Some(session) = Arc::into_inner(session) {
+                session.stop().await;
+            }
+        }
+        let was_up = !self.seen.insert(name.to_owned());
+        let started = self.start(name, recorder).await;
+        // If the run got this far with it, its end is a failed step and not a failed start.
+        started.map_err(|failure| match was_up {
+            true => Failure {
+                kind: FailureKind::CallFailed,
+                ..failure
+            },
+            false => failure,
+        })
+    }
+
+    /// Starts the servers called `names` at the same time, and gives each with its name in that order. Those that
+    /// are up stay as they are.
+    pub async fn start_all(
+        &mut self,
+        names: &[String],
+        recorder: &mut Recorder<'_>,
+    ) -> Vec<(String, Result<Arc<Session>, Failure>)> {
+        let mut specs = Vec::new();
+        for name in names.iter().filter(|name| self.open(name).is_none()) {
+            specs.push((name, self.prepare(name, recorder)));
+        }
+        recorder.settle();
+        let pool = &*self;
+        let starting = specs.into_iter().map(|(name, spec)| async move {
+            let started = match spec {
+                Ok(spec) => start_session(spec, &pool.environment, pool.offers(name)).await,
+                Err(failure) => Err(failure),
+            };
+            (name, started)
+        });
+        let mut failed = HashMap::new();
+        for (name, started) in futures::future::join_all(starting).await {
+            match started {
+                Ok((spec, session)) => {
+                    self.keep(&spec, session, recorder);
+                }
+                Err(failure) => {
+                    failed.insert(name, failure);
+                }
+            }
+        }
+        let outcome = |name: &String| match failed.remove(name) {
+            Some(failure) => Some((name.clone(), Err(failure))),
+            None => Some((name.clone(), Ok(self.open(name)?))),
+        };
+        names.iter().filter_map(outcome).collect()
+    }
+
+    async fn start(
+        &mut self,
+        name: &str,
+        recorder: &mut Recorder<'_>,
+    ) -> Result<Arc<Session>, Failure> {
+        let spec = self.prepare(name, recorder)?;
+        recorder.settle();
+        let (spec, session) = start_session(spec, &self.environment, self.offers(name)).await?;
+        Ok(self.keep(&spec, session, recorder))
+    }
+
+    /// What the server called `name` is told that we can answer.
+    fn offers(&self, name: &str) -> Offers {
+        Offers {
+            elicitation: self.answers.elicits(name),
+        }
+    }
+
+    /// How to start a server, whose secrets are known from now on.
+    fn prepare(&self, name: &str, recorder: &mut Recorder<'_>) -> Result<ServerSpec, Failure> {
+        let spec = self.spec(name).map_err(|diagnostic| {
+            let mut failure = Failure::new(FailureKind::ServerStart, diagnostic.message);
+            failure.notes = diagnostic.notes;
+            failure.help = diagnostic.help;
+            failure
+        })?;
+        if let Some(server) = self.config.server(name) {
+            recorder.add_secrets(server.secrets.iter().cloned());
+        }
+        Ok(spec)
+    }
+
+    fn keep(
+        &mut self,
+        spec: &ServerSpec,
+        session: Session,
+        recorder: &mut Recorder<'_>,
+    ) -> Arc<Session> {
+        let info = session.info();
+        let mut message = format!("server `{}` ({}", spec.name, info.server_name);
+        if !info.server_version.is_empty() {
+            message.push_str(&format!(" {}", info.server_version));
+        }
+        message.push_str(&format!(") is up: {}", info.transport));
+        if !info.protocol_version.is_empty() {
+            message.push_str(&format!(", protocol {}", info.protocol_version));
+        }
+        // What is built in comes from nowhere else.
+        if info.transport != spec.source {
+            message.push_str(&format!(", from {}", spec.source));
+        }
+        recorder.record(log("debug", message));
+        let session = Arc::new(session);
+        session.answer_with(Arc::clone(&self.ready_answers));
+        self.seen.insert(spec.name.clone());
+        self.sessions.insert(spec.name.clone(), session.clone());
+        session
+    }
+
+    /// How the server called `name` is started or reached.
+    ///
+    /// # Errors
+    /// Why it can't be: no config defines it, or its entry can't be used.
+    pub fn spec(&self, name: &str) -> Result<ServerSpec, Diagnostic> {
+        match self.config.server(name) {
+            Some(server) => {
+                let mut spec = server.spec.clone()?;
+                if let Some(timeout) = self.start_timeout {
+                    spec.start_timeout = timeout;
+                }
+                Ok(spec)
+            }
+            None if is_built_in(name) => Ok(ServerSpec {
+                name: name.to_owned(),
+                transport: match name {
+                    CHROME_SERVER => TransportSpec::Chrome,
+                    _ => TransportSpec::InProcess(Arc::new(demo::connect)),
+                },
+                protocol: Protocol::Auto,
+                start_timeout: self.start_timeout.unwrap_or(START_TIMEOUT),
+                allowed_tools: None,
+                source: "built in".to_owned(),
+            }),
+            None => Err(unknown_server(&self.config, name)),
+        }
+    }
+
+    /// Ends all servers at the same time. Takes a few seconds at most, whatever they do.
+    pub async fn shut_down(&mut self) {
+        let stopping = self.sessions.drain().map(|(_, session)| async move {
+            if let Some(session) = Arc::into_inner(session) {
+                session.stop().await;
+            }
+        });
+        futures::future::join_all(stopping).await;
+    }
+}
+
+/// The servers a scenario can use: configured and built in.
+pub fn known_servers(config: &Config) -> impl Fn(&str) -> bool + '_ {
+    |name| is_built_in(name) || config.server(name).is_some()
+}
+
+/// Whether a server of this name needs no config. One that a config defines is that.
+pub fn is_built_in(name: &str) -> bool {
+    name == DEMO_SERVER || name == CHROME_SERVER
+}
+
+/// Nothing defines the server called `name`.
+pub fn unknown_server(config: &Config, name: &str) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error(
+        codes::TOOL_SERVER,
+        format!("no config defines the server `{name}`"),
+    );
+    let names: Vec<&str> = config.names().chain([DEMO_SERVER, CHROME_SERVER]).collect();
+    if let Some(proposal) = did_you_mean(name, names.iter().copied()) {
+        diagnostic = diagnostic.with_note(format!("did you mean `{proposal}`?"));
+    }
+    let looked: Vec<String> = config
+        .files
+        .iter()
+        .map(|file| file.shown.display().to_string())
+        .collect();
+    diagnostic = diagnostic.with_note(if looked.is_empty() {
+        "no config file was found".to_owned()
+    } else {
+        format!(
+            "looked in {}; defined: {}",
+            looked.join(", "),
+            names.join(", ")
+        )
+    });
+    for broken in &config.broken {
+        diagnostic.notes.push(format!(
+            "`{}` has errors, and what it defines is not known",
+            broken.file.shown.display()
+        ));
+    }
+    diagnostic.with_help(format!("add it to .mcp.json: {{ \"mcpServers\": {{ \"{name}\": {{ \"command\": \"…\" }} }} }}, or name a config with --config FILE; `cuecard doctor` shows where servers are found"))
+}
+
+async fn start_session(
+    spec: ServerSpec,
+    environment: &[(OsString, OsString)],
+    offers: Offers,
+) -> Result<(ServerSpec, Session), Failure> {
+    match Session::start_offering(&spec, environment, offers).await {
+        Ok(session) => Ok((spec, session)),
+        Err(error) => Err(start_failure(&error, &spec.transport)),
+    }
+}
+
+fn start_failure(error: &StartError, transport: &TransportSpec) -> Failure {
+    use StartErrorKind as Kind;
+    let how = match (transport, &error.kind) {
+        (transport, _) if transport.is_address() => "its address is",
+        (
+            _,
+            Kind::CommandNotFound { .. } | Kind::NoSuchDirectory { .. } | Kind::NotExecuted { .. },
+        ) => "it would be started as",
+        _ => "it was started as",
+    };
+    let mut failure = Failure::new(FailureKind::ServerStart, error.to_string());
+    failure.notes.push(format!(
+        "{how}: {} (from {})",
+        error.facts.started_as, error.facts.source
+    ));
+    failure.notes.extend(last_words_note(error.last_words()));
+    failure.help = error.help();
+    failure
+}
+
+/// A server's last lines as one note.
+pub(super) fn last_words_note(lines: &[String]) -> Option<String> {
+    match lines {
+        [] => None,
+        [line] => Some(format!("its last words: {line}")),
+        lines => Some(format!("its last words:\n{}", lines.join("\n"))),
+    }
+}
+
+/// Records what a server said unasked, and gives how much it was.
+pub(super) fn record_notices(name: &str, session: &Session, recorder: &mut Recorder<'_>) -> usize {
+    recorder.add_secrets(session.take_secrets());
+    let notices = session.drain_notices();
+    let count = notices.len();
+    for notice in notices {
+        let server = name.to_owned();
+        let answered = |method: &str, result, answer, error| {
+            EventData::RequestAnswered(RequestAnswered {
+                server: name.to_owned(),
+                method: method.to_owned(),
+                result,
+                answer,
+                error,
+            })
+        };
+        match &notice {
+            Notice::Asked { method, params } => {
+                recorder.record(EventData::RequestReceived(RequestReceived {
+                    server,
+                    method: method.clone(),
+                    params: params.clone(),
+                }));
+                continue;
+            }
+            Notice::Answered {
+                method,
+                result,
+                entry,
+            } => {
+                let place = format!("/answers/elicitation/{entry}");
+                recorder.record(answered(method, Some(result.clone()), Some(place), None));
+                continue;
+            }
+            Notice::Refused { method, reason } => {
+                recorder.record(answered(method, None, None, Some(reason.clone())));
+            }
+            _ => {}
+        }
+        let level = match &notice {
+            Notice::Log { level, .. } => level.clone(),
+            Notice::Refused { .. } | Notice::BadFrame { .. } => "warning".to_owned(),
+            _ => "debug".to_owned(),
+        };
+        recorder.record(EventData::Log(Log {
+            level,
+            message: notice.to_string(),
+            stream: Some(name.to_owned()),
+        }));
+    }
+    count
+}
+
+pub(super) fn log(level: &str, message: String) -> EventData {
+    EventData::Log(Log {
+        level: level.to_owned(),
+        message,
+        stream: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use cuecard_source::value::Redactor;
+
+    use super::*;
+    use cuecard_mcp::{Exit, ServerFacts};
+    use cuecard_runtime::clock::Clock;
+    use cuecard_runtime::tap::Listener;
+
+    fn error(started_as: &str) -> StartError {
+        StartError {
+            kind: StartErrorKind::Exited {
+                exit: Exit::Code(1),
+                after: Duration::from_millis(300),
+            },
+            facts: Box::new(ServerFacts {
+                server: "github".to_owned(),
+                started_as: started_as.to_owned(),
+                transport: "stdio",
+                source: ".mcp.json".to_owned(),
+                protocol: Protocol::Auto,
+                elapsed: Duration::from_millis(300),
+                last_words: vec!["Error: TOKEN is not set".to_owned()],
+                stray_output: None,
+                break_reason: None,
+                trouble: None,
+            }),
+        }
+    }
+
+    #[test]
+    fn a_server_that_did_not_start_is_told_with_its_command_line() {
+        let program = TransportSpec::Stdio {
+            command: "npx".to_owned(),
+            args: Vec::new(),
+            env: Vec::new(),
+            cwd: None,
+        };
+        assert_eq!(
+            start_failure(&error("npx -y server"), &program).notes,
+            [
+                "it was started as: npx -y server (from .mcp.json)",
+                "its last words: Error: TOKEN is not set",
+            ]
+        );
+        let mut missing = error("npxx -y server");
+        missing.kind = StartErrorKind::CommandNotFound {
+            command: "npxx".to_owned(),
+        };
+        assert_eq!(
+            start_failure(&missing, &program).notes[0],
+            "it would be started as: npxx -y server (from .mcp.json)"
+        );
+        let address = TransportSpec::Http {
+            url: "http://h/mcp".to_owned(),
+            headers: Vec::new(),
+            or_sse: true,
+            auth: None,
+        };
+        assert_eq!(
+            start_failure(&error("http://h/mcp"), &address).notes[0],
+            "its address is: http://h/mcp (from .mcp.json)"
+        );
+    }
+
+    #[tokio::test]
+    async fn what_is_built_in_is_said_once() {
+        struct Heard(std::rc::Rc<std::cell::RefCell<Vec<String>>>);
+        impl Listener for Heard {
+            fn event(&mut self, event: &cuecard_trace::Event) {
+                if let EventData::Log(log) = &event.data {
+                    self.0.borrow_mut().push(log.message.clone());
+                }
+            }
+        }
+        let heard = std::rc::Rc::default();
+        let mut recorder = Recorder::new(Clock::start(), Redactor::default());
+        recorder.tell(Box::new(Heard(std::rc::Rc::clone(&heard))));
+        let mut pool = Pool::new(Config::empty(), Vec::new(), None);
+        pool.session(DEMO_SERVER, &mut recorder)
+            .await
+            .expect("it starts");
+        pool.shut_down().await;
+        recorder.settle();
+        drop(recorder);
+        let heard = heard.borrow();
+        let line = heard
+            .iter()
+            .find(|line| line.contains("is up"))
+            .expect("it is said");
+        assert_eq!(line.matches("built in").count(), 1, "{line}");
+    }
+}

@@ -1,0 +1,26 @@
+//! Renderings of trace events, outcomes and diagnostics: for terminals, as JSON, JUnit, TAP, GitHub's annotations and HTML.
+//!
+//! Takes what happened and a writer. Knows no file format of scenarios and no player, and prints nothing itself.
+
+pub mod browser_html;
+pub mod browser_verdicts;
+pub mod comparison_json;
+pub mod comparison_terminal;
+pub mod diagnostics;
+pub mod html;
+pub mod junit;
+pub mod play_json;
+pub mod play_terminal;
+#[cfg(test)]
+mod sample;
+mod style;
+pub mod test_github;
+pub mod test_json;
+pub mod test_junit;
+pub mod test_mutations;
+mod test_schema;
+pub mod test_tap;
+pub mod test_terminal;
+
+pub use style::{Style, duration};
+pub use test_schema::result_schema;

@@ -1,0 +1,285 @@
+//! The result of `play` as one JSON document, written as a stream: steps as they end, totals last.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Map, json};
+
+use cuecard_source::value::Json;
+use cuecard_tool_call::script::{Summary, Verdict};
+use cuecard_trace::{Attempt, Event, EventData, Milliseconds, StepFinished, StepStatus};
+
+/// Which results stand in the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IncludeResults {
+    /// None.
+    #[default]
+    Never,
+    /// Those of steps that failed, tolerated or not.
+    OnFailure,
+    /// All.
+    Always,
+}
+
+/// What is known only at the end.
+#[derive(Debug, Clone)]
+pub struct Totals {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Counts.
+    pub summary: Summary,
+    /// Wall-clock time.
+    pub took: Duration,
+    /// Why it failed, for people.
+    pub error: Option<String>,
+    /// The run's folder.
+    pub run_dir: Option<String>,
+    /// The trace.
+    pub trace_path: Option<String>,
+    /// Screenshots of failed steps.
+    pub screenshots: Vec<String>,
+    /// What more is known of this kind of run, by name.
+    pub more: Vec<(&'static str, Json)>,
+}
+
+/// Writes the document. Holds one step's call and result at a time, the numbers of the steps and the outputs.
+#[derive(Debug)]
+pub struct PlayJson<W> {
+    out: W,
+    /// The entry being written: many small writes are cheaper into memory.
+    entry: Vec<u8>,
+    include: IncludeResults,
+    steps: usize,
+    params: Arc<Json>,
+    result: Arc<Json>,
+    text: Option<String>,
+    structured: Option<Json>,
+    last_started: Option<jiff::Timestamp>,
+    /// Numbers of the steps that let the run go on.
+    completed: Vec<u64>,
+    outputs: Map<String, Json>,
+    failed: Option<Failed>,
+}
+
+#[derive(Debug)]
+struct Failed {
+    step: u64,
+    error: Json,
+    result: Arc<Json>,
+}
+
+impl<W: Write> PlayJson<W> {
+    /// Begins the document.
+    ///
+    /// # Errors
+    /// Those of `out`, here and in the other methods.
+    pub fn begin(
+        mut out: W,
+        include: IncludeResults,
+        scenario_name: &str,
+        total_steps: usize,
+    ) -> io::Result<Self> {
+        write!(
+            out,
+            "{{\n  \"scenario_name\": {},\n  \"total_steps\": {total_steps},\n  \"step_results\": [",
+            Json::from(scenario_name)
+        )?;
+        Ok(Self {
+            out,
+            entry: Vec::new(),
+            include,
+            steps: 0,
+            params: Arc::default(),
+            result: Arc::default(),
+            text: None,
+            structured: None,
+            last_started: None,
+            completed: Vec::new(),
+            outputs: Map::new(),
+            failed: None,
+        })
+    }
+
+    /// Takes note of an event.
+    ///
+    /// # Errors
+    /// See [`Self::begin`].
+    pub fn event(&mut self, event: &Event) -> io::Result<()> {
+        match &event.data {
+            EventData::StepStarted(_) => {
+                self.last_started = Some(event.ts);
+                self.result = Arc::default();
+                self.text = None;
+                self.structured = None;
+            }
+            EventData::ToolCall(call) => self.params = call.args.clone(),
+            EventData::ToolResult(result) => {
+                self.result = result.result.clone();
+                self.text.clone_from(&result.text);
+                self.structured.clone_from(&result.structured);
+            }
+            EventData::StepFinished(step) => self.step(event, step)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, event: &Event, step: &StepFinished) -> io::Result<()> {
+        let failed = matches!(step.status, StepStatus::Failed | StepStatus::Tolerated);
+        let included = match self.include {
+            IncludeResults::Never => false,
+            IncludeResults::OnFailure => failed,
+            IncludeResults::Always => true,
+        };
+        let result = std::mem::take(&mut self.result);
+        if let (Some(id), false) = (&step.id, step.outputs.is_empty()) {
+            self.outputs
+                .insert(id.clone(), Json::Object(step.outputs.clone()));
+        }
+        let started = self.last_started.take().unwrap_or(event.ts);
+        let error = step.error.as_ref().map(|error| error.message.as_str());
+        let entry = StepEntry {
+            step: step.step,
+            id: step.id.as_deref(),
+            tool: &step.tool,
+            status: step.status.word(),
+            success: matches!(step.status, StepStatus::Passed | StepStatus::Skipped),
+            skipped: step.status == StepStatus::Skipped,
+            started_at: Milliseconds(started),
+            duration: seconds(step.duration_ms),
+            params: std::mem::take(&mut self.params),
+            result: included.then_some(&result),
+            text: self.text.take().filter(|_| included),
+            structured: self.structured.take().filter(|_| included),
+            description: step.description.as_deref(),
+            error,
+            healed: step.healed.as_deref(),
+            code: step.error.as_ref().map(|error| error.code.as_str()),
+            retries: step.attempts.len().saturating_sub(1),
+            attempts: step.attempts.iter().map(AttemptEntry::of).collect(),
+        };
+        self.entry.clear();
+        self.entry.extend_from_slice(match self.steps {
+            0 => b"\n    ",
+            _ => b",\n    ",
+        });
+        serde_json::to_writer(&mut self.entry, &entry)?;
+        self.out.write_all(&self.entry)?;
+        self.steps += 1;
+        if !matches!(step.status, StepStatus::Failed | StepStatus::Unknown) {
+            self.completed.push(step.step);
+        }
+        if step.status == StepStatus::Failed {
+            self.failed = Some(Failed {
+                step: step.step,
+                error: error.into(),
+                result,
+            });
+        }
+        Ok(())
+    }
+
+    /// Writes what there is so far, for readers that don't wait for the end.
+    ///
+    /// # Errors
+    /// See [`Self::begin`].
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    /// Ends the document.
+    ///
+    /// # Errors
+    /// See [`Self::begin`].
+    pub fn end(mut self, totals: &Totals) -> io::Result<W> {
+        let summary = totals.summary;
+        let (failed_step, error, result) = match self.failed {
+            Some(failed) => (Json::from(failed.step), failed.error, failed.result),
+            None => (Json::Null, Json::Null, Arc::default()),
+        };
+        let context_result = if self.include == IncludeResults::Never {
+            &Json::Null
+        } else {
+            &*result
+        };
+        let fields = [
+            ("success", Json::from(totals.verdict == Verdict::Passed)),
+            ("status", Json::from(totals.verdict.word())),
+            ("passed_steps", Json::from(summary.passed)),
+            ("completed_steps", Json::from(self.completed)),
+            ("not_run_steps", summary.not_run().into()),
+            ("failed_step", failed_step),
+            (
+                "duration",
+                Json::from(seconds(totals.took.as_secs_f64() * 1000.0)),
+            ),
+            ("error", totals.error.clone().into()),
+            ("outputs", Json::Object(self.outputs)),
+            (
+                "context",
+                json!({"failed_step_error": error, "failed_step_result": context_result}),
+            ),
+            ("run_dir", totals.run_dir.clone().into()),
+            ("trace_path", totals.trace_path.clone().into()),
+            ("screenshots", totals.screenshots.clone().into()),
+        ];
+        self.out
+            .write_all(if self.steps == 0 { b"]" } else { b"\n  ]" })?;
+        for (name, value) in fields.into_iter().chain(totals.more.clone()) {
+            write!(self.out, ",\n  \"{name}\": {value}")?;
+        }
+        self.out.write_all(b"\n}\n")?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+/// Field names are the contract of the result.
+#[derive(Serialize)]
+struct StepEntry<'a> {
+    step: u64,
+    id: Option<&'a str>,
+    tool: &'a str,
+    status: &'a str,
+    success: bool,
+    skipped: bool,
+    started_at: Milliseconds,
+    duration: f64,
+    params: Arc<Json>,
+    result: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured: Option<Json>,
+    description: Option<&'a str>,
+    error: Option<&'a str>,
+    code: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    healed: Option<&'a str>,
+    retries: usize,
+    attempts: Vec<AttemptEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct AttemptEntry<'a> {
+    attempt: u32,
+    duration: f64,
+    error: Option<&'a str>,
+}
+
+impl<'a> AttemptEntry<'a> {
+    fn of(attempt: &'a Attempt) -> Self {
+        Self {
+            attempt: attempt.attempt,
+            duration: seconds(attempt.duration_ms),
+            error: attempt.error.as_deref(),
+        }
+    }
+}
+
+/// Seconds to the microsecond.
+fn seconds(milliseconds: f64) -> f64 {
+    (milliseconds * 1000.0).round() / 1_000_000.0
+}

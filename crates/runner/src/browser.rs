@@ -1,0 +1,235 @@
+//! Plays browser steps for their trace, as `play` does.
+
+use std::cell::RefCell;
+use std::mem;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use cuecard_browser_steps::format::{check_steps_variables, read_steps};
+use cuecard_browser_steps::model::{BrowserOptions, ParseStatus, StepsFile};
+use cuecard_judge::model::TestCase;
+use cuecard_report::browser_html::BrowserStep;
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes, find_code};
+use cuecard_source::value::Json;
+use cuecard_tool_call::script::{Given, short_secret};
+use cuecard_trace::{Header, Trace};
+use serde_json::{Map, json};
+use tokio_util::sync::CancellationToken;
+
+use super::played::{
+    Keeper, MOST_EVENTS, Performed, block_on, case_header, given, outcome_of, redacted,
+};
+use super::sources::Recorded;
+use super::{Setup, Stop};
+use cuecard_browser::replay::{self, Memories, Replay, Replayed, memories};
+use cuecard_browser::session::{Declared, Program, Scratch, Session, bind};
+use cuecard_browser::stage::Values;
+use cuecard_browser::storage_state::StorageFile;
+use cuecard_replay::{Played, prepare};
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::tap::Recorder;
+use cuecard_runtime::text_file;
+
+/// Everything that is known before a browser starts.
+struct Ready {
+    source: SourceFile,
+    steps: StepsFile,
+    options: BrowserOptions,
+    memories: Memories,
+    values: Values,
+    storage: Option<StorageFile>,
+    warnings: Vec<Diagnostic>,
+}
+
+/// Plays the steps in `source` with the variables of `case`.
+pub(super) fn play(
+    source: SourceFile,
+    variables: &Map<String, Json>,
+    case: &TestCase,
+    setup: &Setup,
+    stop: &CancellationToken,
+) -> Result<Recorded, Stop> {
+    let mut ready = ready(source, variables, setup)?;
+    let mut warnings = mem::take(&mut ready.warnings);
+    let header = header(&ready, case, setup);
+    let (performed, healed) = block_on(perform(&ready, header, setup, case, stop))??;
+    warnings.extend(healed);
+    outcome_of(performed, warnings, case, setup)
+}
+
+fn ready(source: SourceFile, variables: &Map<String, Json>, setup: &Setup) -> Result<Ready, Stop> {
+    let reading = read_steps(&source);
+    let mut found = reading.diagnostics;
+    let Some(steps) = reading.steps else {
+        return Err(Stop::invalid(found));
+    };
+    let given: Vec<Given> = given(variables, setup);
+    let names: Vec<String> = given.iter().map(|one| one.name.clone()).collect();
+    found.extend(check_steps_variables(&steps, &source, &names));
+    if steps.status != ParseStatus::Success {
+        let message = format!("the steps are {}", steps.status.word());
+        found.push(
+            Diagnostic::error(codes::BROWSER_STEPS, message)
+                .with_pointer("/status")
+                .with_help("a test plays the steps of a parse that succeeded with every action"),
+        );
+    }
+    let declared = Declared {
+        variables: &steps.variables,
+        secrets: &steps.secrets,
+    };
+    let values = bind(declared, &given);
+    for name in &steps.secrets {
+        let value = given.iter().rev().find(|given| given.name == *name);
+        found.extend(value.and_then(|given| short_secret(name, &given.value)));
+    }
+    let folder = text_file::folder_of(Path::new(source.name())).to_owned();
+    let storage = reading.options.storage_state.as_ref();
+    let storage = match storage.map(|file| StorageFile::read(&folder, file)) {
+        Some(Ok(storage)) => Some(storage),
+        Some(Err(message)) => {
+            found.push(Diagnostic::error(codes::BROWSER_OPTION, message));
+            None
+        }
+        None => None,
+    };
+    let memories = memories(&steps, &values).map_err(|errors| {
+        found.extend(errors);
+        mem::take(&mut found)
+    });
+    match memories {
+        Ok(memories) if !any_error(&found) => Ok(Ready {
+            source,
+            steps,
+            options: reading.options,
+            memories,
+            values,
+            storage,
+            warnings: found,
+        }),
+        Ok(_) => Err(Stop::invalid(found)),
+        Err(found) => Err(Stop::invalid(found)),
+    }
+}
+
+fn header(ready: &Ready, case: &TestCase, setup: &Setup) -> Header {
+    let name = ready.source.name();
+    let header = Header::live(
+        &setup.run_id,
+        json!({"name": name, "file": name, "url": ready.steps.url}),
+        json!({"supports_tool_trace": true, "supports_replay": true}),
+    );
+    case_header(header, case, setup)
+}
+
+/// Plays the steps; what was healed is told as warnings.
+async fn perform(
+    ready: &Ready,
+    mut header: Header,
+    setup: &Setup,
+    case: &TestCase,
+    stop: &CancellationToken,
+) -> Result<(Performed, Vec<Diagnostic>), Stop> {
+    let events = Rc::new(RefCell::new(Vec::new()));
+    let redactor = ready.values.redactor().clone();
+    let mut recorder = Recorder::new(Clock::start(), redactor.clone());
+    recorder.tell(Box::new(Keeper {
+        events: events.clone(),
+        context: case.context.clone(),
+    }));
+    let scratch = Scratch::new().map_err(|error| {
+        let message = format!("no temporary folder could be made: {error}");
+        Stop::could_not_run(vec![Diagnostic::error(codes::FILE_WRITE, message)])
+    })?;
+    let session = Session {
+        program: Program::default(),
+        environment: &setup.environment,
+        working_directory: &setup.working_directory,
+        options: &ready.options,
+        storage: ready.storage.clone(),
+        policy: Arc::new(setup.policy.clone()),
+        root: setup.working_directory.clone(),
+        downloads: scratch.path().join("files"),
+        values: ready.values.clone(),
+    };
+    let mut stage = session.start().await.map_err(|failure| {
+        let code = find_code(&failure.code).unwrap_or(codes::BROWSER_UNAVAILABLE);
+        let mut error = Diagnostic::error(code, failure.message);
+        error.help = failure.help;
+        Stop::could_not_run(vec![error])
+    })?;
+    let replay = Replay {
+        source: &ready.source,
+        steps: &ready.steps,
+        memories: &ready.memories,
+        options: &ready.options,
+        values: &ready.values,
+        range: 0..=u64::MAX,
+        heals: true,
+        is_pictured: false,
+        run_dir: None,
+    };
+    let deadline = stop.child_token();
+    let mut nobody = |_: BrowserStep| {};
+    let (replayed, is_too_late) = {
+        let playing = replay::play(&replay, &mut stage, &mut recorder, &mut nobody, &deadline);
+        tokio::pin!(playing);
+        tokio::select! {
+            biased;
+            replayed = &mut playing => (replayed, false),
+            () = tokio::time::sleep(setup.timeout) => {
+                deadline.cancel();
+                (playing.await, true)
+            }
+        }
+    };
+    recorder.settle();
+    stage.stop().await;
+    drop(recorder);
+    let events = mem::take(&mut *events.borrow_mut());
+    redactor.json(&mut header.scenario);
+    let healed = healed(&replayed, &ready.source);
+    let played = Played {
+        verdict: replayed.verdict,
+        summary: replayed.summary,
+        failure: replayed.failure,
+        took: replayed.took,
+        screenshots: replayed.screenshots,
+    };
+    let performed = Performed {
+        is_too_long: events.len() >= MOST_EVENTS,
+        trace: Trace {
+            header,
+            events,
+            end: Some(prepare::end(&played)),
+        },
+        is_too_late: is_too_late && !stop.is_cancelled(),
+        played,
+        redactor,
+        offered: Vec::new(),
+    };
+    let healed = healed
+        .into_iter()
+        .map(|warning| redacted(warning, &performed.redactor));
+    let healed = healed.collect();
+    Ok((performed, healed))
+}
+
+fn healed(replayed: &Replayed, source: &SourceFile) -> Vec<Diagnostic> {
+    replayed
+        .healed
+        .iter()
+        .map(|step| {
+            let number = step.place + 1;
+            let message = format!(
+                "step {number} of `{}` was healed: {}",
+                source.name(),
+                step.reason
+            );
+            Diagnostic::warning(codes::BROWSER_TARGET, message)
+                .with_help(format!("cuecard verify {} --heal accept", source.name()))
+        })
+        .collect()
+}

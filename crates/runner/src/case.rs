@@ -1,0 +1,251 @@
+//! One case, from its file to its result.
+
+use std::borrow::Cow;
+
+use cuecard_judge::model::TestCase;
+use cuecard_judge::mutate::mutate;
+use cuecard_judge::test_case;
+use cuecard_judge::{Outcome, OutcomeStatus, Run, TestResult, misspelt_redactions};
+use cuecard_source::SourceFile;
+use cuecard_source::detect::{FileKind, detect};
+use cuecard_source::diagnostic::{Diagnostic, Severity};
+use cuecard_source::json::{self, Limits};
+use tokio_util::sync::CancellationToken;
+
+use super::collect::TestFile;
+use super::selection::Selection;
+use super::sources::{self, Recorded};
+use super::{Judged, Problem, Setup, Stop, played, snapshots};
+use cuecard_runtime::clock::Clock;
+use cuecard_runtime::text_file::{self, folder_of};
+
+/// A file after reading.
+#[derive(Debug)]
+pub enum CaseFile {
+    /// A test case, and what is doubtful about it.
+    Case(Box<TestCase>, Vec<Diagnostic>),
+    /// A tool-call scenario or browser steps that somebody named: a case of its own checks.
+    Scenario(SourceFile),
+    /// Neither, or one with errors.
+    Invalid(Vec<Diagnostic>),
+}
+
+/// Reads a file with a test.
+pub fn read_case(file: &TestFile) -> CaseFile {
+    let source = match text_file::read(&file.path, &file.path.display().to_string()) {
+        Ok(source) => source,
+        Err(error) => return CaseFile::Invalid(vec![error]),
+    };
+    if file.is_named && is_scenario(&source) {
+        return CaseFile::Scenario(source);
+    }
+    let reading = test_case::read(&source);
+    match reading.case {
+        Some(case) => CaseFile::Case(Box::new(case), reading.diagnostics),
+        None => CaseFile::Invalid(reading.diagnostics),
+    }
+}
+
+/// Whether the text is a tool-call scenario or browser steps, or would be if it had no errors.
+fn is_scenario(source: &SourceFile) -> bool {
+    if !source
+        .text()
+        .trim_start_matches('\u{feff}')
+        .trim_start()
+        .starts_with('{')
+    {
+        return false;
+    }
+    let root = json::parse(source.text(), &Limits::default()).root;
+    matches!(
+        root.as_ref().and_then(detect),
+        Some(FileKind::ToolCall | FileKind::ToolCallLegacy | FileKind::BrowserSteps)
+    )
+}
+
+/// Judges the case in `file`; `None` if it is not among those that are meant. A file that can't be read always is.
+pub(super) fn judge(
+    file: &TestFile,
+    selection: &Selection,
+    setup: &Setup,
+    stop: &CancellationToken,
+) -> Option<Judged> {
+    let clock = Clock::start();
+    let name = file.path.display().to_string();
+    match read_case(file) {
+        CaseFile::Invalid(diagnostics) => Some(Judged::error(
+            TestResult::not_read(diagnostics, run(setup, &name, &clock)),
+            Problem::Invalid,
+        )),
+        CaseFile::Case(case, warnings) => {
+            let is_meant = selection.holds(&case);
+            is_meant.then(|| judge_case(&case, warnings, file, setup, stop, &clock))
+        }
+        CaseFile::Scenario(source) => selection
+            .holds_scenario(&name, &file.path)
+            .then(|| judge_scenario(source, setup, stop, &clock)),
+    }
+}
+
+fn judge_case(
+    case: &TestCase,
+    warnings: Vec<Diagnostic>,
+    file: &TestFile,
+    setup: &Setup,
+    stop: &CancellationToken,
+    clock: &Clock,
+) -> Judged {
+    let folder = folder_of(&file.path);
+    let failed = |stopped: Stop| {
+        Judged::error(
+            TestResult::not_judged(
+                case,
+                stopped.diagnostics,
+                run(setup, case.source.name(), clock),
+            ),
+            stopped.problem,
+        )
+    };
+    let (warnings, errors) = strictly(warnings, setup.strict);
+    if !errors.is_empty() {
+        return failed(Stop::invalid(errors));
+    }
+    let recorded = match sources::record(case, folder, setup, stop) {
+        Ok(recorded) => recorded,
+        Err(stopped) => {
+            return Judged {
+                warnings,
+                ..failed(stopped)
+            };
+        }
+    };
+    let mut offering = Cow::Borrowed(case);
+    if !recorded.offered.is_empty() {
+        offering.to_mut().tools.offered = recorded.offered;
+    }
+    let case = &*offering;
+    let misspelt = misspelt_redactions(case, &recorded.sifted.trace);
+    let found = recorded.warnings.into_iter().chain(misspelt).collect();
+    let (found, errors) = strictly(found, setup.strict);
+    if !errors.is_empty() {
+        return Judged {
+            warnings,
+            ..failed(Stop::could_not_run(errors))
+        };
+    }
+    let snapshots = match snapshots::prepare(case, folder, &recorded.sifted.trace, setup) {
+        Ok(snapshots) => snapshots,
+        Err(stopped) => {
+            return Judged {
+                warnings,
+                ..failed(stopped)
+            };
+        }
+    };
+    let mut outcomes = snapshots.judge(case, &recorded.sifted);
+    outcomes.extend(recorded.failure);
+    let fails = |outcome: &Outcome| outcome.status == OutcomeStatus::Fail;
+    let mutations = (setup.mutate && !outcomes.iter().any(fails)).then(|| {
+        mutate(case, &recorded.sifted.trace, |trace| {
+            snapshots.judge_whole(case, trace)
+        })
+    });
+    let judgement = TestResult::judged(
+        case,
+        recorded.sifted,
+        outcomes,
+        run(setup, case.source.name(), clock),
+    );
+    Judged {
+        result: judgement.result,
+        trace: Some(judgement.trace),
+        trace_file: recorded.file,
+        save_trace: case.save_trace,
+        warnings: warnings.into_iter().chain(found).collect(),
+        problem: None,
+        updated: snapshots.updated,
+        mutations,
+    }
+}
+
+/// A scenario that somebody named: its steps are its assertions.
+fn judge_scenario(
+    source: SourceFile,
+    setup: &Setup,
+    stop: &CancellationToken,
+    clock: &Clock,
+) -> Judged {
+    let name = source.name().to_owned();
+    let case = played::case_of(&source);
+    let Recorded {
+        sifted,
+        warnings,
+        failure,
+        ..
+    } = match played::play(source, &serde_json::Map::new(), &case, setup, stop) {
+        Ok(recorded) => recorded,
+        Err(stopped) => {
+            return Judged::error(
+                TestResult::not_judged(&case, stopped.diagnostics, run(setup, &name, clock)),
+                stopped.problem,
+            );
+        }
+    };
+    let mut outcomes: Vec<Outcome> = sifted
+        .trace
+        .events
+        .iter()
+        .filter_map(played::step_outcome)
+        .collect();
+    if !outcomes
+        .iter()
+        .any(|outcome| outcome.status == OutcomeStatus::Fail)
+    {
+        outcomes.extend(failure);
+    }
+    let (warnings, errors) = strictly(warnings, setup.strict);
+    if !errors.is_empty() {
+        return Judged::error(
+            TestResult::not_judged(&case, errors, run(setup, &name, clock)),
+            Problem::Invalid,
+        );
+    }
+    let judgement = TestResult::judged(&case, sifted, outcomes, run(setup, &name, clock));
+    Judged {
+        result: judgement.result,
+        trace: Some(judgement.trace),
+        trace_file: None,
+        save_trace: true,
+        warnings,
+        problem: None,
+        updated: Vec::new(),
+        mutations: None,
+    }
+}
+
+/// Warnings, and what is an error under `--strict`.
+pub(super) fn strictly(
+    diagnostics: Vec<Diagnostic>,
+    strict: bool,
+) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
+    if strict && !diagnostics.is_empty() {
+        let errors = diagnostics.into_iter().map(Diagnostic::strictly).collect();
+        return (Vec::new(), errors);
+    }
+    diagnostics
+        .into_iter()
+        .partition(|diagnostic| diagnostic.severity == Severity::Warning)
+}
+
+/// When and how a case ran that ends now.
+pub(super) fn run(setup: &Setup, file: &str, clock: &Clock) -> Run {
+    let took = clock.now();
+    Run {
+        id: setup.run_id.clone(),
+        file: file.to_owned(),
+        started: clock.timestamp(std::time::Duration::ZERO),
+        finished: clock.timestamp(took),
+        took,
+        strict: setup.strict,
+    }
+}

@@ -1,0 +1,442 @@
+//! Plays a scenario for its trace, as `play` does: here tool calls, and browser steps beside it.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::mem;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use cuecard_judge::model::{AssertionCheck, TestCase, TestContext, TestTools, TraceInput};
+use cuecard_judge::{Outcome, OutcomeStatus};
+use cuecard_source::detect::{FileKind, kind_of};
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_source::value::{Json, Redactor};
+use cuecard_source::{SourceFile, Span};
+use cuecard_tool_call::format::{self as tool_call, Scope};
+use cuecard_tool_call::model::ToolCallScenario;
+use cuecard_tool_call::script::{self, Bindings, Given, Verdict, bind_variables};
+use cuecard_trace::{Event, EventData, Header, StepStatus, Trace};
+use serde_json::{Map, json};
+use tokio_util::sync::CancellationToken;
+
+use super::sources::Recorded;
+use super::{Setup, Stop, browser};
+use cuecard_mcp::config::{Config, ConfigSearch};
+use cuecard_replay::prepare::{self, needs_servers, secrets, use_servers};
+use cuecard_replay::{self as replay, Play, Played, Pool, Toolbox, ToolboxOptions};
+use cuecard_runtime::clock::{Clock, Stopwatch};
+use cuecard_runtime::tap::{Listener, Recorder};
+
+/// More events are not kept: a trace that is judged is held in memory.
+pub(super) const MOST_EVENTS: usize = 2_000_000;
+
+/// Plays the scenario in `source` with the variables of `case`.
+pub(super) fn play(
+    source: SourceFile,
+    variables: &Map<String, Json>,
+    case: &TestCase,
+    setup: &Setup,
+    stop: &CancellationToken,
+) -> Result<Recorded, Stop> {
+    if kind_of(&source) == Some(FileKind::BrowserSteps) {
+        return browser::play(source, variables, case, setup, stop);
+    }
+    let mut ready = ready(&source, variables, setup)?;
+    let warnings = mem::take(&mut ready.warnings);
+    let header = header(&ready.scenario, case, setup);
+    let performed = block_on(perform(ready, header, case, setup, stop))?;
+    outcome_of(performed, warnings, case, setup)
+}
+
+/// What a run that is over says of its case.
+pub(super) fn outcome_of(
+    performed: Performed,
+    warnings: Vec<Diagnostic>,
+    case: &TestCase,
+    setup: &Setup,
+) -> Result<Recorded, Stop> {
+    let Performed {
+        trace,
+        played,
+        redactor,
+        offered,
+        is_too_late,
+        is_too_long,
+    } = performed;
+    if is_too_long {
+        let error = Diagnostic::error(
+            codes::TEST_RUN,
+            format!("the run has more than {MOST_EVENTS} events"),
+        );
+        return Err(Stop::could_not_run(vec![error]));
+    }
+    if is_too_late {
+        let span = input_span(&case.input);
+        return Err(Stop::could_not_run(vec![too_late(case, span, setup)]));
+    }
+    match played.verdict {
+        Verdict::Interrupted => Err(Stop::interrupted()),
+        Verdict::Blocked => {
+            let failure = played.failure.map(|failure| redacted(failure, &redactor));
+            Err(Stop::could_not_run(failure.into_iter().collect()))
+        }
+        Verdict::Passed => Ok(Recorded {
+            sifted: trace.into(),
+            file: None,
+            offered,
+            warnings,
+            failure: None,
+        }),
+        Verdict::Failed => {
+            let failure = played.failure.map(|failure| redacted(failure, &redactor));
+            Ok(Recorded {
+                failure: Some(failed(failure, &trace)),
+                sifted: trace.into(),
+                file: None,
+                offered,
+                warnings,
+            })
+        }
+    }
+}
+
+/// Everything that is known before anything runs.
+struct Ready {
+    scenario: Arc<ToolCallScenario>,
+    bindings: Bindings,
+    config: Config,
+    redactor: Redactor,
+    warnings: Vec<Diagnostic>,
+}
+
+fn ready(source: &SourceFile, variables: &Map<String, Json>, setup: &Setup) -> Result<Ready, Stop> {
+    let reading = tool_call::read(source);
+    let mut found = reading.diagnostics;
+    let Some(scenario) = reading.scenario else {
+        return Err(Stop::invalid(found));
+    };
+    let given = given(variables, setup);
+    let mut redactor = Redactor::new(secrets(&scenario, &given));
+    let (bindings, about_variables) = bind_variables(&scenario, &given);
+    redactor.add(bindings.secrets());
+    found.extend(about_variables);
+    found.extend(tool_call::check_references(
+        &scenario,
+        &Scope {
+            given: &bindings.names(),
+            range: 0..=u64::MAX,
+            unreliable_names: &[],
+        },
+    ));
+    if any_error(&found) {
+        let found = found
+            .into_iter()
+            .map(|finding| redacted(finding, &redactor));
+        return Err(Stop::invalid(found.collect()));
+    }
+    let config = config(&scenario, setup)?;
+    found.extend(config.warnings.iter().cloned());
+    Ok(Ready {
+        scenario: Arc::new(scenario),
+        bindings,
+        config,
+        redactor,
+        warnings: found,
+    })
+}
+
+/// The values that the user gave, weakest first; `variables` are those of the case.
+pub(super) fn given(variables: &Map<String, Json>, setup: &Setup) -> Vec<Given> {
+    let of_case = variables.iter().map(|(name, value)| Given {
+        name: name.clone(),
+        value: value.clone(),
+        from: "the test".to_owned(),
+        secret: cuecard_source::value::is_credential(name, value),
+        may_be_unknown: false,
+    });
+    setup
+        .defaults
+        .iter()
+        .cloned()
+        .chain(of_case)
+        .chain(setup.given.iter().cloned())
+        .collect()
+}
+
+/// The servers, which are looked up once for all cases.
+fn config(scenario: &ToolCallScenario, setup: &Setup) -> Result<Config, Stop> {
+    let range = 0..=u64::MAX;
+    if !needs_servers(scenario, &range) && setup.config.is_none() {
+        return Ok(Config::empty());
+    }
+    let found = setup.servers.get_or_init(|| {
+        Config::find(&ConfigSearch {
+            explicit: setup.config.as_deref(),
+            working_directory: &setup.working_directory,
+            environment: &setup.config_environment,
+        })
+    });
+    found
+        .clone()
+        .and_then(|config| use_servers(config, scenario, &range))
+        .map_err(Stop::could_not_run)
+}
+
+fn header(scenario: &ToolCallScenario, case: &TestCase, setup: &Setup) -> Header {
+    case_header(prepare::header(scenario, &setup.run_id), case, setup)
+}
+
+/// A header with what is known of the case.
+pub(super) fn case_header(mut header: Header, case: &TestCase, setup: &Setup) -> Header {
+    header.trace_id = format!("{}-{}", setup.run_id, case.id);
+    header.test_case_id = Some(case.id.clone());
+    header
+        .input_messages
+        .clone_from(&case.context.input_messages);
+    let context = &case.context;
+    for (name, value) in [
+        ("group_id", json!(context.group_id)),
+        ("session_id", json!(context.session_id)),
+        ("task_id", json!(context.task_id)),
+        ("trigger", json!(context.trigger.word())),
+        ("scheduler_context", context.scheduler_context.clone()),
+    ] {
+        header.scenario[name] = value;
+    }
+    header
+}
+
+/// A run that is over.
+pub(super) struct Performed {
+    pub(super) trace: Trace,
+    pub(super) played: Played,
+    pub(super) redactor: Redactor,
+    /// The tools that there were, if an assertion asks whether one that was not called exists.
+    pub(super) offered: Vec<String>,
+    pub(super) is_too_late: bool,
+    pub(super) is_too_long: bool,
+}
+
+async fn perform(
+    ready: Ready,
+    header: Header,
+    case: &TestCase,
+    setup: &Setup,
+    stop: &CancellationToken,
+) -> Performed {
+    let events = Rc::new(RefCell::new(Vec::new()));
+    let mut recorder = Recorder::new(Clock::start(), ready.redactor);
+    recorder.tell(Box::new(Keeper {
+        events: events.clone(),
+        context: case.context.clone(),
+    }));
+    let mut toolbox = Toolbox::new(ToolboxOptions {
+        pool: Pool::new(ready.config, setup.environment.clone(), None),
+        policy: setup.policy.clone(),
+        working_directory: setup.working_directory.clone(),
+        environment: setup.environment.clone(),
+        timeout: None,
+        run_dir: None,
+        speed: setup.speed,
+        viewport: prepare::viewport(&ready.scenario),
+    });
+    let play = Play {
+        scenario: ready.scenario,
+        bindings: ready.bindings,
+        options: script::Options {
+            range: 0..=u64::MAX,
+            speed: setup.speed,
+        },
+        screenshot_dir: None,
+    };
+    let deadline = stop.child_token();
+    let began = Stopwatch::start();
+    let time_is_up = || tokio::time::sleep(setup.timeout.saturating_sub(began.elapsed()));
+    let (played, is_too_late) = {
+        let playing = replay::play(play, &mut toolbox, &mut recorder, &deadline);
+        tokio::pin!(playing);
+        tokio::select! {
+            biased;
+            played = &mut playing => (played, false),
+            () = time_is_up() => {
+                deadline.cancel();
+                (playing.await, true)
+            }
+        }
+    };
+    recorder.settle();
+    let forbids_a_tool = case.assertions.iter().any(|assertion| {
+        matches!(
+            assertion.check,
+            AssertionCheck::MustNotCallTool { .. }
+                | AssertionCheck::MaxToolCalls { .. }
+                | AssertionCheck::StopAfterSuccess { .. }
+                | AssertionCheck::AskClarifyingWhenAmbiguous { .. }
+        )
+    });
+    let mut offered = Vec::new();
+    if forbids_a_tool {
+        tokio::select! {
+            biased;
+            () = deadline.cancelled() => {}
+            () = time_is_up() => {}
+            names = toolbox.offered() => offered = names,
+        }
+    }
+    toolbox.shut_down().await;
+    let redactor = recorder.redactor().clone();
+    drop(recorder);
+    let events = mem::take(&mut *events.borrow_mut());
+    let mut header = header;
+    redactor.json(&mut header.scenario);
+    Performed {
+        is_too_long: events.len() >= MOST_EVENTS,
+        trace: Trace {
+            header,
+            events,
+            end: Some(prepare::end(&played)),
+        },
+        is_too_late: is_too_late && !stop.is_cancelled(),
+        played,
+        redactor,
+        offered,
+    }
+}
+
+/// Keeps events, each with the ids of its case.
+pub(super) struct Keeper {
+    pub(super) events: Rc<RefCell<Vec<Event>>>,
+    pub(super) context: TestContext,
+}
+
+impl Listener for Keeper {
+    fn event(&mut self, event: &Event) {
+        let mut events = self.events.borrow_mut();
+        if events.len() < MOST_EVENTS {
+            events.push(Event {
+                group_id: self.context.group_id.clone(),
+                session_id: self.context.session_id.clone(),
+                task_id: self.context.task_id.clone(),
+                ..event.clone()
+            });
+        }
+    }
+}
+
+/// Runs what waits to its end.
+pub(super) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Stop> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Stop::could_not_run(vec![Diagnostic::error(
+                codes::TEST_RUN,
+                format!("the runtime can't be started: {error}"),
+            )])
+        })?;
+    let outcome = runtime.block_on(work);
+    runtime.shutdown_background();
+    Ok(outcome)
+}
+
+pub(super) fn too_late(case: &TestCase, span: Span, setup: &Setup) -> Diagnostic {
+    let seconds = setup.timeout.as_secs_f64();
+    Diagnostic::error(
+        codes::TEST_TIMEOUT,
+        format!("the test took longer than {seconds} s, and was stopped"),
+    )
+    .at(&case.source, span)
+    .with_help("give it more time with `--timeout SECONDS`")
+}
+
+fn input_span(input: &TraceInput) -> Span {
+    match input {
+        TraceInput::ReplayBundle { span, .. }
+        | TraceInput::Live { span, .. }
+        | TraceInput::Play { span, .. }
+        | TraceInput::TraceFile { span, .. }
+        | TraceInput::Transcript { span, .. } => *span,
+    }
+}
+
+pub(super) fn redacted(mut diagnostic: Diagnostic, redactor: &Redactor) -> Diagnostic {
+    diagnostic.message = redactor.text(&diagnostic.message).into_owned();
+    for note in &mut diagnostic.notes {
+        *note = redactor.text(note).into_owned();
+    }
+    if let Some(label) = &mut diagnostic.label {
+        *label = redactor.text(label).into_owned();
+    }
+    diagnostic
+}
+
+/// What a failed scenario says against its test.
+fn failed(failure: Option<Diagnostic>, trace: &Trace) -> Outcome {
+    let event_refs = trace
+        .events
+        .iter()
+        .filter(|event| matches!(&event.data, EventData::StepFinished(step) if step.status == StepStatus::Failed))
+        .map(|event| event.event_id.clone())
+        .collect();
+    let (message, help) = match failure {
+        Some(failure) => (failure.message, failure.help),
+        None => ("the scenario failed".to_owned(), None),
+    };
+    Outcome {
+        help: Some(help.unwrap_or_else(|| {
+            "a step that may fail has `\"on_error\": \"skip\"`: then the assertions judge what came of it".to_owned()
+        })),
+        event_refs,
+        ..Outcome::of_run("scenario", "played", OutcomeStatus::Fail, message)
+    }
+}
+
+/// The case that a scenario is of itself.
+pub(super) fn case_of(source: &SourceFile) -> TestCase {
+    TestCase {
+        id: source.name().to_owned(),
+        title: source.name().to_owned(),
+        description: None,
+        tags: Vec::new(),
+        input: TraceInput::Play {
+            file: PathBuf::from(source.name()),
+            variables: Map::new(),
+            span: Span::default(),
+        },
+        context: TestContext::default(),
+        tools: TestTools::default(),
+        assertions: Vec::new(),
+        expected: None,
+        save_trace: true,
+        redact_fields: Vec::new(),
+        source: source.clone(),
+    }
+}
+
+/// A step that ended, as an outcome of its scenario's own checks.
+pub(super) fn step_outcome(event: &Event) -> Option<Outcome> {
+    let EventData::StepFinished(step) = &event.data else {
+        return None;
+    };
+    let status = match step.status {
+        StepStatus::Passed => OutcomeStatus::Pass,
+        StepStatus::Failed | StepStatus::Unknown => OutcomeStatus::Fail,
+        StepStatus::Tolerated => OutcomeStatus::Warn,
+        StepStatus::Skipped => OutcomeStatus::Skip,
+    };
+    let message = match (&step.error, &step.skipped_by) {
+        (Some(error), _) => error.message.clone(),
+        (None, Some(condition)) => format!("its condition is false: {condition}"),
+        (None, None) => step.status.word().to_owned(),
+    };
+    let id = match &step.id {
+        Some(id) => format!("step {} ({id})", step.step),
+        None => format!("step {}", step.step),
+    };
+    Some(Outcome {
+        help: step.error.as_ref().and_then(|error| error.help.clone()),
+        event_refs: vec![event.event_id.clone()],
+        ..Outcome::of_run(&id, &step.tool, status, message)
+    })
+}

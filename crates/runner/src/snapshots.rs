@@ -1,0 +1,124 @@
+//! The stored traces that a case compares its own with, and their replacement.
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::Path;
+
+use cuecard_judge::model::{Assertion, AssertionCheck, TestCase};
+use cuecard_judge::{self as assertions, Outcome, Sifted, Snapshot, Snapshots, stable};
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Text;
+use cuecard_trace::Trace;
+
+use super::sources::joined;
+use super::{Setup, Stop};
+use cuecard_runtime::text_file::io_reason;
+
+/// What the traces of a case are compared with.
+pub(super) struct Stored {
+    snapshots: Snapshots,
+    /// Files that were written.
+    pub updated: Vec<String>,
+}
+
+impl Stored {
+    /// Judges the assertions of the case by a trace without gaps.
+    pub(super) fn judge_whole(&self, case: &TestCase, trace: &Trace) -> Vec<Outcome> {
+        assertions::judge_with(case, trace, &self.snapshots)
+    }
+
+    /// Judges the assertions of the case.
+    pub(super) fn judge(&self, case: &TestCase, sifted: &Sifted) -> Vec<Outcome> {
+        assertions::judge_sifted(case, sifted, &self.snapshots)
+    }
+}
+
+/// Reads the traces that `case` names, or replaces them by `trace` if the user wants that.
+pub(super) fn prepare(
+    case: &TestCase,
+    folder: &Path,
+    trace: &Trace,
+    setup: &Setup,
+) -> Result<Stored, Stop> {
+    let mut stored = Stored {
+        snapshots: Snapshots::new(),
+        updated: Vec::new(),
+    };
+    for assertion in &case.assertions {
+        let AssertionCheck::TraceSnapshot { file, .. } = &assertion.check else {
+            continue;
+        };
+        let path = joined(folder, Path::new(file));
+        if setup.update && replace(&path, case, assertion, trace, setup)? {
+            stored.updated.push(path.display().to_string());
+        }
+        if let Some(snapshot) = read(&path) {
+            stored.snapshots.insert(file.clone(), snapshot);
+        }
+    }
+    Ok(stored)
+}
+
+fn read(path: &Path) -> Option<Snapshot> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+        Err(error) => return Some(Snapshot::Unreadable(io_reason(&error))),
+    };
+    Some(match Trace::read(BufReader::new(file)) {
+        Ok(trace) => Snapshot::Stored(Box::new(trace)),
+        Err(error) => Snapshot::Unreadable(error.to_string()),
+    })
+}
+
+/// Stores `trace` at `path`; whether that changed anything.
+fn replace(
+    path: &Path,
+    case: &TestCase,
+    assertion: &Assertion,
+    trace: &Trace,
+    setup: &Setup,
+) -> Result<bool, Stop> {
+    let failed =
+        |code, message: String| Diagnostic::error(code, message).at(&case.source, assertion.span);
+    let mut content = Vec::new();
+    let unwritable = |error: std::io::Error| {
+        let message = format!(
+            "`{}` can't be written: {}",
+            path.display(),
+            io_reason(&error)
+        );
+        Stop::could_not_run(vec![failed(codes::FILE_WRITE, message)])
+    };
+    stable(&assertions::redacted(case, trace))
+        .write_document(&mut content)
+        .map_err(unwritable)?;
+    if fs::read(path).is_ok_and(|old| old == content) {
+        return Ok(false);
+    }
+    let absolute = setup.working_directory.join(path);
+    let allowed = setup
+        .policy
+        .write_path(&Text::from(absolute.to_string_lossy().as_ref()))
+        .map_err(|refusal| {
+            let error = failed(codes::SAFETY_PATH, refusal.message).with_help(refusal.help);
+            Stop::could_not_run(vec![error])
+        })?;
+    if let Some(parent) = allowed.parent() {
+        fs::create_dir_all(parent).map_err(unwritable)?;
+    }
+    // In one step, so that nobody reads a half.
+    let written = allowed
+        .parent()
+        .map_or_else(
+            tempfile::NamedTempFile::new,
+            tempfile::NamedTempFile::new_in,
+        )
+        .and_then(|mut file| {
+            std::io::Write::write_all(&mut file, &content)?;
+            file.persist(&allowed).map_err(|error| error.error)?;
+            Ok(())
+        });
+    written.map_err(unwritable)?;
+    Ok(true)
+}

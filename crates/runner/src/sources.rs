@@ -1,0 +1,183 @@
+//! Gets the trace of a case from where it comes.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use cuecard_judge::model::{TestCase, TraceInput};
+use cuecard_judge::{Outcome, Sieve, Sifted};
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
+use cuecard_source::{SourceFile, Span};
+use cuecard_trace::import::{self, Imported};
+use cuecard_trace::{Opened, Trace, TraceError};
+use tokio_util::sync::CancellationToken;
+
+use super::{Setup, Stop, live, played};
+use cuecard_runtime::text_file::{self, io_reason};
+
+/// A longer trace is read without being held in memory, if its test case allows that, in bytes: 8 MiB. Of a shorter
+/// one reports show everything.
+const MAX_HELD: u64 = 8 << 20;
+
+/// So much of a trace is asked of the file system in one go, in bytes.
+const READ_AT_ONCE: usize = 256 << 10;
+
+/// A trace that can be judged.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    pub sifted: Sifted,
+    /// Where the whole of it lies, if not all of it is here.
+    pub file: Option<PathBuf>,
+    /// The tools that its servers offered, where that is known.
+    pub offered: Vec<String>,
+    /// What is doubtful about what it was made of.
+    pub warnings: Vec<Diagnostic>,
+    /// What the player itself says against the run, if it says anything.
+    pub failure: Option<Outcome>,
+}
+
+/// The trace of `case`, whose file lies in `folder`.
+pub(super) fn record(
+    case: &TestCase,
+    folder: &Path,
+    setup: &Setup,
+    stop: &CancellationToken,
+) -> Result<Recorded, Stop> {
+    match &case.input {
+        TraceInput::ReplayBundle { file, span } => {
+            let source = read(case, folder, file, *span)?;
+            recorded(import::replay_bundle(&source, &case.tools.fixtures))
+        }
+        TraceInput::Live { command, span } => {
+            let source = live::run(command, *span, case, folder, setup, stop)?;
+            recorded(import::replay_bundle(&source, &case.tools.fixtures))
+        }
+        TraceInput::TraceFile { file, span } => trace_file(case, folder, file, *span, setup),
+        TraceInput::Transcript { file, format, span } => {
+            let source = read(case, folder, file, *span)?;
+            recorded(import::transcript(&source, *format))
+        }
+        TraceInput::Play {
+            file,
+            variables,
+            span,
+        } => {
+            let source = read(case, folder, file, *span).map_err(|stopped| Stop {
+                problem: super::Problem::Invalid,
+                ..stopped
+            })?;
+            played::play(source, variables, case, setup, stop)
+        }
+    }
+}
+
+/// A trace of an earlier run, in either of its forms.
+fn trace_file(
+    case: &TestCase,
+    folder: &Path,
+    file: &Path,
+    span: Span,
+    setup: &Setup,
+) -> Result<Recorded, Stop> {
+    let path = joined(folder, file);
+    let shown = path.display();
+    let failed = |message: String| {
+        let error = Diagnostic::error(codes::TRACE_UNREADABLE, message);
+        Stop::could_not_run(vec![error.at(&case.source, span)])
+    };
+    regular(&path, case, span)?;
+    let file = File::open(&path)
+        .map_err(|error| failed(format!("`{shown}` can't be read: {}", io_reason(&error))))?;
+    let is_long = file
+        .metadata()
+        .is_ok_and(|metadata| metadata.len() > MAX_HELD);
+    // A mutant may need what the trace itself can do without.
+    let sieve = (is_long && !setup.mutate).then(|| Sieve::new(case));
+    let whole = |error: &TraceError| format!("`{shown}` can't be read as a trace: {error}");
+    let opened = Trace::open(BufReader::with_capacity(READ_AT_ONCE, file));
+    let sifted = match (opened, sieve) {
+        (Err(error), _) => return Err(failed(whole(&error))),
+        (Ok(Opened::Document(trace)), _) => Sifted::from(*trace),
+        (Ok(Opened::Lines(lines)), Some(Ok(sieve))) => {
+            sieve.read(lines).map_err(|error| failed(whole(&error)))?
+        }
+        (Ok(Opened::Lines(lines)), sieve) => {
+            let trace = Trace::of_lines(lines).map_err(|error| {
+                let mut stopped = failed(whole(&error));
+                if let (TraceError::TooLarge { .. }, Some(Err(reason))) = (&error, sieve) {
+                    for diagnostic in &mut stopped.diagnostics {
+                        diagnostic.help = Some(reason.clone());
+                    }
+                }
+                stopped
+            })?;
+            Sifted::from(trace)
+        }
+    };
+    let unfinished = sifted.trace.end.is_none().then(|| {
+        Diagnostic::warning(
+            codes::TRACE_UNFINISHED,
+            format!("the trace `{shown}` has no end: its run died"),
+        )
+        .at(&case.source, span)
+    });
+    Ok(Recorded {
+        file: sifted.left_out.is_some().then_some(path),
+        sifted,
+        offered: Vec::new(),
+        warnings: unfinished.into_iter().collect(),
+        failure: None,
+    })
+}
+
+/// The file that the test case names at `span`.
+fn read(case: &TestCase, folder: &Path, file: &Path, span: Span) -> Result<SourceFile, Stop> {
+    let path = joined(folder, file);
+    regular(&path, case, span)?;
+    text_file::read(&path, &path.display().to_string())
+        .map_err(|error| Stop::could_not_run(vec![error.at(&case.source, span)]))
+}
+
+/// Refuses what would be waited for or never ends: pipes, devices.
+fn regular(path: &Path, case: &TestCase, span: Span) -> Result<(), Stop> {
+    match std::fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
+            let message = format!("`{}` can't be read: it is no file", path.display());
+            let error = Diagnostic::error(codes::FILE_READ, message).at(&case.source, span);
+            Err(Stop::could_not_run(vec![error]))
+        }
+        // Opening it says what is wrong.
+        _ => Ok(()),
+    }
+}
+
+/// `file` as messages call it: below `folder`, without the dots that lead nowhere.
+pub(super) fn joined(folder: &Path, file: &Path) -> std::path::PathBuf {
+    let file: std::path::PathBuf = file
+        .components()
+        .filter(|part| !matches!(part, std::path::Component::CurDir))
+        .collect();
+    match folder == Path::new(".") {
+        true => file,
+        false => folder.join(file),
+    }
+}
+
+fn recorded(imported: Imported) -> Result<Recorded, Stop> {
+    let Some(trace) = imported.trace else {
+        return Err(Stop::could_not_run(imported.diagnostics));
+    };
+    debug_assert!(
+        imported
+            .diagnostics
+            .iter()
+            .all(|diagnostic| diagnostic.severity == Severity::Warning)
+    );
+    Ok(Recorded {
+        sifted: trace.into(),
+        file: None,
+        offered: Vec::new(),
+        warnings: imported.diagnostics,
+        failure: None,
+    })
+}

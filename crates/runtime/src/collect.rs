@@ -1,0 +1,157 @@
+//! Finds the files that are meant: those that somebody named, and those of a kind below folders that somebody named.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cuecard_source::diagnostic::{Diagnostic, codes};
+
+use super::text_file::io_reason;
+
+/// Folders deeper than this below a named one are not looked into.
+const DEEPEST: usize = 64;
+
+/// More entries of folders are not looked at.
+const MOST_ENTRIES: usize = 1_000_000;
+
+/// Folders that hold what programs made, and no files of the project.
+const SKIPPED: &[&str] = &["target", "node_modules"];
+
+/// A file that is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundFile {
+    /// Where it is, and what it is called in messages.
+    pub path: PathBuf,
+    /// Whether somebody named it; else a folder above it was named.
+    pub is_named: bool,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Collected {
+    /// The files: in the order of the arguments, and below a folder by the bytes of their paths. None stands twice.
+    pub files: Vec<FoundFile>,
+    /// What can't be read, and bounds that were met.
+    pub problems: Vec<Diagnostic>,
+}
+
+/// What is looked for below folders.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    /// Whether a file of this name is meant.
+    pub is_meant: fn(&str) -> bool,
+    /// What is said of a folder without any.
+    pub none: fn(&Path) -> Diagnostic,
+}
+
+/// The files of `paths`: one that is named is meant whatever its name, and below a folder those of `kind` are. Hidden
+/// folders, `target` and `node_modules` are left out unless they are named; links to folders are not followed.
+pub fn collect(paths: &[PathBuf], kind: Kind) -> Collected {
+    let mut walk = Walk {
+        kind,
+        found: Collected::default(),
+        entries: 0,
+    };
+    for path in paths {
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => walk.folder(path),
+            Ok(_) => walk.named(path),
+            Err(error) => walk.unreadable(path, &io_reason(&error)),
+        }
+    }
+    if paths.len() > 1 {
+        let mut seen = HashSet::new();
+        walk.found.files.retain(|file| {
+            let place = fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone());
+            seen.insert(place)
+        });
+    }
+    walk.found
+}
+
+struct Walk {
+    kind: Kind,
+    found: Collected,
+    entries: usize,
+}
+
+impl Walk {
+    fn named(&mut self, path: &Path) {
+        self.found.files.push(FoundFile {
+            path: path.to_owned(),
+            is_named: true,
+        });
+    }
+
+    fn folder(&mut self, folder: &Path) {
+        let (n_files, n_problems) = (self.found.files.len(), self.found.problems.len());
+        let mut open = vec![(folder.to_owned(), 0)];
+        while let Some((path, depth)) = open.pop() {
+            if !self.entries(&path, depth, &mut open) {
+                break;
+            }
+        }
+        let bytes = |file: &FoundFile| file.path.as_os_str().as_encoded_bytes().to_vec();
+        self.found.files[n_files..].sort_by_cached_key(bytes);
+        if self.found.files.len() == n_files && self.found.problems.len() == n_problems {
+            self.found.problems.push((self.kind.none)(folder));
+        }
+    }
+
+    /// Looks at what is in a folder; false if the bound on entries is met.
+    fn entries(&mut self, folder: &Path, depth: usize, open: &mut Vec<(PathBuf, usize)>) -> bool {
+        let listing = match fs::read_dir(folder) {
+            Ok(listing) => listing,
+            Err(error) => {
+                self.unreadable(folder, &io_reason(&error));
+                return true;
+            }
+        };
+        for entry in listing {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.unreadable(folder, &io_reason(&error));
+                    continue;
+                }
+            };
+            self.entries += 1;
+            if self.entries > MOST_ENTRIES {
+                self.unreadable(folder, &format!("there are more than {MOST_ENTRIES} files"));
+                return false;
+            }
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder && !name.starts_with('.') && !SKIPPED.contains(&&*name) {
+                if depth >= DEEPEST {
+                    let reason = format!("it lies more than {DEEPEST} folders deep");
+                    self.unreadable(&entry.path(), &reason);
+                    continue;
+                }
+                open.push((entry.path(), depth + 1));
+            } else if !is_folder && (self.kind.is_meant)(&name) {
+                // A pipe would be waited for.
+                let is_file = fs::metadata(entry.path()).map_or(true, |found| found.is_file());
+                if !is_file {
+                    self.unreadable(&entry.path(), "it is no file");
+                    continue;
+                }
+                let path = entry.path();
+                self.found.files.push(FoundFile {
+                    // `.` is how nobody calls it.
+                    path: path.strip_prefix(".").map(Path::to_owned).unwrap_or(path),
+                    is_named: false,
+                });
+            }
+        }
+        true
+    }
+
+    fn unreadable(&mut self, path: &Path, reason: &str) {
+        self.found.problems.push(Diagnostic::error(
+            codes::FILE_READ,
+            format!("`{}` can't be read: {reason}", path.display()),
+        ));
+    }
+}

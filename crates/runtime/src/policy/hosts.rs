@@ -1,0 +1,670 @@
+//! Which hosts and addresses a URL may reach.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use reqwest::Url;
+
+use super::source::{name, shown};
+use super::{Refusal, RefusalKind};
+use cuecard_source::value::Text;
+
+/// More bytes than any server takes.
+const MAX_URL: usize = 64 * 1024;
+
+/// The host patterns of the policy.
+#[derive(Debug, Clone)]
+pub(super) struct HostLists {
+    allowed: Arc<[HostPattern]>,
+    only: Arc<[HostPattern]>,
+}
+
+impl HostLists {
+    pub(super) fn new(allowed: &[String], only: &[String]) -> Result<Self, Refusal> {
+        let read = |patterns: &[String], flag: &str| -> Result<Arc<[HostPattern]>, Refusal> {
+            patterns
+                .iter()
+                .map(|pattern| HostPattern::new(pattern, flag))
+                .collect()
+        };
+        Ok(Self {
+            allowed: read(allowed, "--allow-host")?,
+            only: read(only, "--only-hosts")?,
+        })
+    }
+
+    /// Whether only certain hosts may be reached.
+    pub(super) fn limits(&self) -> bool {
+        !self.only.is_empty()
+    }
+
+    pub(super) fn grant(&self, text: &Text) -> Result<UrlGrant, Refusal> {
+        let written = text.to_string();
+        if written.len() > MAX_URL {
+            return Err(host_refusal(
+                format!("the URL `{}` is longer than any server takes", shown(text)),
+                "give a shorter URL",
+            ));
+        }
+        let url = Url::parse(&written).map_err(|error| {
+            host_refusal(
+                format!("`{}` is not a URL: {error}", shown(text)),
+                "write it with scheme and host: `https://example.com/path`",
+            )
+        })?;
+        check_scheme(&url, || shown(text))?;
+        check_parts(text, &written, &url)?;
+        let grant = UrlGrant {
+            is_from_data: !text.is_trusted() && !has_trusted_host(text, &url),
+            url,
+            source: text.untrusted().map(name),
+            lists: self.clone(),
+        };
+        grant.check_only(&grant.url)?;
+        Ok(grant)
+    }
+}
+
+/// A URL that may be fetched, as long as each address it leads to passes [`UrlGrant::check_addresses`].
+#[derive(Debug, Clone)]
+pub struct UrlGrant {
+    url: Url,
+    is_from_data: bool,
+    /// The first reference whose data is in it, for messages.
+    source: Option<String>,
+    lists: HostLists,
+}
+
+impl UrlGrant {
+    /// The URL.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Whether a peer's answer decides where it leads.
+    pub fn is_from_data(&self) -> bool {
+        self.is_from_data
+    }
+
+    /// To be asked before each request with the addresses that the host of `url` was resolved to; the connection then
+    /// goes to these and to no others. `url` is the granted one or, if `is_redirect`, where an answer sent us.
+    /// `is_private` says whether an address belongs to this machine or its network: loopback, private, link-local.
+    ///
+    /// A URL whose host or port has data in it must not lead to a private address. Another may; a redirect is a peer's answer, so
+    /// it may only if it stays on the same host and port (or steps up from http to https there).
+    ///
+    /// # Errors
+    /// [`RefusalKind::Host`].
+    pub fn check_addresses(
+        &self,
+        url: &Url,
+        addresses: &[IpAddr],
+        is_redirect: bool,
+        is_private: impl Fn(IpAddr) -> bool,
+    ) -> Result<(), Refusal> {
+        check_scheme(url, || url.to_string())?;
+        self.check_only(url)?;
+        let is_same_place = self.is_same_place(url);
+        let has_credentials = !url.username().is_empty() || url.password().is_some();
+        let same_credentials =
+            url.username() == self.url.username() && url.password() == self.url.password();
+        if has_credentials && !(is_same_place && same_credentials) {
+            return Err(host_refusal(
+                format!(
+                    "`{}` answered with a URL that holds a user name or a password",
+                    host(&self.url)
+                ),
+                "fetch that URL in a step of its own",
+            ));
+        }
+        let is_data = self.is_from_data || !is_same_place;
+        if !is_data
+            || self
+                .lists
+                .allowed
+                .iter()
+                .any(|pattern| pattern.matches(url))
+        {
+            return Ok(());
+        }
+        let help = format!("allow it with `--allow-host {}`", host_and_port(url));
+        if addresses.is_empty() {
+            return Err(host_refusal(
+                format!("no address of `{}` is known", host(url)),
+                help,
+            ));
+        }
+        let private = addresses.iter().copied().find(|&address| {
+            is_private(address)
+                || is_here(address.to_canonical())
+                || is_private(address.to_canonical())
+        });
+        let Some(address) = private else {
+            return Ok(());
+        };
+        let why = if is_redirect && !is_same_place {
+            format!("`{}` redirects to", host(&self.url))
+        } else {
+            format!(
+                "the URL built from {} leads to",
+                self.source.as_deref().unwrap_or("an answer")
+            )
+        };
+        Err(host_refusal(
+            format!(
+                "{why} `{}` at `{address}`, an address of this machine or its network",
+                host(url)
+            ),
+            help,
+        ))
+    }
+
+    fn is_same_place(&self, url: &Url) -> bool {
+        let is_upgrade = self.url.scheme() == "http"
+            && url.scheme() == "https"
+            && self.url.port().is_none()
+            && url.port().is_none();
+        self.url.host_str() == url.host_str()
+            && (self.url.port_or_known_default() == url.port_or_known_default() || is_upgrade)
+    }
+
+    fn check_only(&self, url: &Url) -> Result<(), Refusal> {
+        if self.lists.only.is_empty() || self.lists.only.iter().any(|pattern| pattern.matches(url))
+        {
+            return Ok(());
+        }
+        Err(host_refusal(
+            format!(
+                "`{}` is not among the hosts of `--only-hosts`",
+                host_and_port(url)
+            ),
+            format!("add it with `--only-hosts {}`", host_and_port(url)),
+        ))
+    }
+}
+
+/// What no caller's `is_private` may forget.
+fn is_here(address: IpAddr) -> bool {
+    address.is_loopback() || address.is_unspecified()
+}
+
+fn host_refusal(message: impl Into<String>, help: impl Into<String>) -> Refusal {
+    Refusal::new(RefusalKind::Host, message, help)
+}
+
+fn host(url: &Url) -> &str {
+    url.host_str().unwrap_or_default()
+}
+
+fn host_and_port(url: &Url) -> String {
+    match url.port() {
+        Some(port) => format!("{}:{port}", host(url)),
+        None => host(url).to_owned(),
+    }
+}
+
+fn check_scheme(url: &Url, shown: impl FnOnce() -> String) -> Result<(), Refusal> {
+    if matches!(url.scheme(), "http" | "https") && url.has_host() {
+        return Ok(());
+    }
+    Err(host_refusal(
+        format!("`{}` is not an http or https URL", shown()),
+        "only `http://` and `https://` can be fetched",
+    ))
+}
+
+/// Whether scheme, host and port stand in trusted text, with the `/` that ends them: then data can't change them.
+fn has_trusted_host(text: &Text, url: &Url) -> bool {
+    let trusted: String = text
+        .pieces()
+        .iter()
+        .take_while(|piece| piece.origin.is_trusted())
+        .map(|piece| piece.text.as_str())
+        .collect();
+    let rest = trusted.split_once(':').map_or("", |(_, rest)| rest);
+    let is_ended = rest
+        .trim_start_matches(['/', '\\', '\t', '\n', '\r'])
+        .contains(['/', '\\', '?', '#']);
+    is_ended
+        && Url::parse(&trusted).is_ok_and(|before| {
+            before.authority() == url.authority() && before.scheme() == url.scheme()
+        })
+}
+
+/// Data may be a whole URL, but no half scheme, and not in the host beside credentials: these would go to whomever the
+/// data names.
+fn check_parts(text: &Text, written: &str, url: &Url) -> Result<(), Refusal> {
+    let Some(scheme_end) = written.find(':') else {
+        return Ok(());
+    };
+    let rest = &written[scheme_end + 1..];
+    // As lenient as browsers, and so as the parser: any number of slashes, backslashes, tabs and newlines.
+    let slashes = rest.len() - rest.trim_start_matches(['/', '\\', '\t', '\n', '\r']).len();
+    let start = scheme_end + 1 + slashes;
+    let end = written[start..]
+        .find(['/', '\\', '?', '#'])
+        .map_or(written.len(), |length| start + length);
+    let mut at = 0;
+    for piece in text.pieces() {
+        let (from, to) = (at, at + piece.text.len());
+        at = to;
+        if piece.origin.is_trusted() || from == to {
+            continue;
+        }
+        let name = name(piece);
+        let before = written[..from].trim_start();
+        if from <= scheme_end && !(before.is_empty() && to > scheme_end) {
+            return Err(host_refusal(
+                format!("{name} supplies a part of the scheme of `{}`", shown(text)),
+                "write `https://` in front of it, or let the data be the whole URL",
+            ));
+        }
+        let has_credentials = !url.username().is_empty() || url.password().is_some();
+        if has_credentials && from < end && to > start {
+            return Err(host_refusal(
+                format!("{name} stands in the host of a URL with a user name or a password"),
+                "write the host out, or leave the credentials away",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// `host`, `*.domain`, each with an optional `:port`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct HostPattern {
+    /// As URLs write it: lower case, ASCII, IPv6 in brackets, no final dot.
+    host: String,
+    is_wildcard: bool,
+    port: Option<u16>,
+}
+
+impl HostPattern {
+    fn new(pattern: &str, flag: &str) -> Result<Self, Refusal> {
+        Self::read(pattern.trim()).ok_or_else(|| {
+            host_refusal(
+                format!("`{pattern}` is not a host"),
+                format!("write `{flag} example.com`, `*.example.com` or `example.com:8080`"),
+            )
+        })
+    }
+
+    fn read(pattern: &str) -> Option<Self> {
+        let (is_wildcard, rest) = match pattern.strip_prefix("*.") {
+            Some(rest) => (true, rest),
+            None => (false, pattern),
+        };
+        let (host, port) = if rest.parse::<std::net::Ipv6Addr>().is_ok() {
+            (format!("[{rest}]"), None)
+        } else {
+            match rest.rsplit_once(':') {
+                Some((host, port)) if !rest.ends_with(']') => {
+                    (host.to_owned(), Some(port.parse().ok()?))
+                }
+                _ => (rest.to_owned(), None),
+            }
+        };
+        if host.contains(['/', '\\', '@', '?', '#', '*', ':']) && !host.starts_with('[') {
+            return None;
+        }
+        // The parser that reads the URLs says how the host is spelled.
+        let url = Url::parse(&format!("http://{host}/")).ok()?;
+        if url.path() != "/" {
+            return None;
+        }
+        Some(Self {
+            host: url.host_str()?.trim_end_matches('.').to_owned(),
+            is_wildcard,
+            port,
+        })
+    }
+
+    fn matches(&self, url: &Url) -> bool {
+        let host = host(url).trim_end_matches('.');
+        let is_host = if self.is_wildcard {
+            host.strip_suffix(&self.host)
+                .is_some_and(|sub| sub.len() > 1 && sub.ends_with('.'))
+        } else {
+            host == self.host
+        };
+        is_host
+            && self
+                .port
+                .is_none_or(|port| url.port_or_known_default() == Some(port))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::source::tests::text;
+    use super::*;
+    use cuecard_source::value::{Origin, Piece};
+
+    fn lists(allowed: &[&str], only: &[&str]) -> HostLists {
+        let owned = |list: &[&str]| {
+            list.iter()
+                .map(|&entry| entry.to_owned())
+                .collect::<Vec<_>>()
+        };
+        HostLists::new(&owned(allowed), &owned(only)).expect("host patterns")
+    }
+
+    fn is_private(address: IpAddr) -> bool {
+        match address {
+            IpAddr::V4(address) => {
+                address.is_loopback() || address.is_private() || address.is_link_local()
+            }
+            IpAddr::V6(address) => address.is_loopback(),
+        }
+    }
+
+    fn check(grant: &UrlGrant, url: &str, address: &str, is_redirect: bool) -> Result<(), Refusal> {
+        let url = Url::parse(url).expect("a URL");
+        let address = address.parse().expect("an address");
+        grant.check_addresses(&url, &[address], is_redirect, is_private)
+    }
+
+    fn data(value: &str) -> Text {
+        text("{{x.url}}", &[("x.url", value)])
+    }
+
+    #[test]
+    fn data_reaches_public_addresses_only() {
+        let lists = lists(&[], &[]);
+        let grant = lists.grant(&data("https://example.com/a")).expect("a URL");
+        assert!(grant.is_from_data());
+        assert!(check(&grant, "https://example.com/a", "93.184.215.14", false).is_ok());
+        for private in [
+            "127.0.0.1",
+            "10.0.0.8",
+            "169.254.169.254",
+            "::1",
+            "::ffff:127.0.0.1",
+            "::ffff:10.1.2.3",
+            "0.0.0.0",
+            "::",
+        ] {
+            let refusal =
+                check(&grant, "https://example.com/a", private, false).expect_err(private);
+            assert_eq!(refusal.kind, RefusalKind::Host);
+            assert_eq!(refusal.help, "allow it with `--allow-host example.com`");
+            assert!(refusal.message.contains("`{{x.url}}`"), "{refusal}");
+        }
+        // One private address among public ones is enough.
+        let url = grant.url().clone();
+        let addresses =
+            ["93.184.215.14", "127.0.0.1"].map(|address| address.parse().expect("an address"));
+        assert!(
+            grant
+                .check_addresses(&url, &addresses, false, is_private)
+                .is_err()
+        );
+        assert!(grant.check_addresses(&url, &[], false, is_private).is_err());
+    }
+
+    #[test]
+    fn behind_a_host_that_the_author_wrote_data_may_stand() {
+        for (template, value) in [
+            ("http://localhost:3000/users/{{x}}", "7"),
+            ("http://localhost:3000/{{x}}", "@example.com/"),
+            ("http://localhost:3000/{{x}}", "../../:80@[::1]/"),
+            ("http://localhost:3000/{{x}}", "\\\\example.com"),
+            ("http://localhost:3000?q={{x}}", "/x"),
+            ("http://localhost:3000/#{{x}}", "//10.0.0.1"),
+            ("http:\\\\localhost:3000\\{{x}}", "a"),
+            ("http:localhost:3000/{{x}}", "a"),
+        ] {
+            let grant = lists(&[], &[])
+                .grant(&text(template, &[("x", value)]))
+                .expect(template);
+            assert!(!grant.is_from_data(), "{template}");
+            assert_eq!(grant.url().authority(), "localhost:3000", "{template}");
+            assert!(check(&grant, grant.url().as_str(), "127.0.0.1", false).is_ok());
+            assert!(
+                check(&grant, "http://10.0.0.1/", "10.0.0.1", true).is_err(),
+                "a redirect"
+            );
+        }
+    }
+
+    #[test]
+    fn data_that_may_change_the_host_or_port_counts() {
+        for (template, value) in [
+            ("http://localhost:300{{x}}/", "0"),
+            ("http://localhost{{x}}", "/users"),
+            ("http://localhost{{x}}/", ""),
+            ("http://{{x}}/a", "localhost"),
+            ("http:///{{x}}/a", "localhost"),
+            ("http:/\t/{{x}}/a", "localhost"),
+            ("http:{{x}}", "//localhost/"),
+            ("http://a@{{x}}/", "localhost"),
+            ("{{x}}/a/b", "http://localhost"),
+            ("http://local{{x}}/", "host"),
+        ] {
+            let grant = match lists(&[], &[]).grant(&text(template, &[("x", value)])) {
+                Ok(grant) => grant,
+                Err(refusal) => {
+                    assert_eq!(refusal.kind, RefusalKind::Host);
+                    continue;
+                }
+            };
+            assert!(grant.is_from_data(), "{template}");
+            let refusal =
+                check(&grant, grant.url().as_str(), "127.0.0.1", false).expect_err("local");
+            assert!(
+                refusal
+                    .help
+                    .starts_with("allow it with `--allow-host localhost")
+            );
+        }
+    }
+
+    #[test]
+    fn allowed_hosts_may_be_anywhere() {
+        let lists = lists(&["localhost:3000", "*.corp.example"], &[]);
+        let grant = lists
+            .grant(&data("http://localhost:3000/x"))
+            .expect("a URL");
+        assert!(check(&grant, "http://localhost:3000/x", "127.0.0.1", false).is_ok());
+        assert!(check(&grant, "http://localhost:3001/x", "127.0.0.1", true).is_err());
+        assert!(check(&grant, "http://git.corp.example/x", "10.0.0.1", true).is_ok());
+        assert!(check(&grant, "http://corp.example/x", "10.0.0.1", true).is_err());
+        assert!(check(&grant, "http://evilcorp.example/x", "10.0.0.1", true).is_err());
+    }
+
+    #[test]
+    fn a_trusted_url_may_be_local_and_a_redirect_from_it_may_not() {
+        let grant = lists(&[], &[])
+            .grant(&"http://localhost:8080/".into())
+            .expect("a URL");
+        assert!(!grant.is_from_data());
+        assert!(check(&grant, "http://localhost:8080/", "127.0.0.1", false).is_ok());
+        assert!(check(&grant, "http://localhost:8080/login", "127.0.0.1", true).is_ok());
+        assert!(check(&grant, "https://example.com/", "93.184.215.14", true).is_ok());
+        let refusal =
+            check(&grant, "http://localhost:9200/", "127.0.0.1", true).expect_err("another port");
+        assert!(
+            refusal
+                .message
+                .starts_with("`localhost` redirects to `localhost` at `127.0.0.1`"),
+            "{refusal}"
+        );
+        assert!(check(&grant, "http://169.254.169.254/", "169.254.169.254", true).is_err());
+        assert!(check(&grant, "ftp://example.com/", "93.184.215.14", true).is_err());
+        let plain = lists(&[], &[])
+            .grant(&"http://intranet/".into())
+            .expect("a URL");
+        assert!(check(&plain, "https://intranet/", "10.0.0.1", true).is_ok());
+        assert!(check(&plain, "https://intranet:8443/", "10.0.0.1", true).is_err());
+    }
+
+    #[test]
+    fn only_hosts_hold_at_every_hop() {
+        let lists = lists(&[], &["example.com", "*.example.org:8443"]);
+        let grant = lists.grant(&"https://example.com/".into()).expect("listed");
+        let refusal =
+            check(&grant, "https://example.net/", "93.184.215.14", true).expect_err("not listed");
+        assert_eq!(refusal.help, "add it with `--only-hosts example.net`");
+        assert!(check(&grant, "https://EXAMPLE.com./", "93.184.215.14", true).is_ok());
+        assert!(check(&grant, "https://a.example.org:8443/", "93.184.215.14", true).is_ok());
+        assert!(check(&grant, "https://a.example.org/", "93.184.215.14", true).is_err());
+        assert!(lists.grant(&"https://sub.example.com/".into()).is_err());
+    }
+
+    #[test]
+    fn only_http_can_be_fetched() {
+        let lists = lists(&[], &[]);
+        for bad in [
+            "ftp://example.com/",
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "data:text/plain,x",
+            "/relative",
+            "example.com",
+            "",
+        ] {
+            let refusal = lists.grant(&bad.into()).expect_err(bad);
+            assert_eq!(refusal.kind, RefusalKind::Host, "{bad}");
+            assert!(lists.grant(&data(bad)).is_err(), "{bad}");
+        }
+        assert!(
+            lists
+                .grant(&format!("http://h/{}", "x".repeat(MAX_URL)).as_str().into())
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn a_half_scheme_is_refused() {
+        let lists = lists(&[], &[]);
+        assert!(
+            lists
+                .grant(&text("{{s}}://example.com/", &[("s", "http")]))
+                .is_err()
+        );
+        assert!(
+            lists
+                .grant(&text("http{{s}}://example.com/", &[("s", "s")]))
+                .is_err()
+        );
+        assert!(
+            lists
+                .grant(&text(
+                    "{{a}}{{b}}",
+                    &[("a", "ht"), ("b", "tp://example.com")]
+                ))
+                .is_err()
+        );
+        assert!(
+            lists
+                .grant(&text("https://{{host}}/", &[("host", "example.com")]))
+                .is_ok()
+        );
+        assert!(
+            lists
+                .grant(&text(" {{url}}", &[("url", "https://example.com")]))
+                .is_ok()
+        );
+    }
+
+    #[test]
+    fn credentials_never_go_where_data_says() {
+        let lists = lists(&[], &[]);
+        assert!(
+            lists
+                .grant(&"https://user:pass@example.com/".into())
+                .is_ok()
+        );
+        assert!(
+            lists
+                .grant(&text(
+                    "https://user:pass@example.com/{{x}}",
+                    &[("x", "@evil.com")]
+                ))
+                .is_ok()
+        );
+        for (template, value) in [
+            ("https://user:pass@{{x}}/", "evil.com"),
+            ("https://user:pass@example.com{{x}}", ".evil.com"),
+            ("https://example.com{{x}}", "@evil.com"),
+            ("https://example.com{{x}}", ":pass@evil.com/"),
+            ("https:\\\\user@{{x}}\\", "evil.com"),
+            ("{{x}}", "https://user:pass@evil.com/"),
+        ] {
+            let refusal = lists
+                .grant(&text(template, &[("x", value)]))
+                .expect_err(template);
+            assert!(refusal.message.contains("user name"), "{refusal}");
+        }
+        let secret = Text::new(vec![
+            Piece::author("https://bot:"),
+            Piece {
+                text: "hunter2".into(),
+                origin: Origin::Secret,
+                reference: Some("PW".into()),
+            },
+            Piece::author("@example.com/"),
+        ]);
+        let grant = lists.grant(&secret).expect("trusted");
+        assert!(
+            check(
+                &grant,
+                "https://bot:hunter2@example.com/x",
+                "93.184.215.14",
+                true
+            )
+            .is_ok()
+        );
+        assert!(
+            check(
+                &grant,
+                "https://bot:hunter2@example.net/x",
+                "93.184.215.14",
+                true
+            )
+            .is_err()
+        );
+        assert!(
+            check(
+                &grant,
+                "https://other:pw@example.com/x",
+                "93.184.215.14",
+                true
+            )
+            .is_err()
+        );
+    }
+
+    #[test]
+    fn patterns_are_read_as_urls_spell_hosts() {
+        let read = |pattern: &str| {
+            HostPattern::read(pattern).map(|read| (read.host, read.is_wildcard, read.port))
+        };
+        assert_eq!(
+            read("Example.COM."),
+            Some(("example.com".into(), false, None))
+        );
+        assert_eq!(
+            read("*.bücher.example:81"),
+            Some(("xn--bcher-kva.example".into(), true, Some(81)))
+        );
+        assert_eq!(read("::1"), Some(("[::1]".into(), false, None)));
+        assert_eq!(read("[::1]:80"), Some(("[::1]".into(), false, Some(80))));
+        assert_eq!(read("127.1"), Some(("127.0.0.1".into(), false, None)));
+        for bad in [
+            "",
+            "*",
+            "*.",
+            "https://example.com",
+            "a/b",
+            "a@b",
+            "host:",
+            "host:99999",
+            "a b",
+            "a*.b",
+        ] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+        assert!(HostLists::new(&["*".into()], &[]).is_err());
+    }
+}

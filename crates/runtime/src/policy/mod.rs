@@ -1,0 +1,187 @@
+//! The safety policy: what a text may do, given where its parts came from.
+//!
+//! What the author wrote and what the user passed is trusted, as in any script. What a peer answered is data: it may
+//! be a part of a path, a command, a script or a URL, but it never decides what these do. A path with data in it stays
+//! inside the root; data in a command or a script is bound to a variable or a literal instead of spliced into the
+//! code; a URL with data in it doesn't reach this machine or its network. Every built-in tool goes through here.
+
+mod commands;
+mod hosts;
+mod javascript;
+pub mod orders;
+mod paths;
+mod source;
+
+use std::fmt;
+use std::path::PathBuf;
+
+pub use commands::BoundCommand;
+use commands::CommandLists;
+use hosts::HostLists;
+pub use hosts::UrlGrant;
+use paths::Places;
+
+use cuecard_source::value::Text;
+
+/// What the user said about safety.
+#[derive(Debug, Clone, Default)]
+pub struct PolicyOptions {
+    /// Where paths with data in them must stay; everything, under `confine`. Must exist.
+    pub root: PathBuf,
+    /// Where relative paths start. Must exist.
+    pub working_directory: PathBuf,
+    /// Folders or files beside the root (`--allow-path`). A relative one starts at the working directory.
+    pub allow_paths: Vec<PathBuf>,
+    /// Hosts that a URL may reach at any address (`--allow-host`): `host`, `*.domain`, each with an optional `:port`.
+    pub allow_hosts: Vec<String>,
+    /// Programs that may be started under `confine` and `read_only` (`--allow-command`).
+    pub allow_commands: Vec<String>,
+    /// If not empty, the only hosts that may be reached (`--only-hosts`), written like `allow_hosts`.
+    pub only_hosts: Vec<String>,
+    /// If not empty, the only programs that may be started (`--only-commands`).
+    pub only_commands: Vec<String>,
+    /// All paths inside the root, no commands (`--confine`).
+    pub confine: bool,
+    /// No writing and no commands (`--read-only`).
+    pub read_only: bool,
+    /// The run directory, which may be written under `confine` and `read_only`.
+    pub run_dir: Option<PathBuf>,
+}
+
+/// What a script is for, which decides how it has to stand on its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScriptShape {
+    /// A JavaScript expression; the result may be put in parentheses.
+    Expression,
+    /// The source of a JavaScript function.
+    Function,
+}
+
+/// Decides. Made once per run.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    places: Places,
+    commands: CommandLists,
+    hosts: HostLists,
+}
+
+impl Policy {
+    /// # Errors
+    /// If the root or the working directory isn't a folder, or a host pattern is none.
+    pub fn new(options: PolicyOptions) -> Result<Self, Refusal> {
+        Ok(Self {
+            hosts: HostLists::new(&options.allow_hosts, &options.only_hosts)?,
+            commands: CommandLists {
+                allowed: options.allow_commands,
+                only: options.only_commands,
+                is_confined: options.confine,
+                is_read_only: options.read_only,
+            },
+            places: Places::new(
+                &options.root,
+                &options.working_directory,
+                &options.allow_paths,
+                options.run_dir.as_deref(),
+                options.confine,
+                options.read_only,
+            )?,
+        })
+    }
+
+    /// Data may not write these files, if they are any: the scenario, configs, programs of servers.
+    pub fn protect(&mut self, files: impl IntoIterator<Item = PathBuf>) {
+        self.places.protect(files);
+    }
+
+    /// The absolute path that may be read. A relative one starts at the working directory; `~` is a name like any
+    /// other. If the path had to be looked at (because of data in it or a flag), the result has its symbolic links
+    /// resolved, so that what was judged is what is opened.
+    ///
+    /// # Errors
+    /// [`RefusalKind::Path`].
+    pub fn read_path(&self, text: &Text) -> Result<PathBuf, Refusal> {
+        self.places.read(text)
+    }
+
+    /// The absolute path that may be written, created or removed; otherwise as [`Policy::read_path`].
+    ///
+    /// # Errors
+    /// [`RefusalKind::Path`].
+    pub fn write_path(&self, text: &Text) -> Result<PathBuf, Refusal> {
+        self.places.create(text)
+    }
+
+    /// The command for a POSIX shell (sh, dash or bash), with data bound to variables.
+    ///
+    /// # Errors
+    /// [`RefusalKind::Command`] if a flag forbids it, [`RefusalKind::Data`] if data stands where it would be code or
+    /// where that can't be told, [`RefusalKind::Path`] if the target of a redirection may not be opened.
+    pub fn command(&self, text: &Text) -> Result<BoundCommand, Refusal> {
+        commands::bind(text, &self.commands, &self.places)
+    }
+
+    /// The JavaScript with data as literals. In a string it is text. Where an expression is expected, data that is
+    /// JSON for a number, boolean, null, array or object is that value, and everything else a string.
+    ///
+    /// # Errors
+    /// [`RefusalKind::Data`].
+    pub fn script(&self, text: &Text, shape: ScriptShape) -> Result<String, Refusal> {
+        javascript::bind(text, shape)
+    }
+
+    /// The URL, to be fetched under the conditions of the grant. Data in it is spliced, so an author who puts it into
+    /// a query encodes it first.
+    ///
+    /// # Errors
+    /// [`RefusalKind::Host`].
+    pub fn url(&self, text: &Text) -> Result<UrlGrant, Refusal> {
+        self.hosts.grant(text)
+    }
+
+    /// Whether only certain hosts may be reached (`--only-hosts`).
+    pub fn limits_hosts(&self) -> bool {
+        self.hosts.limits()
+    }
+}
+
+/// What was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusalKind {
+    /// A path leads where it may not.
+    Path,
+    /// A command may not run.
+    Command,
+    /// Data stands where it would act as code.
+    Data,
+    /// A URL or an address may not be reached.
+    Host,
+}
+
+/// An action that the policy doesn't allow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What was refused.
+    pub kind: RefusalKind,
+    /// What is wrong, a lowercase fragment.
+    pub message: String,
+    /// The flag that allows it, or how to write it instead.
+    pub help: String,
+}
+
+impl Refusal {
+    fn new(kind: RefusalKind, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            help: help.into(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}

@@ -1,0 +1,814 @@
+//! Where a path leads, and whether it may.
+
+use std::collections::{HashSet, VecDeque};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use super::orders::{decides_what_runs, decides_when_written};
+use super::source::{name, shown};
+use super::{Refusal, RefusalKind};
+use crate::run_dir::FILES;
+use cuecard_source::value::Text;
+
+/// As many symbolic links as Linux follows.
+const MAX_LINKS: usize = 40;
+/// More bytes than any system takes.
+const MAX_PATH: usize = 32 * 1024;
+
+/// The folders that the policy knows, all absolute and without symbolic links.
+#[derive(Debug, Clone)]
+pub(super) struct Places {
+    root: PathBuf,
+    working_directory: PathBuf,
+    allowed: Vec<Allowed>,
+    run_dir: Option<PathBuf>,
+    is_confined: bool,
+    is_read_only: bool,
+    /// Files that this run is made of, which data may not write.
+    protected: HashSet<PathBuf>,
+}
+
+/// A place beside the root.
+#[derive(Debug, Clone)]
+struct Allowed {
+    /// As the user named it.
+    named: PathBuf,
+    /// Where that leads.
+    path: PathBuf,
+}
+
+impl Places {
+    pub(super) fn new(
+        root: &Path,
+        working_directory: &Path,
+        allowed: &[PathBuf],
+        run_dir: Option<&Path>,
+        is_confined: bool,
+        is_read_only: bool,
+    ) -> Result<Self, Refusal> {
+        let working_directory = folder(
+            working_directory,
+            "the working directory",
+            "change to a folder that exists",
+        )?;
+        // Absolute without the process's own working directory, which is not ours to read.
+        let absolute = |path: &Path| working_directory.join(path);
+        let root = folder(
+            &absolute(root),
+            "the root",
+            "give a folder that exists with `--root DIR`",
+        )?;
+        let mut resolved = Vec::with_capacity(allowed.len());
+        for path in allowed {
+            let named = absolute(path);
+            let path = resolve(&named, |_| {}).map_err(|error| {
+                Refusal::new(
+                    RefusalKind::Path,
+                    format!("the allowed path `{}` {error}", path.display()),
+                    "give a path that can be looked at with `--allow-path DIR`",
+                )
+            })?;
+            resolved.push(Allowed { named, path });
+        }
+        let run_dir = run_dir
+            .map(|path| {
+                resolve(&absolute(path), |_| {}).map_err(|error| {
+                    Refusal::new(
+                        RefusalKind::Path,
+                        format!("the run directory `{}` {error}", path.display()),
+                        "give another with `--run-dir DIR`",
+                    )
+                })
+            })
+            .transpose()?;
+        Ok(Self {
+            root,
+            working_directory,
+            allowed: resolved,
+            run_dir,
+            is_confined,
+            is_read_only,
+            protected: HashSet::new(),
+        })
+    }
+
+    /// Data may not write these files, if they are any.
+    pub(super) fn protect(&mut self, files: impl IntoIterator<Item = PathBuf>) {
+        let files = files
+            .into_iter()
+            .map(|file| self.working_directory.join(file));
+        let files = files.filter_map(|file| file.canonicalize().ok());
+        self.protected.extend(files.filter(|file| file.is_file()));
+    }
+
+    /// The run directory, for files of our own.
+    pub(super) fn run_dir(&self) -> Option<&Path> {
+        self.run_dir.as_deref()
+    }
+
+    pub(super) fn read(&self, text: &Text) -> Result<PathBuf, Refusal> {
+        self.checked(text, false)
+    }
+
+    pub(super) fn write(&self, text: &Text) -> Result<PathBuf, Refusal> {
+        self.checked(text, true)
+    }
+
+    /// The same of a file that is made there. Data may give it no name that is an option to whoever gets it by `*`.
+    pub(super) fn create(&self, text: &Text) -> Result<PathBuf, Refusal> {
+        let path = self.write(text)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if !text.is_trusted() && name.starts_with('-') {
+            return Err(Refusal::new(
+                RefusalKind::Path,
+                format!(
+                    "the name of the file `{}`{} begins with `-`, and would be an option to a program that gets it by `*`",
+                    shown(text),
+                    sources(text)
+                ),
+                "write the beginning of the name out",
+            ));
+        }
+        Ok(path)
+    }
+
+    fn checked(&self, text: &Text, writes: bool) -> Result<PathBuf, Refusal> {
+        let path = self.absolute(text)?;
+        let must_not_write = writes && self.is_read_only;
+        if text.is_trusted() && !self.is_confined && !must_not_write {
+            return Ok(path);
+        }
+        let mut passed = Vec::new();
+        let path = resolve(&path, |path| passed.push(path.to_owned())).map_err(|error| {
+            Refusal::new(
+                RefusalKind::Path,
+                format!("the path `{}`{} {error}", shown(text), sources(text)),
+                "name the file without the links in between",
+            )
+        })?;
+        let is_in_run_dir = self
+            .run_dir
+            .as_ref()
+            .is_some_and(|dir| path.starts_with(dir));
+        if must_not_write && !is_in_run_dir {
+            return Err(Refusal::new(
+                RefusalKind::Path,
+                format!(
+                    "`{}`{} may not be written under `--read-only`",
+                    shown(text),
+                    sources(text)
+                ),
+                "drop `--read-only`, or write into the run directory",
+            ));
+        }
+        // What a run saved may be read again by the path that a step's output has.
+        let is_saved = !writes && self.is_saved(&path);
+        let may_use_run_dir = is_saved || (text.is_trusted() && is_in_run_dir);
+        if path.starts_with(&self.root)
+            || may_use_run_dir
+            || self
+                .allowed
+                .iter()
+                .any(|allowed| path.starts_with(&allowed.path))
+        {
+            if !text.is_trusted() && !is_saved {
+                self.check_names(text, &path, &passed, writes)?;
+            }
+            return Ok(path);
+        }
+        let (because, help) = if text.is_trusted() {
+            (
+                ", and `--confine` keeps everything inside",
+                "drop `--confine`, or allow it with `--allow-path DIR`",
+            )
+        } else {
+            ("", "allow it with `--allow-path DIR`")
+        };
+        Err(Refusal::new(
+            RefusalKind::Path,
+            format!(
+                "the path `{}`{} leads outside the root `{}`{because}",
+                shown(text),
+                sources(text),
+                self.root.display(),
+            ),
+            help,
+        ))
+    }
+
+    /// Whether it is a file of an answer that some run keeps.
+    fn is_saved(&self, path: &Path) -> bool {
+        let below = self
+            .run_dir
+            .as_ref()
+            .and_then(|dir| path.strip_prefix(dir).ok());
+        let mut folders = below
+            .and_then(Path::parent)
+            .into_iter()
+            .flat_map(Path::iter);
+        folders.any(|folder| folder == FILES)
+    }
+
+    /// Data may not lead to what decides what runs next, unless the user named just that. `passed` is each file and
+    /// folder on the way to `path`, links included.
+    fn check_names(
+        &self,
+        text: &Text,
+        path: &Path,
+        passed: &[PathBuf],
+        writes: bool,
+    ) -> Result<(), Refusal> {
+        let decides = match writes {
+            true => decides_when_written,
+            false => decides_what_runs,
+        };
+        let is_inside = |place: &Path, path: &Path| path != place && path.starts_with(place);
+        for step in passed {
+            let is_below = is_inside(&self.root, step)
+                || self
+                    .allowed
+                    .iter()
+                    .any(|allowed| is_inside(&allowed.path, step));
+            let name = step.file_name().unwrap_or_default().to_string_lossy();
+            let is_run =
+                writes && step == path && (self.protected.contains(step) || is_program(step));
+            if !is_below || !(is_run || decides(&name)) {
+                continue;
+            }
+            let is_allowed = self.allowed.iter().any(|allowed| {
+                path.starts_with(&allowed.path)
+                    && (allowed.named.starts_with(step) || allowed.path.starts_with(step))
+            });
+            if !is_allowed {
+                return Err(Refusal::new(
+                    RefusalKind::Path,
+                    format!(
+                        "the path `{}`{} leads to `{name}`, which decides what runs next",
+                        shown(text),
+                        sources(text)
+                    ),
+                    format!("allow it with `--allow-path {}`", step.display()),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The path as written, made absolute.
+    fn absolute(&self, text: &Text) -> Result<PathBuf, Refusal> {
+        let length: usize = text.pieces().iter().map(|piece| piece.text.len()).sum();
+        let wrong = if length == 0 {
+            Some("is empty")
+        } else if length > MAX_PATH {
+            Some("is longer than any system takes")
+        } else if text.pieces().iter().any(|piece| piece.text.contains('\0')) {
+            Some("holds a NUL byte")
+        } else {
+            None
+        };
+        if let Some(wrong) = wrong {
+            return Err(Refusal::new(
+                RefusalKind::Path,
+                format!("the path `{}`{} {wrong}", shown(text), sources(text)),
+                "give the path of a file or folder",
+            ));
+        }
+        let written = PathBuf::from(text.to_string());
+        if !text.is_trusted()
+            && written
+                .components()
+                .any(|part| matches!(part, Component::Prefix(_)))
+        {
+            return Err(Refusal::new(
+                RefusalKind::Path,
+                format!(
+                    "the path `{}`{} names a drive or a share",
+                    shown(text),
+                    sources(text)
+                ),
+                "give a path inside the root",
+            ));
+        }
+        Ok(self.working_directory.join(written))
+    }
+}
+
+/// Whether a file is one that can be started.
+fn is_program(path: &Path) -> bool {
+    let is_executable = path
+        .metadata()
+        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0);
+    let mut beginning = [0; 4];
+    // On some file systems each file is executable.
+    is_executable
+        && File::open(path).is_ok_and(|mut file| file.read(&mut beginning).is_ok())
+        && (beginning.starts_with(b"#!")
+            || beginning.starts_with(b"\x7fELF")
+            || beginning[1..].starts_with(&[0xfa, 0xed, 0xfe]))
+}
+
+fn folder(path: &Path, what: &str, help: &str) -> Result<PathBuf, Refusal> {
+    let wrong = match path.canonicalize() {
+        Ok(resolved) if resolved.is_dir() => return Ok(resolved),
+        Ok(_) => "is not a folder".to_owned(),
+        Err(error) if error.kind() == ErrorKind::NotFound => "doesn't exist".to_owned(),
+        Err(error) => format!("can't be opened: {error}"),
+    };
+    Err(Refusal::new(
+        RefusalKind::Path,
+        format!("{what} `{}` {wrong}", path.display()),
+        help,
+    ))
+}
+
+/// The references whose data is in it.
+fn sources(text: &Text) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for piece in text
+        .pieces()
+        .iter()
+        .filter(|piece| !piece.origin.is_trusted())
+    {
+        let name = name(piece);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!(" (from {})", names.join(", "))
+    }
+}
+
+/// Where an absolute path leads once all symbolic links are followed, as the system would. What doesn't exist (yet)
+/// is taken as it is written, a `..` in it steps back by name. A link to something that doesn't exist is followed
+/// too, since writing through it would create the target. `pass` gets each file, folder and link on the way.
+fn resolve(path: &Path, mut pass: impl FnMut(&Path)) -> Result<PathBuf, String> {
+    let mut resolved = PathBuf::new();
+    let mut to_do: VecDeque<Part> = VecDeque::new();
+    prepend(&mut to_do, path);
+    let mut links = 0;
+    while let Some(part) = to_do.pop_front() {
+        match part {
+            Part::Root(root) => resolved = root,
+            // The parent of `/` is `/`.
+            Part::Parent => drop(resolved.pop()),
+            Part::Name(name) => {
+                resolved.push(name);
+                pass(&resolved);
+                match resolved.symlink_metadata() {
+                    Ok(metadata) if metadata.file_type().is_symlink() => {
+                        links += 1;
+                        let target = resolved.read_link().map_err(|error| {
+                            format!("goes through a link that can't be read: {error}")
+                        })?;
+                        if links > MAX_LINKS || to_do.len() > MAX_PATH {
+                            return Err("goes through too many symbolic links".to_owned());
+                        }
+                        resolved.pop();
+                        prepend(&mut to_do, &target);
+                    }
+                    Ok(_) => {}
+                    // What can't be there is as good as absent: opening it fails.
+                    Err(error)
+                        if matches!(
+                            error.kind(),
+                            ErrorKind::NotFound | ErrorKind::NotADirectory
+                        ) => {}
+                    Err(error) => return Err(format!("can't be looked at: {error}")),
+                }
+            }
+        }
+    }
+    Ok(resolved)
+}
+
+enum Part {
+    Root(PathBuf),
+    Parent,
+    Name(OsString),
+}
+
+fn prepend(to_do: &mut VecDeque<Part>, path: &Path) {
+    for component in path.components().rev() {
+        to_do.push_front(match component {
+            Component::Prefix(_) | Component::RootDir => Part::Root(component.as_os_str().into()),
+            Component::CurDir => continue,
+            Component::ParentDir => Part::Parent,
+            Component::Normal(name) => Part::Name(name.to_owned()),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::source::tests::text;
+    use super::*;
+    use cuecard_source::value::{Origin, Piece};
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    /// A folder with `root/` (holding `inner/file`), `outside/secret` and links.
+    struct Tree {
+        _dir: tempfile::TempDir,
+        base: PathBuf,
+    }
+
+    fn tree() -> Tree {
+        let dir = tempfile::tempdir().expect("a folder");
+        let base = dir.path().canonicalize().expect("it exists");
+        fs::create_dir_all(base.join("root/inner")).expect("made");
+        fs::create_dir_all(base.join("outside/deep")).expect("made");
+        fs::create_dir_all(base.join("root-2")).expect("made");
+        fs::write(base.join("root/inner/file"), "x").expect("written");
+        fs::write(base.join("outside/secret"), "x").expect("written");
+        symlink("../outside", base.join("root/out")).expect("linked");
+        symlink("../outside/deep", base.join("root/deep")).expect("linked");
+        symlink("inner", base.join("root/in")).expect("linked");
+        symlink("loop", base.join("root/loop")).expect("linked");
+        symlink("../outside/new", base.join("root/dangling")).expect("linked");
+        symlink("/", base.join("root/slash")).expect("linked");
+        Tree { _dir: dir, base }
+    }
+
+    fn places(tree: &Tree, change: impl FnOnce(&mut Places)) -> Places {
+        let root = tree.base.join("root");
+        let mut places = Places::new(&root, &root, &[], None, false, false).expect("it exists");
+        change(&mut places);
+        places
+    }
+
+    fn data(value: &str) -> Text {
+        text("{{scrape.name}}", &[("scrape.name", value)])
+    }
+
+    #[test]
+    fn data_stays_inside_the_root() {
+        let tree = tree();
+        let places = places(&tree, |_| {});
+        let root = tree.base.join("root");
+        for (inside, expected) in [
+            ("inner/file", "inner/file"),
+            ("./inner/../inner/file", "inner/file"),
+            ("inner/new", "inner/new"),
+            ("not/there/../yet", "not/yet"),
+            ("in/file", "inner/file"),
+            (".", ""),
+            ("inner/..", ""),
+            ("inner/file/beyond", "inner/file/beyond"),
+            ("~/x", "~/x"),
+            ("file:///etc/passwd", "file:/etc/passwd"),
+            ("..name", "..name"),
+        ] {
+            let path = places.write(&data(inside)).expect(inside);
+            assert_eq!(path, root.join(expected), "{inside}");
+            assert_eq!(places.read(&data(inside)).expect(inside), path);
+        }
+        let absolute = root.join("inner/file");
+        let read = places
+            .read(&data(absolute.to_str().expect("UTF-8")))
+            .expect("inside");
+        assert_eq!(read, absolute);
+        for outside in [
+            "..",
+            "../root-2/x",
+            "../../etc/passwd",
+            "/etc/passwd",
+            "//etc/passwd",
+            "/",
+            "out/secret",
+            "out",
+            "deep/../secret",
+            "dangling",
+            "slash/etc/passwd",
+            "not/there/../../../outside/secret",
+            "inner/../../outside/secret",
+            "in/../../outside",
+            "loop",
+            "loop/x",
+            "a\0b",
+            "",
+        ] {
+            let refusal = places.read(&data(outside)).expect_err(outside);
+            assert_eq!(refusal.kind, RefusalKind::Path);
+            assert_eq!(places.write(&data(outside)).expect_err(outside), refusal);
+        }
+    }
+
+    #[test]
+    fn a_link_leaves_the_folder_it_points_to_not_the_one_it_stands_in() {
+        let tree = tree();
+        // `deep/..` is `outside`, although by name it would be the root.
+        let error = places(&tree, |_| {})
+            .read(&data("deep/../inner/file"))
+            .expect_err("outside");
+        assert!(error.message.contains("leads outside the root"), "{error}");
+    }
+
+    #[test]
+    fn the_message_names_the_path_the_reference_and_the_flag() {
+        let tree = tree();
+        let refusal = places(&tree, |_| {})
+            .read(&data("../../etc/passwd"))
+            .expect_err("outside");
+        assert_eq!(
+            refusal.message,
+            format!(
+                "the path `../../etc/passwd` (from `{{{{scrape.name}}}}`) leads outside the root `{}`",
+                tree.base.join("root").display()
+            )
+        );
+        assert_eq!(refusal.help, "allow it with `--allow-path DIR`");
+    }
+
+    #[test]
+    fn one_piece_of_data_is_enough() {
+        let tree = tree();
+        let places = places(&tree, |_| {});
+        let mixed = text("out/{{x}}", &[("x", "secret")]);
+        assert!(places.read(&mixed).is_err());
+        let empty = text("/etc/passwd{{x}}", &[("x", "")]);
+        assert!(places.read(&empty).is_err());
+    }
+
+    #[test]
+    fn trusted_paths_go_anywhere_as_they_are_written() {
+        let tree = tree();
+        let places = places(&tree, |_| {});
+        assert_eq!(
+            places.write(&"/etc/passwd".into()).expect("trusted"),
+            Path::new("/etc/passwd")
+        );
+        assert_eq!(
+            places.read(&"out/../x".into()).expect("trusted"),
+            tree.base.join("root/out/../x")
+        );
+        let user = Text::new(vec![Piece {
+            text: "../elsewhere".into(),
+            origin: Origin::User,
+            reference: Some("OUT".into()),
+        }]);
+        assert!(places.write(&user).is_ok());
+        assert!(places.write(&"a\0".into()).is_err());
+    }
+
+    #[test]
+    fn allowed_paths_widen() {
+        let tree = tree();
+        let root = tree.base.join("root");
+        let places = Places::new(
+            &root,
+            &root,
+            &["../outside".into(), tree.base.join("later")],
+            None,
+            false,
+            false,
+        )
+        .expect("it exists");
+        assert_eq!(
+            places.read(&data("out/secret")).expect("allowed"),
+            tree.base.join("outside/secret")
+        );
+        assert!(places.write(&data("../later/x")).is_ok());
+        assert!(places.read(&data("../later-2")).is_err());
+        assert!(places.read(&data("/etc/passwd")).is_err());
+    }
+
+    #[test]
+    fn data_names_nothing_that_decides_what_runs_next() {
+        let tree = tree();
+        let root = tree.base.join("root");
+        fs::create_dir_all(root.join(".git/hooks")).expect("made");
+        fs::create_dir_all(root.join("hooks")).expect("made");
+        symlink(".git/hooks", root.join("harmless")).expect("linked");
+        symlink("hooks", root.join(".husky")).expect("linked");
+        symlink(".mcp.json", root.join("dangling-config")).expect("linked");
+        let places = places(&tree, |_| {});
+        for path in [
+            ".mcp.json",
+            "./.mcp.json",
+            ".MCP.json",
+            ".mcp.json/",
+            ".mcp.json.",
+            ".mcp.json ",
+            ".mcp.json::$DATA",
+            ".g\u{200c}it/config",
+            "inner/../.git/config",
+            "inner//.git///hooks/pre-commit",
+            ".Git/hooks/pre-commit",
+            "GIT~1/config",
+            "inner/.github/workflows/x.yml",
+            ".cuecard/config.json",
+            ".sandy",
+            "harmless/pre-commit",
+            ".husky/pre-commit",
+            "dangling-config",
+            "inner/.bashrc",
+            ".ba\u{17f}hrc",
+            ".vimrc",
+            ".config/fish/config.fish",
+        ] {
+            let refusal = places.write(&data(path)).expect_err(path);
+            assert!(
+                refusal.message.contains("decides what runs next"),
+                "{refusal}"
+            );
+            assert_eq!(places.read(&data(path)).expect_err(path), refusal);
+            assert!(places.write(&path.into()).is_ok(), "the author may: {path}");
+        }
+        for path in [
+            "Makefile",
+            "inner/package.json",
+            "node_modules/.bin/x",
+            "CLAUDE.md",
+        ] {
+            assert!(places.write(&data(path)).is_err(), "{path}");
+            assert!(places.read(&data(path)).is_ok(), "{path}");
+        }
+        let part = text("inner/{{x}}/config", &[("x", ".git")]);
+        assert!(places.write(&part).is_err());
+        let split = text(".{{x}}.json", &[("x", "mcp")]);
+        assert!(places.write(&split).is_err());
+        for path in [
+            "git",
+            ".gitignore",
+            "x.git",
+            ".github.md",
+            "mcp.json",
+            ".mcp",
+            "hooks/x",
+            "a.bashrc",
+        ] {
+            assert!(places.write(&data(path)).is_ok(), "{path}");
+        }
+    }
+
+    #[test]
+    fn data_overwrites_no_program_and_no_file_of_the_run() {
+        let tree = tree();
+        let root = tree.base.join("root");
+        for (file, text, mode) in [
+            ("run.sh", "#!/bin/sh\n", 0o755),
+            ("notes.sh", "#!/bin/sh\n", 0o644),
+            ("table.csv", "a,b\n", 0o755),
+        ] {
+            fs::write(root.join(file), text).expect("written");
+            fs::set_permissions(root.join(file), fs::Permissions::from_mode(mode)).expect("set");
+        }
+        let places = places(&tree, |places| {
+            places.protect(["inner/file".into(), "inner/new".into()]);
+        });
+        for (path, is_allowed) in [
+            ("run.sh", false),
+            ("inner/file", false),
+            ("in/file", false),
+            ("notes.sh", true),
+            ("table.csv", true),
+            ("inner/new", true),
+        ] {
+            assert_eq!(places.write(&data(path)).is_ok(), is_allowed, "{path}");
+            assert!(places.read(&data(path)).is_ok(), "{path}");
+            assert!(places.write(&path.into()).is_ok(), "the author may: {path}");
+        }
+    }
+
+    #[test]
+    fn data_may_name_what_a_run_saved_to_read_it() {
+        let tree = tree();
+        for runs in ["root/.cuecard/runs", "outside/runs"] {
+            let places = places(&tree, |places| places.run_dir = Some(tree.base.join(runs)));
+            let read = |file: &str| {
+                let path = tree.base.join(runs).join(file);
+                places.read(&data(path.to_str().expect("UTF-8")))
+            };
+            assert!(read("x/files/call_1_1.png").is_ok(), "{runs}");
+            for other in [
+                "x/trace.jsonl",
+                "x/files",
+                "files",
+                "x/files/../../../config.json",
+            ] {
+                assert!(read(other).is_err(), "{runs} {other}");
+            }
+            let saved = tree.base.join(runs).join("x/files/a.png");
+            let write = places.write(&data(saved.to_str().expect("UTF-8")));
+            assert!(write.is_err(), "{runs}");
+        }
+    }
+
+    #[test]
+    fn what_decides_what_runs_next_must_be_allowed_by_its_own_name() {
+        let tree = tree();
+        let root = tree.base.join("root");
+        fs::create_dir(root.join("hooks")).expect("made");
+        symlink("hooks", root.join(".husky")).expect("linked");
+        let allow = |paths: &[&str]| {
+            let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+            Places::new(&root, &root, &paths, None, false, false).expect("it exists")
+        };
+        let some = allow(&[".github/workflows", ".husky", "../outside"]);
+        for (path, is_allowed) in [
+            (".github/workflows/x.yml", true),
+            (".github/dependabot.yml", false),
+            (".github/workflows/.git/x", false),
+            (".husky/pre-commit", true),
+            (".git/config", false),
+            ("out/secret", true),
+            ("out/.git/config", false),
+        ] {
+            assert_eq!(some.write(&data(path)).is_ok(), is_allowed, "{path}");
+        }
+        // To allow all is not to allow just that.
+        assert!(allow(&["/", "."]).write(&data(".git/config")).is_err());
+        let refusal = allow(&[])
+            .write(&data(".git/config"))
+            .expect_err("it decides");
+        assert_eq!(
+            refusal.help,
+            format!(
+                "allow it with `--allow-path {}`",
+                root.join(".git").display()
+            )
+        );
+        // The author chose the root, whatever it is called.
+        fs::create_dir_all(root.join(".config/work")).expect("made");
+        let inner = root.join(".config/work");
+        let inside = Places::new(&inner, &inner, &[], None, false, false).expect("it exists");
+        assert!(
+            inside
+                .write(&data(inner.join("x").to_str().expect("UTF-8")))
+                .is_ok()
+        );
+    }
+
+    #[test]
+    fn confine_holds_trusted_paths_too_except_in_the_run_directory() {
+        let tree = tree();
+        let places = places(&tree, |places| {
+            places.is_confined = true;
+            places.run_dir = Some(tree.base.join("outside/run"));
+        });
+        assert!(places.read(&"inner/file".into()).is_ok());
+        assert!(places.write(&"../outside/run/files/a.png".into()).is_ok());
+        assert!(places.write(&data("../outside/run/journal.jsonl")).is_err());
+        assert!(places.read(&"out/secret".into()).is_err());
+        let refusal = places.read(&"/etc/passwd".into()).expect_err("confined");
+        assert!(
+            refusal
+                .message
+                .ends_with("and `--confine` keeps everything inside"),
+            "{refusal}"
+        );
+        assert!(refusal.help.contains("--confine") && refusal.help.contains("--allow-path"));
+    }
+
+    #[test]
+    fn read_only_writes_into_the_run_directory_only() {
+        let tree = tree();
+        let places = places(&tree, |places| {
+            places.is_read_only = true;
+            places.run_dir = Some(tree.base.join("root/.cuecard/runs/1"));
+        });
+        assert!(places.read(&"/etc/passwd".into()).is_ok());
+        assert!(places.write(&".cuecard/runs/1/files/x".into()).is_ok());
+        assert!(places.write(&".cuecard/runs/1/../2/x".into()).is_err());
+        let refusal = places.write(&"inner/file".into()).expect_err("read-only");
+        assert!(refusal.help.contains("--read-only"), "{}", refusal.help);
+    }
+
+    #[test]
+    fn the_root_must_be_a_folder() {
+        let tree = tree();
+        let new = |root: &str| {
+            Places::new(&tree.base.join(root), &tree.base, &[], None, false, false).map(drop)
+        };
+        assert!(new("root").is_ok());
+        assert!(
+            new("missing")
+                .expect_err("absent")
+                .message
+                .ends_with("doesn't exist")
+        );
+        assert!(
+            new("outside/secret")
+                .expect_err("a file")
+                .message
+                .ends_with("is not a folder")
+        );
+        // A link to a folder is as good as the folder.
+        let places = Places::new(
+            &tree.base.join("root/out"),
+            &tree.base,
+            &[],
+            None,
+            false,
+            false,
+        )
+        .expect("a folder");
+        assert!(places.read(&data("outside/secret")).is_ok());
+    }
+}

@@ -1,0 +1,166 @@
+//! A text as its readers see it: characters that are code, and places where data stands.
+
+use cuecard_source::value::{Origin, Piece, Text, cut};
+
+/// How many bytes of code a text may have.
+pub(super) const MAX_CODE: usize = 1 << 20;
+
+/// One thing to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Symbol {
+    /// A character of trusted text.
+    Char(char),
+    /// A whole piece of data, by its index in [`Source::data`]. Its characters are never read as code.
+    Data(usize),
+}
+
+/// A text in symbols.
+#[derive(Debug)]
+pub(super) struct Source<'text> {
+    pub(super) symbols: Vec<Symbol>,
+    pub(super) data: Vec<&'text Piece>,
+}
+
+impl<'text> Source<'text> {
+    /// `None` if there is more code than [`MAX_CODE`].
+    pub(super) fn new(text: &'text Text) -> Option<Self> {
+        let code: usize = text
+            .pieces()
+            .iter()
+            .filter(|piece| piece.origin.is_trusted())
+            .map(|piece| piece.text.len())
+            .sum();
+        if code > MAX_CODE {
+            return None;
+        }
+        let mut source = Self {
+            symbols: Vec::with_capacity(code),
+            data: Vec::new(),
+        };
+        for piece in text.pieces() {
+            if piece.origin.is_trusted() {
+                source.symbols.extend(piece.text.chars().map(Symbol::Char));
+            } else {
+                source.symbols.push(Symbol::Data(source.data.len()));
+                source.data.push(piece);
+            }
+        }
+        Some(source)
+    }
+}
+
+/// The reference that a piece of data was filled in for, in braces.
+pub(super) fn reference(piece: &Piece) -> String {
+    format!("{{{{{}}}}}", piece.reference.as_deref().unwrap_or("…"))
+}
+
+/// The same in backticks.
+pub(super) fn name(piece: &Piece) -> String {
+    format!("`{}`", reference(piece))
+}
+
+/// A text for a message: secrets by their names, control characters visible, not too long.
+pub(super) fn shown(text: &Text) -> String {
+    let mut shown = String::new();
+    for piece in text.pieces() {
+        match (piece.origin, &piece.reference) {
+            (Origin::Secret, Some(reference)) => shown.push_str(&format!("{{{{{reference}}}}}")),
+            (Origin::Secret, None) => shown.push('…'),
+            _ => shown.extend(cut(&piece.text, 200).chars().flat_map(visible)),
+        }
+    }
+    cut(&shown, 200).into_owned()
+}
+
+fn visible(character: char) -> impl Iterator<Item = char> {
+    let (escaped, plain) = if character.is_control() {
+        (Some(character.escape_default()), None)
+    } else {
+        (None, Some(character))
+    };
+    escaped.into_iter().flatten().chain(plain)
+}
+
+/// Whether it is a plain decimal integer, which means the same to every interpreter: a number and nothing else.
+pub(super) fn is_integer(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    (1..=18).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Text from parts: `{{name}}` parts are data, everything else is the author's.
+    pub(in super::super) fn text(template: &str, values: &[(&str, &str)]) -> Text {
+        let mut pieces = Vec::new();
+        let mut rest = template;
+        while let Some(start) = rest.find("{{") {
+            let end = start + rest[start..].find("}}").expect("closed");
+            let name = &rest[start + 2..end];
+            let value = values
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| *value)
+                .expect("a value");
+            if start > 0 {
+                pieces.push(Piece::author(&rest[..start]));
+            }
+            pieces.push(Piece {
+                text: value.to_owned(),
+                origin: Origin::Peer,
+                reference: Some(name.into()),
+            });
+            rest = &rest[end + 2..];
+        }
+        if !rest.is_empty() || pieces.is_empty() {
+            pieces.push(Piece::author(rest));
+        }
+        Text::new(pieces)
+    }
+
+    #[test]
+    fn a_message_shows_no_secrets_and_no_control_characters() {
+        let text = Text::new(vec![
+            Piece::author("a\u{1b}[2J"),
+            Piece {
+                text: "hunter2".into(),
+                origin: Origin::Secret,
+                reference: Some("PASSWORD".into()),
+            },
+        ]);
+        assert_eq!(shown(&text), "a\\u{1b}[2J{{PASSWORD}}");
+    }
+
+    #[test]
+    fn integers_are_digits_with_an_optional_sign() {
+        for good in ["0", "-7", "007", "999999999999999999"] {
+            assert!(is_integer(good), "{good}");
+        }
+        for bad in [
+            "",
+            "-",
+            "1.5",
+            "+1",
+            " 1",
+            "1 ",
+            "0x1",
+            "--1",
+            "٣",
+            "1234567890123456789",
+        ] {
+            assert!(!is_integer(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn data_is_one_symbol_whatever_is_in_it() {
+        let text = text("a{{x}}b", &[("x", "$(rm)")]);
+        let source = Source::new(&text).expect("short");
+        assert_eq!(
+            source.symbols,
+            [Symbol::Char('a'), Symbol::Data(0), Symbol::Char('b')]
+        );
+        assert!(Source::new(&Text::from("x".repeat(MAX_CODE + 1).as_str())).is_none());
+    }
+}

@@ -1,0 +1,145 @@
+//! The server of a model's API: its address, the client that reaches it, the header with its key.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use axum::http::{HeaderName, HeaderValue};
+use cuecard_timeline::script::Endpoint;
+use reqwest::{Client, Url, redirect};
+
+/// How long it may take to reach the provider.
+const CONNECT: Duration = Duration::from_secs(30);
+
+/// The address of a server.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Provider(Url);
+
+impl fmt::Debug for Provider {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_tuple("Provider")
+            .field(&self.to_string())
+            .finish()
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.0.as_str().trim_end_matches('/'))
+    }
+}
+
+impl Provider {
+    /// The server at `url`: `https://api.openai.com/v1`, `https://api.anthropic.com`, `http://localhost:11434`.
+    ///
+    /// # Errors
+    /// In words, if it is no such URL.
+    pub fn parse(url: &str) -> Result<Self, String> {
+        let parsed = Url::parse(url).map_err(|error| format!("it is no URL: {error}"))?;
+        if !matches!(parsed.scheme(), "http" | "https") {
+            return Err("it begins neither with `http://` nor with `https://`".to_owned());
+        }
+        if parsed.host_str().is_none_or(str::is_empty) {
+            return Err("it names no host".to_owned());
+        }
+        if !parsed.username().is_empty() || parsed.password().is_some() {
+            return Err(
+                "it holds a user name or a password; a key belongs in an environment variable"
+                    .to_owned(),
+            );
+        }
+        if parsed.query().is_some() || parsed.fragment().is_some() {
+            return Err("it has more than a path: leave out what follows `?` or `#`".to_owned());
+        }
+        Ok(Self(parsed))
+    }
+
+    /// The path of its address, without a slash at its end.
+    pub fn base_path(&self) -> &str {
+        self.0.path().trim_end_matches('/')
+    }
+
+    /// The same server at another path.
+    pub fn at(&self, path: &str, query: Option<&str>) -> Url {
+        let mut url = self.0.clone();
+        url.set_path(path);
+        url.set_query(query);
+        url
+    }
+
+    /// A client for this server. It follows no redirect, since those would take a key elsewhere.
+    ///
+    /// # Errors
+    /// When the machine has no certificates to check with.
+    pub fn client(&self) -> Result<Client, reqwest::Error> {
+        super::tls::install();
+        let mut builder = Client::builder()
+            .connect_timeout(CONNECT)
+            .redirect(redirect::Policy::none())
+            .referer(false);
+        let host = self.0.host_str().unwrap_or_default();
+        let address = host.trim_start_matches('[').trim_end_matches(']');
+        let is_loopback = host == "localhost"
+            || address
+                .parse::<std::net::IpAddr>()
+                .is_ok_and(|address| address.is_loopback());
+        if is_loopback {
+            // A proxy can't reach what runs on this machine.
+            builder = builder.no_proxy();
+        }
+        builder.build()
+    }
+}
+
+/// The header that brings a key to an API; none if the key can't stand in a header.
+pub fn key_header(endpoint: Endpoint, key: &str) -> Option<(HeaderName, HeaderValue)> {
+    let (name, value) = match endpoint {
+        Endpoint::Messages => ("x-api-key", key.to_owned()),
+        Endpoint::Gemini => ("x-goog-api-key", key.to_owned()),
+        Endpoint::Chat | Endpoint::Responses => ("authorization", format!("Bearer {key}")),
+    };
+    let mut value = HeaderValue::from_str(&value).ok()?;
+    value.set_sensitive(true);
+    Some((HeaderName::from_static(name), value))
+}
+
+/// The innermost error says what happened; those around it repeat the URL.
+pub fn reason(error: &reqwest::Error) -> String {
+    let mut cause: &dyn Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_server_is_refused() {
+        for url in [
+            "",
+            "localhost:1",
+            "ftp://a",
+            "http://",
+            "http://u:p@a",
+            "http://a/?x=1",
+            "http://a/#b",
+        ] {
+            assert!(Provider::parse(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_would_break_out_of_its_header_is_none() {
+        assert_eq!(key_header(Endpoint::Messages, "a\r\nb: c"), None);
+        let (name, value) = key_header(Endpoint::Chat, "k").expect("a header");
+        assert_eq!(
+            (name.as_str(), value.as_bytes()),
+            ("authorization", &b"Bearer k"[..])
+        );
+        assert!(value.is_sensitive());
+    }
+}

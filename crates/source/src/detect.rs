@@ -1,0 +1,193 @@
+//! Tells what kind of file a text is by its top keys.
+
+use crate::SourceFile;
+use crate::document::read_document;
+use crate::json::Node;
+
+/// The kinds of files the project knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A tool-call scenario of version 2.x.
+    ToolCall,
+    /// A tool-call scenario of version 1.x, with `action` instead of `tool`.
+    ToolCallLegacy,
+    /// Browser steps that `parse` wrote.
+    BrowserSteps,
+    /// A URL with plain-language actions.
+    Browser,
+    /// A patch that heals browser steps.
+    HealPatch,
+    /// A timeline.
+    Timeline,
+    /// A test case.
+    TestCase,
+    /// A replay bundle.
+    ReplayBundle,
+    /// A recorded trace.
+    Trace,
+    /// A config with MCP servers.
+    Config,
+}
+
+impl FileKind {
+    /// What it is, with an article.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::ToolCall => "a tool-call scenario",
+            Self::ToolCallLegacy => "a tool-call scenario of version 1.x",
+            Self::BrowserSteps => "compiled browser steps",
+            Self::Browser => "a plain-language browser scenario",
+            Self::HealPatch => "a patch that heals browser steps",
+            Self::Timeline => "a timeline",
+            Self::TestCase => "a test case",
+            Self::ReplayBundle => "a replay bundle",
+            Self::Trace => "a trace",
+            Self::Config => "an MCP config",
+        }
+    }
+}
+
+/// The kind of a text, JSON or YAML, or `None` if it is neither, or looks like none of them.
+pub fn kind_of(source: &SourceFile) -> Option<FileKind> {
+    read_document(source).root.as_ref().and_then(detect)
+}
+
+/// The kind of a document, JSON or YAML, or `None` if it looks like none of them.
+pub fn detect(root: &Node) -> Option<FileKind> {
+    let has = |key: &str| root.get(key).is_some();
+    let version = root.get("version").map(version_text).unwrap_or_default();
+    if version.starts_with("cuecard-steps/") {
+        return Some(FileKind::BrowserSteps);
+    }
+    if version.starts_with("cuecard-heal/") {
+        return Some(FileKind::HealPatch);
+    }
+    // One of these keys may be what a person forgot, or `adapter` what they mistook.
+    if has("adapter_input") {
+        return Some(FileKind::TestCase);
+    }
+    let is_bundle = root.get("adapter").and_then(Node::as_str) == Some("nanoclaw-replay");
+    if is_bundle || (has("script") && has("schema_version")) {
+        return Some(FileKind::ReplayBundle);
+    }
+    if has("assertions") && (has("adapter") || has("schema_version")) {
+        return Some(FileKind::TestCase);
+    }
+    if root.get("kind").and_then(Node::as_str) == Some("header") || has("trace_id") {
+        return Some(FileKind::Trace);
+    }
+    if has("url") && has("actions") {
+        return Some(FileKind::Browser);
+    }
+    if has("timeline") || (has("name") && has("terminalRef")) {
+        return Some(FileKind::Timeline);
+    }
+    if has("steps") {
+        let uses_actions = root
+            .get("steps")
+            .and_then(Node::as_array)
+            .is_some_and(|steps| steps.iter().any(is_action_step));
+        return Some(
+            if version.starts_with("1.") || version == "1" || uses_actions {
+                FileKind::ToolCallLegacy
+            } else {
+                FileKind::ToolCall
+            },
+        );
+    }
+    (has("mcpServers") || has("servers")).then_some(FileKind::Config)
+}
+
+/// Whether a step is written as in version 1.x: with `action` instead of `tool`.
+pub fn is_action_step(step: &Node) -> bool {
+    step.get("action").is_some() && step.get("tool").is_none()
+}
+
+/// A version as text, whether it was written as text or as a number.
+pub fn version_text(node: &Node) -> String {
+    match &node.kind {
+        crate::json::NodeKind::String(text) | crate::json::NodeKind::Number(text) => text.clone(),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SourceFile;
+    use crate::document::read_document;
+
+    fn kind(text: &str) -> Option<FileKind> {
+        let document = read_document(&SourceFile::new("<standard input>", text));
+        detect(&document.root.expect(text))
+    }
+
+    #[test]
+    fn files_are_told_apart_by_their_top_keys() {
+        for (text, expected) in [
+            (
+                "adapter: nanoclaw\nadapter_input: {}\nassertions: []",
+                Some(FileKind::TestCase),
+            ),
+            (
+                "schema_version: '0.1'\nadapter_input: {}",
+                Some(FileKind::TestCase),
+            ),
+            (
+                "schema_version: '0.1'\nassertions: []",
+                Some(FileKind::TestCase),
+            ),
+            (
+                r#"{"adapter": "nanoclaw-replay", "assertions": []}"#,
+                Some(FileKind::ReplayBundle),
+            ),
+            (
+                r#"{"schema_version": "0.1", "script": []}"#,
+                Some(FileKind::ReplayBundle),
+            ),
+            (
+                r#"{"kind": "header", "schema_version": "0.1"}"#,
+                Some(FileKind::Trace),
+            ),
+            (
+                r#"{"trace_id": "x", "adapter": {"name": "cuecard"}}"#,
+                Some(FileKind::Trace),
+            ),
+            (
+                r#"{"version": "2.1", "steps": []}"#,
+                Some(FileKind::ToolCall),
+            ),
+            (
+                r#"{"version": "1.0", "steps": []}"#,
+                Some(FileKind::ToolCallLegacy),
+            ),
+            (
+                r#"{"steps": [{"action": "click"}]}"#,
+                Some(FileKind::ToolCallLegacy),
+            ),
+            (
+                r#"{"version": "cuecard-steps/1"}"#,
+                Some(FileKind::BrowserSteps),
+            ),
+            (
+                r#"{"version": "cuecard-heal/1", "patch": []}"#,
+                Some(FileKind::HealPatch),
+            ),
+            (
+                "url: https://example.com\nactions: []",
+                Some(FileKind::Browser),
+            ),
+            ("name: x\ntimeline: []", Some(FileKind::Timeline)),
+            (
+                "timeline:\n  - log: x\nserver: {mode: none}",
+                Some(FileKind::Timeline),
+            ),
+            (r#"{"mcpServers": {}}"#, Some(FileKind::Config)),
+            ("assertions: []", None),
+            ("a: 1", None),
+            ("[]", None),
+        ] {
+            assert_eq!(kind(text), expected, "{text}");
+        }
+    }
+}

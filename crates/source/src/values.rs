@@ -1,0 +1,356 @@
+//! Values that several formats have: JSONPaths, regular expressions, JSON Schemas.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json_path::JsonPath;
+
+use super::reader::Reader;
+use crate::diagnostic::did_you_mean;
+use crate::json::{Node, NodeKind};
+use crate::matching::schema_validator;
+use crate::value::{Json, cut, push_pointer};
+
+/// A JSONPath with whether it is singular: RFC 9535 lets only singular queries be compared, so the
+/// library's own parser decides it.
+pub fn json_path(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<(JsonPath, bool)> {
+    let NodeKind::String(text) = &node.kind else {
+        reader.wrong_type(node, pointer, "a JSONPath", "a string");
+        return None;
+    };
+    match JsonPath::parse(text) {
+        Ok(path) => {
+            if let Some(pattern) = unreadable_pattern(text) {
+                let message = format!(
+                    "the regular expression `{}` in the path can't be read, so it matches nothing",
+                    cut(&pattern, 60)
+                );
+                let diagnostic = reader.error(reader.format().path, node.span, message);
+                diagnostic.pointer = Some(pointer.to_owned());
+                return None;
+            }
+            let singular = JsonPath::parse(&format!("$[?{} == 1]", text.trim())).is_ok();
+            Some((path, singular))
+        }
+        Err(error) => {
+            let at = error.position().min(text.len());
+            let at = (0..=at)
+                .rev()
+                .find(|&at| text.is_char_boundary(at))
+                .unwrap_or(0);
+            let end = text[at..]
+                .chars()
+                .next()
+                .map_or(at, |character| at + character.len_utf8());
+            let span = if at == end {
+                node.span
+            } else {
+                reader.part(node, at..end)
+            };
+            let starts_at_result = text.trim_start().starts_with('$');
+            let message = match text.trim() {
+                "" => "the path is empty".to_owned(),
+                _ if starts_at_result => {
+                    // Where the library has no word for it, its place must do.
+                    let reason = match error.message().rsplit(", ").next() {
+                        None | Some("parser error") => "it can't be read from here on",
+                        Some(reason) => reason,
+                    };
+                    format!("`{}` is no JSONPath: {reason}", cut(text, 100))
+                }
+                _ => format!(
+                    "`{}` is no JSONPath: it must begin with `$`",
+                    cut(text, 100)
+                ),
+            };
+            let span = if starts_at_result { span } else { node.span };
+            let diagnostic = reader.error(reader.format().path, span, message);
+            diagnostic.pointer = Some(pointer.to_owned());
+            let rest = text.trim().trim_start_matches('.');
+            diagnostic.help = Some(if starts_at_result {
+                "examples: $.number  $.items[0].id  $.items[*].id  $.items[?@.price < 10]"
+                    .to_owned()
+            } else if rest.is_empty() {
+                "the whole result is \"$\"".to_owned()
+            } else {
+                let dot = if rest.starts_with('[') { "" } else { "." };
+                format!(
+                    "a JSONPath starts at the result, which is `$`: \"${dot}{}\"",
+                    cut(rest, 100)
+                )
+            });
+            None
+        }
+    }
+}
+
+/// The first regular expression in a path that can't be read: to `match` and `search` nothing matches it.
+fn unreadable_pattern(path: &str) -> Option<String> {
+    static CALLS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r#"(?s)\b(?:match|search)\s*\(.*?,\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*\)"#,
+        )
+        .expect("a fixed pattern")
+    });
+    let texts = CALLS.captures_iter(path);
+    let mut patterns = texts.filter_map(|call| {
+        let (is_double, text) = match (call.get(1), call.get(2)) {
+            (Some(single), _) => (false, single.as_str()),
+            (None, double) => (true, double?.as_str()),
+        };
+        let text = match is_double {
+            true => text.to_owned(),
+            false => text.replace("\\'", "'").replace('"', "\\\""),
+        };
+        serde_json::from_str::<String>(&format!("\"{text}\"")).ok()
+    });
+    patterns.find(|pattern| Regex::new(pattern).is_err())
+}
+
+/// The regular expression of `matches`.
+pub fn pattern(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Regex> {
+    regular_expression(reader, node, pointer, "`matches`", Regex::new)
+}
+
+/// A regular expression, compiled by `compile`.
+pub fn regular_expression(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    pointer: &str,
+    what: &str,
+    compile: impl FnOnce(&str) -> Result<Regex, regex::Error>,
+) -> Option<Regex> {
+    let NodeKind::String(text) = &node.kind else {
+        reader.wrong_type(node, pointer, what, "a regular expression in a string");
+        return None;
+    };
+    match compile(text) {
+        Ok(regex) => Some(regex),
+        Err(error) => {
+            invalid(
+                reader,
+                node,
+                pointer,
+                format!(
+                    "`{}` is no regular expression: {}",
+                    cut(text, 100),
+                    crate::matching::regex_reason(&error)
+                ),
+            );
+            None
+        }
+    }
+}
+
+/// A schema as JSON, after a look at whether it is one.
+pub fn schema(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Json> {
+    let schema = node.to_value();
+    let error = match schema_validator(&schema) {
+        Ok(_) if unknown_keywords(reader, node, pointer) => return None,
+        Ok(_) => return Some(schema),
+        Err(error) => error,
+    };
+    let path = error.instance_path().as_str().to_owned();
+    let place = below(node, &path);
+    let value = place.to_value();
+    let keyword = path.rsplit('/').next().unwrap_or_default();
+    let word = match (keyword, &value) {
+        ("type", Json::String(word)) => Some(word.as_str()),
+        ("type", Json::Array(words)) => words
+            .iter()
+            .filter_map(Json::as_str)
+            .find(|word| !TYPES.contains(word)),
+        _ => None,
+    };
+    let reason = match word {
+        Some(word) => format!("unknown type \"{}\"", cut(word, 40)),
+        None if matches!(
+            error.kind(),
+            jsonschema::error::ValidationErrorKind::AnyOf { .. }
+        ) =>
+        {
+            format!(
+                "`{}` can't be {}",
+                cut(keyword, 40),
+                cut(&value.to_string(), 60)
+            )
+        }
+        None if path.is_empty() => cut(&error.to_string(), 200).into_owned(),
+        None => format!("`{}`: {}", cut(keyword, 40), cut(&error.to_string(), 200)),
+    };
+    let proposal = word.and_then(|word| did_you_mean(word, TYPES.iter().copied()));
+    let diagnostic = reader.error(
+        reader.format().check,
+        place.span,
+        format!("this is no JSON Schema: {reason}"),
+    );
+    diagnostic.pointer = Some(format!("{pointer}{path}"));
+    diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
+    None
+}
+
+/// Refuses keywords that are misspelt, since a schema takes what it does not know for a remark, and any value with it.
+/// Whether there are any.
+fn unknown_keywords(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> bool {
+    let mut is_any = false;
+    for member in node.members() {
+        let (key, pointer) = (member.key.as_str(), pointer_to(pointer, &member.key));
+        // `note` is no misspelt `not`.
+        let proposal = did_you_mean(key, KEYWORDS.iter().copied()).filter(|word| word.len() > 3);
+        if let (Some(proposal), false) = (proposal, KEYWORDS.contains(&key)) {
+            let diagnostic = reader.error(
+                reader.format().check,
+                member.key_span,
+                format!("JSON Schema has no keyword `{}`", cut(key, 40)),
+            );
+            diagnostic.pointer = Some(pointer.clone());
+            diagnostic.label = Some(format!("did you mean `{proposal}`?"));
+            is_any = true;
+        }
+        let inner = &member.value;
+        if OF_NAMES.contains(&key) {
+            for named in inner.members() {
+                is_any |= unknown_keywords(reader, &named.value, &pointer_to(&pointer, &named.key));
+            }
+        } else if OF_SCHEMAS.contains(&key) {
+            is_any |= unknown_keywords(reader, inner, &pointer);
+            for (at, item) in inner.as_array().unwrap_or_default().iter().enumerate() {
+                is_any |= unknown_keywords(reader, item, &format!("{pointer}/{at}"));
+            }
+        }
+    }
+    is_any
+}
+
+fn pointer_to(outer: &str, key: &str) -> String {
+    let mut pointer = outer.to_owned();
+    push_pointer(&mut pointer, key);
+    pointer
+}
+
+/// Keywords with a schema for each of several names.
+const OF_NAMES: &[&str] = &[
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "patternProperties",
+    "properties",
+];
+
+/// Keywords with a schema, or a list of them.
+const OF_SCHEMAS: &[&str] = &[
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "contains",
+    "else",
+    "if",
+    "items",
+    "not",
+    "oneOf",
+    "prefixItems",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+
+/// The keywords of JSON Schema, drafts 4 to 2020-12, and what OpenAPI adds.
+const KEYWORDS: &[&str] = &[
+    "$anchor",
+    "$comment",
+    "$defs",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$id",
+    "$recursiveAnchor",
+    "$recursiveRef",
+    "$ref",
+    "$schema",
+    "$vocabulary",
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "const",
+    "contains",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "default",
+    "definitions",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "deprecated",
+    "description",
+    "discriminator",
+    "else",
+    "enum",
+    "example",
+    "examples",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "externalDocs",
+    "format",
+    "id",
+    "if",
+    "items",
+    "maxContains",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minContains",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "nullable",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "prefixItems",
+    "properties",
+    "propertyNames",
+    "readOnly",
+    "required",
+    "then",
+    "title",
+    "type",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "uniqueItems",
+    "writeOnly",
+    "xml",
+];
+
+/// The types that JSON Schema knows.
+const TYPES: &[&str] = &[
+    "null", "boolean", "integer", "number", "string", "array", "object",
+];
+
+/// The node at a JSON pointer, as far as there is one.
+fn below<'n>(node: &'n Node, pointer: &str) -> &'n Node {
+    let mut node = node;
+    for token in pointer.split('/').skip(1) {
+        let key = token.replace("~1", "/").replace("~0", "~");
+        let next = match &node.kind {
+            NodeKind::Array(items) => key.parse().ok().and_then(|idx: usize| items.get(idx)),
+            _ => node.get(&key),
+        };
+        match next {
+            Some(next) => node = next,
+            None => break,
+        }
+    }
+    node
+}
+
+fn invalid(reader: &mut Reader<'_>, node: &Node, pointer: &str, message: String) {
+    let diagnostic = reader.error(reader.format().check, node.span, message);
+    diagnostic.pointer = Some(pointer.to_owned());
+}

@@ -1,0 +1,544 @@
+//! From the parser's events to a tree, with the open lists and mappings on a stack of its own.
+
+use std::collections::{HashMap, HashSet};
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span as Marks, Tag};
+
+use super::error::{YamlError, YamlErrorKind, excerpt};
+use super::scalar::{Plain, plain};
+use super::spans::{Offsets, after_properties, quoted_end};
+use super::syntax::SyntaxProblem;
+use super::{Doubt, Parsed};
+use crate::json::{Limits, Member, Node, NodeKind};
+use crate::{Span, byte_order_mark};
+
+/// Mappings up to this size are searched for a key by looking at each.
+const SMALL_MAPPING: usize = 12;
+
+/// However large a file is, its aliases stand for no more than so many values.
+const MAX_COPIES: usize = 1_000_000;
+
+/// However small a file is, its aliases may stand for so many values.
+const FREE_COPIES: usize = 10_000;
+
+/// A text of so many bytes counts as a value more when it is copied.
+const BYTES_A_VALUE: usize = 64;
+
+pub(super) struct Reader<'text> {
+    text: &'text str,
+    offsets: Offsets<'text>,
+    limits: Limits,
+    open: Vec<Open>,
+    root: Option<Node>,
+    /// What the anchors stand for, by the parser's numbers; none while it is not read to its end.
+    anchors: HashMap<usize, Anchored>,
+    copies_left: usize,
+    errors: Vec<YamlError>,
+    doubts: Vec<Doubt>,
+    is_over: bool,
+}
+
+struct Anchored {
+    node: Node,
+    /// How much it counts when it is copied.
+    weight: usize,
+    /// How many lists and mappings are inside each other.
+    height: usize,
+}
+
+/// A list or mapping whose end was not read yet.
+struct Open {
+    start: usize,
+    anchor: usize,
+    content: Content,
+}
+
+enum Content {
+    List(Vec<Node>),
+    Mapping {
+        members: Vec<Member>,
+        /// Mappings that `<<` takes in.
+        merged: Vec<Node>,
+        next: Next,
+    },
+}
+
+/// What comes next in a mapping.
+enum Next {
+    Key,
+    Value(String, Span),
+    /// The value of `<<`.
+    Merged,
+    /// The value of a key that is none, which was reported.
+    Dropped,
+}
+
+impl<'text> Reader<'text> {
+    pub(super) fn new(text: &'text str, limits: Limits) -> Self {
+        let base = byte_order_mark(text);
+        Self {
+            text,
+            offsets: Offsets::new(&text[base..], base),
+            limits,
+            open: Vec::new(),
+            root: None,
+            anchors: HashMap::new(),
+            copies_left: copies(text.len()),
+            errors: Vec::new(),
+            doubts: Vec::new(),
+            is_over: false,
+        }
+    }
+
+    pub(super) fn read(mut self) -> Parsed {
+        if self.control_characters() {
+            return self.done();
+        }
+        let base = byte_order_mark(self.text);
+        let mut n_documents = 0;
+        for event in Parser::new_from_str(&self.text[base..]) {
+            match event {
+                Ok((Event::DocumentStart(_), marks)) if n_documents > 0 => {
+                    let start = self.offsets.byte(&marks.start);
+                    self.report(YamlErrorKind::SeveralDocuments, self.character(start));
+                    break;
+                }
+                Ok((Event::DocumentStart(_), _)) => n_documents += 1,
+                Ok((event, marks)) => self.event(event, &marks),
+                Err(error) => {
+                    let at = self.offsets.byte(error.marker());
+                    let problem = SyntaxProblem::new(error.info());
+                    self.report(YamlErrorKind::Syntax(problem), self.character(at));
+                    self.root = None;
+                    break;
+                }
+            }
+            if self.is_over {
+                self.root = None;
+                break;
+            }
+        }
+        if self.root.is_none() && self.errors.is_empty() {
+            self.report(YamlErrorKind::Empty, Span::new(0, 0));
+        }
+        self.done()
+    }
+
+    fn done(mut self) -> Parsed {
+        self.errors.sort_by_key(|error| {
+            let is_last = matches!(error.kind, YamlErrorKind::TooManyErrors { .. });
+            (is_last, error.span.start)
+        });
+        Parsed {
+            root: self.root,
+            errors: self.errors,
+            doubts: self.doubts,
+        }
+    }
+
+    /// Reports what no text may hold; the parser takes some of it for the end.
+    fn control_characters(&mut self) -> bool {
+        let found = self
+            .text
+            .char_indices()
+            .filter(|&(_, character)| character < ' ' && !matches!(character, '\t' | '\n' | '\r'));
+        for (at, character) in found {
+            if self.is_over {
+                break;
+            }
+            let kind = YamlErrorKind::ControlCharacter { character };
+            self.report(kind, Span::new(at, at + 1));
+        }
+        !self.errors.is_empty()
+    }
+
+    fn event(&mut self, event: Event<'_>, marks: &Marks) {
+        let start = self.offsets.byte(&marks.start);
+        let end = self.offsets.byte(&marks.end);
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let value_start = self.properties(anchor, tag.as_deref(), start, end);
+                self.scalar(&text, style, anchor, value_start, end);
+            }
+            Event::SequenceStart(anchor, tag) => {
+                let start = self.properties(anchor, tag.as_deref(), start, end);
+                self.open(start, anchor, Content::List(Vec::new()));
+            }
+            Event::MappingStart(anchor, tag) => {
+                let start = self.properties(anchor, tag.as_deref(), start, end);
+                let content = Content::Mapping {
+                    members: Vec::new(),
+                    merged: Vec::new(),
+                    next: Next::Key,
+                };
+                self.open(start, anchor, content);
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(start, end),
+            Event::Alias(anchor) => self.alias(anchor, Span::new(start, end)),
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => {}
+        }
+    }
+
+    /// Where the value behind an anchor and a tag begins. Reports the tag.
+    fn properties(&mut self, anchor: usize, tag: Option<&Tag>, start: usize, end: usize) -> usize {
+        if anchor == 0 && tag.is_none() {
+            return start;
+        }
+        // A list or mapping has the place of its first character only.
+        let value_start = after_properties(self.text, start, end.max(start));
+        if tag.is_some() {
+            let properties = self.text.get(start..value_start).unwrap_or_default();
+            let at = properties.find('!').unwrap_or(0);
+            let written = properties[at..].split_whitespace().next().unwrap_or("!");
+            let kind = YamlErrorKind::Tag {
+                tag: excerpt(written),
+            };
+            self.report(kind, Span::new(start + at, start + at + written.len()));
+        }
+        value_start
+    }
+
+    fn scalar(&mut self, text: &str, style: ScalarStyle, anchor: usize, start: usize, end: usize) {
+        let is_plain = style == ScalarStyle::Plain;
+        let span = match style {
+            ScalarStyle::Plain if text.is_empty() => self.nothing(start),
+            ScalarStyle::Plain => Span::new(start, end),
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
+                Span::new(start, quoted_end(self.text, start).unwrap_or(end))
+            }
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                let written = self.text.get(start..end).unwrap_or_default();
+                Span::new(start, start + written.trim_end().len())
+            }
+        };
+        if self.expects_key() {
+            if is_plain && text.is_empty() {
+                self.report(YamlErrorKind::MissingKey, span);
+                self.set_next(Next::Dropped);
+                return;
+            }
+            if anchor != 0 {
+                let kind = NodeKind::String(text.to_owned());
+                self.remember(anchor, &Node { kind, span });
+            }
+            self.set_next(match is_plain && text == "<<" {
+                true => Next::Merged,
+                false => Next::Value(text.to_owned(), span),
+            });
+            return;
+        }
+        let string = || NodeKind::String(text.to_owned());
+        let kind = match is_plain.then(|| plain(text)) {
+            None => string(),
+            Some(Plain::Value(kind)) => kind,
+            Some(Plain::Doubtful(taken_for)) => {
+                self.doubts.push(Doubt { span, taken_for });
+                string()
+            }
+            Some(Plain::NotFinite) => {
+                let text = excerpt(text);
+                self.report(YamlErrorKind::NotFinite { text }, span);
+                string()
+            }
+            Some(Plain::OutOfRange) => {
+                let text = excerpt(text);
+                self.report(YamlErrorKind::NumberOutOfRange { text }, span);
+                string()
+            }
+        };
+        self.finish(Node { kind, span }, anchor);
+    }
+
+    /// The place of a value that is not there: behind the `:` or `-` that calls for it.
+    fn nothing(&self, at: usize) -> Span {
+        let at = match self.text.as_bytes().get(at) {
+            Some(b':' | b'-' | b'?') => at + 1,
+            _ => at.min(self.text.len()),
+        };
+        Span::new(at, at)
+    }
+
+    fn expects_key(&self) -> bool {
+        matches!(
+            self.open.last(),
+            Some(Open {
+                content: Content::Mapping {
+                    next: Next::Key,
+                    ..
+                },
+                ..
+            })
+        )
+    }
+
+    fn set_next(&mut self, new: Next) {
+        if let Some(Open {
+            content: Content::Mapping { next, .. },
+            ..
+        }) = self.open.last_mut()
+        {
+            *next = new;
+        }
+    }
+
+    fn max_depth(&self) -> usize {
+        self.limits.max_depth.min(Limits::DEEPEST)
+    }
+
+    fn open(&mut self, start: usize, anchor: usize, content: Content) {
+        let limit = self.max_depth();
+        if self.open.len() + 1 >= limit {
+            self.report(YamlErrorKind::TooDeep { limit }, self.character(start));
+            self.is_over = true;
+            return;
+        }
+        self.open.push(Open {
+            start,
+            anchor,
+            content,
+        });
+    }
+
+    /// Ends the innermost list or mapping; `[…]` and `{…}` end with the bracket at `start`, after which the parser
+    /// counts spaces in, up to `end`.
+    fn close(&mut self, start: usize, end: usize) {
+        let Some(open) = self.open.pop() else {
+            return;
+        };
+        let last_end = match &open.content {
+            Content::List(items) => items.last().map(|item| item.span.end),
+            Content::Mapping { members, .. } => members.last().map(|member| {
+                // An alias stands where it is written, what it stands for elsewhere.
+                member.value.span.end.max(member.key_span.end)
+            }),
+        };
+        let end = match end > start {
+            true => start + 1,
+            false => last_end.map_or(open.start, |end| (end as usize).max(open.start)),
+        };
+        let kind = match open.content {
+            Content::List(items) => NodeKind::Array(items),
+            Content::Mapping {
+                mut members,
+                merged,
+                ..
+            } => {
+                self.report_duplicates(&members);
+                merge(&mut members, merged);
+                NodeKind::Object(members)
+            }
+        };
+        let span = Span::new(open.start, end);
+        self.finish(Node { kind, span }, open.anchor);
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) {
+        let Some(anchored) = self.anchors.get(&anchor) else {
+            self.report(YamlErrorKind::AliasInItself, span);
+            self.finish(null(span), 0);
+            return;
+        };
+        let limit = self.max_depth();
+        if self.open.len() + anchored.height >= limit {
+            self.report(YamlErrorKind::TooDeep { limit }, span);
+            self.is_over = true;
+            return;
+        }
+        let weight = anchored.weight;
+        if !self.charge(weight, span) {
+            return;
+        }
+        let mut node = self.anchors[&anchor].node.clone();
+        node.span = span;
+        if self.expects_key()
+            && let NodeKind::String(text) = node.kind
+        {
+            self.set_next(Next::Value(text, span));
+            return;
+        }
+        self.finish(node, 0);
+    }
+
+    /// Takes from what may be copied; false, and the end of the reading, if it is used up.
+    fn charge(&mut self, weight: usize, span: Span) -> bool {
+        match self.copies_left.checked_sub(weight) {
+            Some(left) => {
+                self.copies_left = left;
+                true
+            }
+            None => {
+                let limit = copies(self.text.len());
+                self.report(YamlErrorKind::TooManyCopies { limit }, span);
+                self.is_over = true;
+                false
+            }
+        }
+    }
+
+    fn remember(&mut self, anchor: usize, node: &Node) {
+        let (weight, height) = measure(node);
+        if self.charge(weight, node.span) {
+            let anchored = Anchored {
+                node: node.clone(),
+                weight,
+                height,
+            };
+            self.anchors.insert(anchor, anchored);
+        }
+    }
+
+    /// Puts a finished value where it belongs.
+    fn finish(&mut self, node: Node, anchor: usize) {
+        if anchor != 0 {
+            self.remember(anchor, &node);
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(node);
+            return;
+        };
+        let (members, merged, next) = match &mut open.content {
+            Content::List(items) => {
+                items.push(node);
+                return;
+            }
+            Content::Mapping {
+                members,
+                merged,
+                next,
+            } => (members, merged, next),
+        };
+        match std::mem::replace(next, Next::Key) {
+            Next::Key => {
+                *next = Next::Dropped;
+                let span = self.character(node.span.start as usize);
+                self.report(YamlErrorKind::KeyNotText, span);
+            }
+            Next::Value(key, key_span) => members.push(Member {
+                key,
+                key_span,
+                value: node,
+            }),
+            Next::Dropped => {}
+            Next::Merged => match node.kind {
+                NodeKind::Object(_) => merged.push(node),
+                NodeKind::Array(items)
+                    if items
+                        .iter()
+                        .all(|item| matches!(item.kind, NodeKind::Object(_))) =>
+                {
+                    merged.extend(items);
+                }
+                _ => self.report(YamlErrorKind::BadMerge, node.span),
+            },
+        }
+    }
+
+    fn report_duplicates(&mut self, members: &[Member]) {
+        let mut duplicates = Vec::new();
+        if members.len() <= SMALL_MAPPING {
+            for (idx, member) in members.iter().enumerate() {
+                let first = members[..idx].iter().find(|one| one.key == member.key);
+                duplicates.extend(first.map(|first| (first.key_span, member)));
+            }
+        } else {
+            let mut firsts = HashMap::with_capacity(members.len());
+            for member in members {
+                let first = *firsts.entry(member.key.as_str()).or_insert(member.key_span);
+                if first != member.key_span {
+                    duplicates.push((first, member));
+                }
+            }
+        }
+        for (first, member) in duplicates {
+            let kind = YamlErrorKind::DuplicateKey {
+                key: excerpt(&member.key),
+                first,
+            };
+            self.report(kind, member.key_span);
+        }
+    }
+
+    fn report(&mut self, kind: YamlErrorKind, span: Span) {
+        let limit = self.limits.max_errors;
+        if self.errors.len() > limit {
+            return;
+        }
+        let is_last = self.errors.len() == limit;
+        let kind = match is_last {
+            true => YamlErrorKind::TooManyErrors { limit },
+            false => kind,
+        };
+        self.is_over |= is_last;
+        self.errors.push(YamlError { kind, span });
+    }
+
+    /// The character at `at`; of no length at the end of a line or of the text.
+    fn character(&self, at: usize) -> Span {
+        let at = at.min(self.text.len());
+        let length = self.text[at..]
+            .chars()
+            .next()
+            .filter(|character| !matches!(character, '\n' | '\r'))
+            .map_or(0, char::len_utf8);
+        Span::new(at, at + length)
+    }
+}
+
+/// What the aliases of a text of so many bytes may stand for.
+fn copies(bytes: usize) -> usize {
+    (FREE_COPIES + bytes).min(MAX_COPIES)
+}
+
+fn null(span: Span) -> Node {
+    Node {
+        kind: NodeKind::Null,
+        span,
+    }
+}
+
+/// Takes members into a mapping whose keys it doesn't have itself; of the merged, the first counts.
+fn merge(members: &mut Vec<Member>, merged: Vec<Node>) {
+    if merged.is_empty() {
+        return;
+    }
+    let mut known: HashSet<String> = members.iter().map(|member| member.key.clone()).collect();
+    for node in merged {
+        let NodeKind::Object(more) = node.kind else {
+            continue;
+        };
+        members.extend(
+            more.into_iter()
+                .filter(|member| known.insert(member.key.clone())),
+        );
+    }
+}
+
+/// How much a value counts when it is copied, and how many lists and mappings are inside each other.
+fn measure(root: &Node) -> (usize, usize) {
+    let mut weight = 0;
+    let mut height = 0;
+    let mut nodes = vec![(root, 0)];
+    while let Some((node, depth)) = nodes.pop() {
+        weight += 1;
+        match &node.kind {
+            NodeKind::String(text) | NodeKind::Number(text) => weight += text.len() / BYTES_A_VALUE,
+            NodeKind::Array(items) => {
+                height = height.max(depth + 1);
+                nodes.extend(items.iter().map(|item| (item, depth + 1)));
+            }
+            NodeKind::Object(members) => {
+                height = height.max(depth + 1);
+                for member in members {
+                    weight += member.key.len() / BYTES_A_VALUE;
+                    nodes.push((&member.value, depth + 1));
+                }
+            }
+            NodeKind::Null | NodeKind::Bool(_) => {}
+        }
+    }
+    (weight, height)
+}

@@ -1,0 +1,236 @@
+//! What holds between the parts of a timeline, as far as it shows without a peer.
+
+use super::loader::Loader;
+use crate::model::{Block, BlockKind, EventKind, Timeline, TimelineEvent};
+use cuecard_source::diagnostic::{any_error, codes};
+use cuecard_source::reader::first_character;
+use cuecard_source::value::Json;
+
+/// Looks at a timeline as a whole.
+pub(super) fn check(loader: &mut Loader<'_>, timeline: &Timeline) {
+    if timeline.acp.span.is_some() {
+        boundary(loader, timeline);
+        prompts(loader, timeline);
+        initialize(loader, timeline);
+    }
+    several_boundaries(loader, timeline);
+    models(loader, timeline);
+    history(loader, timeline);
+    session_ids(loader, timeline);
+}
+
+fn pointer(event: &TimelineEvent) -> String {
+    let path = event.path.replace(['[', '.'], "/").replace(']', "");
+    format!("/{path}")
+}
+
+/// `loadSession` and `sessionStart` belong together.
+fn boundary(loader: &mut Loader<'_>, timeline: &Timeline) {
+    let loads = timeline.acp.has_capability(&["loadSession"]);
+    match (loads, timeline.boundary()) {
+        (true, None) if !any_error(&loader.reader.diagnostics) => {
+            let span = timeline.acp.span.unwrap_or(timeline.name_span);
+            let at = first_character(loader.source(), span);
+            let message =
+                "sessions can be loaded, and no `sessionStart` says where the history ends";
+            let pointer = "/acp/capabilities/loadSession";
+            loader
+                .error(codes::TIMELINE_ACP_NO_BOUNDARY, at, pointer, message)
+                .help = Some(
+                "add `- sessionStart` after the history, or set loadSession: false".to_owned(),
+            );
+        }
+        (false, Some(idx)) if timeline.events[..idx].iter().any(is_replayable) => {
+            let event = &timeline.events[idx];
+            let message = "history stands before `sessionStart`, and sessions can't be loaded";
+            loader
+                .warning(
+                    codes::TIMELINE_ACP_HISTORY,
+                    event.span,
+                    &pointer(event),
+                    message,
+                )
+                .help = Some(
+                "set capabilities.loadSession: true; else the history plays when a session begins"
+                    .to_owned(),
+            );
+        }
+        _ => {}
+    }
+}
+
+fn is_replayable(event: &TimelineEvent) -> bool {
+    matches!(
+        event.kind,
+        EventKind::Response(_)
+            | EventKind::ToolUse(_)
+            | EventKind::AgentEdits(_)
+            | EventKind::AgentPlan(_)
+            | EventKind::UserInputs(_)
+    )
+}
+
+fn several_boundaries(loader: &mut Loader<'_>, timeline: &Timeline) {
+    let boundaries = timeline
+        .events
+        .iter()
+        .filter(|event| matches!(event.kind, EventKind::SessionStart(_)));
+    for event in boundaries.skip(1) {
+        let message = "a second `sessionStart`: only one can end the history";
+        let code = codes::TIMELINE_ACP_BOUNDARIES;
+        loader.error(code, event.span, &pointer(event), message);
+    }
+}
+
+fn models(loader: &mut Loader<'_>, timeline: &Timeline) {
+    if timeline.acp.is_unstable {
+        return;
+    }
+    for event in &timeline.events {
+        if matches!(event.kind, EventKind::SetModel { .. }) {
+            let message = "`setModel` is a part of the protocol that may change";
+            let code = codes::TIMELINE_ACP_UNSTABLE;
+            loader
+                .error(code, event.span, &pointer(event), message)
+                .help = Some("set unstable: true under `acp`".to_owned());
+        }
+    }
+}
+
+/// Calls of the client make no sense in a history that is only told.
+fn history(loader: &mut Loader<'_>, timeline: &Timeline) {
+    let Some(idx) = timeline.boundary() else {
+        return;
+    };
+    for event in &timeline.events[..idx] {
+        let is_call = matches!(
+            event.kind,
+            EventKind::AgentFileReads(_) | EventKind::PermissionRequest(_)
+        );
+        if is_call {
+            let message = format!(
+                "`{}` stands before `sessionStart`: a loaded history does not repeat it",
+                event.kind.word()
+            );
+            let code = codes::TIMELINE_ACP_CALL_IN_HISTORY;
+            loader.warning(code, event.span, &pointer(event), message);
+        }
+    }
+}
+
+/// What a prompt holds must be something that the agent says it takes.
+fn prompts(loader: &mut Loader<'_>, timeline: &Timeline) {
+    let needed = |block: &Block| match block.kind {
+        BlockKind::Image(_) => Some("image"),
+        BlockKind::Audio(_) => Some("audio"),
+        BlockKind::Resource { .. } => Some("embeddedContext"),
+        _ => None,
+    };
+    for event in &timeline.events {
+        let EventKind::UserInputs(inputs) = &event.kind else {
+            continue;
+        };
+        for block in inputs.iter().flat_map(|input| &input.blocks) {
+            let Some(capability) = needed(block) else {
+                continue;
+            };
+            if timeline
+                .acp
+                .has_capability(&["promptCapabilities", capability])
+            {
+                continue;
+            }
+            let message = format!(
+                "a prompt holds {} `{}` block, and the agent doesn't say that it takes them",
+                if block.kind.word().starts_with(['a', 'i']) {
+                    "an"
+                } else {
+                    "a"
+                },
+                block.kind.word()
+            );
+            let code = codes::TIMELINE_ACP_BLOCK;
+            let at = first_character(loader.source(), block.span);
+            loader.error(code, at, &pointer(event), message).help = Some(format!(
+                "set capabilities.promptCapabilities.{capability}: true"
+            ));
+        }
+    }
+}
+
+/// What `initialize` is answered with must not contradict the capabilities.
+fn initialize(loader: &mut Loader<'_>, timeline: &Timeline) {
+    for event in &timeline.events {
+        let EventKind::Initialize(call) = &event.kind else {
+            continue;
+        };
+        let answered = &call.expected_response["agentCapabilities"];
+        let mut contradictions = Vec::new();
+        contradicts(
+            answered,
+            &timeline.acp.capabilities,
+            "agentCapabilities",
+            &mut contradictions,
+        );
+        for (path, answered, scripted) in contradictions {
+            let message =
+                format!("`{path}` is {answered} here and {scripted} in `acp.capabilities`");
+            let at = first_character(loader.source(), event.span);
+            let code = codes::TIMELINE_ACP_CONTRADICTION;
+            loader.error(code, at, &pointer(event), message).help =
+                Some("make the two equal, or leave one out".to_owned());
+        }
+    }
+}
+
+fn contradicts(
+    answered: &Json,
+    scripted: &Json,
+    path: &str,
+    found: &mut Vec<(String, String, String)>,
+) {
+    match (answered, scripted) {
+        (Json::Object(answered), Json::Object(scripted)) => {
+            for (key, value) in answered.iter().filter(|(key, _)| *key != "_meta") {
+                if let Some(other) = scripted.get(key) {
+                    contradicts(value, other, &format!("{path}.{key}"), found);
+                }
+            }
+        }
+        (Json::Null, _) | (_, Json::Null) => {}
+        (one, other) if one != other => {
+            found.push((path.to_owned(), one.to_string(), other.to_string()));
+        }
+        _ => {}
+    }
+}
+
+/// A session has one id, wherever it is named.
+fn session_ids(loader: &mut Loader<'_>, timeline: &Timeline) {
+    let Some(wanted) = timeline.session_id().map(str::to_owned) else {
+        return;
+    };
+    let live = timeline.boundary().unwrap_or(0);
+    for event in &timeline.events[live..] {
+        let mut ids: Vec<&Json> = Vec::new();
+        match &event.kind {
+            EventKind::SessionStart(start) => {
+                let expected = start.expected_prompt_response.as_ref();
+                ids.extend(expected.and_then(|json| json.get("sessionId")));
+            }
+            EventKind::UserInputs(inputs) => {
+                let expected = inputs.iter().map(|input| &input.expected_response);
+                ids.extend(expected.filter_map(|json| json.get("sessionId")));
+            }
+            _ => {}
+        }
+        for id in ids.into_iter().filter_map(Json::as_str) {
+            if id != wanted {
+                let message = format!("the session is `{wanted}`, and here it is `{id}`");
+                let at = first_character(loader.source(), event.span);
+                let code = codes::TIMELINE_ACP_CONTRADICTION;
+                loader.error(code, at, &pointer(event), message);
+            }
+        }
+    }
+}

@@ -1,0 +1,617 @@
+//! The items of `timeline`: which event each is, in whatever form it is written.
+
+use super::convert_items::{self, InlineCall};
+use super::event_table::{EVENTS, EventSpec};
+use super::loader::{Alias, Loader, alias, child, key_path, member, merged};
+use super::response::{self, Draft};
+use super::{agent, asserts, control, convert, tool, user};
+use super::{fields, model_fields};
+use crate::model::vocabulary::{AbstractTool, TOOLS};
+use crate::model::{EventKind, Fault, FaultKind, ResponseElement, TimelineEvent, UserTarget};
+use cuecard_source::Span;
+use cuecard_source::diagnostic::{codes, did_you_mean};
+use cuecard_source::json::{Member, Node, NodeKind};
+use cuecard_source::reader::{Object, either, first_character, found};
+use cuecard_source::value::fields::Field;
+use cuecard_source::value::{Json, cut};
+
+pub(super) const META: &[Alias] = &[alias("meta", "_meta")];
+
+pub(super) const WRAPPERS: &[&str] = &["agentActions", "userActions"];
+const MARKERS: &[&str] = &["sessionStart", "userCancelSession", "complete", "merge"];
+
+/// Other keys of events, with what they mean.
+const EVENT_ALIASES: &[(&str, &str)] = &[("advanceMs", "baseTimeDelta"), ("assertGit", "assert")];
+
+/// What one key of an item is.
+#[derive(Clone, Copy)]
+enum Meaning {
+    Event(&'static EventSpec),
+    Tool,
+    Wrapper,
+    /// `think`, `assistant` or `error` without its response.
+    Element,
+}
+
+/// The events read so far.
+#[derive(Default)]
+pub(super) struct Flat {
+    pub events: Vec<TimelineEvent>,
+    /// The response of a top-level `think`, if nothing has followed it yet.
+    pub open_think: Option<usize>,
+    /// Whether the conversion made a response of it.
+    pub is_think_converted: bool,
+}
+
+/// The events of a list, wrappers flattened.
+pub(super) fn events(
+    loader: &mut Loader<'_>,
+    flat: &mut Flat,
+    items: &[Node],
+    pointer: &str,
+    target: Option<UserTarget>,
+) {
+    for (item, pointer) in loader.items(items, pointer) {
+        match &item.kind {
+            NodeKind::String(word) => bare(loader, flat, word, item, &pointer),
+            NodeKind::Object(_) => mapping(loader, flat, item, &pointer, target),
+            _ => {
+                let message = format!("an event is a mapping with its name, not {}", found(item));
+                loader
+                    .error(codes::TIMELINE_EVENT, item.span, &pointer, message)
+                    .help = Some("write `- eventName: …`".to_owned());
+            }
+        }
+    }
+}
+
+/// An item that is only a word.
+fn bare(loader: &mut Loader<'_>, flat: &mut Flat, word: &str, item: &Node, pointer: &str) {
+    flat.open_think = None;
+    let kind = match word {
+        "sessionStart" => EventKind::SessionStart(Default::default()),
+        "userCancelSession" => EventKind::UserCancelSession { at_ms: None },
+        "complete" => EventKind::Complete,
+        "merge" => EventKind::Merge,
+        _ => {
+            let is_event = meaning(word).is_some();
+            let message = match is_event {
+                true => format!("`{word}` needs a value"),
+                false => format!("there is no event `{}`", cut(word, 40)),
+            };
+            let label = did_you_mean(word, event_names());
+            let diagnostic = loader.error(codes::TIMELINE_EVENT, item.span, pointer, message);
+            diagnostic.label = label
+                .filter(|_| !is_event)
+                .map(|name| format!("did you mean `{name}`?"));
+            diagnostic.help = Some(match is_event {
+                true => format!("write `- {word}: …`"),
+                false => format!("words that stand alone are {}", MARKERS.join(", ")),
+            });
+            return;
+        }
+    };
+    push(flat, kind, pointer, item.span, Json::Null, None);
+}
+
+fn push(
+    flat: &mut Flat,
+    kind: EventKind,
+    pointer: &str,
+    span: Span,
+    meta: Json,
+    fault: Option<Fault>,
+) {
+    flat.events.push(TimelineEvent {
+        kind,
+        path: key_path(pointer),
+        span,
+        meta,
+        fault,
+    });
+}
+
+fn meaning(key: &str) -> Option<Meaning> {
+    let canonical = EVENT_ALIASES
+        .iter()
+        .find(|(alias, _)| *alias == key)
+        .map_or(key, |(_, name)| name);
+    if let Some(spec) = EVENTS.iter().find(|spec| spec.key == canonical) {
+        return Some(Meaning::Event(spec));
+    }
+    if WRAPPERS.contains(&key) {
+        return Some(Meaning::Wrapper);
+    }
+    if response::ELEMENTS.contains(&key) {
+        return Some(Meaning::Element);
+    }
+    AbstractTool::meant_by(key).map(|_| Meaning::Tool)
+}
+
+/// Every key that an event may be written with.
+pub(super) fn event_names() -> impl Iterator<Item = &'static str> {
+    EVENTS
+        .iter()
+        .map(|spec| spec.key)
+        .chain(WRAPPERS.iter().copied())
+        .chain(EVENT_ALIASES.iter().map(|(alias, _)| *alias))
+        .chain(TOOLS.iter().map(|tool| tool.name))
+}
+
+/// The keys that may stand beside an event, other than those that may everywhere.
+fn siblings(meaning: Meaning) -> &'static [Field] {
+    match meaning {
+        Meaning::Event(spec) => spec.siblings,
+        Meaning::Tool => fields::TOOL_USE,
+        Meaning::Wrapper => fields::INPUTS_SIBLINGS,
+        Meaning::Element => model_fields::RESPONSE_SIBLINGS,
+    }
+}
+
+fn mapping(
+    loader: &mut Loader<'_>,
+    flat: &mut Flat,
+    item: &Node,
+    pointer: &str,
+    target: Option<UserTarget>,
+) {
+    if let Some(untagged) = untagged(loader, item, pointer) {
+        mapping(loader, flat, &untagged, pointer, target);
+        return;
+    }
+    let item = loader.renamed(item, pointer, META);
+    let candidates: Vec<(&Member, Meaning)> = item
+        .members()
+        .iter()
+        .filter_map(|member| Some((member, meaning(&member.key)?)))
+        .collect();
+    // `status` is an event, and a key of a call.
+    let is_sibling = |key: &str| {
+        candidates.iter().any(|(member, meaning)| {
+            member.key != key && siblings(*meaning).iter().any(|field| field.name == key)
+        })
+    };
+    let chosen: Vec<(&Member, Meaning)> = candidates
+        .iter()
+        .copied()
+        .filter(|(member, _)| !is_sibling(&member.key))
+        .collect();
+    let all_elements = chosen
+        .iter()
+        .all(|(_, meaning)| matches!(meaning, Meaning::Element));
+    let was_open = flat.open_think.take();
+    match chosen.as_slice() {
+        [] => unknown(loader, &item, pointer),
+        [(first, first_meaning), ..] if chosen.len() == 1 || all_elements => {
+            if matches!(first_meaning, Meaning::Element) {
+                flat.open_think = was_open;
+            }
+            let written = Written {
+                item: Object {
+                    node: &item,
+                    pointer,
+                },
+                key: first,
+                meaning: *first_meaning,
+            };
+            one(loader, flat, &written, target);
+        }
+        [(first, _), rest @ ..] => {
+            let second = rest.first().map_or(*first, |(second, _)| *second);
+            let message = format!(
+                "one item has two events, `{}` and `{}`",
+                first.key, second.key
+            );
+            let at = child(pointer, &second.key);
+            loader
+                .error(codes::TIMELINE_TWO_EVENTS, second.key_span, &at, message)
+                .help = Some(format!("begin a new item: `- {}: …`", second.key));
+        }
+    }
+}
+
+/// An item with the one key that makes it an event.
+struct Written<'n> {
+    item: Object<'n>,
+    key: &'n Member,
+    meaning: Meaning,
+}
+
+fn one(
+    loader: &mut Loader<'_>,
+    flat: &mut Flat,
+    written: &Written<'_>,
+    target: Option<UserTarget>,
+) {
+    let Written { item, key, meaning } = *written;
+    let span = item.node.span;
+    beside(loader, item, key, meaning);
+    let meta = loader.meta(item);
+    let fault = fault(loader, item);
+    let at = child(item.pointer, &key.key);
+    let body = &key.value;
+    match meaning {
+        Meaning::Wrapper => {
+            let own = user::target(loader, item).or(target);
+            let Some(items) = body.as_array() else {
+                let what = format!("`{}`", key.key);
+                loader
+                    .reader
+                    .wrong_type(body, &at, &what, "a list of events");
+                return;
+            };
+            let first = flat.events.len();
+            events(loader, flat, items, &at, own);
+            for event in flat.events.iter_mut().skip(first) {
+                event.meta = merged(meta.clone(), std::mem::take(&mut event.meta));
+                event.fault = event.fault.or(fault);
+            }
+        }
+        Meaning::Element => {
+            let draft = response::top_level(loader, flat, item.node, item.pointer, meta);
+            let is_think = item.node.get("assistant").is_none() && item.node.get("error").is_none();
+            let is_answer = item.node.get("think").is_none() && item.node.get("error").is_none();
+            match flat.open_think.take() {
+                Some(idx) if is_answer => join(flat, idx, draft),
+                _ => {
+                    let idx = flat.events.len();
+                    finish_response(loader, flat, draft, item.pointer, span, fault);
+                    flat.open_think = is_think.then_some(idx);
+                }
+            }
+        }
+        Meaning::Tool => {
+            let meta = merged(meta, own_meta(loader, body, &at));
+            if let Some(tool) = tool::shorthand(loader, key, &at, item) {
+                let kind = EventKind::ToolUse(tool);
+                push(flat, kind, item.pointer, span, meta, fault);
+            }
+        }
+        Meaning::Event(spec) if spec.key == "llmResponse" => {
+            let draft = response::response(loader, body, &at, item, meta);
+            let inline: Vec<InlineCall> = draft
+                .calls
+                .iter()
+                .map(|call| InlineCall {
+                    element: call.span,
+                    kept: call.kept,
+                    written: call.written.clone(),
+                })
+                .collect();
+            if !inline.is_empty() {
+                convert_items::lift_calls(loader, item.node, body, &inline);
+            }
+            finish_response(loader, flat, draft, item.pointer, span, fault);
+        }
+        Meaning::Event(spec) => {
+            let key = Member {
+                value: loader.renamed(body, &at, META).into_owned(),
+                ..key.clone()
+            };
+            let meta = merged(meta, own_meta(loader, &key.value, &at));
+            let kind = event_kind(loader, spec.key, &key, &at, item, target, &meta);
+            if MARKERS.contains(&spec.key) && matches!(body.kind, NodeKind::Bool(false)) {
+                loader.idle_items.push(span);
+            }
+            if let Some(kind) = kind {
+                push(flat, kind, item.pointer, span, meta, fault);
+            }
+        }
+    }
+}
+
+/// `_meta` inside of an event's body, if that is a mapping.
+fn own_meta(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Json {
+    loader.meta(Object {
+        node: body,
+        pointer,
+    })
+}
+
+/// Adds the answer that follows its thinking.
+fn join(flat: &mut Flat, idx: usize, draft: Draft) {
+    let Some(event) = flat.events.get_mut(idx) else {
+        return;
+    };
+    event.meta = merged(std::mem::take(&mut event.meta), draft.meta);
+    if let EventKind::Response(response) = &mut event.kind {
+        response.elements.extend(draft.response.elements);
+        response.usage = merged(std::mem::take(&mut response.usage), draft.response.usage);
+        response.stop_reason = draft.response.stop_reason.or(response.stop_reason);
+        response.refusal = draft.response.refusal.or(response.refusal.take());
+    }
+}
+
+fn finish_response(
+    loader: &mut Loader<'_>,
+    flat: &mut Flat,
+    draft: Draft,
+    pointer: &str,
+    span: Span,
+    fault: Option<Fault>,
+) {
+    let has_errors = draft
+        .response
+        .elements
+        .iter()
+        .any(|element| matches!(element, ResponseElement::Error(_)));
+    if has_errors && !draft.calls.is_empty() {
+        let message = "a response with an error carries no calls";
+        loader.invalid(span, pointer, message);
+    }
+    push(
+        flat,
+        EventKind::Response(draft.response),
+        pointer,
+        span,
+        draft.meta,
+        fault,
+    );
+    for call in draft.calls {
+        let kind = EventKind::ToolUse(call.tool);
+        push(flat, kind, &call.pointer, call.span, call.meta, None);
+    }
+}
+
+fn event_kind(
+    loader: &mut Loader<'_>,
+    event: &str,
+    key: &Member,
+    at: &str,
+    item: Object<'_>,
+    target: Option<UserTarget>,
+    meta: &Json,
+) -> Option<EventKind> {
+    let body = &key.value;
+    match event {
+        "agentToolUse" => tool::tool_use(loader, body, at, item).map(EventKind::ToolUse),
+        "agentEdits" => agent::edits(loader, body, at),
+        "agentPlan" => agent::plan(loader, body, at),
+        "agentFileReads" => agent::file_reads(loader, body, at),
+        "agentPermissionRequest" => agent::permission(loader, body, at),
+        "notify" => agent::notify(loader, body, at),
+        "userInputs" => user::inputs(loader, body, at, item, target, meta),
+        "userEdits" => user::edits(loader, body, at, item),
+        "userCommand" => user::command(loader, body, at, item),
+        "userCancelSession" => user::cancel(loader, body, at, item),
+        "applyPatch" => user::apply_patch(loader, body, at, item),
+        "initialize" => control::initialize(loader, body, at, item),
+        "authenticate" => control::authenticate(loader, body, at, item),
+        "setMode" => control::set_mode(loader, body, at),
+        "setModel" => control::set_model(loader, body, at),
+        "sessionStart" => control::session_start(loader, body, at),
+        "baseTimeDelta" => loader
+            .time(body, at, &format!("`{}`", key.key))
+            .map(EventKind::BaseTimeDelta),
+        "assert" if key.key == "assertGit" => {
+            loader.legacy(
+                codes::TIMELINE_KEY_ALIAS,
+                key.key_span,
+                at,
+                "`assertGit` is an older spelling of `assert: {git: …}`",
+                "write `assert: {git: …}`",
+            );
+            convert::assert_git(loader, item.node, key);
+            asserts::git_alone(loader, body, at)
+        }
+        "assert" => asserts::assert(loader, body, at),
+        "screenshot" => control::screenshot(loader, body, at),
+        "log" => control::log(loader, body, at),
+        "status" => control::status(loader, body, at),
+        "complete" => control::marker(loader, key, at).then_some(EventKind::Complete),
+        _ => control::marker(loader, key, at).then_some(EventKind::Merge),
+    }
+}
+
+/// Warns about keys beside an event that nothing reads.
+fn beside(loader: &mut Loader<'_>, item: Object<'_>, key: &Member, meaning: Meaning) {
+    let allowed = siblings(meaning);
+    for other in item.node.members() {
+        let name = other.key.as_str();
+        let is_known = other.key == key.key
+            || allowed
+                .iter()
+                .any(|field| field.name == name && field.name != "toolName")
+            || fields::EVERYWHERE.iter().any(|field| field.name == name)
+            || (matches!(meaning, Meaning::Element) && response::ELEMENTS.contains(&name))
+            || name.starts_with("x-");
+        if is_known {
+            continue;
+        }
+        let belongs_inside = match meaning {
+            Meaning::Event(spec) => spec.fields.iter().any(|field| field.name == name),
+            _ => false,
+        };
+        let at = child(item.pointer, name);
+        if belongs_inside {
+            let message = format!("`{name}` stands beside `{}` and belongs inside", key.key);
+            loader
+                .warning(codes::TIMELINE_UNKNOWN, other.key_span, &at, message)
+                .help = Some(format!("indent it below `{}`", key.key));
+            continue;
+        }
+        let names = allowed
+            .iter()
+            .chain(fields::EVERYWHERE)
+            .map(|field| field.name);
+        let label = did_you_mean(name, names);
+        let message = format!(
+            "nothing reads the key `{}` beside `{}`",
+            cut(name, 40),
+            key.key
+        );
+        loader
+            .warning(codes::TIMELINE_UNKNOWN, other.key_span, &at, message)
+            .label = label.map(|name| format!("did you mean `{name}`?"));
+    }
+}
+
+/// `type: X` with its fields as `X: {fields}`, if the item is written so.
+fn untagged(loader: &mut Loader<'_>, item: &Node, pointer: &str) -> Option<Node> {
+    let tag = member(item, "type")?;
+    let name = tag.value.as_str()?;
+    // A type-tagged call has a `status`, and a response its `think`: those are no events here.
+    let is_event = item.members().iter().any(|member| {
+        let meaning = meaning(&member.key);
+        member.key != "status"
+            && meaning.is_some_and(|meaning| !matches!(meaning, Meaning::Element))
+    });
+    let found = meaning(name)?;
+    if is_event {
+        return None;
+    }
+    if !loader.compat.type_steps {
+        let at = child(pointer, "type");
+        let message = format!("an event is written as `type: {name}`");
+        let modern = format!("write `- {name}: …`, or set compat.allowTypeSteps");
+        let code = codes::TIMELINE_LEGACY_EVENT;
+        loader.legacy(code, tag.key_span, &at, message, modern);
+    }
+    convert::untag(loader, item, tag, name);
+    let is_everywhere = |member: &&Member| {
+        fields::EVERYWHERE
+            .iter()
+            .any(|field| field.name == member.key)
+    };
+    let rest: Vec<Member> = item
+        .members()
+        .iter()
+        .filter(|member| member.key != "type")
+        .cloned()
+        .collect();
+    let (beside, inside): (Vec<&Member>, Vec<&Member>) = rest.iter().partition(is_everywhere);
+    let scalar = match found {
+        Meaning::Event(spec) => spec.body.is_some() && spec.key != "sessionStart",
+        Meaning::Wrapper | Meaning::Element => true,
+        Meaning::Tool => false,
+    };
+    let body = match inside.as_slice() {
+        [] if MARKERS.contains(&name) => Node {
+            kind: NodeKind::Bool(true),
+            span: tag.value.span,
+        },
+        [only]
+            if scalar
+                && ["value", "label", "entries", "inputs", "elements", "ms"]
+                    .contains(&only.key.as_str()) =>
+        {
+            only.value.clone()
+        }
+        _ => Node {
+            kind: NodeKind::Object(inside.into_iter().cloned().collect()),
+            span: item.span,
+        },
+    };
+    let mut members = vec![Member {
+        key: name.to_owned(),
+        key_span: tag.value.span,
+        value: body,
+    }];
+    members.extend(beside.into_iter().cloned());
+    Some(Node {
+        kind: NodeKind::Object(members),
+        span: item.span,
+    })
+}
+
+/// An item that is no event: names the one whose keys it resembles most.
+fn unknown(loader: &mut Loader<'_>, item: &Node, pointer: &str) {
+    let members = item.members();
+    let at = members.first().map_or_else(
+        || first_character(loader.source(), item.span),
+        |first| first.key_span,
+    );
+    if let Some(tag) = item.get("type").and_then(Node::as_str) {
+        let message = format!("there is no event `{}`", cut(tag, 40));
+        let label = did_you_mean(tag, event_names());
+        loader
+            .error(codes::TIMELINE_EVENT, at, pointer, message)
+            .label = label.map(|name| format!("did you mean `{name}`?"));
+        return;
+    }
+    let near = members
+        .iter()
+        .take(20)
+        .find_map(|member| Some((member, did_you_mean(&member.key, event_names())?)));
+    if let Some((member, name)) = near {
+        let message = format!("there is no event `{}`", cut(&member.key, 40));
+        loader
+            .error(codes::TIMELINE_EVENT, member.key_span, pointer, message)
+            .label = Some(format!("did you mean `{name}`?"));
+        return;
+    }
+    let message = match members {
+        [] => "an item is empty: it has no event".to_owned(),
+        [only] => format!("there is no event `{}`", cut(&only.key, 40)),
+        _ => {
+            let keys: Vec<String> = members
+                .iter()
+                .take(5)
+                .map(|member| format!("`{}`", cut(&member.key, 40)))
+                .collect();
+            format!("none of the keys {} names an event", either(&keys))
+        }
+    };
+    let resembled = resembling(item);
+    let diagnostic = loader.error(codes::TIMELINE_EVENT, at, pointer, message);
+    diagnostic.help = Some(match resembled {
+        Some(name) => format!("its keys are those of `{name}`: write `- {name}: {{…}}`"),
+        None => "an event is `- name: …`; `cuecard schema timeline` lists them".to_owned(),
+    });
+}
+
+/// The event, or tool, whose keys an item resembles most.
+fn resembling(item: &Node) -> Option<&'static str> {
+    let keys: Vec<&str> = item
+        .members()
+        .iter()
+        .flat_map(|member| {
+            let inner = member
+                .value
+                .members()
+                .iter()
+                .map(|inner| inner.key.as_str());
+            std::iter::once(member.key.as_str()).chain(inner)
+        })
+        .collect();
+    let of_events = EVENTS.iter().map(|spec| {
+        let names: Vec<&str> = spec.fields.iter().map(|field| field.name).collect();
+        (spec.key, names)
+    });
+    let of_tools = TOOLS.iter().map(|tool| {
+        let names: Vec<&str> = tool
+            .arguments
+            .iter()
+            .map(|argument| argument.name)
+            .collect();
+        (tool.name, names)
+    });
+    of_events
+        .chain(of_tools)
+        .map(|(name, names)| {
+            let shared = keys.iter().filter(|key| names.contains(key)).count();
+            // Of several with as many common keys, the one that has the fewest others.
+            ((shared, usize::MAX - names.len()), name)
+        })
+        .filter(|((shared, _), _)| *shared > 0)
+        .max_by_key(|(score, _)| *score)
+        .map(|(_, name)| name)
+}
+
+/// `fault`.
+pub(super) fn fault(loader: &mut Loader<'_>, item: Object<'_>) -> Option<Fault> {
+    let node = loader.reader.get(item, "fault")?;
+    let pointer = item.child_pointer("fault");
+    let node = loader.mapping(node, &pointer, "`fault`", fields::FAULT, &[])?;
+    let object = Object {
+        node: &node,
+        pointer: &pointer,
+    };
+    let example = "kind: cut";
+    loader.reader.required(object, "kind", "`fault`", example)?;
+    let kind = loader
+        .reader
+        .one_of(object, "kind", "`kind` of a fault", FaultKind::NAMED)?;
+    let at_ms = loader.time_of(object, "at");
+    Some(Fault { kind, at_ms })
+}

@@ -1,0 +1,744 @@
+//! The one table of keys: what the loader knows, what the schema says.
+
+use cuecard_source::value::fields::{ANY, COUNT, FLAG, Field, OBJECT, TEXT, TEXTS, field, needed};
+
+const TIME: &str = "{\"$ref\": \"#/$defs/time\"}";
+const META: &str = "{\"$ref\": \"#/$defs/meta\"}";
+const BLOCKS: &str = "{\"$ref\": \"#/$defs/content\"}";
+const ENTRIES: &str = "{\"$ref\": \"#/$defs/plan_entries\"}";
+const OBJECTS: &str = r#"{"type": "array", "items": {"type": "object"}}"#;
+
+pub(super) const ROOT: &[Field] = &[
+    needed(
+        "name",
+        r#"{"type": "string", "minLength": 1}"#,
+        "Name of the scenario.",
+    ),
+    field("description", TEXT, "What it is for, for people."),
+    field("tags", TEXTS, "Words to choose scenarios by."),
+    field(
+        "terminalRef",
+        r#"{"type": ["string", "object"]}"#,
+        "Path of a terminal configuration.",
+    ),
+    field(
+        "compat",
+        "{\"$ref\": \"#/$defs/compat\"}",
+        "Older forms that need no warning.",
+    ),
+    field(
+        "repo",
+        "{\"$ref\": \"#/$defs/repo\"}",
+        "The workspace that the agent starts in.",
+    ),
+    field(
+        "ah",
+        "{\"$ref\": \"#/$defs/ah\"}",
+        "The program under test.",
+    ),
+    field(
+        "server",
+        "{\"$ref\": \"#/$defs/server\"}",
+        "How the stand-ins for services behave.",
+    ),
+    field(
+        "acp",
+        "{\"$ref\": \"#/$defs/acp\"}",
+        "How the stand-in for an ACP agent behaves.",
+    ),
+    needed(
+        "timeline",
+        "{\"$ref\": \"#/$defs/timeline\"}",
+        "What happens, in order.",
+    ),
+    field(
+        "expect",
+        "{\"$ref\": \"#/$defs/expect\"}",
+        "What holds after the run.",
+    ),
+    field(
+        "initialPrompt",
+        TEXT,
+        "Legacy: what the scenario is chosen by if it has no userInputs.",
+    ),
+];
+
+pub(super) const COMPAT: &[Field] = &[
+    field(
+        "allowInlineTerminal",
+        FLAG,
+        "Whether `terminalRef` may be a mapping.",
+    ),
+    field(
+        "allowTypeSteps",
+        FLAG,
+        "Whether events may be written with `type`.",
+    ),
+];
+
+pub(super) const REPO: &[Field] = &[
+    field("init", FLAG, "Whether a new repository is made."),
+    field("branch", TEXT, "Branch to start on or to create."),
+    field(
+        "dir",
+        TEXT,
+        "Folder beside the scenario whose tree is copied.",
+    ),
+    field(
+        "files",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/seed_file\"}}",
+        "Files that are written after `dir`.",
+    ),
+    field(
+        "commit",
+        r#"{"type": ["boolean", "string"]}"#,
+        "Whether, or with which message, the files are committed.",
+    ),
+    field(
+        "mode",
+        r#"{"enum": ["git", "none"]}"#,
+        "Start from a clone, or from nothing.",
+    ),
+    field("url", TEXT, "What is cloned."),
+    field("rev", TEXT, "What is checked out of the clone."),
+];
+
+pub(super) const SEED_FILE: &[Field] = &[
+    needed("path", TEXT, "Path in the workspace."),
+    needed(
+        "contents",
+        r#"{"oneOf": [{"type": "string"}, {"type": "object", "properties": {"base64": {"type": "string"}}, "required": ["base64"]}]}"#,
+        "Text, or bytes as `{base64: …}`.",
+    ),
+];
+
+pub(super) const BASE64: &[Field] = &[needed("base64", TEXT, "Bytes in base64.")];
+
+pub(super) const AH: &[Field] = &[
+    field("cmd", TEXT, "Primary command."),
+    field("flags", TEXTS, "Arguments, passed as they stand."),
+    field("env", OBJECT, "Environment variables."),
+];
+
+pub(super) const ACP: &[Field] = &[
+    field(
+        "capabilities",
+        "{\"$ref\": \"#/$defs/capabilities\"}",
+        "What the agent says that it can do.",
+    ),
+    field("cwd", TEXT, "Working directory of the session, absolute."),
+    field(
+        "mcpServers",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/mcp_server\"}}",
+        "MCP servers of the session.",
+    ),
+    field("modes", OBJECTS, "Modes that are advertised."),
+    field("models", OBJECTS, "Models that are advertised."),
+    field(
+        "authMethods",
+        OBJECTS,
+        "Ways to authenticate that are advertised.",
+    ),
+    field(
+        "unstable",
+        FLAG,
+        "Whether parts of the protocol that may change are used.",
+    ),
+];
+
+pub(super) const CAPABILITIES: &[Field] = &[
+    field("loadSession", FLAG, "Whether sessions can be loaded."),
+    field(
+        "promptCapabilities",
+        "{\"$ref\": \"#/$defs/prompt_capabilities\"}",
+        "What a prompt may hold.",
+    ),
+    field(
+        "mcpCapabilities",
+        "{\"$ref\": \"#/$defs/mcp_capabilities\"}",
+        "How MCP servers may be reached.",
+    ),
+    field("_meta", META, "For extensions."),
+];
+
+pub(super) const PROMPT_CAPABILITIES: &[Field] = &[
+    field("image", FLAG, "Images."),
+    field("audio", FLAG, "Audio."),
+    field("embeddedContext", FLAG, "Embedded resources."),
+];
+
+pub(super) const MCP_CAPABILITIES: &[Field] = &[
+    field("http", FLAG, "Over HTTP."),
+    field("sse", FLAG, "Over the older transport with SSE."),
+];
+
+pub(super) const MCP_SERVER: &[Field] = &[
+    needed("name", TEXT, "Name of the server."),
+    field(
+        "type",
+        r#"{"enum": ["stdio", "http", "sse"]}"#,
+        "How it is reached.",
+    ),
+    field("command", TEXT, "Program to start."),
+    field("args", TEXTS, "Its arguments."),
+    field(
+        "env",
+        r#"{"type": ["array", "object"]}"#,
+        "Its environment: a list of `{name, value}`.",
+    ),
+    field("url", TEXT, "Address of the server."),
+    field(
+        "headers",
+        r#"{"type": ["array", "object"]}"#,
+        "Headers to send: a list of `{name, value}`.",
+    ),
+];
+
+pub(super) const NAME_VALUE: &[Field] = &[
+    needed("name", TEXT, "Name."),
+    needed("value", TEXT, "Value."),
+];
+
+pub(super) const EXPECT: &[Field] = &[
+    field(
+        "exitCode",
+        r#"{"type": "integer"}"#,
+        "Exit code of the program under test.",
+    ),
+    field(
+        "artifacts",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/artifact\"}}",
+        "Files that must be there.",
+    ),
+];
+
+pub(super) const ARTIFACT: &[Field] = &[
+    field(
+        "type",
+        r#"{"enum": ["taskFile", "file"]}"#,
+        "What it is, for people.",
+    ),
+    needed("pattern", TEXT, "Glob that matches at least one path."),
+];
+
+/// Keys that may stand beside every event.
+pub(super) const EVERYWHERE: &[Field] = &[
+    field("_meta", META, "For extensions."),
+    field(
+        "fault",
+        "{\"$ref\": \"#/$defs/fault\"}",
+        "What goes wrong on the wire.",
+    ),
+];
+
+pub(super) const FAULT: &[Field] = &[
+    needed(
+        "kind",
+        r#"{"enum": ["cut", "stall", "garbage", "split", "merge", "duplicate", "reorder", "wrong_id", "crash", "oversize", "stderr"]}"#,
+        "What goes wrong.",
+    ),
+    field("at", TIME, "Milliseconds after the event's start."),
+];
+
+pub(super) const RESPONSE: &[Field] = &[
+    field(
+        "think",
+        "{\"$ref\": \"#/$defs/texts_in_time\"}",
+        "What the model thinks.",
+    ),
+    field(
+        "assistant",
+        "{\"$ref\": \"#/$defs/blocks_in_time\"}",
+        "What the model says.",
+    ),
+    field(
+        "error",
+        "{\"$ref\": \"#/$defs/error\"}",
+        "How the request fails.",
+    ),
+];
+
+pub(super) const ERROR: &[Field] = &[
+    field("errorType", TEXT, "Kind of the error."),
+    field(
+        "statusCode",
+        r#"{"type": "integer", "minimum": 400, "maximum": 599}"#,
+        "HTTP status (default: 400).",
+    ),
+    field("message", TEXT, "What is said."),
+    field("details", ANY, "More, for programs."),
+    field("retryAfterSeconds", COUNT, "When to try again."),
+    field("headers", OBJECT, "Headers of the answer."),
+    field(
+        "repeat",
+        r#"{"oneOf": [{"type": "integer", "minimum": 1}, {"const": "always"}]}"#,
+        "How often it is served (default: once).",
+    ),
+];
+
+pub(super) const TOOL_USE: &[Field] = &[
+    needed("toolName", TEXT, "The tool."),
+    field("args", OBJECT, "Its arguments."),
+    field(
+        "progress",
+        "{\"$ref\": \"#/$defs/texts_in_time\"}",
+        "What it says while it runs.",
+    ),
+    field("result", ANY, "What it gives back."),
+    field(
+        "status",
+        r#"{"enum": ["ok", "error"]}"#,
+        "Whether it works (default: ok).",
+    ),
+    field(
+        "toolExecution",
+        "{\"$ref\": \"#/$defs/tool_execution\"}",
+        "Its output over time, where nothing runs.",
+    ),
+    field(
+        "delayMs",
+        TIME,
+        "Milliseconds before it starts (default: 0).",
+    ),
+    field("toolCallId", TEXT, "Id of the call (default: counted)."),
+    field(
+        "rawInput",
+        ANY,
+        "Input shown to the client (default: the arguments).",
+    ),
+    field(
+        "rawArguments",
+        TEXT,
+        "Text that a model sends in place of the arguments, whatever it is.",
+    ),
+    field(
+        "validate",
+        FLAG,
+        "Whether the call must be one that the request advertises (default: true).",
+    ),
+    field(
+        "kind",
+        r#"{"enum": ["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]}"#,
+        "Kind of the call (default: the tool's).",
+    ),
+];
+
+pub(super) const TOOL_EXECUTION: &[Field] = &[
+    field("startTimeMs", TIME, "From the start of the call."),
+    field(
+        "events",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/tool_execution_event\"}}",
+        "What happens.",
+    ),
+];
+
+pub(super) const TOOL_EXECUTION_EVENT: &[Field] = &[
+    needed(
+        "type",
+        r#"{"enum": ["stdout", "stderr", "progress", "completion"]}"#,
+        "What happens.",
+    ),
+    needed("timeMs", TIME, "From the start of the execution."),
+    field("content", TEXT, "Output or message."),
+    field(
+        "exitCode",
+        r#"{"type": "integer"}"#,
+        "Exit code at the completion.",
+    ),
+];
+
+pub(super) const AGENT_EDITS: &[Field] = &[
+    needed("path", TEXT, "The file."),
+    field("linesAdded", COUNT, "Number of lines added."),
+    field("linesRemoved", COUNT, "Number of lines removed."),
+    field("oldText", TEXT, "What is replaced."),
+    field("newText", TEXT, "What is written."),
+    field("description", TEXT, "What the edit is for."),
+];
+
+pub(super) const AGENT_PLAN: &[Field] = &[
+    needed("entries", ENTRIES, "What is planned."),
+    field(
+        "planUpdate",
+        FLAG,
+        "Whether it replaces the plan (default: true).",
+    ),
+];
+
+pub(super) const PLAN_ENTRY: &[Field] = &[
+    needed("content", TEXT, "What is to be done."),
+    needed(
+        "priority",
+        r#"{"enum": ["high", "medium", "low"]}"#,
+        "How important it is.",
+    ),
+    needed(
+        "status",
+        r#"{"enum": ["pending", "in_progress", "completed"]}"#,
+        "How far it is.",
+    ),
+];
+
+pub(super) const FILE_READS: &[Field] = &[needed(
+    "files",
+    "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/file_read\"}}",
+    "Files that the agent reads through the client.",
+)];
+
+pub(super) const FILE_READ: &[Field] = &[
+    needed("path", TEXT, "The file, absolute."),
+    field("expectedContent", TEXT, "What the client should answer."),
+];
+
+pub(super) const PERMISSION: &[Field] = &[
+    field("sessionId", TEXT, "The session (default: the current one)."),
+    field(
+        "toolCall",
+        OBJECT,
+        "The call that needs permission (default: the latest one).",
+    ),
+    needed(
+        "options",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/permission_option\"}}",
+        "What can be chosen.",
+    ),
+    field(
+        "decision",
+        "{\"$ref\": \"#/$defs/decision\"}",
+        "What the user decides.",
+    ),
+    field(
+        "granted",
+        FLAG,
+        "The first option that allows, or rejects, once.",
+    ),
+];
+
+pub(super) const PERMISSION_OPTION: &[Field] = &[
+    needed("id", TEXT, "Id of the option."),
+    needed("label", TEXT, "What people read."),
+    needed(
+        "kind",
+        r#"{"enum": ["allow_once", "allow_always", "reject_once", "reject_always"]}"#,
+        "What it does.",
+    ),
+];
+
+pub(super) const DECISION: &[Field] = &[
+    needed(
+        "outcome",
+        r#"{"enum": ["selected", "cancelled"]}"#,
+        "What happens.",
+    ),
+    field("optionId", TEXT, "The option that is selected."),
+];
+
+pub(super) const NOTIFY: &[Field] = &[
+    needed(
+        "method",
+        r#"{"type": "string", "pattern": "^_"}"#,
+        "Method of the extension.",
+    ),
+    field("params", ANY, "Its parameters."),
+];
+
+pub(super) const USER_INPUT: &[Field] = &[
+    needed("relativeTime", TIME, "From the base."),
+    needed("input", BLOCKS, "Text, or a list of content blocks."),
+    field(
+        "target",
+        r#"{"enum": ["tui", "webui", "cli"]}"#,
+        "Where it is entered (default: everywhere).",
+    ),
+    field("expectedResponse", OBJECT, "What the prompt is answered."),
+    field("_meta", META, "For extensions."),
+];
+
+pub(super) const INPUTS_SIBLINGS: &[Field] = &[field(
+    "target",
+    r#"{"enum": ["tui", "webui", "cli"]}"#,
+    "Where the entries are entered that don't say it themselves.",
+)];
+
+pub(super) const AT: &[Field] = &[field("at", TIME, "When, from the base.")];
+
+pub(super) const USER_EDITS: &[Field] = &[
+    needed("patch", TEXT, "A unified diff beside the scenario."),
+    field("at", TIME, "When, from the base."),
+];
+
+pub(super) const USER_COMMAND: &[Field] = &[
+    field("cmd", TEXT, "A line for the shell."),
+    field(
+        "program",
+        TEXT,
+        "A program to run without a shell (default: the one under test).",
+    ),
+    field("args", TEXTS, "Its arguments."),
+    field("env", OBJECT, "Its environment."),
+    field("cwd", TEXT, "Where, relative to the workspace."),
+    field(
+        "expect",
+        "{\"$ref\": \"#/$defs/command_expect\"}",
+        "What must come of it.",
+    ),
+    field("at", TIME, "When, from the base."),
+];
+
+pub(super) const COMMAND_EXPECT: &[Field] = &[
+    field("exitCode", r#"{"type": "integer"}"#, "Its exit code."),
+    field(
+        "stdoutContains",
+        r#"{"type": ["string", "array"]}"#,
+        "What its output contains.",
+    ),
+    field(
+        "stderrContains",
+        r#"{"type": ["string", "array"]}"#,
+        "What its error output contains.",
+    ),
+    field("fs", "{\"$ref\": \"#/$defs/assert_fs\"}", "Files."),
+];
+
+pub(super) const APPLY_PATCH: &[Field] = &[
+    needed("path", TEXT, "A unified diff beside the scenario."),
+    field(
+        "commit",
+        FLAG,
+        "Whether the result is committed (default: false).",
+    ),
+    field("message", TEXT, "Message of the commit."),
+    field("at", TIME, "When, from the base."),
+];
+
+pub(super) const EXPECTED_RESPONSE: &[Field] = &[field(
+    "expectedResponse",
+    OBJECT,
+    "What it is answered with.",
+)];
+
+pub(super) const INITIALIZE: &[Field] = &[
+    field("protocolVersion", ANY, "Version of the protocol."),
+    field("clientCapabilities", OBJECT, "What the client can do."),
+    field("clientInfo", OBJECT, "What the client is."),
+    field("expectedResponse", OBJECT, "What it is answered with."),
+];
+
+pub(super) const AUTHENTICATE: &[Field] = &[
+    needed("methodId", TEXT, "The way to authenticate."),
+    field("error", ANY, "How it fails."),
+    field("expectedResponse", OBJECT, "What it is answered with."),
+];
+
+pub(super) const SET_MODE: &[Field] = &[needed("modeId", TEXT, "The mode.")];
+
+pub(super) const SET_MODEL: &[Field] = &[needed("modelId", TEXT, "The model.")];
+
+pub(super) const SESSION_START: &[Field] = &[
+    field("sessionId", TEXT, "Id of the session."),
+    field(
+        "expectedPromptResponse",
+        OBJECT,
+        "What the first prompt after it is answered with.",
+    ),
+];
+
+pub(super) const LOG: &[Field] = &[
+    field(
+        "level",
+        r#"{"enum": ["debug", "info", "warn", "warning", "error"]}"#,
+        "How important it is (default: info).",
+    ),
+    needed("message", TEXT, "The message."),
+];
+
+pub(super) const ASSERT: &[Field] = &[
+    field("fs", "{\"$ref\": \"#/$defs/assert_fs\"}", "Files."),
+    field("text", "{\"$ref\": \"#/$defs/assert_text\"}", "The screen."),
+    field(
+        "json",
+        "{\"$ref\": \"#/$defs/assert_json\"}",
+        "Structured files.",
+    ),
+    field("git", "{\"$ref\": \"#/$defs/assert_git\"}", "Repositories."),
+    field("acp", "{\"$ref\": \"#/$defs/assert_acp\"}", "Sessions."),
+    field(
+        "exitCode",
+        r#"{"type": "integer"}"#,
+        "Exit code of the last userCommand.",
+    ),
+    field(
+        "screen",
+        "{\"$ref\": \"#/$defs/assert_screen\"}",
+        "A screenshot that was taken above.",
+    ),
+];
+
+pub(super) const ASSERT_FS: &[Field] = &[
+    field("exists", TEXTS, "Paths or globs that have a match."),
+    field("notExists", TEXTS, "Paths or globs that have none."),
+    field("contains", OBJECTS, "Texts that files hold."),
+];
+
+pub(super) const FILE_CONTAINS: &[Field] = &[
+    needed("path", TEXT, "The file."),
+    field("substring", TEXT, "Text that it holds."),
+    field("regex", TEXT, "Regular expression that it fits."),
+];
+
+pub(super) const ASSERT_TEXT: &[Field] = &[
+    field("contains", TEXTS, "What is on the screen or above it."),
+    field("notContains", TEXTS, "What is not."),
+];
+
+pub(super) const ASSERT_JSON: &[Field] = &[field(
+    "file",
+    r#"{"type": ["array", "object"]}"#,
+    "A file, a pointer into it, and the value there.",
+)];
+
+pub(super) const JSON_FILE: &[Field] = &[
+    needed("path", TEXT, "The file."),
+    needed("pointer", TEXT, "JSON pointer (RFC 6901)."),
+    needed("equals", ANY, "The value."),
+];
+
+pub(super) const ASSERT_GIT: &[Field] = &[
+    field(
+        "branch",
+        r#"{"type": ["string", "object"]}"#,
+        "A branch that exists.",
+    ),
+    field("exists", FLAG, "Whether the branch exists (default: true)."),
+    field(
+        "remoteExists",
+        r#"{"type": ["string", "object", "boolean"]}"#,
+        "A remote that exists; a boolean says whether a remote has the branch.",
+    ),
+    field(
+        "commitsAheadOf",
+        TEXT,
+        "The base that the branch is ahead of (default: main).",
+    ),
+    field("commitCount", COUNT, "By how many commits."),
+    field(
+        "commit",
+        r#"{"type": ["array", "object"]}"#,
+        "What messages of commits hold.",
+    ),
+    field(
+        "headMessageContains",
+        TEXT,
+        "What the message of the newest commit holds.",
+    ),
+];
+
+pub(super) const GIT_BRANCH: &[Field] = &[
+    needed("name", TEXT, "The branch."),
+    field("exists", FLAG, "Whether it exists (default: true)."),
+];
+
+pub(super) const GIT_REMOTE: &[Field] = &[needed("name", TEXT, "The remote.")];
+
+pub(super) const GIT_COMMIT: &[Field] = &[
+    needed("messageContains", TEXT, "What the message holds."),
+    field("ref", TEXT, "Which commit (default: HEAD)."),
+];
+
+pub(super) const ASSERT_ACP: &[Field] = &[field(
+    "session",
+    r#"{"type": ["array", "object"]}"#,
+    "How the prompts since the last such assert ended.",
+)];
+
+pub(super) const ACP_SESSION: &[Field] = &[
+    field("stopReason", TEXT, "Why the agent stopped."),
+    field("usage", OBJECT, "Tokens."),
+];
+
+pub(super) const ASSERT_SCREEN: &[Field] = &[
+    needed("label", TEXT, "The screenshot."),
+    field(
+        "contains",
+        r#"{"type": ["string", "array"], "items": {"type": "string"}}"#,
+        "What it holds.",
+    ),
+];
+
+/// Keys of the kinds of content blocks, `type` aside.
+pub(super) const BLOCK: &[Field] = &[
+    needed(
+        "type",
+        r#"{"enum": ["text", "image", "audio", "resource", "resource_link", "diff", "plan"]}"#,
+        "The kind of block.",
+    ),
+    field("text", TEXT, "The text."),
+    field("mimeType", TEXT, "Media type."),
+    field("path", TEXT, "A file beside the scenario, or of a diff."),
+    field("data", TEXT, "Bytes in base64."),
+    field("uri", TEXT, "Where it is from."),
+    field(
+        "resource",
+        "{\"$ref\": \"#/$defs/resource\"}",
+        "The resource itself.",
+    ),
+    field("name", TEXT, "Name of a resource."),
+    field("title", TEXT, "Title of a resource."),
+    field("description", TEXT, "What a resource is."),
+    field("size", COUNT, "Size of a resource in bytes."),
+    field("oldText", TEXT, "What a diff replaces."),
+    field("newText", TEXT, "What a diff writes."),
+    field("entries", ENTRIES, "What is planned."),
+    field(
+        "annotations",
+        r#"{"type": ["object", "array"]}"#,
+        "Who it is for, and how important it is.",
+    ),
+    field("_meta", META, "For extensions."),
+];
+
+pub(super) const RESOURCE: &[Field] = &[
+    needed("uri", TEXT, "Where it is from."),
+    field("mimeType", TEXT, "Media type."),
+    field("text", TEXT, "Its text."),
+    field("blob", TEXT, "Its bytes in base64."),
+];
+
+pub(super) const ANNOTATIONS: &[Field] = &[
+    field(
+        "audience",
+        r#"{"type": "array", "items": {"enum": ["user", "assistant"]}}"#,
+        "Who it is for.",
+    ),
+    field(
+        "priority",
+        r#"{"type": "number", "minimum": 0, "maximum": 1}"#,
+        "How important it is.",
+    ),
+    field("lastModified", TEXT, "When it was changed."),
+];
+
+pub(super) const TIMED_TEXT: &[Field] = &[
+    needed("relativeTime", TIME, "From the base."),
+    needed("content", TEXT, "The text."),
+];
+
+pub(super) const TIMED_BLOCK: &[Field] = &[
+    needed("relativeTime", TIME, "From the base."),
+    needed(
+        "content",
+        "{\"$ref\": \"#/$defs/block_or_text\"}",
+        "Text or a content block.",
+    ),
+    field("_meta", META, "For extensions."),
+];
+
+pub(super) const TIMED_MESSAGE: &[Field] = &[
+    needed("relativeTime", TIME, "From the base."),
+    needed("message", TEXT, "The message."),
+    field(
+        "expectOutput",
+        TEXT,
+        "What the real output must hold by then.",
+    ),
+];

@@ -1,0 +1,610 @@
+//! What every part of the loader shares: legacy forms, typed access, and what goes beside the model.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+use super::FORMAT;
+use crate::model::{IncludePurpose, IncludedFile};
+use cuecard_source::diagnostic::{Code, Diagnostic, codes};
+use cuecard_source::json::{Member, Node, NodeKind};
+use cuecard_source::reader::{Format, Object, Reader};
+use cuecard_source::value::fields::Field;
+use cuecard_source::value::{Json, cut, push_pointer};
+use cuecard_source::{Edit, Part, SourceFile, Span};
+
+/// The latest point in time, about 31 years: times that are added up can't overflow.
+const LATEST: u64 = 1_000_000_000_000;
+
+/// Reads one file, or one choice of its rules.
+pub(super) struct Loader<'a> {
+    pub reader: Reader<'a>,
+    /// What makes older forms canonical.
+    pub edits: Vec<Edit>,
+    pub included: Vec<IncludedFile>,
+    /// Items that do nothing, which the conversion leaves out.
+    pub idle_items: Vec<Span>,
+    pub compat: Compat,
+    /// How many calls there were so far.
+    pub n_calls: usize,
+    /// Where list items stand in the file, if rules moved them.
+    written: &'a HashMap<Span, String>,
+}
+
+/// `compat`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Compat {
+    pub inline_terminal: bool,
+    pub type_steps: bool,
+}
+
+/// Another spelling of a key. Without a code it is as good as the canonical one.
+pub(super) struct Alias {
+    pub alias: &'static str,
+    pub name: &'static str,
+    pub code: Option<Code>,
+}
+
+/// A spelling that is reported.
+pub(super) const fn alias(alias: &'static str, name: &'static str) -> Alias {
+    Alias {
+        alias,
+        name,
+        code: Some(codes::TIMELINE_KEY_ALIAS),
+    }
+}
+
+/// A spelling that is as good as the canonical one.
+pub(super) const fn also(alias: &'static str, name: &'static str) -> Alias {
+    Alias {
+        alias,
+        name,
+        code: None,
+    }
+}
+
+impl<'a> Loader<'a> {
+    pub(super) fn new(source: &'a SourceFile, written: &'a HashMap<Span, String>) -> Self {
+        Self::of(source, &FORMAT, written)
+    }
+
+    /// A loader of another format that belongs to timelines.
+    pub(super) fn of(
+        source: &'a SourceFile,
+        format: &'static Format,
+        written: &'a HashMap<Span, String>,
+    ) -> Self {
+        Self {
+            reader: Reader::new(source, format),
+            edits: Vec::new(),
+            included: Vec::new(),
+            idle_items: Vec::new(),
+            compat: Compat::default(),
+            n_calls: 0,
+            written,
+        }
+    }
+
+    pub(super) fn source(&self) -> &'a SourceFile {
+        self.reader.source
+    }
+
+    /// The text under a span.
+    pub(super) fn slice(&self, span: Span) -> &'a str {
+        self.reader.source.slice(span)
+    }
+
+    /// Where an item of a list stands in the file as written.
+    pub(super) fn item_pointer(&self, item: &Node, pointer: &str, idx: usize) -> String {
+        match self.written.get(&item.span) {
+            Some(written) => written.clone(),
+            None => format!("{pointer}/{idx}"),
+        }
+    }
+
+    pub(super) fn error(
+        &mut self,
+        code: Code,
+        span: Span,
+        pointer: &str,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        self.reader.error_at(code, span, pointer, message)
+    }
+
+    pub(super) fn warning(
+        &mut self,
+        code: Code,
+        span: Span,
+        pointer: &str,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        let diagnostic = self.reader.warning(code, span, message);
+        diagnostic.pointer = Some(pointer.to_owned());
+        diagnostic
+    }
+
+    /// A value outside its set, or one that makes no sense.
+    pub(super) fn invalid(&mut self, span: Span, pointer: &str, message: impl Into<String>) {
+        self.error(codes::TIMELINE_SHAPE, span, pointer, message);
+    }
+
+    /// Warns about an older form and says what to write.
+    pub(super) fn legacy(
+        &mut self,
+        code: Code,
+        span: Span,
+        pointer: &str,
+        message: impl Into<String>,
+        modern: impl Into<String>,
+    ) {
+        let diagnostic = self.warning(code, span, pointer, message);
+        diagnostic.help = Some(modern.into());
+    }
+
+    /// Replaces the text under a span when the file is converted.
+    pub(super) fn replace(&mut self, at: Span, text: impl Into<String>) {
+        self.edits.push(Edit {
+            at,
+            parts: vec![Part::new(text, at)],
+        });
+    }
+
+    /// Inserts text when the file is converted.
+    pub(super) fn insert(&mut self, at: u32, text: impl Into<String>, about: Span) {
+        self.edits.push(Edit {
+            at: Span { start: at, end: at },
+            parts: vec![Part::new(text, about)],
+        });
+    }
+
+    /// The same mapping under the canonical keys. Reports other spellings, and keys that stand there twice over.
+    pub(super) fn renamed<'n>(
+        &mut self,
+        node: &'n Node,
+        pointer: &str,
+        aliases: &[Alias],
+    ) -> Cow<'n, Node> {
+        let is_used = |member: &Member| aliases.iter().any(|alias| alias.alias == member.key);
+        if !node.members().iter().any(is_used) {
+            return Cow::Borrowed(node);
+        }
+        let mut members: Vec<Member> = Vec::with_capacity(node.members().len());
+        for member in node.members() {
+            let Some(alias) = aliases.iter().find(|alias| alias.alias == member.key) else {
+                members.push(member.clone());
+                continue;
+            };
+            let at = child(pointer, &member.key);
+            let is_double = node.get(alias.name).is_some()
+                || members.iter().any(|known| known.key == alias.name);
+            if is_double {
+                let message = format!("`{}` and `{}` mean the same", alias.alias, alias.name);
+                self.error(codes::TIMELINE_SHAPE, member.key_span, &at, message)
+                    .help = Some(format!("keep `{}` only", alias.name));
+                continue;
+            }
+            if let Some(code) = alias.code {
+                self.rename(code, member.key_span, &at, alias.alias, alias.name);
+            }
+            members.push(Member {
+                key: alias.name.to_owned(),
+                ..member.clone()
+            });
+        }
+        Cow::Owned(Node {
+            kind: NodeKind::Object(members),
+            span: node.span,
+        })
+    }
+
+    /// Reports another spelling of a key or value, and replaces it in the conversion.
+    pub(super) fn rename(
+        &mut self,
+        code: Code,
+        span: Span,
+        pointer: &str,
+        found: &str,
+        name: &str,
+    ) {
+        let message = format!("`{}` is an older spelling of `{name}`", cut(found, 40));
+        self.legacy(code, span, pointer, message, format!("write `{name}`"));
+        self.replace_word(span, name);
+    }
+
+    /// Replaces a word when the file is converted. One in quotes stays so: `"a":1` means something else without.
+    pub(super) fn replace_word(&mut self, at: Span, word: &str) {
+        let quote = self.slice(at).chars().next();
+        match quote.filter(|quote| matches!(quote, '"' | '\'')) {
+            Some(quote) => self.replace(at, format!("{quote}{word}{quote}")),
+            None => self.replace(at, word),
+        }
+    }
+
+    /// A mapping under its canonical keys, with what nothing reads reported. `None` if it is no mapping.
+    pub(super) fn mapping<'n>(
+        &mut self,
+        node: &'n Node,
+        pointer: &str,
+        whose: &str,
+        fields: &'static [Field],
+        aliases: &[Alias],
+    ) -> Option<Cow<'n, Node>> {
+        if !self.is_mapping(node, pointer, whose) {
+            return None;
+        }
+        let node = self.renamed(node, pointer, aliases);
+        let object = Object {
+            node: &node,
+            pointer,
+        };
+        self.reader.unknown_keys(object, fields, &[], whose);
+        Some(node)
+    }
+
+    /// Whether it is a mapping. Reports if not.
+    pub(super) fn is_mapping(&mut self, node: &Node, pointer: &str, whose: &str) -> bool {
+        let is_mapping = matches!(node.kind, NodeKind::Object(_));
+        if !is_mapping {
+            self.reader.wrong_type(node, pointer, whose, "a mapping");
+        }
+        is_mapping
+    }
+
+    /// The text of an optional key.
+    pub(super) fn text(&mut self, object: Object<'_>, key: &str) -> Option<String> {
+        let (text, _) = self.reader.text(object, key, &format!("`{key}`"))?;
+        Some(text.to_owned())
+    }
+
+    /// The text of an optional key, which is not empty.
+    pub(super) fn filled(&mut self, object: Object<'_>, key: &str) -> Option<String> {
+        let (text, node) = self.reader.text(object, key, &format!("`{key}`"))?;
+        if text.trim().is_empty() {
+            let pointer = object.child_pointer(key);
+            self.invalid(node.span, &pointer, format!("`{key}` is empty"));
+            return None;
+        }
+        Some(text.to_owned())
+    }
+
+    /// The text of a key that must be there, not empty.
+    pub(super) fn needed(
+        &mut self,
+        object: Object<'_>,
+        key: &str,
+        whose: &str,
+        example: &str,
+    ) -> Option<String> {
+        self.reader.required(object, key, whose, example)?;
+        self.filled(object, key)
+    }
+
+    /// The truth of an optional key.
+    pub(super) fn flag(&mut self, object: Object<'_>, key: &str) -> Option<bool> {
+        self.reader.flag(object, key, &format!("`{key}`"))
+    }
+
+    /// A whole number from 0 under an optional key.
+    pub(super) fn count(&mut self, object: Object<'_>, key: &str) -> Option<u64> {
+        let node = self.reader.get(object, key)?;
+        let count = node.as_u64();
+        if count.is_none() {
+            let pointer = object.child_pointer(key);
+            let what = format!("`{key}`");
+            self.reader
+                .wrong_type(node, &pointer, &what, "a whole number from 0");
+        }
+        count
+    }
+
+    /// A whole number under an optional key.
+    pub(super) fn integer(&mut self, object: Object<'_>, key: &str) -> Option<i64> {
+        let node = self.reader.get(object, key)?;
+        let number = node.as_i64();
+        if number.is_none() {
+            let pointer = object.child_pointer(key);
+            let what = format!("`{key}`");
+            self.reader
+                .wrong_type(node, &pointer, &what, "a whole number");
+        }
+        number
+    }
+
+    /// A time in milliseconds.
+    pub(super) fn time(&mut self, node: &Node, pointer: &str, what: &str) -> Option<u64> {
+        let Some(number) = node.as_number_text() else {
+            self.reader
+                .wrong_type(node, pointer, what, "a whole number of milliseconds");
+            return None;
+        };
+        let problem = match node.as_u64() {
+            Some(time) if time <= LATEST => return Some(time),
+            Some(_) => "is further away than any run lasts",
+            None if number.starts_with('-') => "lies in the past",
+            None => "is no whole number of milliseconds",
+        };
+        let message = format!("{what}: {} {problem}", cut(number, 40));
+        self.error(codes::TIMELINE_TIME, node.span, pointer, message)
+            .help = Some("write whole milliseconds from 0".to_owned());
+        None
+    }
+
+    /// A time under an optional key.
+    pub(super) fn time_of(&mut self, object: Object<'_>, key: &str) -> Option<u64> {
+        let node = self.reader.get(object, key)?;
+        self.time(node, &object.child_pointer(key), &format!("`{key}`"))
+    }
+
+    /// The items of an optional list, each with its pointer. Reports what is no list.
+    pub(super) fn list<'n>(&mut self, object: Object<'n>, key: &str) -> Vec<(&'n Node, String)> {
+        let Some(node) = self.reader.get(object, key) else {
+            return Vec::new();
+        };
+        let pointer = object.child_pointer(key);
+        let Some(items) = node.as_array() else {
+            self.reader
+                .wrong_type(node, &pointer, &format!("`{key}`"), "a list");
+            return Vec::new();
+        };
+        self.items(items, &pointer)
+    }
+
+    /// Items with their pointers.
+    pub(super) fn items<'n>(&self, items: &'n [Node], pointer: &str) -> Vec<(&'n Node, String)> {
+        items
+            .iter()
+            .enumerate()
+            .map(|(idx, item)| (item, self.item_pointer(item, pointer, idx)))
+            .collect()
+    }
+
+    /// The items of a key that is a list; one item alone is a list of one, silently.
+    pub(super) fn one_or_more<'n>(
+        &mut self,
+        object: Object<'n>,
+        key: &str,
+    ) -> Vec<(&'n Node, String)> {
+        match self.reader.get(object, key) {
+            None => Vec::new(),
+            Some(node) if node.as_array().is_some() => self.list(object, key),
+            Some(node) => vec![(node, object.child_pointer(key))],
+        }
+    }
+
+    /// The texts of an optional list.
+    pub(super) fn texts(&mut self, object: Object<'_>, key: &str) -> Vec<String> {
+        let what = format!("an item of `{key}`");
+        let items = self.list(object, key);
+        self.texts_of(items, &what)
+    }
+
+    /// The texts that items must be.
+    pub(super) fn texts_of(&mut self, items: Vec<(&Node, String)>, what: &str) -> Vec<String> {
+        items
+            .into_iter()
+            .filter_map(|(item, pointer)| {
+                let text = self.reader.text_of(item, &pointer, what)?;
+                Some(text.to_owned())
+            })
+            .collect()
+    }
+
+    /// A text, number or boolean as it is written.
+    pub(super) fn scalar(&mut self, node: &Node, pointer: &str, what: &str) -> Option<String> {
+        match &node.kind {
+            NodeKind::String(text) | NodeKind::Number(text) => Some(text.clone()),
+            NodeKind::Bool(flag) => Some(flag.to_string()),
+            _ => {
+                self.reader.wrong_type(node, pointer, what, "a string");
+                None
+            }
+        }
+    }
+
+    /// Names and values of an optional mapping, in order.
+    pub(super) fn pairs(&mut self, object: Object<'_>, key: &str) -> Vec<(String, String)> {
+        let Some(node) = self.reader.get(object, key) else {
+            return Vec::new();
+        };
+        let pointer = object.child_pointer(key);
+        if !self.is_mapping(node, &pointer, &format!("`{key}`")) {
+            return Vec::new();
+        }
+        node.members()
+            .iter()
+            .filter_map(|member| {
+                let at = child(&pointer, &member.key);
+                let what = format!("`{}`", cut(&member.key, 40));
+                let value = self.scalar(&member.value, &at, &what)?;
+                Some((member.key.clone(), value))
+            })
+            .collect()
+    }
+
+    /// The same as [`Self::pairs`], of headers of an answer.
+    pub(super) fn headers(&mut self, object: Object<'_>, key: &str) -> Vec<(String, String)> {
+        let pairs = self.pairs(object, key);
+        let pointer = object.child_pointer(key);
+        for (name, value) in &pairs {
+            let Some(problem) = header_problem(name, value) else {
+                continue;
+            };
+            let member = object.get(key).and_then(|node| {
+                let mut members = node.members().iter();
+                members.find(|member| member.key == *name)
+            });
+            let span = member.map_or(object.node.span, |member| member.key_span);
+            let message = format!("the header `{}` {problem}", cut(name, 40));
+            self.invalid(span, &child(&pointer, name), &message);
+        }
+        pairs
+    }
+
+    /// A mapping under an optional key, as JSON; null if absent.
+    pub(super) fn object(&mut self, object: Object<'_>, key: &str) -> Json {
+        match self.reader.get(object, key) {
+            Some(node)
+                if self.is_mapping(node, &object.child_pointer(key), &format!("`{key}`")) =>
+            {
+                node.to_value()
+            }
+            _ => Json::Null,
+        }
+    }
+
+    /// Any value under a key; null if absent.
+    pub(super) fn any(&self, object: Object<'_>, key: &str) -> Json {
+        object.get(key).map_or(Json::Null, Node::to_value)
+    }
+
+    /// `_meta` of a mapping; null if there is none.
+    pub(super) fn meta(&mut self, object: Object<'_>) -> Json {
+        let Some(node) = self.reader.get(object, "_meta") else {
+            return Json::Null;
+        };
+        if !matches!(node.kind, NodeKind::Object(_)) {
+            let pointer = object.child_pointer("_meta");
+            let found = cuecard_source::reader::found(node);
+            let message = format!("`_meta` must be a mapping, not {found}");
+            self.error(codes::TIMELINE_META, node.span, &pointer, message);
+            return Json::Null;
+        }
+        node.to_value()
+    }
+
+    /// A path that a timeline refers to, which stays in the timeline's folder.
+    pub(super) fn include(
+        &mut self,
+        text: &str,
+        span: Span,
+        pointer: &str,
+        purpose: IncludePurpose,
+    ) -> Option<PathBuf> {
+        let path = self.inner_path(text, span, pointer, "the scenario's folder")?;
+        self.included.push(IncludedFile {
+            path: path.clone(),
+            span,
+            purpose,
+        });
+        Some(path)
+    }
+
+    /// A relative path that doesn't leave the folder it starts in.
+    pub(super) fn inner_path(
+        &mut self,
+        text: &str,
+        span: Span,
+        pointer: &str,
+        folder: &str,
+    ) -> Option<PathBuf> {
+        let problem = if text.trim().is_empty() || text.contains('\0') {
+            "names no file"
+        } else if leaves_folder(Path::new(text)) || text.contains(":\\") {
+            "is outside of it"
+        } else {
+            return Some(PathBuf::from(text));
+        };
+        let message = format!(
+            "a path below {folder} is needed, and `{}` {problem}",
+            cut(text, 60)
+        );
+        self.error(codes::TIMELINE_PATH, span, pointer, message)
+            .help = Some(format!(
+            "write a path that is relative to {folder}, without leading `..`"
+        ));
+        None
+    }
+}
+
+/// Whether a path is absolute or goes up further than it went down.
+fn leaves_folder(path: &Path) -> bool {
+    let mut depth = 0_usize;
+    for component in path.components() {
+        match component {
+            Component::Prefix(_) | Component::RootDir => return true,
+            Component::CurDir => {}
+            Component::Normal(_) => depth += 1,
+            Component::ParentDir => match depth.checked_sub(1) {
+                Some(less) => depth = less,
+                None => return true,
+            },
+        }
+    }
+    false
+}
+
+/// Why an answer can't have this header.
+fn header_problem(name: &str, value: &str) -> Option<&'static str> {
+    const OF_THE_MESSAGE: [&str; 4] = [
+        "connection",
+        "content-length",
+        "content-type",
+        "transfer-encoding",
+    ];
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if name.is_empty() || !name.bytes().all(is_token) {
+        return Some("has a name that HTTP does not allow");
+    }
+    if OF_THE_MESSAGE
+        .iter()
+        .any(|own| own.eq_ignore_ascii_case(name))
+    {
+        return Some("follows from the answer and can't be set");
+    }
+    let is_bad = |letter: char| letter.is_control() && letter != '\t';
+    value
+        .chars()
+        .any(is_bad)
+        .then_some("has a value with control characters")
+}
+
+/// One step more of a pointer.
+pub(super) fn child(pointer: &str, key: &str) -> String {
+    let mut pointer = pointer.to_owned();
+    push_pointer(&mut pointer, key);
+    pointer
+}
+
+/// Two mappings as one, the inner one winning; mappings inside are merged likewise.
+pub(super) fn merged(outer: Json, inner: Json) -> Json {
+    match (outer, inner) {
+        (outer, Json::Null) => outer,
+        (Json::Object(mut outer), Json::Object(inner)) => {
+            for (key, value) in inner {
+                match outer.get_mut(&key) {
+                    Some(known) if known.is_object() && value.is_object() => {
+                        *known = merged(known.take(), value);
+                    }
+                    _ => {
+                        outer.insert(key, value);
+                    }
+                }
+            }
+            Json::Object(outer)
+        }
+        (_, inner) => inner,
+    }
+}
+
+/// The member of a mapping with this key.
+pub(super) fn member<'n>(node: &'n Node, key: &str) -> Option<&'n Member> {
+    node.members().iter().find(|member| member.key == key)
+}
+
+/// `timeline[7].agentActions[1]` for `/timeline/7/agentActions/1`.
+pub(super) fn key_path(pointer: &str) -> String {
+    let mut path = String::new();
+    for token in pointer.split('/').skip(1) {
+        if !path.is_empty() && !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            path.push_str(&format!("[{token}]"));
+            continue;
+        }
+        if !path.is_empty() {
+            path.push('.');
+        }
+        path.push_str(&token.replace("~1", "/").replace("~0", "~"));
+    }
+    path
+}

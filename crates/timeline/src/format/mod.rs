@@ -1,0 +1,61 @@
+//! Timelines (YAML): one file that scripts a whole session of an agent.
+//!
+//! [`read`] parses the text with its spans, resolves the rules by the symbols, reads every form of an event into the
+//! one model, and looks at the whole. Older forms are read with a warning, and [`Read::converted`] has them rewritten.
+
+mod acp;
+mod acp_settings;
+mod agent;
+mod asserts;
+mod checks;
+mod condition;
+mod content;
+mod control;
+mod convert;
+mod convert_items;
+mod entries;
+mod event_table;
+mod events;
+mod faults;
+mod fields;
+mod included;
+mod keys;
+mod layout;
+mod loader;
+mod model_fields;
+mod parse;
+mod read;
+mod response;
+mod rules;
+mod schema;
+mod settings;
+mod symbols;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod tool;
+mod user;
+
+pub use convert_items::extract_terminal;
+pub use faults::{faults_schema, read_faults};
+pub use included::{Included, check_included, check_names};
+pub use layout::layout;
+pub use read::{Read, ReadOptions, read};
+pub use rules::SymbolUse;
+pub use schema::schema;
+pub use symbols::{Symbol, SymbolValue, Symbols};
+pub use terminal::{read_terminal, terminal_schema};
+
+use cuecard_source::diagnostic::codes;
+use cuecard_source::reader::Format;
+
+/// What this format calls its mistakes.
+const FORMAT: Format = Format {
+    missing: codes::TIMELINE_SHAPE,
+    wrong_type: codes::TIMELINE_SHAPE,
+    unknown: codes::TIMELINE_UNKNOWN,
+    value: codes::TIMELINE_SHAPE,
+    path: codes::TIMELINE_SHAPE,
+    check: codes::TIMELINE_SHAPE,
+    null_is_absent: true,
+};

@@ -1,0 +1,146 @@
+//! The keys of what stands in for the API of a model, and of what it answers.
+
+use cuecard_source::value::fields::{ANY, COUNT, FLAG, Field, OBJECT, TEXT, TEXTS, field, needed};
+
+pub(super) const SERVER: &[Field] = &[
+    field(
+        "mode",
+        r#"{"enum": ["none", "mock", "real"]}"#,
+        "What stands in for services.",
+    ),
+    field(
+        "llmApiStyle",
+        r#"{"enum": ["openai", "anthropic", "gemini"]}"#,
+        "The model API that the scenario was written for.",
+    ),
+    field(
+        "coalesceThinkingWithToolUse",
+        FLAG,
+        "Whether thinking and calls come in one answer (default: true).",
+    ),
+    field("model", TEXT, "Name of a model."),
+    field("models", TEXTS, "Names of models."),
+    field(
+        "sideCalls",
+        "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/side_call\"}}",
+        "Requests beside the conversation, and their answers.",
+    ),
+    field(
+        "anyPrompt",
+        FLAG,
+        "Whether the first turn takes any prompt (default: false).",
+    ),
+    field(
+        "byName",
+        FLAG,
+        "Whether its name chooses it, or its session id, and never its prompt (default: false).",
+    ),
+    field(
+        "onRepeat",
+        r#"{"enum": ["same", "next"]}"#,
+        "What an equal request gets: the same answer (default), or the next turn.",
+    ),
+    field(
+        "thinking",
+        r#"{"enum": ["asked", "always"]}"#,
+        "When thinking is sent: if the request asks for it (default), or always.",
+    ),
+    field(
+        "reasoningContent",
+        FLAG,
+        "Whether Chat answers have thinking in `reasoning_content` (default: false).",
+    ),
+    field("headers", OBJECT, "Headers of answers that are no error."),
+    field(
+        "ignore",
+        TEXTS,
+        "Globs of paths whose 404 does not fail the run.",
+    ),
+    field("seed", OBJECT, "What the service answers on its lists."),
+];
+
+/// A count of tokens.
+const fn tokens(name: &'static str) -> Field {
+    field(
+        name,
+        COUNT,
+        "Tokens, as the dialect with this word counts them.",
+    )
+}
+
+/// What an answer costs, in the words of any dialect.
+pub(super) const USAGE: &[Field] = &[
+    tokens("input_tokens"),
+    tokens("inputTokens"),
+    tokens("prompt_tokens"),
+    tokens("promptTokens"),
+    tokens("promptTokenCount"),
+    tokens("output_tokens"),
+    tokens("outputTokens"),
+    tokens("completion_tokens"),
+    tokens("completionTokens"),
+    tokens("candidatesTokenCount"),
+    tokens("thoughtsTokenCount"),
+    tokens("thoughtTokens"),
+    tokens("cache_read_input_tokens"),
+    tokens("cacheReadInputTokens"),
+    tokens("cache_creation_input_tokens"),
+    tokens("cacheCreationInputTokens"),
+    tokens("cachedContentTokenCount"),
+    tokens("cachedReadTokens"),
+    tokens("cachedWriteTokens"),
+    field(
+        "input_tokens_details",
+        OBJECT,
+        "`cached_tokens` and `cache_write_tokens` of the input.",
+    ),
+    field(
+        "prompt_tokens_details",
+        OBJECT,
+        "`cached_tokens` of the input.",
+    ),
+    field(
+        "output_tokens_details",
+        OBJECT,
+        "`reasoning_tokens` of the output.",
+    ),
+    field(
+        "completion_tokens_details",
+        OBJECT,
+        "`reasoning_tokens` of the output.",
+    ),
+    tokens("total_tokens"),
+    tokens("totalTokens"),
+    tokens("totalTokenCount"),
+];
+
+/// Parts of a count.
+pub(super) const USAGE_DETAILS: &[Field] = &[
+    tokens("cached_tokens"),
+    tokens("cache_write_tokens"),
+    tokens("reasoning_tokens"),
+];
+
+pub(super) const SIDE_CALL: &[Field] = &[
+    needed("match", TEXT, "Regular expression that the request fits."),
+    field("model", TEXT, "Only requests for this model."),
+    needed("reply", ANY, "The answer."),
+];
+
+/// Keys of an answer as a whole.
+pub(super) const RESPONSE_SIBLINGS: &[Field] = &[
+    field("usage", OBJECT, "Tokens, instead of a count."),
+    field(
+        "stopReason",
+        r#"{"type": ["string", "object"]}"#,
+        "Why the model stopped: a word of any dialect, or one for each of `anthropic`, `openai`, `gemini`.",
+    ),
+    field("refusal", TEXT, "The text with which the model refuses."),
+];
+
+/// Reasons to stop by dialect.
+pub(super) const STOP_REASONS: &[Field] = &[
+    field("anthropic", TEXT, "For Messages."),
+    field("openai", TEXT, "For Chat and Responses."),
+    field("gemini", TEXT, "For Gemini."),
+];

@@ -1,0 +1,338 @@
+//! Reads a whole file.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use super::events::{Flat, events};
+use super::loader::Loader;
+use super::rules::{Resolved, SymbolUse, has_rules, resolve};
+use super::symbols::Symbols;
+use super::{acp_settings, checks, convert_items, fields, parse, settings};
+use crate::model::{IncludedFile, Timeline};
+use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
+use cuecard_source::document::place_of;
+use cuecard_source::json::Node;
+use cuecard_source::reader::{Object, Reader};
+use cuecard_source::yaml::Doubt;
+use cuecard_source::{Edit, SourceFile, Span};
+
+/// The most branches of rules that are looked at without being taken.
+const MAX_BRANCHES: usize = 100;
+
+/// The most bytes of text that are read again for branches that are not taken.
+const MAX_REREAD: usize = 16 * 1024 * 1024;
+
+/// How a timeline is read.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadOptions {
+    /// Whether the branches of rules that don't apply are looked at too; what is wrong there is a warning.
+    pub check_branches: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            check_branches: true,
+        }
+    }
+}
+
+/// What reading gave.
+#[derive(Debug)]
+pub struct Read {
+    /// The timeline; absent if any finding is an error.
+    pub timeline: Option<Timeline>,
+    /// All findings, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The symbols that conditions ask for, in the order of the file.
+    pub symbols: Vec<SymbolUse>,
+    /// The files that it refers to, also if the timeline itself can't be used.
+    pub included_files: Vec<IncludedFile>,
+    /// The same file in canonical form, if it has older forms that can be converted.
+    pub converted: Option<SourceFile>,
+}
+
+/// How often a converted text is converted again. What is moved is converted where it has come to stand.
+const MAX_AGAIN: u32 = 3;
+
+/// Reads a timeline. Whatever is wrong with the file is reported at once.
+pub fn read(source: &SourceFile, symbols: &Symbols, options: &ReadOptions) -> Read {
+    read_once(source, symbols, options, MAX_AGAIN)
+}
+
+fn read_once(source: &SourceFile, symbols: &Symbols, options: &ReadOptions, n_left: u32) -> Read {
+    let (root, doubts) = match parse::parse(source) {
+        Ok(parsed) => parsed,
+        Err(diagnostics) => return refused(diagnostics),
+    };
+    if let Some(diagnostic) = parse::refuse(source, &root) {
+        return refused(vec![diagnostic]);
+    }
+    let file = File {
+        source,
+        root: &root,
+        doubts: &doubts,
+        symbols,
+    };
+    let Pass {
+        timeline,
+        included_files,
+        mut diagnostics,
+        mut edits,
+        mut untaken,
+        mut uses,
+    } = file.pass(None);
+    if options.check_branches {
+        let n_branches = (MAX_REREAD / source.text().len().max(1)).clamp(1, MAX_BRANCHES);
+        untaken.truncate(n_branches);
+        for branch in &untaken {
+            let pass = file.pass(Some(*branch));
+            let is_own = |span: Span| {
+                let inside = |outer: &Span| outer.start <= span.start && span.end <= outer.end;
+                let innermost = untaken
+                    .iter()
+                    .filter(|outer| inside(outer))
+                    .min_by_key(|outer| outer.end - outer.start);
+                innermost == Some(branch)
+            };
+            diagnostics.extend(
+                pass.diagnostics
+                    .into_iter()
+                    .filter(|found| is_own(place_of(found)))
+                    .map(not_taken),
+            );
+            edits.extend(pass.edits.into_iter().filter(|edit| is_own(edit.at)));
+            uses.extend(pass.uses);
+        }
+    }
+    diagnostics.sort_by_key(|found| place_of(found).start);
+    parse::name_places(&mut diagnostics);
+    uses.sort_by_key(|used| used.span.start);
+    uses.dedup();
+    Read {
+        timeline: timeline.filter(|_| !any_error(&diagnostics)),
+        converted: converted(source, edits)
+            .map(|converted| converted_again(converted, symbols, n_left)),
+        diagnostics,
+        symbols: uses,
+        included_files,
+    }
+}
+
+fn refused(diagnostics: Vec<Diagnostic>) -> Read {
+    Read {
+        timeline: None,
+        diagnostics,
+        symbols: Vec::new(),
+        included_files: Vec::new(),
+        converted: None,
+    }
+}
+
+/// A finding about a branch that is not taken is a warning at most.
+fn not_taken(mut diagnostic: Diagnostic) -> Diagnostic {
+    if diagnostic.severity == Severity::Error {
+        let note = format!("{} if the rule applies", diagnostic.code);
+        diagnostic.severity = Severity::Warning;
+        diagnostic.code = codes::TIMELINE_RULE_BRANCH;
+        diagnostic.notes.push(note);
+    }
+    diagnostic
+}
+
+/// The text with the edits, each of which counts once: aliases make some of them twice. What is inside of something
+/// that is replaced is gone with it.
+fn converted(source: &SourceFile, mut edits: Vec<Edit>) -> Option<SourceFile> {
+    let mut known = HashSet::new();
+    edits.retain(|edit| known.insert(format!("{edit:?}")));
+    edits.sort_by_key(|edit| (edit.at.start, Reverse(edit.at.end)));
+    let mut replaced = Span::default();
+    edits.retain(|edit| {
+        let is_inside = match edit.at.start == edit.at.end {
+            true => replaced.start < edit.at.start && edit.at.end < replaced.end,
+            false => replaced.start <= edit.at.start && edit.at.end <= replaced.end,
+        };
+        if !is_inside && edit.at.end > replaced.end {
+            replaced = edit.at;
+        }
+        !is_inside
+    });
+    (!edits.is_empty()).then(|| source.edited(edits))
+}
+
+/// The text once more, if what was moved has older forms too.
+fn converted_again(converted: SourceFile, symbols: &Symbols, n_left: u32) -> SourceFile {
+    let Some(n_left) = n_left.checked_sub(1) else {
+        return converted;
+    };
+    let again = read_once(&converted, symbols, &ReadOptions::default(), n_left);
+    again.converted.unwrap_or(converted)
+}
+
+struct File<'a> {
+    source: &'a SourceFile,
+    root: &'a Node,
+    doubts: &'a [Doubt],
+    symbols: &'a Symbols,
+}
+
+/// One reading of a file, with one choice of its rules.
+struct Pass {
+    timeline: Option<Timeline>,
+    included_files: Vec<IncludedFile>,
+    diagnostics: Vec<Diagnostic>,
+    edits: Vec<Edit>,
+    untaken: Vec<Span>,
+    uses: Vec<SymbolUse>,
+}
+
+impl File<'_> {
+    fn pass(&self, toward: Option<Span>) -> Pass {
+        let mut reader = Reader::new(self.source, &super::FORMAT);
+        reader.set_yaml(self.doubts.to_vec());
+        let resolved = match has_rules(self.root) {
+            true => resolve(&mut reader, self.root, self.symbols, toward),
+            false => Resolved {
+                root: self.root.clone(),
+                written: HashMap::new(),
+                untaken: Vec::new(),
+                uses: Vec::new(),
+            },
+        };
+        let mut loader = Loader::new(self.source, &resolved.written);
+        loader.reader.set_yaml(self.doubts.to_vec());
+        let timeline = timeline(&mut loader, &resolved.root);
+        self.convert_items(&mut loader, timeline.as_ref());
+        let mut diagnostics = reader.diagnostics;
+        diagnostics.append(&mut loader.reader.diagnostics);
+        Pass {
+            included_files: match &timeline {
+                Some(timeline) => timeline.included_files.clone(),
+                None => loader.included,
+            },
+            timeline,
+            diagnostics,
+            edits: loader.edits,
+            untaken: resolved.untaken,
+            uses: resolved.uses,
+        }
+    }
+}
+
+impl File<'_> {
+    /// Conversions that need the file as written.
+    fn convert_items(&self, loader: &mut Loader<'_>, timeline: Option<&Timeline>) {
+        let idle = std::mem::take(&mut loader.idle_items);
+        convert_items::remove_items(loader, self.root, &idle);
+        let prompt =
+            timeline.and_then(|timeline| Some((timeline, timeline.initial_prompt.as_ref()?)));
+        // Which input is the first may depend on rules.
+        if let Some((timeline, prompt)) = prompt
+            && !has_rules(self.root)
+        {
+            let mut without = timeline.clone();
+            without.initial_prompt = None;
+            let has_input = without.effective_prompt().is_some();
+            convert_items::initial_prompt(loader, self.root, prompt, has_input);
+        }
+    }
+}
+
+fn timeline(loader: &mut Loader<'_>, root: &Node) -> Option<Timeline> {
+    let object = Object {
+        node: root,
+        pointer: "",
+    };
+    loader
+        .reader
+        .unknown_keys(object, fields::ROOT, &["rules"], "the timeline");
+    loader.compat = settings::compat(loader, object);
+    let name = name(loader, object);
+    let description = loader.text(object, "description");
+    let tags = loader.texts(object, "tags");
+    let initial_prompt = initial_prompt(loader, object);
+    let terminal = settings::terminal(loader, object);
+    let repository = settings::repository(loader, object);
+    let (command, flags, env) = settings::program(loader, object);
+    let server = settings::server(loader, object);
+    let acp = acp_settings::acp(loader, object);
+    let mut flat = Flat::default();
+    let example = "timeline: []";
+    let items = loader
+        .reader
+        .required(object, "timeline", "the file", example);
+    if let Some(node) = items {
+        match node.as_array() {
+            Some(items) => events(loader, &mut flat, items, "/timeline", None),
+            None => {
+                let what = "`timeline`";
+                loader
+                    .reader
+                    .wrong_type(node, "/timeline", what, "a list of events");
+            }
+        }
+    }
+    let expectations = settings::expectations(loader, object);
+    let known = |key: &str| fields::ROOT.iter().any(|field| field.name == key);
+    let unknown = root
+        .members()
+        .iter()
+        .filter(|member| !known(&member.key))
+        .map(|member| (member.key.clone(), member.value.to_value()))
+        .collect();
+    let (name, name_span) = name.unwrap_or_default();
+    let timeline = Timeline {
+        source: loader.source().clone(),
+        name,
+        name_span,
+        description,
+        tags,
+        initial_prompt,
+        terminal,
+        repository,
+        command,
+        flags,
+        env,
+        server,
+        acp,
+        events: flat.events,
+        expectations,
+        included_files: std::mem::take(&mut loader.included),
+        unknown,
+    };
+    checks::check(loader, &timeline);
+    Some(timeline)
+}
+
+/// `name`, which is not blank.
+fn name(loader: &mut Loader<'_>, root: Object<'_>) -> Option<(String, Span)> {
+    let code = codes::TIMELINE_NAME;
+    let Some(node) = loader.reader.get(root, "name") else {
+        let at = cuecard_source::reader::first_character(loader.source(), root.node.span);
+        let near = root
+            .node
+            .members()
+            .iter()
+            .find(|member| ["title", "id", "Name"].contains(&member.key.as_str()));
+        let at = near.map_or(at, |member| member.key_span);
+        loader
+            .error(code, at, "/name", "the timeline has no `name`")
+            .help = Some("add name: my-scenario".to_owned());
+        return None;
+    };
+    let text = loader.reader.text_of(node, "/name", "`name`")?;
+    if text.trim().is_empty() {
+        loader.error(code, node.span, "/name", "`name` is blank");
+        return None;
+    }
+    Some((text.to_owned(), node.span))
+}
+
+fn initial_prompt(loader: &mut Loader<'_>, root: Object<'_>) -> Option<String> {
+    let node = loader.reader.get(root, "initialPrompt")?;
+    let code = codes::TIMELINE_KEY_ALIAS;
+    let message = "`initialPrompt` only chooses the scenario and is never sent";
+    let modern = "write the prompt as the first entry of `userInputs`";
+    loader.legacy(code, node.span, "/initialPrompt", message, modern);
+    loader.filled(root, "initialPrompt")
+}

@@ -1,0 +1,159 @@
+//! The timeline: one file that scripts a whole agent session. Times are milliseconds, and a timeline's events
+//! are in the order of the file, wrappers flattened and rules applied.
+
+mod asserts;
+mod content;
+mod event;
+mod fault;
+mod settings;
+mod stop_reason;
+mod terminal;
+mod tool_use;
+pub mod vocabulary;
+
+pub use asserts::{FileText, LocatedCheck, TimelineCheck};
+pub use content::{Block, BlockKind, Media, MediaSource, PlanEntry, PlanPriority, PlanStatus};
+pub use event::{
+    AgentEdits, AgentPlan, ApplyPatch, Authenticate, Entry, EventKind, FileRead, Initialize,
+    LogLine, Notify, PermissionDecision, PermissionOption, PermissionRequest, Response,
+    ResponseElement, ResponseError, ServingCount, SessionStart, SessionStatus, TimelineAssert,
+    TimelineEvent, UserCommand, UserInput, UserTarget, When,
+};
+pub use fault::{Fault, FaultKind, FaultMatch, FaultRule, FaultRules};
+pub use settings::{
+    AcpSettings, ApiStyle, ArtifactPattern, McpServer, McpTransport, Repository, RepositoryMode,
+    SeedFile, ServerMode, ServerSettings, SideCall, TerminalChoice, TimelineExpectations,
+};
+pub use stop_reason::{StopReason, StopReasons};
+pub use terminal::{Replacement, TerminalConfig, TerminalTheme};
+pub use tool_use::{
+    ExpectedResult, ToolExecution, ToolExecutionEvent, ToolExecutionKind, ToolStatus, ToolUse,
+};
+
+use std::path::PathBuf;
+
+use cuecard_source::value::Json;
+use cuecard_source::{SourceFile, Span};
+
+/// A timeline scenario after reading: valid, flat, with spans back into its text.
+#[derive(Debug, Clone)]
+pub struct Timeline {
+    /// The text it was read from.
+    pub source: SourceFile,
+    /// `name`.
+    pub name: String,
+    /// Where the name stands.
+    pub name_span: Span,
+    /// `description`: for people.
+    pub description: Option<String>,
+    /// `tags`.
+    pub tags: Vec<String>,
+    /// `initialPrompt`: the last fallback of the effective prompt, never sent by itself.
+    pub initial_prompt: Option<String>,
+    /// `terminalRef`.
+    pub terminal: Option<TerminalChoice>,
+    /// `repo`.
+    pub repository: Option<Repository>,
+    /// `ah.cmd`: the primary command of the program under test.
+    pub command: Option<String>,
+    /// `ah.flags`: passed as they stand.
+    pub flags: Vec<String>,
+    /// `ah.env`, in order.
+    pub env: Vec<(String, String)>,
+    /// `server`.
+    pub server: ServerSettings,
+    /// `acp`.
+    pub acp: AcpSettings,
+    /// `timeline`, flattened.
+    pub events: Vec<TimelineEvent>,
+    /// `expect`.
+    pub expectations: TimelineExpectations,
+    /// Files that it refers to, for the reader of files to look at.
+    pub included_files: Vec<IncludedFile>,
+    /// Keys at the top that mean nothing here, as written: kept, never evaluated.
+    pub unknown: Vec<(String, Json)>,
+}
+
+/// A file that a timeline refers to, relative to the timeline's folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IncludedFile {
+    /// The path as written.
+    pub path: PathBuf,
+    /// Where it is named.
+    pub span: Span,
+    /// What it is for.
+    pub purpose: IncludePurpose,
+}
+
+/// What an included file is for, which says what it must be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IncludePurpose {
+    /// An image or audio file of this media type.
+    Media(String),
+    /// A unified diff.
+    Patch,
+    /// A terminal configuration.
+    Terminal,
+    /// A folder whose tree seeds the repository.
+    SeedFolder,
+}
+
+impl Timeline {
+    /// The index of the `sessionStart`, if there is one: what stands before it is history.
+    pub fn boundary(&self) -> Option<usize> {
+        self.events
+            .iter()
+            .position(|event| matches!(event.kind, EventKind::SessionStart(_)))
+    }
+
+    /// What the scenario is chosen by: the first user input after `sessionStart`, else the first anywhere,
+    /// else `initialPrompt`.
+    pub fn effective_prompt(&self) -> Option<String> {
+        match self.first_input(UserInput::prompt_text) {
+            Some(prompt) => Some(prompt),
+            None => self.initial_prompt.clone(),
+        }
+    }
+
+    /// All that users say, in the order of the file.
+    pub fn prompts(&self) -> impl Iterator<Item = String> {
+        let inputs = self.events.iter().flat_map(|event| match &event.kind {
+            EventKind::UserInputs(inputs) => inputs.as_slice(),
+            _ => &[],
+        });
+        inputs
+            .filter_map(UserInput::prompt_text)
+            .chain(self.initial_prompt.clone())
+    }
+
+    /// Where the user input stands that it is chosen by.
+    pub fn effective_prompt_span(&self) -> Option<Span> {
+        self.first_input(|input| input.prompt_text().map(|_| input.span))
+    }
+
+    /// What `read` finds in the first user input after `sessionStart`, else in the first anywhere.
+    fn first_input<T>(&self, read: impl Fn(&UserInput) -> Option<T>) -> Option<T> {
+        let first = |events: &[TimelineEvent]| {
+            events.iter().find_map(|event| match &event.kind {
+                EventKind::UserInputs(inputs) => inputs.first().and_then(&read),
+                _ => None,
+            })
+        };
+        let live = self.boundary().map_or(&[][..], |idx| &self.events[idx..]);
+        first(live).or_else(|| first(&self.events))
+    }
+
+    /// The session id that it names: that of `sessionStart`, else the one its first answer is expected to have.
+    pub fn session_id(&self) -> Option<&str> {
+        self.events.iter().find_map(|event| match &event.kind {
+            EventKind::SessionStart(start) => start.session_id.as_deref().or_else(|| {
+                start
+                    .expected_prompt_response
+                    .as_ref()?
+                    .get("sessionId")?
+                    .as_str()
+            }),
+            _ => None,
+        })
+    }
+}

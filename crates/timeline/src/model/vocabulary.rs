@@ -1,0 +1,351 @@
+//! The one table of abstract tools: what a timeline's agent can call, whatever the real agent names it.
+
+/// An argument of an abstract tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToolArgument {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether the tool needs it.
+    pub required: bool,
+}
+
+/// An abstract tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AbstractTool {
+    /// Its name: `runCmd`.
+    pub name: &'static str,
+    /// Its arguments, required ones first.
+    pub arguments: &'static [ToolArgument],
+    /// The kind of call it is for an editor: `read`, `edit`, `search`, `execute`, `fetch`, `think`,
+    /// `switch_mode` or `other`.
+    pub kind: &'static str,
+    /// Other spellings of the name.
+    pub aliases: &'static [&'static str],
+    /// What agents call it themselves.
+    pub agent_names: &'static [&'static str],
+}
+
+/// A key of arguments and what it means where the tool has an argument of that name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArgumentAlias {
+    /// As files have it.
+    pub alias: &'static str,
+    /// The argument.
+    pub name: &'static str,
+}
+
+const fn required(name: &'static str) -> ToolArgument {
+    ToolArgument {
+        name,
+        required: true,
+    }
+}
+
+const fn optional(name: &'static str) -> ToolArgument {
+    ToolArgument {
+        name,
+        required: false,
+    }
+}
+
+/// Every abstract tool.
+pub const TOOLS: &[AbstractTool] = &[
+    AbstractTool {
+        name: "runCmd",
+        arguments: &[
+            required("cmd"),
+            optional("cwd"),
+            optional("timeout"),
+            optional("description"),
+            optional("run_in_background"),
+        ],
+        kind: "execute",
+        aliases: &["run_cmd", "run_command", "runCommand"],
+        agent_names: &["Bash"],
+    },
+    AbstractTool {
+        name: "readFile",
+        arguments: &[
+            required("path"),
+            optional("encoding"),
+            optional("offset"),
+            optional("limit"),
+        ],
+        kind: "read",
+        aliases: &["read_file"],
+        agent_names: &["Read"],
+    },
+    AbstractTool {
+        name: "writeFile",
+        arguments: &[required("path"), required("content")],
+        kind: "edit",
+        aliases: &["write_file"],
+        agent_names: &["Write"],
+    },
+    AbstractTool {
+        name: "editFile",
+        arguments: EDIT,
+        kind: "edit",
+        aliases: &["edit_file"],
+        agent_names: &["Edit"],
+    },
+    AbstractTool {
+        name: "appendFile",
+        arguments: &[required("path"), required("content")],
+        kind: "edit",
+        aliases: &["append_file"],
+        agent_names: &[],
+    },
+    AbstractTool {
+        name: "replaceInFile",
+        arguments: EDIT,
+        kind: "edit",
+        aliases: &["replace_in_file"],
+        agent_names: &[],
+    },
+    AbstractTool {
+        name: "grep",
+        arguments: &[
+            required("pattern"),
+            optional("path"),
+            optional("glob"),
+            optional("output_mode"),
+            optional("-A"),
+            optional("-B"),
+            optional("-C"),
+            optional("-n"),
+            optional("-i"),
+            optional("type"),
+            optional("head_limit"),
+            optional("multiline"),
+        ],
+        kind: "search",
+        aliases: &[],
+        agent_names: &["Grep"],
+    },
+    AbstractTool {
+        name: "listDir",
+        arguments: &[required("path"), optional("recursive"), optional("pattern")],
+        kind: "search",
+        aliases: &["list_dir"],
+        agent_names: &["Glob"],
+    },
+    AbstractTool {
+        name: "find",
+        arguments: &[required("path"), optional("name"), optional("type")],
+        kind: "search",
+        aliases: &[],
+        agent_names: &[],
+    },
+    AbstractTool {
+        name: "sed",
+        arguments: &[
+            required("expression"),
+            required("path"),
+            optional("inplace"),
+        ],
+        kind: "search",
+        aliases: &[],
+        agent_names: &[],
+    },
+    AbstractTool {
+        name: "task",
+        arguments: &[
+            required("description"),
+            required("prompt"),
+            required("subagent_type"),
+        ],
+        kind: "think",
+        aliases: &[],
+        agent_names: &["Task"],
+    },
+    AbstractTool {
+        name: "webFetch",
+        arguments: &[required("url"), required("prompt")],
+        kind: "fetch",
+        aliases: &["web_fetch"],
+        agent_names: &["WebFetch"],
+    },
+    AbstractTool {
+        name: "webSearch",
+        arguments: &[
+            required("query"),
+            optional("allowed_domains"),
+            optional("blocked_domains"),
+        ],
+        kind: "search",
+        aliases: &["web_search"],
+        agent_names: &["WebSearch"],
+    },
+    AbstractTool {
+        name: "todoWrite",
+        arguments: &[required("todos")],
+        kind: "think",
+        aliases: &["todo_write"],
+        agent_names: &["TodoWrite"],
+    },
+    AbstractTool {
+        name: "notebookEdit",
+        arguments: &[
+            required("notebook_path"),
+            required("new_source"),
+            optional("cell_id"),
+            optional("cell_type"),
+            optional("edit_mode"),
+        ],
+        kind: "edit",
+        aliases: &["notebook_edit"],
+        agent_names: &["NotebookEdit"],
+    },
+    AbstractTool {
+        name: "exitPlanMode",
+        arguments: &[required("plan")],
+        kind: "switch_mode",
+        aliases: &["exit_plan_mode"],
+        agent_names: &["ExitPlanMode"],
+    },
+    AbstractTool {
+        name: "bashOutput",
+        arguments: &[required("bash_id"), optional("filter")],
+        kind: "read",
+        aliases: &["bash_output"],
+        agent_names: &["BashOutput"],
+    },
+    AbstractTool {
+        name: "killShell",
+        arguments: &[required("shell_id")],
+        kind: "execute",
+        aliases: &["kill_shell"],
+        agent_names: &["KillShell"],
+    },
+    AbstractTool {
+        name: "slashCommand",
+        arguments: &[required("command")],
+        kind: "execute",
+        aliases: &["slash_command"],
+        agent_names: &["SlashCommand"],
+    },
+];
+
+const EDIT: &[ToolArgument] = &[
+    required("path"),
+    required("old_string"),
+    required("new_string"),
+    optional("replace_all"),
+];
+
+/// Other spellings of arguments; each counts only where the tool has the argument.
+pub const ARGUMENT_ALIASES: &[ArgumentAlias] = &[
+    ArgumentAlias {
+        alias: "command",
+        name: "cmd",
+    },
+    ArgumentAlias {
+        alias: "text",
+        name: "content",
+    },
+    ArgumentAlias {
+        alias: "file_path",
+        name: "path",
+    },
+    ArgumentAlias {
+        alias: "old_str",
+        name: "old_string",
+    },
+    ArgumentAlias {
+        alias: "old",
+        name: "old_string",
+    },
+    ArgumentAlias {
+        alias: "new_str",
+        name: "new_string",
+    },
+    ArgumentAlias {
+        alias: "new",
+        name: "new_string",
+    },
+];
+
+impl AbstractTool {
+    /// The tool of this name, as the vocabulary writes it.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        TOOLS.iter().find(|tool| tool.name == name)
+    }
+
+    /// The tool that this name means: its own, another spelling, or what an agent calls it.
+    pub fn meant_by(name: &str) -> Option<&'static Self> {
+        TOOLS.iter().find(|tool| {
+            tool.name == name || tool.aliases.contains(&name) || tool.agent_names.contains(&name)
+        })
+    }
+
+    /// Whether it has an argument of this name.
+    pub fn has_argument(&self, name: &str) -> bool {
+        self.arguments.iter().any(|argument| argument.name == name)
+    }
+
+    /// The argument that this key stands for, if it is another spelling of one that the tool has.
+    pub fn argument_alias(&self, key: &str) -> Option<&'static str> {
+        if self.has_argument(key) {
+            return None;
+        }
+        ARGUMENT_ALIASES
+            .iter()
+            .find(|alias| alias.alias == key && self.has_argument(alias.name))
+            .map(|alias| alias.name)
+    }
+}
+
+/// The kind of a call for an editor. `sed` that changes its file is an edit.
+pub fn call_kind(tool: &str, args: &cuecard_source::value::Json) -> &'static str {
+    match AbstractTool::named(tool) {
+        Some(sed) if sed.name == "sed" && args["inplace"] == true => "edit",
+        Some(tool) => tool.kind,
+        None => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_name_means_one_tool() {
+        let mut names: Vec<&str> = TOOLS
+            .iter()
+            .flat_map(|tool| {
+                let others = tool.aliases.iter().chain(tool.agent_names);
+                std::iter::once(tool.name).chain(others.copied())
+            })
+            .collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        for name in names {
+            assert!(AbstractTool::meant_by(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_alias_counts_only_where_the_tool_has_the_argument() {
+        let alias = |tool: &str, key: &str| {
+            AbstractTool::named(tool).and_then(|tool| tool.argument_alias(key))
+        };
+        assert_eq!(alias("runCmd", "command"), Some("cmd"));
+        assert_eq!(alias("slashCommand", "command"), None);
+        assert_eq!(alias("writeFile", "text"), Some("content"));
+        assert_eq!(alias("grep", "text"), None);
+        assert_eq!(alias("editFile", "old"), Some("old_string"));
+        assert_eq!(alias("readFile", "file_path"), Some("path"));
+    }
+
+    #[test]
+    fn kinds_are_those_of_the_protocol() {
+        assert_eq!(call_kind("sed", &json!({"inplace": true})), "edit");
+        assert_eq!(call_kind("sed", &json!({})), "search");
+        assert_eq!(call_kind("readFile", &json!({})), "read");
+        assert_eq!(call_kind("mcp__a__b", &json!({})), "other");
+    }
+}

@@ -1,0 +1,216 @@
+//! Makes the file of a profile from the tools that an agent advertises. What is certain becomes an entry; what only
+//! looks alike becomes a comment, for somebody who knows.
+
+mod likeness;
+mod writing;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
+
+use super::advertised::{AdvertisedTool, ToolInput};
+use super::choice::Profiles;
+use crate::model::vocabulary;
+use likeness::{Alike, Known};
+use writing::{key, list, schema, text, value};
+
+/// So many names of tools give an agent away.
+const MAX_DETECT: usize = 12;
+
+/// What a profile is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Capture<'a> {
+    /// The agent: `codex`.
+    pub agent: &'a str,
+    /// Its version, as [`Version::parse`](super::Version::parse) reads it.
+    pub version: &'a str,
+    /// The API by which it asks, if it is to be that API's usual agent.
+    pub endpoint: Option<&'a str>,
+    /// The tools that it advertises; of two of one name, the first counts.
+    pub tools: &'a [AdvertisedTool],
+}
+
+/// A profile that was captured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    /// The file (TOML), which [`read_profile`](super::read_profile) reads.
+    pub text: String,
+    /// What somebody who knows the agent has to say before it is whole, one sentence each.
+    pub missing: Vec<String>,
+}
+
+/// Makes a profile. The entries are those whose tool and arguments are known by their names; others that look alike
+/// stand in it as comments, and are missing.
+pub fn capture(capture: &Capture<'_>) -> Captured {
+    let mut tools: Vec<&AdvertisedTool> = Vec::new();
+    for tool in capture.tools {
+        if tools.iter().all(|known| known.name != tool.name) {
+            tools.push(tool);
+        }
+    }
+    let own: Vec<&AdvertisedTool> = tools
+        .iter()
+        .copied()
+        .filter(|tool| tool.input != ToolInput::Opaque && !tool.name.starts_with("mcp__"))
+        .collect();
+    let known = Known::of(&Profiles::default());
+    let detect: Vec<&str> = own
+        .iter()
+        .take(MAX_DETECT)
+        .map(|tool| tool.name.as_str())
+        .collect();
+    let mut file = format!(
+        "# The tools of {} as version {} advertises them. Look through what is commented out: it was not certain.\n\n\
+         agent = {}\nversions = {}\n",
+        comment(capture.agent),
+        comment(capture.version),
+        text(capture.agent),
+        text(&format!(">={}", capture.version)),
+    );
+    if let Some(endpoint) = capture.endpoint {
+        let _ = writeln!(file, "endpoint = {}", text(endpoint));
+    }
+    let _ = writeln!(file, "detect = {}\n", list(&detect));
+
+    let mut used: Vec<&str> = Vec::new();
+    let (mut certain, mut doubtful) = (String::new(), String::new());
+    let mut missing = Vec::new();
+    for tool in vocabulary::TOOLS {
+        let mut alike: Vec<(&AdvertisedTool, Alike)> = own
+            .iter()
+            .filter_map(|native| Some((*native, known.compare(tool, native)?)))
+            .collect();
+        alike.sort_by_key(|(_, alike)| !alike.is_certain());
+        // One that is certain is enough.
+        if alike.first().is_some_and(|(_, alike)| alike.is_certain()) {
+            alike.truncate(1);
+        }
+        for (native, alike) in alike {
+            used.push(&native.name);
+            let mut entry = match alike.is_certain() && tool.name == "runCmd" {
+                true => in_folder(native, &alike),
+                false => String::new(),
+            };
+            let _ = write!(
+                entry,
+                "[[tools.{}]]\nname = {}\n",
+                tool.name,
+                text(&native.name)
+            );
+            if !alike.arguments.is_empty() {
+                let pairs: Vec<String> = alike
+                    .arguments
+                    .iter()
+                    .map(|(argument, native)| format!("{} = {}", key(argument), text(native)))
+                    .collect();
+                let _ = writeln!(entry, "args = {{ {} }}", pairs.join(", "));
+            }
+            entry.push_str(&always(&alike));
+            if alike.is_certain() {
+                let _ = writeln!(certain, "{entry}");
+                continue;
+            }
+            for line in entry.lines() {
+                let _ = writeln!(doubtful, "# {line}");
+            }
+            for doubt in &alike.doubts {
+                let _ = writeln!(doubtful, "#   {}", comment(doubt));
+            }
+            doubtful.push('\n');
+            missing.push(format!(
+                "there is no entry for `{}`: the agent's `{}` is like it, but {}",
+                tool.name,
+                comment(&native.name),
+                alike.doubts.join("; ")
+            ));
+        }
+    }
+    if certain.is_empty() && missing.is_empty() {
+        missing.push("none of the agent's tools is like one of a timeline's".to_owned());
+    }
+    if certain.is_empty() {
+        certain.push_str("[tools]\n\n");
+    }
+    file.push_str(&certain);
+    if !doubtful.is_empty() {
+        file.push_str("# Not certain:\n#\n");
+        file.push_str(&doubtful);
+    }
+    let unused: Vec<String> = own
+        .iter()
+        .filter(|tool| !used.contains(&tool.name.as_str()))
+        .map(|tool| comment(&text(&tool.name)))
+        .collect();
+    if !unused.is_empty() {
+        let _ = writeln!(file, "# In no entry: {}\n", unused.join(", "));
+    }
+    file.push_str("# What its requests advertise.\n");
+    for tool in own {
+        file.push('\n');
+        file.push_str(&schema(tool));
+    }
+    Captured {
+        text: file,
+        missing,
+    }
+}
+
+/// What every call of a form has.
+fn always(alike: &Alike) -> String {
+    let mut lines = String::new();
+    if !alike.fixed.is_empty() {
+        let pairs: Vec<String> = alike
+            .fixed
+            .iter()
+            .map(|(native, fixed)| format!("{} = {}", key(native), value(fixed, 0)))
+            .collect();
+        let _ = writeln!(lines, "fixed = {{ {} }}", pairs.join(", "));
+    }
+    if !alike.lists.is_empty() {
+        let names: Vec<&str> = alike.lists.iter().map(String::as_str).collect();
+        let _ = writeln!(lines, "lists = {}", list(&names));
+    }
+    lines
+}
+
+/// The form for a command in another folder, where the agent's tool has no place for that: else the command would run
+/// where it was not meant to.
+fn in_folder(native: &AdvertisedTool, alike: &Alike) -> String {
+    let place_of = |name: &str| {
+        alike
+            .arguments
+            .iter()
+            .find(|(argument, _)| *argument == name)
+    };
+    let (Some((_, command)), None) = (place_of("cmd"), place_of("cwd")) else {
+        return String::new();
+    };
+    let others: Vec<String> = alike
+        .arguments
+        .iter()
+        .filter(|(argument, _)| *argument != "cmd")
+        .map(|(argument, native)| format!("{} = {}", key(argument), text(native)))
+        .collect();
+    let mut entry = format!(
+        "[[tools.runCmd]]\nwith = [\"cwd\"]\nname = {}\nshell = {{ {} = \"{{cmd:in cwd}}\" }}\n",
+        text(&native.name),
+        key(command)
+    );
+    if !others.is_empty() {
+        let _ = writeln!(entry, "args = {{ {} }}", others.join(", "));
+    }
+    entry.push_str(&always(alike));
+    entry.push('\n');
+    entry
+}
+
+/// A text that stays in its line.
+fn comment(text: &str) -> String {
+    text.chars()
+        .map(|character| match character.is_control() {
+            true => ' ',
+            false => character,
+        })
+        .collect()
+}

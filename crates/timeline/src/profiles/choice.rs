@@ -1,0 +1,222 @@
+//! Which profile an agent has.
+
+use std::sync::LazyLock;
+
+use super::advertised::AdvertisedTool;
+use super::profile::Profile;
+use super::read::read_profile;
+use super::version::Version;
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+
+/// The profiles that are built in, as name and text.
+const BUILT_IN: &[(&str, &str)] = &[
+    (
+        "profiles/claude-code/2.0.5.toml",
+        include_str!("claude-code/2.0.5.toml"),
+    ),
+    (
+        "profiles/cline/3.0.65.toml",
+        include_str!("cline/3.0.65.toml"),
+    ),
+    (
+        "profiles/codex/0.169.0.toml",
+        include_str!("codex/0.169.0.toml"),
+    ),
+    (
+        "profiles/gemini-cli/0.61.0.toml",
+        include_str!("gemini-cli/0.61.0.toml"),
+    ),
+    (
+        "profiles/mini-swe-agent/2.4.6.toml",
+        include_str!("mini-swe-agent/2.4.6.toml"),
+    ),
+    (
+        "profiles/opencode/1.18.33.toml",
+        include_str!("opencode/1.18.33.toml"),
+    ),
+    (
+        "profiles/openhands/1.58.2.toml",
+        include_str!("openhands/1.58.2.toml"),
+    ),
+    ("profiles/pi/0.73.1.toml", include_str!("pi/0.73.1.toml")),
+    (
+        "profiles/qwen-code/0.15.10.toml",
+        include_str!("qwen-code/0.15.10.toml"),
+    ),
+];
+
+static PARSED: LazyLock<Vec<Profile>> = LazyLock::new(|| {
+    BUILT_IN
+        .iter()
+        .filter_map(|(name, text)| read_profile(&SourceFile::new(*name, *text)).ok())
+        .collect()
+});
+
+/// An agent gives itself away by at least so many of its tools; by fewer only if it has no more, and the request has no
+/// others.
+const MIN_DETECTED: usize = 2;
+
+/// The profiles there are.
+#[derive(Debug, Clone)]
+pub struct Profiles {
+    profiles: Vec<Profile>,
+}
+
+/// An agent as the user names it: `claude-code` or `claude-code@2.0.5`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentName {
+    /// The agent.
+    pub agent: String,
+    /// Its version, if one is named.
+    pub version: Option<Version>,
+}
+
+/// The profile for a request.
+#[derive(Debug, Clone, Copy)]
+pub struct ProfileChoice<'p> {
+    /// The profile; `None` if nothing says which, and calls go as they were written.
+    pub profile: Option<&'p Profile>,
+    /// The agent that was named, if the advertised tools are those of another one.
+    pub disagrees_with: Option<&'p AgentName>,
+    /// Whether the request or the user says which agent it is; else the profile is only that of the usual one.
+    pub is_told: bool,
+}
+
+impl AgentName {
+    /// Reads `agent` or `agent@version`. `None` if the version is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (agent, version) = match text.split_once('@') {
+            None => (text, None),
+            Some((agent, version)) => (agent, Some(Version::parse(version)?)),
+        };
+        (!agent.is_empty()).then(|| Self {
+            agent: agent.to_owned(),
+            version,
+        })
+    }
+}
+
+impl Profiles {
+    /// Those that are built in, and `more`, which go before them.
+    pub fn with(more: Vec<Profile>) -> Self {
+        let mut profiles = more;
+        profiles.extend(PARSED.iter().cloned());
+        Self { profiles }
+    }
+
+    /// The names of all agents, each once.
+    pub fn agents(&self) -> Vec<&str> {
+        let mut agents: Vec<&str> = self
+            .profiles
+            .iter()
+            .map(|profile| profile.agent.as_str())
+            .collect();
+        agents.sort_unstable();
+        agents.dedup();
+        agents
+    }
+
+    /// The profile of an agent: the nearest at or below its version, the newest if none is named.
+    pub fn of_agent(&self, name: &AgentName) -> Option<&Profile> {
+        let fitting = self.profiles.iter().filter(|profile| {
+            let version = name.version.as_ref();
+            profile.agent == name.agent
+                && version.is_none_or(|version| profile.is_at_or_below(version))
+        });
+        newest(fitting)
+    }
+
+    /// The profile for a request: that of the agent whose tools it advertises, else that of the agent which was
+    /// named, else that of the usual agent of its `endpoint` (`messages`, `responses`, `chat`, `gemini`).
+    pub fn choose<'p>(
+        &'p self,
+        advertised: &[AdvertisedTool],
+        named: Option<&'p AgentName>,
+        endpoint: &str,
+    ) -> ProfileChoice<'p> {
+        let of_named = named.and_then(|name| self.of_agent(name));
+        let detected = self.detect(advertised);
+        match (detected, named) {
+            (Some(detected), Some(name)) if detected.agent != name.agent => ProfileChoice {
+                profile: Some(detected),
+                disagrees_with: Some(name),
+                is_told: true,
+            },
+            (Some(detected), _) => ProfileChoice {
+                profile: of_named.or(Some(detected)),
+                disagrees_with: None,
+                is_told: true,
+            },
+            (None, Some(_)) => ProfileChoice {
+                profile: of_named,
+                disagrees_with: None,
+                is_told: true,
+            },
+            (None, None) => ProfileChoice {
+                profile: newest(
+                    self.profiles
+                        .iter()
+                        .filter(|profile| profile.endpoint.as_deref() == Some(endpoint)),
+                ),
+                disagrees_with: None,
+                is_told: false,
+            },
+        }
+    }
+
+    /// All profiles, the user's own first.
+    pub fn iter(&self) -> impl Iterator<Item = &Profile> {
+        self.profiles.iter()
+    }
+
+    fn detect(&self, advertised: &[AdvertisedTool]) -> Option<&Profile> {
+        // How many of its tools are there, and how many are not.
+        let overlap = |profile: &Profile| {
+            let is_there = |name: &&String| advertised.iter().any(|tool| tool.name == **name);
+            let n_there = profile.detect.iter().filter(is_there).count();
+            let n_missing = profile.detect.len() - n_there;
+            let is_all = n_missing == 0 && n_there == advertised.len();
+            let is_enough = n_there >= MIN_DETECTED || (n_there > 0 && is_all);
+            is_enough.then_some((n_there, std::cmp::Reverse(n_missing)))
+        };
+        let best = self.profiles.iter().filter_map(overlap).max()?;
+        newest(
+            self.profiles
+                .iter()
+                .filter(|profile| overlap(profile) == Some(best)),
+        )
+    }
+}
+
+impl Default for Profiles {
+    fn default() -> Self {
+        Self::with(Vec::new())
+    }
+}
+
+fn newest<'p>(profiles: impl Iterator<Item = &'p Profile>) -> Option<&'p Profile> {
+    // Of equally new ones the first, which is the user's own.
+    profiles.reduce(|best, next| {
+        if next.versions.from > best.versions.from {
+            next
+        } else {
+            best
+        }
+    })
+}
+
+impl ProfileChoice<'_> {
+    /// T-TOOL-02, if the agent is another one than was named.
+    pub fn diagnostic(&self) -> Option<Diagnostic> {
+        let (name, profile) = (self.disagrees_with?, self.profile?);
+        let message = format!(
+            "the advertised tools are those of `{}`, and `--agent` names `{}`",
+            profile.agent, name.agent
+        );
+        Some(
+            Diagnostic::warning(codes::TOOL_PROFILE_DIFFERS, message)
+                .with_help("the advertised tools decide; correct `--agent`, or leave it out"),
+        )
+    }
+}

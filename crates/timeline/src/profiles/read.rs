@@ -1,0 +1,215 @@
+//! Profiles as they stand in files.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, json};
+
+use super::advertised::{AdvertisedTool, ToolInput};
+use super::profile::{Profile, Through, ToolForm};
+use super::template::Template;
+use super::values::ValueTemplate;
+use super::version::VersionRange;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::value::Json;
+use cuecard_source::{SourceFile, Span};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProfileFile {
+    agent: String,
+    versions: String,
+    endpoint: Option<String>,
+    detect: Vec<String>,
+    tools: BTreeMap<String, Vec<FormFile>>,
+    #[serde(default)]
+    schemas: BTreeMap<String, SchemaFile>,
+    through: Option<ThroughFile>,
+    #[serde(default)]
+    absolute_paths: bool,
+}
+
+/// A tool as requests advertise it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SchemaFile {
+    /// It takes free text instead of arguments.
+    #[serde(default)]
+    text: bool,
+    namespace: Option<String>,
+    #[serde(default)]
+    required: Vec<String>,
+    /// The type of each argument, or its schema.
+    #[serde(default)]
+    properties: BTreeMap<String, Json>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ThroughFile {
+    name: String,
+    program: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FormFile {
+    name: String,
+    #[serde(default)]
+    when: BTreeMap<String, Json>,
+    #[serde(default)]
+    with: Vec<String>,
+    #[serde(default)]
+    whole_lines: Vec<String>,
+    #[serde(default)]
+    one_line: Vec<String>,
+    #[serde(default)]
+    args: BTreeMap<String, String>,
+    #[serde(default)]
+    fixed: BTreeMap<String, Json>,
+    #[serde(default)]
+    values: BTreeMap<String, Json>,
+    #[serde(default)]
+    texts: BTreeMap<String, String>,
+    #[serde(default)]
+    shell: BTreeMap<String, String>,
+    #[serde(default)]
+    lists: Vec<String>,
+    #[serde(default)]
+    ignores: Vec<String>,
+    #[serde(default)]
+    assume: BTreeMap<String, Json>,
+}
+
+/// Reads a profile (TOML).
+///
+/// # Errors
+///
+/// X-CFG-02: it is no TOML, a key is missing or unknown, or a template can't be read.
+pub fn read_profile(source: &SourceFile) -> Result<Profile, Vec<Diagnostic>> {
+    let file: ProfileFile = toml::from_str(source.text()).map_err(|error| {
+        let range = error.span().unwrap_or_default();
+        let message = format!("this profile can't be read: {}", error.message());
+        vec![problem(source, message).at(source, Span::new(range.start, range.end))]
+    })?;
+    let mut problems = Vec::new();
+    let versions = VersionRange::parse(&file.versions);
+    if versions.is_none() {
+        let message = format!(
+            "`versions` is `{}`, which is no range of versions",
+            file.versions
+        );
+        problems.push(problem(source, message).with_help("write `>=2.0.5` or `>=2.0.5, <3`"));
+    }
+    let mut tools = BTreeMap::new();
+    for (tool, forms) in file.tools {
+        let forms = forms
+            .into_iter()
+            .map(|form| read_form(source, &tool, form, &mut problems))
+            .collect();
+        tools.insert(tool, forms);
+    }
+    let schemas = file
+        .schemas
+        .into_iter()
+        .map(|(name, schema)| (name.clone(), read_schema(name, schema)))
+        .collect();
+    let through = file
+        .through
+        .and_then(|through| match Template::plain(&through.program) {
+            Ok(program) => Some(Through {
+                name: through.name,
+                program,
+            }),
+            Err(why) => {
+                let message = format!("`program` of `through` can't be read: {why}");
+                problems.push(problem(source, message));
+                None
+            }
+        });
+    match versions {
+        Some(versions) if problems.is_empty() => Ok(Profile {
+            agent: file.agent,
+            versions,
+            endpoint: file.endpoint,
+            detect: file.detect,
+            tools,
+            schemas,
+            through,
+            wants_absolute_paths: file.absolute_paths,
+        }),
+        _ => Err(problems),
+    }
+}
+
+fn read_schema(name: String, file: SchemaFile) -> AdvertisedTool {
+    let input = match file.text {
+        true => ToolInput::Text,
+        false => {
+            let properties: Map<String, Json> = file
+                .properties
+                .into_iter()
+                .map(|(name, schema)| match schema {
+                    Json::String(_) | Json::Array(_) => (name, json!({ "type": schema })),
+                    schema => (name, schema),
+                })
+                .collect();
+            ToolInput::Schema(json!({
+                "type": "object", "properties": properties, "required": file.required,
+            }))
+        }
+    };
+    AdvertisedTool {
+        name,
+        description: String::new(),
+        input,
+        namespace: file.namespace,
+    }
+}
+
+fn read_form(
+    source: &SourceFile,
+    tool: &str,
+    form: FormFile,
+    problems: &mut Vec<Diagnostic>,
+) -> ToolForm {
+    let mut read_all = |texts: BTreeMap<String, String>,
+                        read: fn(&str) -> Result<Template, String>| {
+        let mut templates = BTreeMap::new();
+        for (argument, text) in texts {
+            match read(&text) {
+                Ok(template) => {
+                    templates.insert(argument, template);
+                }
+                Err(why) => {
+                    let message = format!("`{argument}` of the tool `{tool}` can't be read: {why}");
+                    problems.push(problem(source, message));
+                }
+            }
+        }
+        templates
+    };
+    ToolForm {
+        texts: read_all(form.texts, Template::plain),
+        shell: read_all(form.shell, Template::shell),
+        name: form.name,
+        when: form.when,
+        with: form.with,
+        whole_lines: form.whole_lines,
+        one_line: form.one_line,
+        args: form.args,
+        fixed: form.fixed,
+        values: form
+            .values
+            .into_iter()
+            .map(|(name, value)| (name, ValueTemplate::new(value)))
+            .collect(),
+        lists: form.lists,
+        ignores: form.ignores,
+        assume: form.assume,
+    }
+}
+
+fn problem(source: &SourceFile, message: String) -> Diagnostic {
+    Diagnostic::error(codes::CONFIG_INVALID, message).at(source, Span::default())
+}

@@ -1,0 +1,282 @@
+//! A recorded conversation as the text of a timeline.
+
+use serde_json::{Map, json};
+
+use super::super::request::Endpoint;
+use super::calls::event;
+use super::conversation::{Call, Conversation, Turn};
+use super::exchange::RecordedError;
+use cuecard_source::value::{Json, REDACTED, Redactor, cut};
+use cuecard_source::yaml;
+
+/// What stands above a recorded scenario.
+const HEADER: &str = "# Recorded by `cuecard record llm`.\n";
+/// Of a longer result only the beginning is compared, in bytes.
+const MAX_RESULT: usize = 16 * 1024;
+/// How much of it, in characters.
+const RESULT_START: usize = 2_000;
+/// Calls that come within this time are made at once, in milliseconds.
+const AT_ONCE_MS: u64 = 100;
+
+/// The text of the scenario, without secrets.
+pub(super) fn text(conversation: &Conversation, redactor: &Redactor) -> String {
+    let mut events = Events {
+        conversation,
+        redactor,
+        events: Vec::new(),
+        base_ms: 0,
+        cursor_ms: 0,
+    };
+    for (idx, turn) in conversation.history.iter().enumerate() {
+        let is_last = idx + 1 == conversation.history.len() && conversation.turns.is_empty();
+        events.turn(turn, is_last);
+    }
+    if !conversation.history.is_empty() {
+        events.push(json!({"sessionStart": true}));
+    }
+    for (idx, turn) in conversation.turns.iter().enumerate() {
+        events.turn(turn, idx + 1 == conversation.turns.len());
+    }
+    let events = events.events;
+
+    let mut root = Map::new();
+    root.insert("name".to_owned(), conversation.name.as_str().into());
+    let server = server(conversation, redactor);
+    if !server.is_empty() {
+        root.insert("server".to_owned(), Json::Object(server));
+    }
+    root.insert("timeline".to_owned(), Json::Array(events));
+    let mut root = Json::Object(root);
+    redactor.json(&mut root);
+    format!("{HEADER}{}", yaml::write(&root))
+}
+
+fn server(conversation: &Conversation, redactor: &Redactor) -> Map<String, Json> {
+    let mut server = Map::new();
+    let is_of = |endpoints: &[Endpoint]| {
+        !conversation.endpoints.is_empty()
+            && conversation
+                .endpoints
+                .iter()
+                .all(|endpoint| endpoints.contains(endpoint))
+    };
+    if is_of(&[Endpoint::Messages]) {
+        server.insert("llmApiStyle".to_owned(), "anthropic".into());
+    } else if is_of(&[Endpoint::Chat, Endpoint::Responses]) {
+        server.insert("llmApiStyle".to_owned(), "openai".into());
+    } else if is_of(&[Endpoint::Gemini]) {
+        server.insert("llmApiStyle".to_owned(), "gemini".into());
+    }
+    if conversation.always_thinks {
+        server.insert("thinking".to_owned(), "always".into());
+    }
+    if conversation.sends_reasoning {
+        server.insert("reasoningContent".to_owned(), true.into());
+    }
+    if !conversation.models.is_empty() {
+        server.insert("models".to_owned(), json!(conversation.models));
+    }
+    let side_calls: Vec<Json> = conversation
+        .side_calls
+        .iter()
+        .map(|call| {
+            let mut side = Map::new();
+            side.insert("match".to_owned(), call.pattern.as_str().into());
+            if !call.model.is_empty() {
+                side.insert("model".to_owned(), call.model.as_str().into());
+            }
+            side.insert("reply".to_owned(), redactor.text(&call.reply).into());
+            Json::Object(side)
+        })
+        .collect();
+    if !side_calls.is_empty() {
+        server.insert("sideCalls".to_owned(), Json::Array(side_calls));
+    }
+    server
+}
+
+/// Writes events, and keeps the clock of their schedule.
+struct Events<'a> {
+    conversation: &'a Conversation,
+    redactor: &'a Redactor,
+    events: Vec<Json>,
+    base_ms: u64,
+    cursor_ms: u64,
+}
+
+impl Events<'_> {
+    fn push(&mut self, event: Json) {
+        self.events.push(event);
+    }
+
+    fn turn(&mut self, turn: &Turn, is_last: bool) {
+        let said = turn.said.join("\n");
+        let said = longest_open_part(self.redactor, &said);
+        if !said.trim().is_empty() {
+            // The user speaks when the model has ended.
+            let at_ms = self.cursor_ms - self.base_ms;
+            self.push(json!({"userInputs": [[at_ms, said]]}));
+        }
+        let origin_ms = self.cursor_ms;
+        let mut elements = Vec::new();
+        for attempt in &turn.attempts {
+            for spoken in &attempt.texts {
+                let entries: Vec<Json> = spoken
+                    .entries
+                    .iter()
+                    .map(|entry| json!([self.delay_until(origin_ms + entry.at_ms), &*entry.text]))
+                    .collect();
+                let key = if spoken.is_thinking {
+                    "think"
+                } else {
+                    "assistant"
+                };
+                elements.push(json!({ key: entries }));
+            }
+            if let Some(failed) = &attempt.error {
+                elements.push(json!({"error": error(failed)}));
+            }
+        }
+        let mut response = Map::new();
+        response.insert("llmResponse".to_owned(), Json::Array(elements));
+        let refusals = turn.attempts.iter();
+        if let Some(refusal) = refusals
+            .filter_map(|attempt| attempt.refusal.as_ref())
+            .next_back()
+        {
+            response.insert("refusal".to_owned(), refusal.as_str().into());
+        }
+        if turn
+            .usage
+            .as_object()
+            .is_some_and(|usage| !usage.is_empty())
+        {
+            response.insert("usage".to_owned(), turn.usage.clone());
+        }
+        if let Some(reason) = &turn.stop_reason {
+            response.insert("stopReason".to_owned(), reason.as_str().into());
+        }
+        self.push(Json::Object(response));
+        let call_idxs: Vec<usize> = turn
+            .attempts
+            .iter()
+            .flat_map(|attempt| attempt.calls.iter().copied())
+            .collect();
+        for (idx, &call_idx) in call_idxs.iter().enumerate() {
+            let call = &self.conversation.calls[call_idx];
+            let is_last_call = idx + 1 == call_idxs.len();
+            self.wait_for_call(origin_ms + call.at_ms, idx == 0 || is_last_call);
+            self.call(call, is_last);
+        }
+        if turn.is_abandoned {
+            self.push(json!({"userCancelSession": true}));
+        }
+    }
+
+    /// How long after the cursor a point is, which becomes the cursor.
+    fn delay_until(&mut self, point_ms: u64) -> u64 {
+        let delay_ms = point_ms.saturating_sub(self.cursor_ms);
+        self.cursor_ms += delay_ms;
+        delay_ms
+    }
+
+    /// Moves the clock to a call, which has no delay of its own.
+    fn wait_for_call(&mut self, point_ms: u64, is_exact: bool) {
+        let gap_ms = point_ms.saturating_sub(self.cursor_ms);
+        if gap_ms == 0 || (!is_exact && gap_ms < AT_ONCE_MS) {
+            return;
+        }
+        let delta_ms = point_ms - self.base_ms;
+        self.push(json!({ "baseTimeDelta": delta_ms }));
+        self.base_ms = point_ms;
+        self.cursor_ms = point_ms;
+    }
+
+    fn call(&mut self, call: &Call, is_last_turn: bool) {
+        let mut beside = Vec::new();
+        if call.has_own_id {
+            beside.push(("toolCallId", Json::from(call.id.as_str())));
+        }
+        match &call.result {
+            Some((text, is_error)) => {
+                if let Some(result) = result(self.redactor, text) {
+                    beside.push(("result", result));
+                }
+                if *is_error {
+                    beside.push(("status", "error".into()));
+                }
+            }
+            // The conversation has gone on without it.
+            None if !is_last_turn => beside.push(("status", "pending".into())),
+            None => {}
+        }
+        self.push(event(&call.written, beside));
+    }
+}
+
+/// A result as it is compared; none if nothing of it may be written.
+fn result(redactor: &Redactor, text: &str) -> Option<Json> {
+    if redactor.finds(text) {
+        let part = longest_open_part(redactor, text);
+        let part = cut_to_lines(&part);
+        return (!part.trim().is_empty()).then(|| json!({ "contains": part }));
+    }
+    Some(match text.len() > MAX_RESULT {
+        true => json!({"contains": cut_to_lines(text)}),
+        false => text.into(),
+    })
+}
+
+/// The beginning of a long text, to the end of a line if there is one.
+fn cut_to_lines(text: &str) -> String {
+    let start: String = text.chars().take(RESULT_START).collect();
+    match start.rsplit_once('\n') {
+        Some((lines, _)) if start.len() < text.len() && !lines.trim().is_empty() => {
+            lines.to_owned()
+        }
+        _ => start,
+    }
+}
+
+/// A text, or the longest part of it between secrets: what is still contained in it when it comes again.
+pub(super) fn longest_open_part(redactor: &Redactor, text: &str) -> String {
+    if !redactor.finds(text) {
+        return text.to_owned();
+    }
+    let redacted = redactor.text(text);
+    let parts = redacted.split(REDACTED);
+    let longest = parts.max_by_key(|part| part.trim().len());
+    longest.unwrap_or_default().trim().to_owned()
+}
+
+fn error(failed: &RecordedError) -> Json {
+    let mut error = Map::new();
+    error.insert("statusCode".to_owned(), failed.status.into());
+    if let Some(kind) = failed
+        .error_type
+        .as_deref()
+        .filter(|kind| !kind.trim().is_empty())
+    {
+        error.insert("errorType".to_owned(), kind.into());
+    }
+    let message = match failed.message.trim() {
+        "" => "the provider gave no reason".into(),
+        _ => cut(&failed.message, MAX_RESULT),
+    };
+    error.insert("message".to_owned(), message.into_owned().into());
+    if !failed.details.is_null() {
+        error.insert("details".to_owned(), failed.details.clone());
+    }
+    if let Some(seconds) = failed.retry_after_seconds {
+        error.insert("retryAfterSeconds".to_owned(), seconds.into());
+    }
+    if !failed.headers.is_empty() {
+        let headers: Map<String, Json> = failed
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), value.as_str().into()))
+            .collect();
+        error.insert("headers".to_owned(), Json::Object(headers));
+    }
+    Json::Object(error)
+}

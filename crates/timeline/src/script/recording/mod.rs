@@ -1,0 +1,555 @@
+//! Recording: exchanges with a real model become timelines that play the same to the same client.
+//!
+//! A request is taken to where a player would find it: the scenario as it stands is asked for its place
+//! (the alignment of the player's own sessions), by the session that a player would put it into. What is at the end of
+//! the script is recorded as its next turn, and the scenario is asked again: so every recorded request matches itself.
+
+mod calls;
+mod conversation;
+mod document;
+mod exchange;
+mod pieces;
+#[cfg(test)]
+mod tests;
+
+pub use exchange::{
+    Recorded, RecordedAnswer, RecordedCall, RecordedElement, RecordedError, RecordedExchange,
+    RecordedOutcome,
+};
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::request::{Part, PreviousAnswer, Request};
+use super::rounds::Rounds;
+use super::selection::DEFAULT_MAX_DISTANCE;
+use super::sessions::SessionKey;
+use super::side_lane::{SideLane, SideText};
+use crate::profiles::Profiles;
+use conversation::{Conversation, Place, SideCall};
+use cuecard_source::value::{Json, REDACTED, Redactor, find_credentials, find_keys};
+
+/// More conversations are not recorded.
+const MAX_CONVERSATIONS: usize = 1_000;
+/// Only so many conversations of other sessions are looked at.
+const MAX_OTHERS: usize = 50;
+/// More answers are not remembered by their ids.
+const MAX_IDS: usize = 100_000;
+/// A shorter text below a key such as `token` is a word that may stand anywhere, in characters.
+const SHORTEST_CREDENTIAL: usize = 8;
+/// How much of a line a request beside the conversation is known by, in characters.
+const PATTERN: usize = 120;
+
+/// Records exchanges.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    profiles: Profiles,
+    redactor: Redactor,
+    conversations: Vec<Conversation>,
+    /// Answers that a request may go on from: their conversation and turn.
+    answers: HashMap<String, (usize, usize)>,
+}
+
+impl Recorder {
+    /// A recorder that knows these profiles, and writes none of these secrets.
+    pub fn new(profiles: Profiles, secrets: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            profiles,
+            redactor: Redactor::new(secrets),
+            ..Self::default()
+        }
+    }
+
+    /// Learns more secrets. What is written from then on has none of them.
+    pub fn add_secrets(&mut self, secrets: impl IntoIterator<Item = String>) {
+        let new: Vec<String> = secrets
+            .into_iter()
+            .filter(|secret| !secret.is_empty() && !self.redactor.finds(secret))
+            .collect();
+        if !new.is_empty() {
+            self.redactor.add(new);
+        }
+    }
+
+    /// What takes the secrets out.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// How many conversations there are.
+    pub fn n_conversations(&self) -> usize {
+        self.conversations.len()
+    }
+
+    /// The name of a conversation's scenario.
+    pub fn name(&self, conversation: usize) -> &str {
+        self.conversations
+            .get(conversation)
+            .map_or("", |conversation| &conversation.name)
+    }
+
+    /// The text of a conversation's scenario, as it stands.
+    pub fn text(&self, conversation: usize) -> &str {
+        self.conversations
+            .get(conversation)
+            .map_or("", |conversation| &conversation.text)
+    }
+
+    /// How many turns and how many requests beside it a conversation has.
+    pub fn counts(&self, conversation: usize) -> (usize, usize) {
+        let conversation = self.conversations.get(conversation);
+        conversation.map_or((0, 0), |conversation| {
+            (conversation.turns.len(), conversation.side_calls.len())
+        })
+    }
+
+    /// The abstract form of a call by the id that the provider gave it: tool and arguments, without secrets.
+    pub fn abstract_call(&self, conversation: usize, id: &str) -> Option<(String, Arc<Json>)> {
+        let written = self.conversations.get(conversation)?.written_call(id)?;
+        Some((written.tool.clone(), written.args.clone()))
+    }
+
+    /// Records an exchange. `next_name` names the scenario of a conversation that begins.
+    pub fn record(
+        &mut self,
+        exchange: RecordedExchange<'_>,
+        next_name: &mut dyn FnMut() -> String,
+    ) -> Recorded {
+        let n_known = self.redactor.secrets().len();
+        self.learn(&exchange);
+        let rewritten = match self.redactor.secrets().len() > n_known {
+            true => self.rewrite(),
+            false => Vec::new(),
+        };
+        let mut recorded = self.take_in(&exchange, next_name);
+        let others = rewritten.into_iter();
+        let others = others
+            .filter(|idx| !recorded.changed.contains(idx))
+            .collect::<Vec<_>>();
+        recorded.changed.extend(others);
+        recorded
+    }
+
+    /// Writes the scenarios anew in which a secret stands that was not known before.
+    fn rewrite(&mut self) -> Vec<usize> {
+        let mut rewritten = Vec::new();
+        for (idx, conversation) in self.conversations.iter_mut().enumerate() {
+            // What is read back once is read back without its secrets too.
+            if self.redactor.finds(&conversation.text)
+                && conversation.compile(&self.redactor).is_ok()
+            {
+                rewritten.push(idx);
+            }
+        }
+        rewritten
+    }
+
+    fn take_in(
+        &mut self,
+        exchange: &RecordedExchange<'_>,
+        next_name: &mut dyn FnMut() -> String,
+    ) -> Recorded {
+        let request = exchange.request;
+        let key = SessionKey::of(exchange.address, request);
+        let previous = exchange.previous_id.map(|id| self.previous(id));
+        if let Some(recorded) = self.going_on(exchange, key, previous.clone().flatten()) {
+            return recorded;
+        }
+        if let Some(side) = self.side(exchange, key, next_name) {
+            return side;
+        }
+        let mut notes = Vec::new();
+        match previous {
+            Some(None) => notes.push(
+                "it goes on from an answer that is not recorded; a player can't know it".to_owned(),
+            ),
+            Some(Some(_)) => notes.push(
+                "it goes back to an earlier answer (`previous_response_id`): a player only goes on from the last one"
+                    .to_owned(),
+            ),
+            None => {}
+        }
+        self.begin(exchange, key, notes, next_name)
+    }
+
+    fn previous(&self, id: &str) -> Option<(usize, PreviousAnswer)> {
+        let &(conversation_idx, turn_idx) = self.answers.get(id)?;
+        let key = self.conversations[conversation_idx].key?;
+        let previous = PreviousAnswer {
+            id: id.to_owned(),
+            scenario: 0,
+            turn_idx,
+            session: key.0,
+        };
+        Some((conversation_idx, previous))
+    }
+
+    /// Records a request that goes on from what is recorded, or that is recorded already.
+    fn going_on(
+        &mut self,
+        exchange: &RecordedExchange<'_>,
+        key: super::sessions::SessionKey,
+        previous: Option<(usize, PreviousAnswer)>,
+    ) -> Option<Recorded> {
+        let request = exchange.request;
+        if exchange.previous_id.is_some() && previous.is_none() {
+            return None;
+        }
+        let has_history = !Rounds::of(request).answered.is_empty();
+        let candidates: Vec<usize> = match &previous {
+            Some((idx, _)) => vec![*idx],
+            None => {
+                let is_of = |idx: &usize| self.conversations[*idx].key == Some(key);
+                let newest = || (0..self.conversations.len()).rev();
+                // With a history it may go on from any of them: what an agent tells the model beside the
+                // conversation may change, and the session's key with it.
+                let others = newest()
+                    .filter(|idx| has_history && !is_of(idx))
+                    .take(MAX_OTHERS);
+                newest().filter(is_of).chain(others).collect()
+            }
+        };
+        let mut recorded_at = None;
+        for idx in candidates {
+            let conversation = &self.conversations[idx];
+            let previous = previous.as_ref().map(|(_, previous)| previous.clone());
+            let translated = conversation.translated(request, previous, &self.redactor);
+            match conversation.place(&translated) {
+                Place::Next(said) => {
+                    return Some(self.append(idx, exchange, &translated, said, Vec::new()));
+                }
+                Place::At(turn_idx) if conversation.is_abandoned_at(turn_idx) => {
+                    let mut begun_again = conversation.clone();
+                    let said = begun_again.drop_last_attempt();
+                    self.conversations[idx] = begun_again;
+                    return Some(self.append(idx, exchange, &translated, said, Vec::new()));
+                }
+                Place::At(turn_idx) if conversation.key == Some(key) || previous_of(exchange) => {
+                    recorded_at = recorded_at.or(Some((idx, turn_idx)));
+                }
+                Place::At(_) | Place::Elsewhere(_) => {}
+            }
+        }
+        let (idx, turn_idx) = recorded_at?;
+        // A probe or a request for a title may look like the conversation's beginning.
+        if self.side_text(request).is_some() && !self.conversations[idx].has_answered(request.key) {
+            return None;
+        }
+        let note = format!(
+            "the same was asked before: a player gives the answer of turn {} in `{}` again",
+            turn_idx + 1,
+            self.conversations[idx].name
+        );
+        Some(Recorded {
+            outcome: RecordedOutcome::Again,
+            conversation: Some(idx),
+            changed: Vec::new(),
+            notes: vec![note],
+        })
+    }
+
+    /// Begins a conversation with a request, and with the history that it brings.
+    fn begin(
+        &mut self,
+        exchange: &RecordedExchange<'_>,
+        key: super::sessions::SessionKey,
+        mut notes: Vec<String>,
+        next_name: &mut dyn FnMut() -> String,
+    ) -> Recorded {
+        if self.conversations.len() >= MAX_CONVERSATIONS {
+            notes.push(format!(
+                "there are {MAX_CONVERSATIONS} conversations already"
+            ));
+            return left_out(notes);
+        }
+        // Requests beside the conversation may have come first: their file is the first conversation's.
+        let is_free = |conversation: &Conversation| conversation.key.is_none();
+        let idx = match self.conversations.iter().position(is_free) {
+            Some(idx) => idx,
+            None => {
+                self.conversations.push(Conversation::new(next_name()));
+                self.conversations.len() - 1
+            }
+        };
+        let before = self.conversations[idx].clone();
+        if self
+            .conversations
+            .iter()
+            .any(|conversation| conversation.key == Some(key))
+        {
+            notes.push(
+                "it leaves a conversation that is recorded; a player may answer as that one went on"
+                    .to_owned(),
+            );
+        }
+        let conversation = &mut self.conversations[idx];
+        conversation.key = Some(key);
+        conversation.begin_with_history(exchange.request, &self.profiles);
+        let translated = conversation.translated(exchange.request, None, &self.redactor);
+        let said = conversation::said(&translated);
+        let is_new = before.script.is_none();
+        let mut recorded = self.append(idx, exchange, &translated, said, notes);
+        if !recorded.changed.is_empty() {
+            recorded.notes.extend(self.note_on_prompt(idx));
+        }
+        if recorded.changed.is_empty() {
+            match is_new {
+                true => {
+                    self.conversations.truncate(idx);
+                }
+                false => self.conversations[idx] = before,
+            }
+        }
+        recorded
+    }
+
+    /// Why a player that has all conversations can't tell this one from the others by what its user says.
+    fn note_on_prompt(&self, idx: usize) -> Option<String> {
+        let prompt = self.conversations[idx].prompt();
+        let others = self.conversations.iter().enumerate();
+        let mut others =
+            others.filter(|(other, conversation)| *other != idx && conversation.key.is_some());
+        let name_only = "when both are played, only its name (`x-scenario-name`) chooses it";
+        match prompt.is_empty() {
+            true => others
+                .next()
+                .map(|_| format!("it begins without a text of the user's: {name_only}")),
+            false => others
+                .find(|(_, other)| other.prompt() == prompt)
+                .map(|(_, other)| {
+                    format!(
+                        "its user says the same first as in `{}`: {name_only}",
+                        other.name
+                    )
+                }),
+        }
+    }
+
+    /// Adds an answer at the end of a conversation, and asks the scenario for it.
+    fn append(
+        &mut self,
+        idx: usize,
+        exchange: &RecordedExchange<'_>,
+        translated: &Request,
+        said: Vec<String>,
+        mut notes: Vec<String>,
+    ) -> Recorded {
+        let n_others = Rounds::of(exchange.request).last.others.len();
+        if n_others > 0 {
+            notes.push(format!(
+                "{n_others} of the user's blocks hold no text, and are left out"
+            ));
+        }
+        if exchange.answer.is_abandoned {
+            notes.push(
+                "the client broke off this answer: what had come is played as all of it".to_owned(),
+            );
+        }
+        if exchange
+            .answer
+            .elements
+            .iter()
+            .any(|element| element.finds(&self.redactor))
+        {
+            notes.push(format!(
+                "a secret in the model's answer is played as `{REDACTED}`"
+            ));
+        }
+        let mut next = self.conversations[idx].clone();
+        next.keep_results(translated);
+        let added = next.add(exchange.request, said, exchange.answer, &self.profiles);
+        notes.extend(added);
+        if let Err(why) = next.compile(&self.redactor) {
+            notes.push(format!("the scenario would not be readable: {why}"));
+            return left_out(notes);
+        }
+        if let Some(why) = next.check(translated) {
+            notes.push(format!("a player may not answer it as recorded: {why}"));
+        }
+        let n_turns = next.turns.len();
+        if let (Some(id), Some(script)) = (&exchange.answer.id, &next.script)
+            && self.answers.len() < MAX_IDS
+        {
+            let turn_idx = script.turns.turns.len().saturating_sub(1);
+            self.answers.insert(id.clone(), (idx, turn_idx));
+        }
+        self.conversations[idx] = next;
+        Recorded {
+            outcome: match exchange.answer.error {
+                None => RecordedOutcome::Turn { turn: n_turns },
+                Some(_) => RecordedOutcome::Error { turn: n_turns },
+            },
+            conversation: Some(idx),
+            changed: vec![idx],
+            notes,
+        }
+    }
+
+    /// Whether a request is beside any conversation, by the rules of a player that knows what is recorded.
+    fn side_text(&self, request: &Request) -> Option<SideText> {
+        let timelines = self
+            .conversations
+            .iter()
+            .filter_map(|conversation| Some(&*conversation.script.as_ref()?.timeline));
+        SideLane::new(timelines, DEFAULT_MAX_DISTANCE)
+            .recording()
+            .reply(request, None)
+            .map(|reply| reply.by)
+    }
+
+    /// Records a request beside the conversation.
+    fn side(
+        &mut self,
+        exchange: &RecordedExchange<'_>,
+        key: super::sessions::SessionKey,
+        next_name: &mut dyn FnMut() -> String,
+    ) -> Option<Recorded> {
+        let request = exchange.request;
+        let by = self.side_text(request)?;
+        let because = |note: &str| {
+            Some(Recorded {
+                outcome: RecordedOutcome::Side,
+                conversation: None,
+                changed: Vec::new(),
+                notes: vec![format!(
+                    "a request beside the conversation is left out: {note}"
+                )],
+            })
+        };
+        let looked_at = match by {
+            SideText::Probe => return because("players answer probes by themselves"),
+            SideText::System => request.system.as_str(),
+            SideText::User => {
+                let rounds = Rounds::of(request);
+                rounds.last.texts.last().copied().unwrap_or_default()
+            }
+        };
+        let answer = exchange.answer;
+        let is_text_only = answer
+            .elements
+            .iter()
+            .all(|element| !matches!(element, RecordedElement::Call(_)));
+        let reply: String = answer
+            .elements
+            .iter()
+            .filter_map(|element| match element {
+                RecordedElement::Text(pieces) => Some(pieces),
+                _ => None,
+            })
+            .flatten()
+            .map(|piece| &*piece.text)
+            .collect();
+        if answer.error.is_some() || answer.is_abandoned {
+            return because("it got no answer");
+        }
+        if !is_text_only || reply.trim().is_empty() {
+            return because("its answer is no text");
+        }
+        let open = document::longest_open_part(&self.redactor, looked_at);
+        let line = open.lines().find(|line| !line.trim().is_empty())?;
+        let start: String = line.trim().chars().take(PATTERN).collect();
+        let call = SideCall {
+            pattern: regex::escape(&start),
+            model: request.model.clone(),
+            reply,
+        };
+        call.regex()?;
+        let of_session = self
+            .conversations
+            .iter()
+            .rposition(|conversation| conversation.key == Some(key));
+        let idx = of_session.unwrap_or(0);
+        if self.conversations.is_empty() {
+            self.conversations.push(Conversation::new(next_name()));
+        }
+        let known = self.conversations[idx]
+            .side_calls
+            .iter()
+            .find(|known| known.pattern == call.pattern && known.model == call.model);
+        if let Some(known) = known {
+            return match known.reply == call.reply {
+                true => because("the same was asked and answered before"),
+                false => because("the same was asked before, and answered otherwise"),
+            };
+        }
+        let is_more = answer.stop_reason.is_some() || answer.elements.len() > 1;
+        let mut next = self.conversations[idx].clone();
+        next.side_calls.push(call);
+        if let Err(why) = next.compile(&self.redactor) {
+            return because(&why);
+        }
+        self.conversations[idx] = next;
+        let only_text = "of an answer beside the conversation, only the text is kept".to_owned();
+        Some(Recorded {
+            outcome: RecordedOutcome::Side,
+            conversation: Some(idx),
+            changed: vec![idx],
+            notes: is_more.then_some(only_text).into_iter().collect(),
+        })
+    }
+
+    /// Learns the secrets that stand in an exchange: keys that are known by their looks, and what stands below a name
+    /// such as `password`.
+    fn learn(&mut self, exchange: &RecordedExchange<'_>) {
+        let mut found = Vec::new();
+        let mut credentials = Vec::new();
+        let rounds = Rounds::of(exchange.request);
+        let has_turns = !self.conversations.is_empty();
+        for text in &rounds.last.texts {
+            find_keys(text, &mut found);
+        }
+        for result in &rounds.last.results {
+            find_keys(&result.text, &mut found);
+            if let Ok(json) = serde_json::from_str::<Json>(&result.text) {
+                find_credentials(&json, &mut credentials);
+            }
+        }
+        // What came before was looked at when it was new.
+        let parts = exchange
+            .request
+            .history
+            .iter()
+            .flat_map(|message| &message.parts);
+        for part in parts.filter(|_| !has_turns) {
+            match part {
+                Part::Text(text) => find_keys(text, &mut found),
+                Part::Result(result) => find_keys(&result.text, &mut found),
+                Part::Call(call) => {
+                    find_keys(&call.args.to_string(), &mut found);
+                    find_credentials(&call.args, &mut credentials);
+                }
+                Part::Thinking(_) | Part::Other(_) => {}
+            }
+        }
+        for element in &exchange.answer.elements {
+            match element {
+                RecordedElement::Thinking(pieces)
+                | RecordedElement::Text(pieces)
+                | RecordedElement::Refusal(pieces) => {
+                    let text: String = pieces.iter().map(|piece| &*piece.text).collect();
+                    find_keys(&text, &mut found);
+                }
+                RecordedElement::Call(call) => {
+                    find_keys(&call.args.to_string(), &mut found);
+                    find_keys(call.raw.as_deref().unwrap_or_default(), &mut found);
+                    find_credentials(&call.args, &mut credentials);
+                }
+            }
+        }
+        credentials.retain(|secret| secret.chars().count() >= SHORTEST_CREDENTIAL);
+        self.add_secrets(found.into_iter().chain(credentials));
+    }
+}
+
+fn previous_of(exchange: &RecordedExchange<'_>) -> bool {
+    exchange.previous_id.is_some()
+}
+
+fn left_out(notes: Vec<String>) -> Recorded {
+    Recorded {
+        outcome: RecordedOutcome::LeftOut,
+        conversation: None,
+        changed: Vec::new(),
+        notes,
+    }
+}

@@ -1,0 +1,550 @@
+//! What becomes of exchanges, and that the scenario answers them again.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::super::request::{Endpoint, Message, RequestedCall, RequestedResult, Role};
+use super::super::request_key::RequestKey;
+use super::super::sessions::Address;
+use super::super::turns::Piece;
+use super::*;
+use crate::format::{ReadOptions, Symbols, layout, read};
+use crate::profiles::AdvertisedTool;
+use cuecard_source::SourceFile;
+
+/// A client that keeps its history, and a recorder that sees what it asks and gets.
+struct Recording {
+    recorder: Recorder,
+    history: Vec<Message>,
+    system: String,
+    tools: Vec<AdvertisedTool>,
+    n_names: usize,
+}
+
+impl Recording {
+    fn new() -> Self {
+        Self {
+            recorder: Recorder::new(Profiles::default(), ["hunter22".to_owned()]),
+            history: Vec::new(),
+            system: String::new(),
+            tools: vec![
+                AdvertisedTool::function("Bash", json!({})),
+                AdvertisedTool::function("Read", json!({})),
+                AdvertisedTool::function("get_weather", json!({})),
+            ],
+            n_names: 0,
+        }
+    }
+
+    fn says(&mut self, text: &str) -> &mut Self {
+        self.history.push(Message::user(text));
+        self
+    }
+
+    fn returns(&mut self, id: &str, text: &str) -> &mut Self {
+        self.history.push(Message {
+            role: Role::User,
+            parts: vec![Part::Result(RequestedResult {
+                call_id: id.into(),
+                name: String::new(),
+                text: text.into(),
+                is_error: false,
+            })],
+        });
+        self
+    }
+
+    fn request(&self) -> Request {
+        let history = self.history.clone();
+        let whole = format!("{}{history:?}", self.system);
+        Request {
+            history,
+            system: self.system.clone(),
+            tools: self.tools.clone(),
+            model: "m-1".into(),
+            key: RequestKey::of("test", &Json::String(whole)),
+            ..Request::new(Endpoint::Messages)
+        }
+    }
+
+    /// Asks and gets this answer, which the client keeps unless it is an error.
+    fn gets(&mut self, answer: &RecordedAnswer) -> Recorded {
+        let request = self.request();
+        let n_names = &mut self.n_names;
+        let recorded = self.recorder.record(
+            RecordedExchange {
+                address: Address::default(),
+                request: &request,
+                previous_id: None,
+                answer,
+            },
+            &mut || {
+                *n_names += 1;
+                format!("recorded-{n_names}")
+            },
+        );
+        if answer.error.is_none() && !answer.is_abandoned {
+            self.keep(answer);
+        }
+        recorded
+    }
+
+    fn keep(&mut self, answer: &RecordedAnswer) {
+        let parts = answer.elements.iter().filter_map(|element| match element {
+            RecordedElement::Thinking(_) => None,
+            RecordedElement::Text(pieces) | RecordedElement::Refusal(pieces) => Some(Part::Text(
+                pieces.iter().map(|piece| &*piece.text).collect(),
+            )),
+            RecordedElement::Call(call) => Some(Part::Call(RequestedCall {
+                id: call.id.clone(),
+                name: call.name.clone(),
+                args: Json::clone(&call.args),
+            })),
+        });
+        self.history.push(Message {
+            role: Role::Assistant,
+            parts: parts.collect(),
+        });
+    }
+
+    /// Asks and gets a text, which must be recorded without a word.
+    fn hears(&mut self, text: &str) -> &mut Self {
+        let recorded = self.gets(&said(text));
+        assert_eq!(recorded.notes, [] as [String; 0]);
+        assert!(
+            matches!(recorded.outcome, RecordedOutcome::Turn { .. }),
+            "{recorded:?}"
+        );
+        self
+    }
+
+    /// The scenario without the lines that all have, which must be in order.
+    fn text(&self, conversation: usize) -> String {
+        let text = self.recorder.text(conversation);
+        let source = SourceFile::new("recorded.yaml", text);
+        let read = read(&source, &Symbols::new(), &ReadOptions::default());
+        let found: Vec<&str> = read
+            .diagnostics
+            .iter()
+            .map(|found| found.message.as_str())
+            .collect();
+        assert_eq!(found, [] as [&str; 0], "{text}");
+        assert_eq!(layout(&source).expect("a timeline"), None, "{text}");
+        let (_, timeline) = text.split_once("timeline:\n").expect("a timeline");
+        timeline.to_owned()
+    }
+}
+
+fn pieces(pieces: &[(u64, &str)]) -> Vec<Piece> {
+    let piece = |&(at_ms, text): &(u64, &str)| Piece {
+        at_ms,
+        text: text.into(),
+    };
+    pieces.iter().map(piece).collect()
+}
+
+fn said(text: &str) -> RecordedAnswer {
+    RecordedAnswer {
+        elements: vec![RecordedElement::Text(pieces(&[(40, text)]))],
+        ..RecordedAnswer::default()
+    }
+}
+
+fn call(id: &str, name: &str, args: Json, at_ms: u64) -> RecordedElement {
+    RecordedElement::Call(RecordedCall {
+        id: id.into(),
+        name: name.into(),
+        args: Arc::new(args),
+        raw: None,
+        at_ms,
+    })
+}
+
+fn failed(status: u16) -> RecordedAnswer {
+    RecordedAnswer {
+        error: Some(RecordedError {
+            status,
+            message: "wait".into(),
+            retry_after_seconds: Some(1),
+            ..RecordedError::default()
+        }),
+        ..RecordedAnswer::default()
+    }
+}
+
+#[test]
+fn a_conversation_becomes_a_timeline() {
+    let mut recording = Recording::new();
+    recording
+        .says("<system-reminder>today</system-reminder>")
+        .says("Fix the test");
+    let answer = RecordedAnswer {
+        elements: vec![
+            RecordedElement::Thinking(pieces(&[(300, "Hm. "), (310, "A test.")])),
+            RecordedElement::Text(pieces(&[(400, "I'll look.")])),
+            call("toolu_1", "Bash", json!({"command": "make test"}), 600),
+            call("toolu_2", "get_weather", json!({"city": "Rome"}), 620),
+        ],
+        usage: json!({"input_tokens": 5, "output_tokens": 7}),
+        ..RecordedAnswer::default()
+    };
+    let recorded = recording.gets(&answer);
+    assert_eq!(
+        (recorded.outcome, recorded.notes),
+        (RecordedOutcome::Turn { turn: 1 }, vec![])
+    );
+    recording
+        .returns("toolu_2", "sunny")
+        .returns("toolu_1", "one\ntwo failed\n")
+        .hears("Done.");
+    recording.says("Thanks").hears("You are welcome.");
+    assert_eq!(
+        recording.text(0),
+        r#"  - userInputs: [[0, "Fix the test"]]
+  - llmResponse:
+      - think: [[310, "Hm. A test."]]
+      - assistant: [[90, "I'll look."]]
+    usage: { input_tokens: 5, output_tokens: 7 }
+  - baseTimeDelta: 600
+  - runCmd: { cmd: "make test" }
+    result: |
+      one
+      two failed
+  - baseTimeDelta: 20
+  - agentToolUse: { toolName: get_weather, args: { city: Rome }, result: sunny }
+  - llmResponse:
+      - assistant: [[40, "Done."]]
+  - userInputs: [[40, "Thanks"]]
+  - llmResponse:
+      - assistant: [[40, "You are welcome."]]
+"#
+    );
+    let head = recording.recorder.text(0);
+    assert!(
+        head.starts_with("# Recorded by `cuecard record llm`.\nname: recorded-1\nserver: { llmApiStyle: anthropic, models: [\"m-1\"] }\n"),
+        "{head}"
+    );
+}
+
+#[test]
+fn errors_are_attempts_and_abandoned_answers_are_replaced() {
+    let mut recording = Recording::new();
+    recording.says("Go");
+    assert_eq!(
+        recording.gets(&failed(429)).outcome,
+        RecordedOutcome::Error { turn: 1 }
+    );
+    assert_eq!(
+        recording.gets(&failed(529)).outcome,
+        RecordedOutcome::Error { turn: 1 }
+    );
+    let broken = RecordedAnswer {
+        is_abandoned: true,
+        ..said("On")
+    };
+    let recorded = recording.gets(&broken);
+    assert!(recorded.notes[0].contains("broke off"), "{recorded:?}");
+    assert!(recording.text(0).contains("userCancelSession"));
+    recording.hears("Once upon a time.");
+    let text = recording.text(0);
+    assert_eq!(
+        text,
+        r#"  - userInputs: [[0, "Go"]]
+  - llmResponse:
+      - error: { statusCode: 429, message: wait, retryAfterSeconds: 1 }
+      - error: { statusCode: 529, message: wait, retryAfterSeconds: 1 }
+      - assistant: [[40, "Once upon a time."]]
+"#
+    );
+}
+
+#[test]
+fn an_error_before_an_answer_stays() {
+    let mut recording = Recording::new();
+    recording.says("Go");
+    recording.gets(&failed(429));
+    recording.hears("Gone.");
+    assert_eq!(
+        recording.text(0),
+        r#"  - userInputs: [[0, "Go"]]
+  - llmResponse:
+      - error: { statusCode: 429, message: wait, retryAfterSeconds: 1 }
+      - assistant: [[40, "Gone."]]
+"#
+    );
+    // Given up, and asked otherwise.
+    recording.says("More");
+    recording.gets(&failed(500));
+    recording.says("Anything else").hears("No.");
+    let text = recording.text(0);
+    assert!(text.contains("statusCode: 500"), "{text}");
+    assert!(text.contains("\"Anything else\""), "{text}");
+}
+
+#[test]
+fn the_same_again_is_not_recorded_and_other_conversations_have_files_of_their_own() {
+    let mut recording = Recording::new();
+    recording.says("Go").hears("Gone.");
+    let mut again = Recording::new();
+    std::mem::swap(&mut again.recorder, &mut recording.recorder);
+    let recorded = again.says("Go").gets(&said("Gone away."));
+    assert_eq!(recorded.outcome, RecordedOutcome::Again);
+    assert!(recorded.notes[0].contains("turn 1"), "{recorded:?}");
+    again.history.clear();
+    again.system = "Another agent.".into();
+    again.says("Stay").hears("Here.");
+    assert_eq!(again.recorder.n_conversations(), 2);
+    again.says("Still?").hears("Yes.");
+    assert_eq!(again.recorder.counts(1), (2, 0));
+}
+
+#[test]
+fn what_was_said_before_the_recording_is_history() {
+    let mut recording = Recording::new();
+    recording.says("Look");
+    let before = RecordedAnswer {
+        elements: vec![call("toolu_7", "Read", json!({"file_path": "a.rs"}), 0)],
+        ..RecordedAnswer::default()
+    };
+    recording.keep(&before);
+    recording
+        .returns("toolu_7", "fn main() {}")
+        .hears("It is empty.");
+    recording.says("Thanks").hears("Any time.");
+    assert_eq!(
+        recording.text(0),
+        r#"  - userInputs: [[0, "Look"]]
+  - llmResponse: []
+  - readFile: { path: a.rs }
+    toolCallId: toolu_7
+    result: "fn main() {}"
+  - sessionStart: true
+  - llmResponse:
+      - assistant: [[40, "It is empty."]]
+  - userInputs: [[40, "Thanks"]]
+  - llmResponse:
+      - assistant: [[40, "Any time."]]
+"#
+    );
+}
+
+#[test]
+fn requests_beside_the_conversation_are_side_calls() {
+    let mut recording = Recording::new();
+    recording.tools.clear();
+    recording.system = "You are a title generator.\nBe short.".into();
+    recording.says("Fix the test");
+    let recorded = recording.gets(&said("Fixing a test"));
+    assert_eq!(
+        (recorded.outcome, recorded.changed),
+        (RecordedOutcome::Side, vec![0])
+    );
+    recording.history.clear();
+    recording.system = String::new();
+    recording.says("Fix the test").hears("It is fixed.");
+    assert_eq!(recording.recorder.counts(0), (1, 1));
+    let text = recording.recorder.text(0);
+    assert!(
+        text.contains("sideCalls:\n    - match: \"You are a title generator\\\\.\"\n      model: m-1\n      reply: \"Fixing a test\"\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn secrets_are_nowhere_and_what_is_left_still_matches() {
+    let key = format!("sk-ant-{}", "a1".repeat(20));
+    let mut recording = Recording::new();
+    recording.says(&format!("Use hunter22 and the key {key} to log in"));
+    let recorded = recording.gets(&said("With hunter22?"));
+    assert_eq!(
+        recorded.notes,
+        ["a secret in the model's answer is played as `[redacted]`"]
+    );
+    let answer = RecordedAnswer {
+        elements: vec![call(
+            "t1",
+            "Bash",
+            json!({"command": "login", "password": "c0rrect-horse"}),
+            0,
+        )],
+        ..RecordedAnswer::default()
+    };
+    recording.says("Yes");
+    recording.gets(&answer);
+    recording
+        .returns("t1", "logged in with c0rrect-horse as ann")
+        .hears("Done.");
+    let text = recording.recorder.text(0);
+    for secret in ["hunter22", &key, "c0rrect-horse"] {
+        assert!(!text.contains(secret), "{text}");
+    }
+    assert!(text.contains("[[0, \"and the key\"]]"), "{text}");
+    assert!(text.contains("With [redacted]?"), "{text}");
+    assert!(text.contains("{ contains: \"logged in with\" }"), "{text}");
+}
+
+#[test]
+fn what_a_model_refuses_and_calls_wrongly_is_kept_as_it_came() {
+    let mut recording = Recording::new();
+    recording.tools[2] = AdvertisedTool::function(
+        "get_weather",
+        json!({"type": "object", "required": ["city"]}),
+    );
+    recording.says("Go");
+    let mut broken = call("t1", "get_weather", json!({}), 0);
+    if let RecordedElement::Call(call) = &mut broken {
+        call.raw = Some("{\"city\": \"Pa".into());
+    }
+    let answer = RecordedAnswer {
+        elements: vec![
+            RecordedElement::Thinking(pieces(&[(0, "Hm.")])),
+            RecordedElement::Refusal(pieces(&[(0, "I "), (0, "won't.")])),
+            broken,
+            call("t2", "get_weather", json!({"days": 2}), 0),
+        ],
+        has_unrequested_thinking: true,
+        ..RecordedAnswer::default()
+    };
+    assert_eq!(recording.gets(&answer).notes, [] as [String; 0]);
+    recording
+        .returns("t1", "no")
+        .returns("t2", "no")
+        .hears("Done.");
+    assert_eq!(
+        recording.text(0),
+        r#"  - userInputs: [[0, "Go"]]
+  - llmResponse:
+      - think: [[0, "Hm."]]
+    refusal: "I won't."
+  - agentToolUse: { toolName: get_weather, args: {}, rawArguments: "{\"city\": \"Pa", result: "no" }
+  - agentToolUse: { toolName: get_weather, args: { days: 2 }, validate: false, result: "no" }
+  - llmResponse:
+      - assistant: [[40, "Done."]]
+"#
+    );
+    assert!(recording.recorder.text(0).contains("thinking: always"));
+}
+
+#[test]
+fn results_without_ids_belong_to_the_calls_in_their_order() {
+    let mut recording = Recording::new();
+    recording.says("Go");
+    let answer = RecordedAnswer {
+        elements: vec![
+            call("", "get_weather", json!({"city": "Rome"}), 0),
+            call("", "get_weather", json!({"city": "Oslo"}), 0),
+        ],
+        ..RecordedAnswer::default()
+    };
+    recording.gets(&answer);
+    recording
+        .returns("", "warm")
+        .returns("", "cold")
+        .hears("Done.");
+    let text = recording.text(0);
+    assert!(
+        text.contains("args: { city: Rome }, result: warm"),
+        "{text}"
+    );
+    assert!(
+        text.contains("args: { city: Oslo }, result: cold"),
+        "{text}"
+    );
+}
+
+#[test]
+fn conversations_that_begin_alike_are_told() {
+    let mut recording = Recording::new();
+    recording.says("List files").hears("None.");
+    recording.history.clear();
+    recording.system = "You are a pirate.".into();
+    let recorded = recording.says("list  FILES").gets(&said("Arr."));
+    assert!(
+        recorded.notes[0].contains("the same first as in `recorded-1`"),
+        "{recorded:?}"
+    );
+}
+
+#[test]
+fn a_response_goes_on_from_its_answer() {
+    let mut recorder = Recorder::new(Profiles::default(), []);
+    let mut ask = |text: &str, previous_id: Option<&str>, id: &str, says: &str| {
+        let request = Request {
+            history: vec![Message::user(text)],
+            key: RequestKey::of("test", &json!([text, previous_id])),
+            ..Request::new(Endpoint::Responses)
+        };
+        let answer = RecordedAnswer {
+            id: Some(id.into()),
+            ..said(says)
+        };
+        let exchange = RecordedExchange {
+            address: Address::default(),
+            request: &request,
+            previous_id,
+            answer: &answer,
+        };
+        recorder.record(exchange, &mut || "r".into())
+    };
+    assert_eq!(
+        ask("My name is Ada", None, "resp_a", "Hello").notes,
+        [] as [String; 0]
+    );
+    let second = ask("Who am I?", Some("resp_a"), "resp_b", "Ada");
+    assert_eq!(
+        (second.outcome, second.notes),
+        (RecordedOutcome::Turn { turn: 2 }, vec![])
+    );
+    let third = ask("Sure?", Some("resp_b"), "resp_c", "Yes");
+    assert_eq!(
+        (third.outcome, third.notes),
+        (RecordedOutcome::Turn { turn: 3 }, vec![])
+    );
+    let branch = ask("Who are you?", Some("resp_a"), "resp_d", "Bob");
+    assert!(branch.notes[0].contains("earlier answer"), "{branch:?}");
+    let foreign = ask("And then?", Some("resp_x"), "resp_y", "Nothing");
+    assert!(foreign.notes[0].contains("not recorded"), "{foreign:?}");
+}
+
+proptest! {
+    /// Each request of a conversation is answered by the scenario that it becomes, whatever is said in it.
+    #[test]
+    fn every_recorded_request_matches_itself(
+        turns in prop::collection::vec((
+            prop::option::weighted(0.7, "[A-Za-z :#\n]{1,20}"), "[a-z .\n]{0,20}", 0..3_usize, prop::bool::weighted(0.2),
+        ), 1..8)
+    ) {
+        let mut recording = Recording::new();
+        let mut n_calls = 0;
+        let mut open: Vec<String> = Vec::new();
+        for (idx, (text, answer, calls, fails)) in turns.into_iter().enumerate() {
+            for id in std::mem::take(&mut open) {
+                recording.returns(&id, "done");
+            }
+            let is_mid_loop = recording.history.last().is_some_and(|last| last.role == Role::User);
+            if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+                recording.says(&format!("{idx} {text}"));
+            } else if !is_mid_loop {
+                recording.says(&format!("{idx} again"));
+            }
+            if fails {
+                let recorded = recording.gets(&failed(500));
+                prop_assert_eq!(recorded.notes, Vec::<String>::new(), "{}", recording.recorder.text(0));
+            }
+            let mut elements = vec![RecordedElement::Text(pieces(&[(5, &answer)]))];
+            for _ in 0..calls {
+                n_calls += 1;
+                let id = format!("toolu_{n_calls}");
+                elements.push(call(&id, "Bash", json!({"command": "true"}), 10));
+                open.push(id);
+            }
+            let recorded = recording.gets(&RecordedAnswer { elements, ..RecordedAnswer::default() });
+            let is_blank = !answer.is_empty() && answer.trim().is_empty();
+            let expected = is_blank.then_some("whitespace-only text is left out");
+            prop_assert_eq!(recorded.notes, Vec::from_iter(expected), "{}", recording.recorder.text(0));
+        }
+        prop_assert_eq!(recording.recorder.n_conversations(), 1);
+    }
+}

@@ -1,0 +1,183 @@
+//! A request to a model, as all dialects mean it: what stands between the wire and the script.
+
+use super::request_key::RequestKey;
+use crate::profiles::AdvertisedTool;
+use cuecard_source::value::Json;
+
+/// A request to a model. Everything that only the wire needs to know of it stays there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// By which API it came.
+    pub endpoint: Endpoint,
+    /// The model it names; empty if it names none.
+    pub model: String,
+    /// The texts of system and developer messages, and of `instructions`, joined by newlines.
+    pub system: String,
+    /// The conversation so far, in order, without system messages. After [`Request::previous`] only what is new.
+    pub history: Vec<Message>,
+    /// The tools it advertises, in order.
+    pub tools: Vec<AdvertisedTool>,
+    /// Which of them must be called.
+    pub tool_choice: ToolChoice,
+    /// How many tokens the answer may have.
+    pub max_tokens: Option<u64>,
+    /// Whether the answer is to be streamed.
+    pub wants_stream: bool,
+    /// Whether a stream is to end with the usage (`stream_options.include_usage`).
+    pub wants_stream_usage: bool,
+    /// Whether thinking is wanted: `thinking` (Anthropic), reasoning summaries (Responses), `includeThoughts` (Gemini).
+    pub wants_thinking: bool,
+    /// The schema that the answer's text must fit, if one is asked for. An empty object asks for any JSON.
+    pub response_schema: Option<Json>,
+    /// The answer that this request goes on from, instead of sending its history (`previous_response_id`).
+    pub previous: Option<PreviousAnswer>,
+    /// What the whole request is recognised by when it comes again.
+    pub key: RequestKey,
+}
+
+impl Request {
+    /// A request without anything.
+    pub fn new(endpoint: Endpoint) -> Self {
+        Self {
+            endpoint,
+            model: String::new(),
+            system: String::new(),
+            history: Vec::new(),
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            max_tokens: None,
+            wants_stream: false,
+            wants_stream_usage: false,
+            wants_thinking: false,
+            response_schema: None,
+            previous: None,
+            key: RequestKey::default(),
+        }
+    }
+}
+
+/// The API by which a request came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Endpoint {
+    /// Anthropic's Messages.
+    Messages,
+    /// OpenAI's Chat Completions.
+    Chat,
+    /// OpenAI's Responses.
+    Responses,
+    /// Google's generateContent.
+    Gemini,
+}
+
+impl Endpoint {
+    /// Its name for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Messages => "messages",
+            Self::Chat => "chat",
+            Self::Responses => "responses",
+            Self::Gemini => "gemini",
+        }
+    }
+}
+
+/// One message of the conversation. Where a wire has items instead of messages, each item is one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Who says it. Results of tools are the user's.
+    pub role: Role,
+    /// What it holds, in order.
+    pub parts: Vec<Part>,
+}
+
+impl Message {
+    /// A message of the user's with one text.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self {
+            role: Role::User,
+            parts: vec![Part::Text(text.into())],
+        }
+    }
+
+    /// A message of the model's with one text.
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self {
+            role: Role::Assistant,
+            parts: vec![Part::Text(text.into())],
+        }
+    }
+}
+
+/// Who says a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The user, or the agent with the results of tools.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    /// Text. Whether it is a reminder rather than something the user said, [`super::is_reminder`] tells.
+    Text(String),
+    /// What the model thought; empty where the request only holds it encrypted.
+    Thinking(String),
+    /// A tool call of the model.
+    Call(RequestedCall),
+    /// The result of one.
+    Result(RequestedResult),
+    /// Anything else by the name of its type (`image`, `input_file`): it is not looked into.
+    Other(String),
+}
+
+/// A tool call in the history of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestedCall {
+    /// Its id; empty where the wire has none.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Its arguments: an object, or a string for a custom tool, and for arguments that are not JSON.
+    pub args: Json,
+}
+
+/// The result of a tool call in the history of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestedResult {
+    /// The call's id; empty where the wire has none.
+    pub call_id: String,
+    /// The tool's name; empty where the wire has none.
+    pub name: String,
+    /// Its texts, joined by newlines; JSON as text where it is no text.
+    pub text: String,
+    /// Whether it is marked as failed.
+    pub is_error: bool,
+}
+
+/// Which tools must be called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// As the model likes.
+    Auto,
+    /// None.
+    None,
+    /// At least one.
+    Any,
+    /// This one.
+    Tool(String),
+}
+
+/// The answer that a request goes on from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreviousAnswer {
+    /// Its id, as the request has it.
+    pub id: String,
+    /// The fingerprint of the scenario it was from ([`super::LlmScript::fingerprint`]).
+    pub scenario: u64,
+    /// The turn it was, from 0.
+    pub turn_idx: usize,
+    /// The session it was given in ([`super::SessionKey`]).
+    pub session: u64,
+}

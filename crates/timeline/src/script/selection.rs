@@ -1,0 +1,536 @@
+//! Which of several scenarios is meant: by name, by session id, or by how near its prompt is.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use super::distance::{Measured, distance, least_distance};
+use super::text::{contains_words, normalise};
+use crate::model::Timeline;
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+
+/// The distance above which nothing is chosen.
+pub const DEFAULT_MAX_DISTANCE: f64 = 0.6;
+
+/// How many scenarios are told of besides the chosen one.
+const N_OTHERS: usize = 3;
+
+/// What chooses among scenarios. Built once for a set of them, in the order of their files.
+#[derive(Debug, Clone)]
+pub struct Selector {
+    entries: Vec<Candidate>,
+    max_distance: f64,
+}
+
+#[derive(Debug, Clone)]
+struct Candidate {
+    name: String,
+    session_id: Option<String>,
+    /// The effective prompt, normal; `None` if it can't be chosen by it.
+    prompt: Option<Measured>,
+    /// The same for people: in quotes, with its place.
+    shown: Option<String>,
+    /// Whether it takes any prompt.
+    takes_any: bool,
+}
+
+/// What a request or the user asks for. The first that is given decides.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// The name of the scenario.
+    pub name: Option<&'a str>,
+    /// The session id that it has.
+    pub session_id: Option<&'a str>,
+    /// Texts of which one is the prompt: the nearest counts.
+    pub prompts: &'a [&'a str],
+}
+
+/// A scenario that was chosen, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selection {
+    /// Its index.
+    pub scenario_idx: usize,
+    /// Why.
+    pub reason: SelectionReason,
+    /// The next ones by distance, if it was chosen by its prompt.
+    pub others: Vec<Ranked>,
+}
+
+/// Why a scenario was chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SelectionReason {
+    /// By its name.
+    Name,
+    /// By its session id.
+    SessionId,
+    /// By its prompt, at this distance.
+    Prompt(f64),
+    /// What the request's history holds is what the scenario has there.
+    History,
+    /// It is the only one, and scripts no prompt that another one could differ from.
+    Only,
+    /// No prompt is near, and it takes any (`anyPrompt`).
+    Any,
+}
+
+/// A scenario with its distance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranked {
+    /// Its index.
+    pub scenario_idx: usize,
+    /// Its name.
+    pub name: String,
+    /// From 0, the same, to 1; `None` if it has no prompt.
+    pub distance: Option<PromptDistance>,
+    /// Its prompt in quotes, cut, with its place.
+    pub prompt: Option<String>,
+}
+
+/// How far a prompt is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PromptDistance {
+    /// From 0, the same, to 1.
+    pub value: f64,
+    /// Whether it is so, or only at least so.
+    pub is_exact: bool,
+}
+
+/// Why no scenario was chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Unselected {
+    /// No scenario has this name or session id (T-SEL-01).
+    Unknown {
+        /// `name` or `session id`.
+        what: &'static str,
+        /// What was asked for.
+        wanted: String,
+        /// The nearest that exists.
+        nearest: Option<String>,
+        /// All there are, at most a few.
+        known: Vec<String>,
+    },
+    /// No prompt is near enough (T-SEL-02).
+    Far {
+        /// What was asked for, cut.
+        wanted: String,
+        /// The limit.
+        max_distance: f64,
+        /// The nearest.
+        nearest: Vec<Ranked>,
+    },
+    /// Several have the prompt (T-SEL-02).
+    Ambiguous {
+        /// What was asked for, cut.
+        wanted: String,
+        /// They, and the next ones.
+        nearest: Vec<Ranked>,
+    },
+}
+
+/// How near a scenario's prompt is, in the order in which scenarios are taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Nearness {
+    distance: PromptDistance,
+    /// Whether a text only holds the prompt.
+    only_holds: bool,
+    /// Length of the prompt in characters.
+    length: usize,
+}
+
+impl Selector {
+    /// What chooses among `timelines` up to `max_distance`.
+    pub fn new<'a>(timelines: impl IntoIterator<Item = &'a Timeline>, max_distance: f64) -> Self {
+        let entries = timelines.into_iter().map(|timeline| Candidate {
+            name: timeline.name.clone(),
+            session_id: timeline.session_id().map(str::to_owned),
+            prompt: Some(Measured::new(prompt_to_choose_by(timeline)))
+                .filter(|prompt| prompt.length > 0),
+            shown: timeline.effective_prompt().map(|prompt| {
+                let (source, quoted) = (&timeline.source, super::rounds::quote(&prompt));
+                match timeline.effective_prompt_span() {
+                    None => quoted,
+                    Some(span) => {
+                        let line = source.position(span.start).line;
+                        format!("{quoted} ({}:{line})", source.name())
+                    }
+                }
+            }),
+            takes_any: timeline.server.any_prompt,
+        });
+        Self {
+            entries: entries.collect(),
+            max_distance,
+        }
+    }
+
+    /// The distance above which nothing is chosen.
+    pub fn max_distance(&self) -> f64 {
+        self.max_distance
+    }
+
+    /// T-SEL-03 for each of several `timelines` that only a name can choose, since it has no prompt.
+    pub fn without_prompt<'a>(
+        timelines: impl IntoIterator<Item = &'a Timeline>,
+    ) -> Vec<Diagnostic> {
+        let timelines: Vec<&Timeline> = timelines.into_iter().collect();
+        let is_set = timelines.len() > 1;
+        let silent = timelines.into_iter().filter(|timeline| {
+            is_set && !timeline.server.is_by_name && prompt_to_choose_by(timeline).is_empty()
+        });
+        let diagnostic = |timeline: &Timeline| {
+            let message = format!(
+                "`{}` has no user input and no `initialPrompt`, so that no prompt can choose it",
+                timeline.name
+            );
+            Diagnostic::warning(codes::SELECT_DOUBT, message)
+                .at(&timeline.source, timeline.name_span)
+                .with_help("add `initialPrompt`, or choose it by its name")
+        };
+        silent.map(diagnostic).collect()
+    }
+
+    /// T-SEL-04 for each of `timelines` that has the prompt of one before it, unless each of the two has a session id of
+    /// its own. Those that only their name chooses have none.
+    pub fn same_prompt<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Vec<Diagnostic> {
+        let mut by_prompt: HashMap<String, Vec<&Timeline>> = HashMap::new();
+        let mut found = Vec::new();
+        for timeline in timelines {
+            let normal = prompt_to_choose_by(timeline);
+            if normal.is_empty() {
+                continue;
+            }
+            let others = by_prompt.entry(normal).or_default();
+            let id = timeline.session_id();
+            let clash = others
+                .iter()
+                .find(|other| id.is_none() || other.session_id().is_none_or(|it| Some(it) == id));
+            found.extend(clash.map(|other| same_prompt_diagnostic(timeline, other)));
+            others.push(timeline);
+        }
+        found
+    }
+
+    /// The scenario that is meant.
+    ///
+    /// # Errors
+    ///
+    /// No scenario has the name or id, or none is near enough. A name never falls through to the prompt.
+    pub fn select(&self, wanted: Wanted<'_>) -> Result<Selection, Unselected> {
+        if let Some(name) = wanted.name {
+            return self.exactly("name", name, SelectionReason::Name, |entry| {
+                Some(&entry.name)
+            });
+        }
+        if let Some(id) = wanted.session_id {
+            let reason = SelectionReason::SessionId;
+            return self.exactly("session id", id, reason, |entry| {
+                entry.session_id.as_deref()
+            });
+        }
+        self.by_prompt(wanted.prompts)
+    }
+
+    fn exactly<'a>(
+        &'a self,
+        what: &'static str,
+        wanted: &str,
+        reason: SelectionReason,
+        field: impl Fn(&'a Candidate) -> Option<&'a str>,
+    ) -> Result<Selection, Unselected> {
+        let known = || self.entries.iter().filter_map(&field);
+        let found = self
+            .entries
+            .iter()
+            .position(|entry| field(entry) == Some(wanted));
+        match found {
+            Some(scenario_idx) => Ok(Selection {
+                scenario_idx,
+                reason,
+                others: Vec::new(),
+            }),
+            None => Err(Unselected::Unknown {
+                what,
+                wanted: cuecard_source::value::cut(wanted, 100).into_owned(),
+                nearest: did_you_mean(wanted, known()).map(str::to_owned),
+                known: known().take(MAX_KNOWN).map(str::to_owned).collect(),
+            }),
+        }
+    }
+
+    /// The scenario whose script a request's history follows, likely ones first: `accounts_for` says so of one. A text
+    /// of the history may be nearer to the prompt of another one.
+    pub(super) fn by_history(
+        &self,
+        prompts: &[&str],
+        accounts_for: impl Fn(usize) -> bool,
+    ) -> Option<Selection> {
+        let ranked = self.ranked(prompts).into_iter().map(|(idx, _)| idx);
+        let scenario_idx = ranked.take(MAX_TRIED).find(|&idx| accounts_for(idx))?;
+        Some(Selection {
+            scenario_idx,
+            reason: SelectionReason::History,
+            others: Vec::new(),
+        })
+    }
+
+    /// All scenarios by how near their prompt is to the nearest of `prompts`.
+    fn ranked(&self, prompts: &[&str]) -> Vec<(usize, Option<Nearness>)> {
+        let texts: Vec<Measured> = prompts
+            .iter()
+            .map(|text| Measured::new(normalise(text)))
+            .filter(|text| text.length > 0)
+            .collect();
+        let entries = self.entries.iter();
+        let mut ranked: Vec<(usize, Option<Nearness>)> = entries
+            .map(|entry| self.nearness(entry, &texts))
+            .enumerate()
+            .collect();
+        // Stable: what is equally near stays in the order of the files.
+        ranked.sort_by(|(_, one), (_, other)| match (one, other) {
+            (Some(one), Some(other)) => one.order(other),
+            (one, other) => other.is_some().cmp(&one.is_some()),
+        });
+        ranked
+    }
+
+    fn by_prompt(&self, prompts: &[&str]) -> Result<Selection, Unselected> {
+        if let [Candidate { prompt: None, .. }] = &self.entries[..] {
+            return Ok(Selection {
+                scenario_idx: 0,
+                reason: SelectionReason::Only,
+                others: Vec::new(),
+            });
+        }
+        let ranked = self.ranked(prompts);
+        let others = |from: usize| {
+            let next = ranked.iter().skip(from).take(N_OTHERS);
+            next.map(|&(scenario_idx, near)| {
+                let entry = &self.entries[scenario_idx];
+                Ranked {
+                    scenario_idx,
+                    name: entry.name.clone(),
+                    distance: near.map(|near| near.distance),
+                    prompt: entry.shown.clone(),
+                }
+            })
+            .collect::<Vec<_>>()
+        };
+        let has_twin = |idx: usize| {
+            let prompt = &self.entries[idx].prompt;
+            let same = self.entries.iter().filter(|entry| entry.prompt == *prompt);
+            same.count() > 1
+        };
+        match ranked.first() {
+            // Which of two with one prompt is meant, the prompt can't tell.
+            Some(&(scenario_idx, Some(near)))
+                if near.distance.is_exact
+                    && near.distance.value <= self.max_distance
+                    && has_twin(scenario_idx) =>
+            {
+                Err(Unselected::Ambiguous {
+                    wanted: super::rounds::quote(prompts.last().copied().unwrap_or_default()),
+                    nearest: others(0),
+                })
+            }
+            Some(&(scenario_idx, Some(near)))
+                if near.distance.is_exact && near.distance.value <= self.max_distance =>
+            {
+                Ok(Selection {
+                    scenario_idx,
+                    reason: SelectionReason::Prompt(near.distance.value),
+                    others: others(1),
+                })
+            }
+            _ => match self.entries.iter().position(|entry| entry.takes_any) {
+                Some(scenario_idx) => Ok(Selection {
+                    scenario_idx,
+                    reason: SelectionReason::Any,
+                    others: others(0),
+                }),
+                None => Err(Unselected::Far {
+                    wanted: super::rounds::quote(prompts.last().copied().unwrap_or_default()),
+                    max_distance: self.max_distance,
+                    nearest: others(0),
+                }),
+            },
+        }
+    }
+
+    /// How near the nearest of `texts` is to the prompt of `entry`.
+    fn nearness(&self, entry: &Candidate, texts: &[Measured]) -> Option<Nearness> {
+        let prompt = entry.prompt.as_ref()?;
+        texts
+            .iter()
+            .map(|text| {
+                let only_holds = text != prompt && contains_words(&text.text, &prompt.text);
+                let distance = match only_holds {
+                    true => Some(0.0),
+                    false => distance(text, prompt, self.max_distance),
+                };
+                let distance = match distance {
+                    Some(value) => PromptDistance {
+                        value,
+                        is_exact: true,
+                    },
+                    None => PromptDistance {
+                        value: least_distance(text, prompt).max(self.max_distance),
+                        is_exact: false,
+                    },
+                };
+                Nearness {
+                    distance,
+                    only_holds,
+                    length: prompt.length,
+                }
+            })
+            .min_by(Nearness::order)
+    }
+}
+
+/// More names are not listed.
+const MAX_KNOWN: usize = 10;
+/// More scripts are not compared with a history.
+const MAX_TRIED: usize = 100;
+
+/// The effective prompt for comparing; empty if there is none, or it chooses nothing.
+fn prompt_to_choose_by(timeline: &Timeline) -> String {
+    match timeline.server.is_by_name {
+        true => String::new(),
+        false => normalise(&timeline.effective_prompt().unwrap_or_default()),
+    }
+}
+
+fn same_prompt_diagnostic(timeline: &Timeline, other: &Timeline) -> Diagnostic {
+    let message = format!(
+        "`{}` and `{}` have the same prompt: it can choose neither of them",
+        other.name, timeline.name
+    );
+    let span = timeline.effective_prompt_span();
+    let line_of_other = other
+        .effective_prompt_span()
+        .map_or(1, |span| other.source.position(span.start).line);
+    Diagnostic::error(codes::SELECT_SAME, message)
+        .at(&timeline.source, span.unwrap_or(timeline.name_span))
+        .with_note(format!(
+            "the other one: {}:{line_of_other}",
+            other.source.name()
+        ))
+        .with_help(
+            "change one prompt, or say `server: {byName: true}` in what only `x-scenario-name` is to choose",
+        )
+}
+
+impl Nearness {
+    /// Nearer first; a text that is the prompt before one that only holds it; a longer prompt before a shorter one.
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        self.distance
+            .value
+            .total_cmp(&other.distance.value)
+            .then(other.distance.is_exact.cmp(&self.distance.is_exact))
+            .then(self.only_holds.cmp(&other.only_holds))
+            .then(other.length.cmp(&self.length))
+    }
+}
+
+impl Selection {
+    /// T-SEL-03, if the scenario was taken although its prompt is far away.
+    pub fn doubt(&self, timeline: &Timeline) -> Option<Diagnostic> {
+        if self.reason != SelectionReason::Any {
+            return None;
+        }
+        let message = format!(
+            "`{}` takes any prompt, and it is played although its own is far from the one that arrived",
+            timeline.name
+        );
+        Some(
+            Diagnostic::warning(codes::SELECT_DOUBT, message)
+                .at(&timeline.source, timeline.name_span),
+        )
+    }
+}
+
+impl Unselected {
+    /// T-SEL-01 or T-SEL-02.
+    pub fn diagnostic(&self) -> Diagnostic {
+        match self {
+            Self::Unknown { nearest, known, .. } => {
+                let mut diagnostic = Diagnostic::error(codes::SELECT_UNKNOWN, self.to_string());
+                if !known.is_empty() {
+                    let known = super::rounds::list(known);
+                    diagnostic = diagnostic.with_note(format!("there are {known}"));
+                }
+                if let Some(nearest) = nearest {
+                    diagnostic = diagnostic.with_help(format!("did you mean `{nearest}`?"));
+                }
+                diagnostic
+            }
+            Self::Far { nearest, .. } => {
+                let mut diagnostic = Diagnostic::error(codes::SELECT_FAR, self.to_string());
+                for ranked in nearest {
+                    diagnostic = diagnostic.with_note(ranked.to_string());
+                }
+                diagnostic.with_help(
+                    "correct the prompt, name the scenario (`x-scenario-name`, `--scenario-name`), or take any prompt with `--any-prompt`",
+                )
+            }
+            Self::Ambiguous { nearest, .. } => {
+                let mut diagnostic = Diagnostic::error(codes::SELECT_FAR, self.to_string());
+                for ranked in nearest {
+                    diagnostic = diagnostic.with_note(ranked.to_string());
+                }
+                diagnostic
+                    .with_help("name the scenario (`x-scenario-name`, `x-scenario-session-id`)")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Unselected {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { what, wanted, .. } => {
+                write!(formatter, "no scenario has the {what} `{wanted}`")
+            }
+            Self::Far {
+                wanted,
+                max_distance,
+                ..
+            } => write!(
+                formatter,
+                "no scenario's prompt is within {max_distance} of {wanted}"
+            ),
+            Self::Ambiguous { wanted, .. } => {
+                write!(formatter, "several scenarios have the prompt {wanted}")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Ranked {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}`: ", self.name)?;
+        match self.distance {
+            None => formatter.write_str("no prompt"),
+            Some(distance) if distance.is_exact => {
+                write!(formatter, "distance {:.2}", distance.value)
+            }
+            Some(distance) => write!(formatter, "distance above {:.2}", distance.value),
+        }?;
+        match &self.prompt {
+            Some(prompt) => write!(formatter, " from {prompt}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for SelectionReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name => formatter.write_str("by its name"),
+            Self::SessionId => formatter.write_str("by its session id"),
+            Self::Prompt(distance) => write!(formatter, "by its prompt, distance {distance:.2}"),
+            Self::History => formatter.write_str("by its history"),
+            Self::Only => formatter.write_str("the only one"),
+            Self::Any => formatter.write_str("it takes any prompt"),
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! All conversations with a model's stand-in: which one a request belongs to, and which scenario that plays.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+use super::hashing::{Hasher, short_hash};
+use super::llm_script::LlmScript;
+use super::request::{Message, Part, Request, Role};
+use super::request_key::RequestKey;
+use super::selection::{Selection, SelectionReason, Selector, Unselected, Wanted};
+use super::session::{Decision, Session};
+use super::side_lane::{SideLane, SideReply};
+use cuecard_source::value::cut;
+
+/// How many sessions are kept, if nothing else is said.
+pub const DEFAULT_MAX_SESSIONS: usize = 10_000;
+
+/// A first request that comes again within this time is a retry, if nothing else has come.
+const RETRY_WINDOW_MS: u64 = 60_000;
+
+/// What a session is known by, the same in every run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionKey(pub u64);
+
+impl fmt::Display for SessionKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:016x}", self.0)
+    }
+}
+
+/// What the headers of a request say about its session and its scenario.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Address<'a> {
+    /// `x-cuecard-session` or `x-scenario-session`.
+    pub session: Option<&'a str>,
+    /// The API key.
+    pub api_key: Option<&'a str>,
+    /// `x-scenario-name`.
+    pub scenario_name: Option<&'a str>,
+    /// `x-scenario-session-id`, or another way to name a scenario's session id.
+    pub scenario_session_id: Option<&'a str>,
+    /// `x-scenario-prompt`.
+    pub prompt: Option<&'a str>,
+}
+
+/// The sessions of a set of scenarios; the least recently used go when there are too many.
+#[derive(Debug)]
+pub struct Sessions {
+    repertoire: Repertoire,
+    selector: Selector,
+    /// What is beside every conversation, before a scenario is chosen.
+    side: SideLane,
+    entries: HashMap<SessionKey, Entry>,
+    uses: Uses,
+    max_sessions: usize,
+}
+
+/// What sessions play. All lists have the same scenarios in the same order.
+#[derive(Debug)]
+struct Repertoire {
+    scripts: Vec<Arc<LlmScript>>,
+    /// What is beside a conversation.
+    sides: Vec<SideLane>,
+    /// For each turn, whether any session got it.
+    played: Vec<Vec<bool>>,
+}
+
+/// Sessions by when they were last used.
+#[derive(Debug, Default)]
+struct Uses {
+    order: BTreeMap<u64, SessionKey>,
+    count: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    session: Session,
+    scenario_idx: usize,
+    selection: Arc<Selection>,
+    first: RequestKey,
+    began_ms: u64,
+    /// Whether every request so far was the first one again.
+    has_only_first: bool,
+    last_use: u64,
+}
+
+/// The answer to a request.
+#[derive(Debug, Clone)]
+pub struct Answered {
+    /// The session.
+    pub session: SessionKey,
+    /// The scenario.
+    pub scenario_idx: usize,
+    /// Why it was chosen: once for each session, of which [`Sessions::selection`] has the whole story.
+    pub reason: SelectionReason,
+    /// What is answered.
+    pub decision: Decision,
+}
+
+/// A request that got no turn and no session.
+#[derive(Debug, Clone)]
+pub enum Outside {
+    /// It is beside any conversation, and answered so.
+    Side(SideReply),
+    /// No scenario is meant.
+    Unselected(Unselected),
+    /// It goes on from an answer that was none of ours.
+    ForeignAnswer {
+        /// The id it names.
+        id: String,
+    },
+}
+
+impl Sessions {
+    /// Sessions that play `scripts`, chosen by `selector`, which has the same scenarios in the same order.
+    pub fn new(scripts: Vec<Arc<LlmScript>>, selector: Selector, max_sessions: usize) -> Self {
+        let side = SideLane::new(
+            scripts.iter().map(|script| &*script.timeline),
+            selector.max_distance(),
+        );
+        let sides = scripts
+            .iter()
+            .map(|script| side.with_calls_of(&script.timeline))
+            .collect();
+        let played = scripts
+            .iter()
+            .map(|script| vec![false; script.turns.turns.len()])
+            .collect();
+        Self {
+            repertoire: Repertoire {
+                scripts,
+                sides,
+                played,
+            },
+            selector,
+            side,
+            entries: HashMap::new(),
+            uses: Uses::default(),
+            max_sessions: max_sessions.max(1),
+        }
+    }
+
+    /// The scripts, in their order.
+    pub fn scripts(&self) -> &[Arc<LlmScript>] {
+        &self.repertoire.scripts
+    }
+
+    /// How the scenario of a session was chosen.
+    pub fn selection(&self, key: SessionKey) -> Option<Arc<Selection>> {
+        self.entries.get(&key).map(|entry| entry.selection.clone())
+    }
+
+    /// How many sessions there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The turns that no session got, as scenario and turn. What stands before `sessionStart` is history, and needs
+    /// not be asked for.
+    pub fn unplayed(&self) -> impl Iterator<Item = (usize, usize)> {
+        let played = self.repertoire.played.iter().enumerate();
+        played.flat_map(|(scenario_idx, turns)| {
+            let scripted = &self.repertoire.scripts[scenario_idx].turns.turns;
+            let unplayed = turns.iter().zip(scripted).enumerate();
+            let unplayed = unplayed.filter(|(_, (played, turn))| !**played && !turn.is_history);
+            unplayed.map(move |(turn_idx, _)| (scenario_idx, turn_idx))
+        })
+    }
+
+    /// What `request` is answered with at `now_ms`, on any clock that doesn't go back. `key` is its session
+    /// ([`SessionKey::of`]): who shares the sessions with others finds that out beforehand.
+    ///
+    /// # Errors
+    ///
+    /// The request belongs to no session and opens none.
+    pub fn answer(
+        &mut self,
+        key: SessionKey,
+        address: Address<'_>,
+        request: &Request,
+        now_ms: u64,
+    ) -> Result<Answered, Outside> {
+        if let Some(entry) = self.entries.get_mut(&key)
+            && entry.goes_on(&self.repertoire, request, now_ms)
+        {
+            self.uses.note(key, &mut entry.last_use);
+            return Ok(entry.answer(key, &mut self.repertoire, request));
+        }
+        let mut entry = self.open(key, address, request, now_ms)?;
+        self.uses.note(key, &mut entry.last_use);
+        let answered = entry.answer(key, &mut self.repertoire, request);
+        self.entries.insert(key, entry);
+        Ok(answered)
+    }
+
+    /// A new session, in place of one that has the same key.
+    fn open(
+        &mut self,
+        key: SessionKey,
+        address: Address<'_>,
+        request: &Request,
+        now_ms: u64,
+    ) -> Result<Entry, Outside> {
+        if let Some(reply) = self.side.reply(request, None) {
+            return Err(Outside::Side(reply));
+        }
+        let selection = self.select(address, request)?;
+        self.close(key);
+        while self.entries.len() >= self.max_sessions {
+            let Some(oldest) = self.uses.oldest() else {
+                break;
+            };
+            self.close(oldest);
+        }
+        Ok(Entry {
+            session: Session::new(),
+            scenario_idx: selection.scenario_idx,
+            selection: Arc::new(selection),
+            first: request.key,
+            began_ms: now_ms,
+            has_only_first: true,
+            last_use: 0,
+        })
+    }
+
+    fn select(&self, address: Address<'_>, request: &Request) -> Result<Selection, Outside> {
+        if let Some(previous) = &request.previous {
+            let script = self
+                .repertoire
+                .scripts
+                .iter()
+                .position(|script| script.fingerprint == previous.scenario);
+            return match script {
+                Some(scenario_idx) => Ok(Selection {
+                    scenario_idx,
+                    reason: SelectionReason::SessionId,
+                    others: Vec::new(),
+                }),
+                None => Err(Outside::ForeignAnswer {
+                    id: cut(&previous.id, 200).into_owned(),
+                }),
+            };
+        }
+        let texts: Vec<&str>;
+        let prompts = match &address.prompt {
+            Some(prompt) => std::slice::from_ref(prompt),
+            None => {
+                texts = user_texts(&request.history).collect();
+                &texts[..]
+            }
+        };
+        let wanted = Wanted {
+            name: address.scenario_name,
+            session_id: address.scenario_session_id,
+            prompts,
+        };
+        let is_named = wanted
+            .name
+            .or(wanted.session_id)
+            .or(address.prompt)
+            .is_some();
+        let has_answers = || {
+            let mut messages = request.history.iter();
+            messages.any(|message| message.role == Role::Assistant)
+        };
+        if !is_named && has_answers() {
+            let scripts = &self.repertoire.scripts;
+            let accounts_for = |idx: usize| Session::accounts_for(&scripts[idx], request);
+            if let Some(selection) = self.selector.by_history(prompts, accounts_for) {
+                return Ok(selection);
+            }
+        }
+        self.selector.select(wanted).map_err(Outside::Unselected)
+    }
+
+    fn close(&mut self, key: SessionKey) {
+        if let Some(entry) = self.entries.remove(&key) {
+            self.uses.forget(entry.last_use);
+        }
+    }
+}
+
+impl Entry {
+    /// Whether `request` doesn't begin the session anew.
+    fn goes_on(&self, repertoire: &Repertoire, request: &Request, now_ms: u64) -> bool {
+        let timeline = &repertoire.scripts[self.scenario_idx].timeline;
+        let is_retry =
+            self.has_only_first && now_ms.saturating_sub(self.began_ms) < RETRY_WINDOW_MS;
+        request.key != self.first || is_retry || timeline.server.repeats_go_on
+    }
+
+    fn answer(
+        &mut self,
+        key: SessionKey,
+        repertoire: &mut Repertoire,
+        request: &Request,
+    ) -> Answered {
+        // Written only when it changes, like all that follows: what is only read is at hand for every thread.
+        if self.has_only_first && request.key != self.first {
+            self.has_only_first = false;
+        }
+        let scenario_idx = self.scenario_idx;
+        let decision = self.session.answer(
+            &repertoire.scripts[scenario_idx],
+            &repertoire.sides[scenario_idx],
+            request,
+        );
+        if let Decision::Turn(served) | Decision::Repeat(served) | Decision::Error(served) =
+            &decision
+            && let Some(played) = repertoire.played[scenario_idx].get_mut(served.turn_idx)
+            && !*played
+        {
+            *played = true;
+        }
+        Answered {
+            session: key,
+            scenario_idx,
+            reason: self.selection.reason,
+            decision,
+        }
+    }
+}
+
+impl Uses {
+    /// The session was used, the last time before this at `last_use`, which is 0 if it is new.
+    fn note(&mut self, key: SessionKey, last_use: &mut u64) {
+        let is_latest = *last_use == self.count && *last_use > 0;
+        if !is_latest {
+            self.order.remove(last_use);
+            self.count += 1;
+            *last_use = self.count;
+            self.order.insert(self.count, key);
+        }
+    }
+
+    fn forget(&mut self, last_use: u64) {
+        self.order.remove(&last_use);
+    }
+
+    fn oldest(&self) -> Option<SessionKey> {
+        self.order.first_key_value().map(|(_, &key)| key)
+    }
+}
+
+impl SessionKey {
+    /// The session that a request names, else the one of its API key and conversation.
+    pub fn of(address: Address<'_>, request: &Request) -> Self {
+        if let Some(session) = address.session {
+            return Self(short_hash(&[b"session", session.as_bytes()]));
+        }
+        if let Some(previous) = &request.previous {
+            return Self(previous.session);
+        }
+        let asked = [
+            address.api_key,
+            address.scenario_name,
+            address.scenario_session_id,
+            address.prompt,
+        ];
+        let mut hasher = Hasher::new();
+        hasher.text(b"conversation");
+        for text in asked {
+            hasher.text(text.unwrap_or_default().as_bytes());
+        }
+        hasher.text(request.system.as_bytes());
+        let before_answer = request
+            .history
+            .iter()
+            .take_while(|message| message.role == Role::User);
+        for text in before_answer.flat_map(texts_of) {
+            hasher.text(text.as_bytes());
+        }
+        Self(hasher.finish_short())
+    }
+}
+
+fn user_texts(history: &[Message]) -> impl Iterator<Item = &str> {
+    history
+        .iter()
+        .filter(|message| message.role == Role::User)
+        .flat_map(texts_of)
+}
+
+fn texts_of(message: &Message) -> impl Iterator<Item = &str> {
+    message.parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    })
+}

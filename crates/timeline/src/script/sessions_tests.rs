@@ -1,0 +1,489 @@
+//! Sessions and selection: which scenario a request gets, and for how long.
+
+use std::sync::Arc;
+
+use super::client::Client;
+use super::llm_script::LlmScript;
+use super::request::{Endpoint, Message, PreviousAnswer, Request};
+use super::selection::{DEFAULT_MAX_DISTANCE, SelectionReason, Selector, Unselected, Wanted};
+use super::session::Decision;
+use super::sessions::{Address, Answered, Outside, SessionKey, Sessions};
+use super::testing::{answer, ask, session_start, timeline};
+use crate::model::{EventKind, SessionStart, Timeline};
+
+fn named(name: &str, events: Vec<EventKind>) -> Timeline {
+    Timeline {
+        name: name.into(),
+        ..timeline(events)
+    }
+}
+
+fn simple(name: &str, prompt: &str) -> Timeline {
+    named(
+        name,
+        vec![ask(prompt), answer(name), ask("next"), answer("b")],
+    )
+}
+
+fn reply(
+    sessions: &mut Sessions,
+    address: Address<'_>,
+    request: &Request,
+    now_ms: u64,
+) -> Result<Answered, Outside> {
+    let key = SessionKey::of(address, request);
+    sessions.answer(key, address, request, now_ms)
+}
+
+fn selector(timelines: &[Timeline]) -> Selector {
+    Selector::new(timelines, DEFAULT_MAX_DISTANCE)
+}
+
+fn by_prompt(
+    selector: &Selector,
+    prompts: &[&str],
+) -> Result<(usize, SelectionReason), Unselected> {
+    let wanted = Wanted {
+        prompts,
+        ..Wanted::default()
+    };
+    selector
+        .select(wanted)
+        .map(|found| (found.scenario_idx, found.reason))
+}
+
+#[test]
+fn the_nearest_prompt_is_chosen() {
+    let selector = selector(&[
+        simple("a", "Fix the failing test"),
+        simple("b", "Write the docs"),
+        simple("c", "Write the docs for the parser"),
+        simple("d", "Write the test"),
+    ]);
+    let prompt = SelectionReason::Prompt;
+    assert_eq!(
+        by_prompt(&selector, &["fix  THE failing test"]),
+        Ok((0, prompt(0.0)))
+    );
+    assert_eq!(
+        by_prompt(&selector, &["write the docs"]),
+        Ok((1, prompt(0.0)))
+    );
+    // A text that holds two prompts: the longer one.
+    let both = "Please write the docs for the parser";
+    assert_eq!(by_prompt(&selector, &[both]), Ok((2, prompt(0.0))));
+    // One that is a prompt goes before one that holds a longer one.
+    assert_eq!(
+        by_prompt(&selector, &[both, "Write the docs"]),
+        Ok((1, prompt(0.0)))
+    );
+    assert_eq!(
+        by_prompt(&selector, &["Fix the failing tests"]).map(|found| found.0),
+        Ok(0)
+    );
+    match by_prompt(&selector, &["zzz"]) {
+        Err(Unselected::Far { nearest, .. }) => assert_eq!(nearest.len(), 3),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_next_three_are_told() {
+    let timelines: Vec<_> = (0..9)
+        .map(|n| simple(&format!("s{n}"), &format!("Fix test {n}")))
+        .collect();
+    let wanted = Wanted {
+        prompts: &["Fix test 4"],
+        ..Wanted::default()
+    };
+    let found = selector(&timelines).select(wanted).expect("one is equal");
+    assert_eq!(found.scenario_idx, 4);
+    let others: Vec<_> = found.others.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        others,
+        [
+            r#"`s0`: distance 0.10 from "Fix test 0" (test.yaml:1)"#,
+            r#"`s1`: distance 0.10 from "Fix test 1" (test.yaml:1)"#,
+            r#"`s2`: distance 0.10 from "Fix test 2" (test.yaml:1)"#
+        ]
+    );
+}
+
+#[test]
+fn a_name_never_falls_through() {
+    let start = SessionStart {
+        session_id: Some("sess-1".into()),
+        ..SessionStart::default()
+    };
+    let timelines = [
+        simple("fix_test", "Fix the test"),
+        named("loaded", vec![EventKind::SessionStart(start), ask("Go")]),
+        named("fix_test", vec![ask("another file with the same name")]),
+    ];
+    let selector = selector(&timelines);
+    let select = |wanted: Wanted<'_>| selector.select(wanted).map(|found| found.scenario_idx);
+    let by_name = Wanted {
+        name: Some("fix_test"),
+        prompts: &["Go"],
+        ..Wanted::default()
+    };
+    assert_eq!(select(by_name), Ok(0));
+    let by_id = Wanted {
+        session_id: Some("sess-1"),
+        ..Wanted::default()
+    };
+    assert_eq!(select(by_id), Ok(1));
+    let unknown = Wanted {
+        name: Some("fix_tset"),
+        prompts: &["Go"],
+        ..Wanted::default()
+    };
+    let diagnostic = select(unknown).expect_err("it is misspelt").diagnostic();
+    assert_eq!(diagnostic.code.name(), "T-SEL-01");
+    assert_eq!(diagnostic.help.as_deref(), Some("did you mean `fix_test`?"));
+}
+
+#[test]
+fn the_only_scenario_must_be_meant_too() {
+    let mut only = [simple("a", "Fix the failing test")];
+    match by_prompt(&selector(&only), &["zzz"]) {
+        Err(Unselected::Far { nearest, .. }) => {
+            let nearest: Vec<_> = nearest.iter().map(ToString::to_string).collect();
+            let expected = r#"`a`: distance above 0.85 from "Fix the failing test" (test.yaml:1)"#;
+            assert_eq!(nearest, [expected]);
+        }
+        other => panic!("{other:?}"),
+    }
+    only[0].server.any_prompt = true;
+    let wanted = Wanted {
+        prompts: &["zzz"],
+        ..Wanted::default()
+    };
+    let found = selector(&only).select(wanted).expect("it takes any");
+    assert_eq!(found.reason, SelectionReason::Any);
+    let doubt = found.doubt(&only[0]).expect("it is far");
+    assert_eq!(doubt.code.name(), "T-SEL-03");
+    let silent = [named("a", vec![answer("Hello")])];
+    assert_eq!(
+        by_prompt(&selector(&silent), &["zzz"]),
+        Ok((0, SelectionReason::Only)),
+        "it scripts no prompt"
+    );
+}
+
+#[test]
+fn two_scenarios_with_the_same_prompt_are_an_error() {
+    let timelines = [
+        simple("a", "Fix the test"),
+        simple("b", "Write the docs"),
+        simple("c", " fix  THE test"),
+    ];
+    let found = Selector::same_prompt(&timelines);
+    assert!(
+        matches!(&found[..], [found] if found.code.name() == "T-SEL-04" && found.message.contains("`c`")),
+        "{found:?}"
+    );
+    assert!(Selector::same_prompt(&timelines[..2]).is_empty());
+    let mut by_name = timelines;
+    by_name[2].server.is_by_name = true;
+    assert!(Selector::same_prompt(&by_name).is_empty());
+    let chosen = by_prompt(&selector(&by_name), &["Fix the test"]);
+    assert!(matches!(chosen, Ok((0, _))), "{chosen:?}");
+}
+
+#[test]
+fn the_prompt_of_two_scenarios_chooses_neither() {
+    let with_session = |name: &str, id: Option<&str>| {
+        let begun = EventKind::SessionStart(SessionStart {
+            session_id: id.map(str::to_owned),
+            ..SessionStart::default()
+        });
+        named(name, vec![begun, ask("Fix the test"), answer(name)])
+    };
+    let timelines = [with_session("a", Some("1")), with_session("b", Some("2"))];
+    assert!(Selector::same_prompt(&timelines).is_empty());
+    for id in [None, Some("1")] {
+        let timelines = [with_session("a", Some("1")), with_session("b", id)];
+        assert_eq!(Selector::same_prompt(&timelines).len(), 1, "{id:?}");
+    }
+    let selector = selector(&timelines);
+    let ambiguous = by_prompt(&selector, &["Fix the test"]).expect_err("either");
+    assert_eq!(
+        ambiguous.to_string(),
+        "several scenarios have the prompt \"Fix the test\""
+    );
+    let wanted = Wanted {
+        session_id: Some("2"),
+        ..Wanted::default()
+    };
+    assert_eq!(selector.select(wanted).map(|it| it.scenario_idx), Ok(1));
+}
+
+#[test]
+fn a_history_tells_which_scenario_goes_on() {
+    let timelines = vec![
+        simple("a", "Fix the failing test of the parser"),
+        named("b", vec![ask("next"), answer("b")]),
+    ];
+    let mut sessions = sessions(timelines, 100);
+    let mut client = Client::default();
+    let history = client
+        .says("Fix the failing test of the parser")
+        .history
+        .clone();
+    client.history = history;
+    client.history.push(Message::assistant("a"));
+    client.says("next");
+    let found = answered(reply(&mut sessions, key_of("k"), &client.request(), 0));
+    assert_eq!(
+        (found.scenario_idx, found.reason),
+        (0, SelectionReason::History)
+    );
+    assert!(matches!(found.decision, Decision::Turn(served) if served.turn_idx == 1));
+    // Without it, what is said is the second prompt of one and the first of the other.
+    let found = answered(reply(&mut sessions, key_of("k"), &said("next"), 0));
+    assert_eq!(found.scenario_idx, 1);
+}
+
+#[test]
+fn what_stands_before_the_session_needs_not_be_asked_for() {
+    let history = named(
+        "a",
+        vec![
+            ask("Before"),
+            answer("Then"),
+            session_start(),
+            ask("Now"),
+            answer("Done"),
+        ],
+    );
+    let mut sessions = sessions(vec![history], 100);
+    assert_eq!(sessions.unplayed().collect::<Vec<_>>(), [(0, 1)]);
+    answered(reply(&mut sessions, key_of("k"), &said("Now"), 0));
+    assert_eq!(sessions.unplayed().count(), 0);
+}
+
+#[test]
+fn an_equal_request_can_take_the_next_turn() {
+    let mut polled = named(
+        "a",
+        vec![ask("Is it done?"), answer("Not yet."), answer("Now it is.")],
+    );
+    polled.server.repeats_go_on = true;
+    let mut sessions = sessions(vec![polled], 100);
+    let mut send = |now_ms: u64| {
+        answered(reply(
+            &mut sessions,
+            key_of("k"),
+            &said("Is it done?"),
+            now_ms,
+        ))
+        .decision
+    };
+    assert!(matches!(send(0), Decision::Turn(served) if served.turn_idx == 0));
+    assert!(matches!(send(90_000), Decision::Turn(served) if served.turn_idx == 1));
+    assert!(matches!(send(90_001), Decision::Miss(miss) if miss.expected_turn.is_none()));
+}
+
+#[test]
+fn a_scenario_without_a_prompt_is_chosen_by_name_only() {
+    let timelines = [
+        named("without", vec![session_start(), answer("a")]),
+        simple("with", "Fix it"),
+    ];
+    let selector = selector(&timelines);
+    assert!(matches!(by_prompt(&selector, &["Fix it"]), Ok((1, _))));
+    assert!(matches!(
+        by_prompt(&selector, &[""]),
+        Err(Unselected::Far { .. })
+    ));
+    let doubts = Selector::without_prompt(&timelines);
+    assert!(matches!(&doubts[..], [found] if found.code.name() == "T-SEL-03"));
+    assert!(Selector::without_prompt(&timelines[..1]).is_empty());
+}
+
+#[test]
+fn a_megabyte_is_compared_in_no_time() {
+    let timelines: Vec<_> = (0..50)
+        .map(|n| simple("s", &format!("Fix test {n}")))
+        .collect();
+    let huge = "lorem ipsum ".repeat(100_000);
+    let selector = selector(&timelines);
+    assert!(by_prompt(&selector, &[&huge]).is_err());
+}
+
+fn sessions(timelines: Vec<Timeline>, max_sessions: usize) -> Sessions {
+    let selector = selector(&timelines);
+    let scripts = timelines
+        .into_iter()
+        .map(|timeline| Arc::new(LlmScript::compile(Arc::new(timeline), false).0))
+        .collect();
+    Sessions::new(scripts, selector, max_sessions)
+}
+
+fn two() -> Sessions {
+    sessions(
+        vec![simple("a", "Fix the test"), simple("b", "Write the docs")],
+        100,
+    )
+}
+
+fn said(text: &str) -> Request {
+    Client::default().says(text).request()
+}
+
+fn key_of<'a>(api_key: &'a str) -> Address<'a> {
+    Address {
+        api_key: Some(api_key),
+        ..Address::default()
+    }
+}
+
+fn answered(outcome: Result<Answered, Outside>) -> Answered {
+    match outcome {
+        Ok(answered) => answered,
+        Err(outside) => panic!("{outside:?}"),
+    }
+}
+
+#[test]
+fn a_scenario_is_chosen_once_and_then_fixed() {
+    let mut sessions = two();
+    let address = Address {
+        session: Some("one"),
+        ..Address::default()
+    };
+    let first = answered(reply(&mut sessions, address, &said("Fix the test"), 0));
+    let second = answered(reply(&mut sessions, address, &said("Write the docs"), 1));
+    assert_eq!(first.session, second.session);
+    assert_eq!(second.scenario_idx, 0);
+    assert_eq!(sessions.len(), 1);
+}
+
+#[test]
+fn one_key_holds_any_number_of_conversations() {
+    let mut sessions = two();
+    let one = answered(reply(&mut sessions, key_of("k"), &said("Fix the test"), 0));
+    let other = answered(reply(
+        &mut sessions,
+        key_of("k"),
+        &said("Write the docs"),
+        0,
+    ));
+    let stranger = answered(reply(&mut sessions, key_of("l"), &said("Fix the test"), 0));
+    assert_eq!((one.scenario_idx, other.scenario_idx), (0, 1));
+    assert_eq!(sessions.len(), 3);
+    assert_ne!(one.session, stranger.session);
+    // What follows belongs to the conversation it holds.
+    let mut client = Client::default();
+    client.says("Fix the test");
+    let Decision::Turn(served) = &one.decision else {
+        panic!("{one:?}")
+    };
+    client
+        .keeps(&sessions.scripts()[0].clone(), served)
+        .says("next");
+    let next = answered(reply(&mut sessions, key_of("k"), &client.request(), 5));
+    assert_eq!(next.session, one.session);
+    assert!(matches!(next.decision, Decision::Turn(served) if served.turn_idx == 1));
+}
+
+#[test]
+fn a_first_request_that_comes_again_is_a_retry_for_a_minute() {
+    let mut sessions = two();
+    let first = said("Fix the test");
+    let mut send = |request: &Request, now_ms: u64| {
+        answered(reply(&mut sessions, key_of("k"), request, now_ms)).decision
+    };
+    assert!(matches!(send(&first, 0), Decision::Turn(_)));
+    assert!(matches!(send(&first, 59_999), Decision::Repeat(_)));
+    assert!(matches!(send(&first, 60_000), Decision::Turn(_)));
+    assert!(matches!(send(&first, 60_001), Decision::Repeat(_)));
+}
+
+#[test]
+fn a_first_request_that_comes_again_later_begins_anew() {
+    let mut sessions = two();
+    let address = Address {
+        session: Some("one"),
+        ..Address::default()
+    };
+    let mut send = |text: &str| answered(reply(&mut sessions, address, &said(text), 0)).decision;
+    assert!(matches!(send("Fix the test"), Decision::Turn(_)));
+    assert!(matches!(send("next"), Decision::Turn(_)));
+    assert!(matches!(send("Fix the test"), Decision::Turn(_)));
+}
+
+#[test]
+fn what_is_beside_every_conversation_opens_no_session() {
+    let mut sessions = two();
+    let title = Request {
+        system: "You are a title generator.".into(),
+        tools: Vec::new(),
+        ..said("Generate a title for this conversation:\nFix the test")
+    };
+    assert!(matches!(
+        reply(&mut sessions, key_of("k"), &title, 0),
+        Err(Outside::Side(_))
+    ));
+    assert!(sessions.is_empty());
+    assert!(matches!(
+        reply(&mut sessions, key_of("k"), &said("zzz"), 0),
+        Err(Outside::Unselected(_))
+    ));
+    assert!(sessions.is_empty());
+}
+
+#[test]
+fn the_least_recently_used_session_goes_first() {
+    let mut sessions = sessions(vec![simple("a", "Fix the test")], 2);
+    let mut send = |session: &str| {
+        let address = Address {
+            session: Some(session),
+            ..Address::default()
+        };
+        answered(reply(&mut sessions, address, &said("Fix the test"), 0)).decision
+    };
+    assert!(matches!(send("one"), Decision::Turn(_)));
+    assert!(matches!(send("two"), Decision::Turn(_)));
+    assert!(matches!(send("one"), Decision::Repeat(_)));
+    assert!(matches!(send("three"), Decision::Turn(_)));
+    assert!(matches!(send("one"), Decision::Repeat(_)));
+    assert!(matches!(send("two"), Decision::Turn(_)), "it was forgotten");
+    assert_eq!(sessions.len(), 2);
+}
+
+#[test]
+fn a_previous_answer_names_scenario_and_session() {
+    let mut sessions = two();
+    let scenario = sessions.scripts()[1].fingerprint;
+    let previous = |scenario: u64| Request {
+        previous: Some(PreviousAnswer {
+            id: "resp_1".into(),
+            scenario,
+            turn_idx: 0,
+            session: 7,
+        }),
+        history: Client::default().says("next").history.clone(),
+        ..Request::new(Endpoint::Responses)
+    };
+    let found = answered(reply(&mut sessions, key_of("k"), &previous(scenario), 0));
+    assert_eq!((found.session, found.scenario_idx), (SessionKey(7), 1));
+    assert!(matches!(found.decision, Decision::Turn(served) if served.turn_idx == 1));
+    let mut foreign = previous(scenario ^ 1);
+    if let Some(previous) = &mut foreign.previous {
+        previous.session = 8;
+    }
+    assert!(matches!(
+        reply(&mut sessions, key_of("k"), &foreign, 0),
+        Err(Outside::ForeignAnswer { .. })
+    ));
+}
+
+#[test]
+fn what_no_session_got_is_told() {
+    let mut sessions = two();
+    answered(reply(&mut sessions, key_of("k"), &said("Fix the test"), 0));
+    let unplayed: Vec<_> = sessions.unplayed().collect();
+    assert_eq!(unplayed, [(0, 1), (1, 0), (1, 1)]);
+}

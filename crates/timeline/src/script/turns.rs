@@ -1,0 +1,203 @@
+//! Turns: what a model answers, one request after the other, and what must arrive before each.
+
+use std::sync::Arc;
+
+use super::schedule::Schedule;
+use super::speed::Speed;
+use crate::model::{ResponseError, ServingCount, StopReasons, Timeline, ToolUse};
+use crate::profiles::AbstractCall;
+use cuecard_source::Span;
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::value::Json;
+
+/// The answers that a timeline scripts for a model, in order.
+#[derive(Debug, Clone, Default)]
+pub struct Turns {
+    /// The answers.
+    pub turns: Vec<Turn>,
+    /// What they answer.
+    pub segments: Vec<Segment>,
+}
+
+/// What follows a user input up to the next one.
+#[derive(Debug, Clone)]
+pub struct Segment {
+    /// The input that opens it; `None` if the agent acts of its own accord.
+    pub input: Option<ExpectedInput>,
+    /// Its first turn.
+    pub first_turn_idx: usize,
+    /// Whether it stands before `sessionStart`.
+    pub is_history: bool,
+}
+
+/// A user input that is waited for.
+#[derive(Debug, Clone)]
+pub struct ExpectedInput {
+    /// Its text as written; `None` if it has none, only an image perhaps.
+    pub text: Option<String>,
+    /// The same for comparing.
+    pub normal: String,
+    /// Whether these are keys for a terminal. What the agent makes of them isn't known, so any text fits.
+    pub is_keys: bool,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// One answer of the model.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    /// The event it begins with.
+    pub event_idx: usize,
+    /// Where that was written: `timeline[7]`.
+    pub path: String,
+    /// Where that stands.
+    pub span: Span,
+    /// The segment it is in.
+    pub segment_idx: usize,
+    /// Whether it stands before `sessionStart`.
+    pub is_history: bool,
+    /// The user input between the turn before and this one.
+    pub input: Option<ExpectedInput>,
+    /// The `assert` events between the turn before and this one.
+    pub checks: Vec<usize>,
+    /// What is served, one after the other: all but the last end in an error.
+    pub attempts: Vec<Attempt>,
+    /// The time of the schedule that is *now* when its request arrives.
+    pub origin_ms: u64,
+    /// `usage`, as scripted; null if it is to be counted.
+    pub usage: Json,
+    /// `stopReason`, as far as it is scripted.
+    pub stop_reason: StopReasons,
+    /// Whether the user cancels right after it, so that it may be missing in a history, wholly or in part.
+    pub is_cancelled: bool,
+    /// The text of its answer for comparing, without white space.
+    pub(super) squeezed: String,
+}
+
+/// What one request is answered with.
+#[derive(Debug, Clone, Default)]
+pub struct Attempt {
+    /// In order: thinking and text as written, then the calls.
+    pub elements: Vec<TurnElement>,
+    /// The error it ends with. Without elements before it, it is the whole answer.
+    pub error: Option<TurnError>,
+}
+
+/// An error that is served.
+#[derive(Debug, Clone)]
+pub struct TurnError {
+    /// When, in the time of the schedule.
+    pub at_ms: u64,
+    /// What.
+    pub error: Arc<ResponseError>,
+}
+
+/// A part of an answer.
+#[derive(Debug, Clone)]
+pub enum TurnElement {
+    /// `think`, in pieces.
+    Thinking(Vec<Piece>),
+    /// `assistant`, in pieces.
+    Text(Vec<Piece>),
+    /// `refusal`.
+    Refusal(Piece),
+    /// A tool call.
+    Call(TurnCall),
+}
+
+/// A piece of text at its time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// When the last of it is sent, in the time of the schedule: it is spread over the gap before.
+    pub at_ms: u64,
+    /// The text.
+    pub text: Arc<str>,
+}
+
+/// A tool call of an answer.
+#[derive(Debug, Clone)]
+pub struct TurnCall {
+    /// Its id.
+    pub id: String,
+    /// When it is sent, in the time of the schedule.
+    pub at_ms: u64,
+    /// What is called.
+    pub call: AbstractCall,
+    /// The event it comes from.
+    pub event_idx: usize,
+    /// The scripted call, unless it comes from an edit.
+    pub scripted: Option<Arc<ToolUse>>,
+    /// Whether a result must follow. Not for a call that is still open when the script goes on.
+    pub needs_result: bool,
+}
+
+/// What compiling the turns gives.
+#[derive(Debug)]
+pub struct TurnsReading {
+    /// The turns: complete, whatever was found.
+    pub turns: Turns,
+    /// T-LLM-04, 08 and 10.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Turns {
+    /// The turns of `timeline`, at the times of its `schedule`.
+    pub fn compile(timeline: &Timeline, schedule: &Schedule) -> TurnsReading {
+        super::turns_build::build(timeline, schedule)
+    }
+
+    /// The first segment after `sessionStart`; without one, the first.
+    pub fn first_live_segment(&self) -> Option<&Segment> {
+        self.segments.iter().find(|segment| !segment.is_history)
+    }
+}
+
+impl Turn {
+    /// Its calls, in order.
+    pub fn calls(&self) -> impl Iterator<Item = &TurnCall> {
+        self.attempts
+            .iter()
+            .flat_map(|attempt| &attempt.elements)
+            .filter_map(|element| match element {
+                TurnElement::Call(call) => Some(call),
+                TurnElement::Thinking(_) | TurnElement::Text(_) | TurnElement::Refusal(_) => None,
+            })
+    }
+
+    /// The text of its answer, in one piece.
+    pub fn text(&self) -> String {
+        let answer = self.attempts.iter().find(|attempt| attempt.error.is_none());
+        let elements = answer.iter().flat_map(|attempt| &attempt.elements);
+        let pieces = elements.flat_map(|element| match element {
+            TurnElement::Text(pieces) => &pieces[..],
+            TurnElement::Refusal(piece) => std::slice::from_ref(piece),
+            TurnElement::Thinking(_) | TurnElement::Call(_) => &[],
+        });
+        pieces.map(|piece| &*piece.text).collect()
+    }
+
+    /// Whether it is only errors, which leave no trace in a history.
+    pub fn is_only_errors(&self) -> bool {
+        self.attempts.iter().all(|attempt| attempt.error.is_some())
+    }
+
+    /// Whether its answer is an empty message, which clients may leave out of their history.
+    pub fn is_silent(&self) -> bool {
+        !self.is_only_errors() && self.squeezed.is_empty() && self.calls().next().is_none()
+    }
+
+    /// How long after its request something that is scheduled at `at_ms` is due.
+    pub fn delay_of(&self, at_ms: u64, speed: Speed) -> u64 {
+        speed.after(self.origin_ms, at_ms)
+    }
+}
+
+impl TurnError {
+    /// Whether it has been served as often as it is to be, after `n_served` times.
+    pub fn is_spent(&self, n_served: u32) -> bool {
+        match self.error.repeat {
+            ServingCount::Times(times) => n_served >= times.max(1),
+            ServingCount::Always => false,
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! From the events of a timeline to its turns.
+
+use std::sync::Arc;
+
+use super::block_text::block_text;
+use super::schedule::{EventTimes, Points, Schedule};
+use super::schedule_lanes::is_keys;
+use super::text::{normalise, squeeze};
+use super::turns::{
+    Attempt, ExpectedInput, Piece, Segment, Turn, TurnCall, TurnElement, TurnError, Turns,
+    TurnsReading,
+};
+use crate::model::{
+    AgentEdits, Block, Entry, EventKind, Response, ResponseElement, StopReasons, Timeline,
+    TimelineEvent, ToolStatus, ToolUse, UserInput,
+};
+use crate::profiles::AbstractCall;
+use cuecard_source::Span;
+use cuecard_source::diagnostic::{Code, Diagnostic, codes};
+use cuecard_source::value::Json;
+
+pub(super) fn build(timeline: &Timeline, schedule: &Schedule) -> TurnsReading {
+    let mut builder = Builder {
+        timeline,
+        schedule,
+        turns: Turns::default(),
+        diagnostics: Vec::new(),
+        is_turn_open: false,
+        is_segment_open: false,
+        is_history: timeline.boundary().is_some(),
+        input: None,
+        keys: None,
+        checks: Vec::new(),
+        was_cancelled: false,
+    };
+    for (event_idx, event) in timeline.events.iter().enumerate() {
+        builder.event(event_idx, event);
+    }
+    builder.close_segment();
+    for turn in &mut builder.turns.turns {
+        finish(turn, timeline.server.coalesce_thinking);
+    }
+    TurnsReading {
+        turns: builder.turns,
+        diagnostics: builder.diagnostics,
+    }
+}
+
+struct Builder<'a> {
+    timeline: &'a Timeline,
+    schedule: &'a Schedule,
+    turns: Turns,
+    diagnostics: Vec<Diagnostic>,
+    /// Whether a call would belong to the last turn.
+    is_turn_open: bool,
+    /// Whether a turn would belong to the last segment.
+    is_segment_open: bool,
+    is_history: bool,
+    /// The input that no turn has answered yet, with its event.
+    input: Option<(ExpectedInput, usize)>,
+    /// Keys that were typed since the last turn.
+    keys: Option<(ExpectedInput, usize)>,
+    checks: Vec<usize>,
+    was_cancelled: bool,
+}
+
+impl Builder<'_> {
+    fn event(&mut self, event_idx: usize, event: &TimelineEvent) {
+        match &event.kind {
+            EventKind::Response(response) => self.response(event_idx, event, response),
+            EventKind::ToolUse(call) => self.tool_call(event_idx, call),
+            EventKind::AgentEdits(edit) => self.edit(event_idx, event, edit),
+            EventKind::UserInputs(inputs) => {
+                self.is_turn_open = false;
+                for input in inputs {
+                    self.user_input(event_idx, input);
+                }
+            }
+            EventKind::SessionStart(_) => {
+                self.close_segment();
+                self.is_history = false;
+            }
+            EventKind::UserCancelSession { .. } => {
+                self.is_turn_open = false;
+                self.was_cancelled = true;
+                // With an input that nothing has answered, it is that input which is cancelled.
+                if self.input.is_none()
+                    && let Some(turn) = self.turns.turns.last_mut()
+                {
+                    turn.is_cancelled = true;
+                }
+            }
+            EventKind::Assert(_) => {
+                self.is_turn_open = false;
+                self.checks.push(event_idx);
+            }
+            EventKind::UserEdits { .. }
+            | EventKind::UserCommand(_)
+            | EventKind::ApplyPatch(_)
+            | EventKind::Complete => self.is_turn_open = false,
+            EventKind::Log(_)
+            | EventKind::Status(_)
+            | EventKind::Screenshot(_)
+            | EventKind::Merge
+            | EventKind::AgentPlan(_)
+            | EventKind::BaseTimeDelta(_)
+            | EventKind::PermissionRequest(_)
+            | EventKind::AgentFileReads(_)
+            | EventKind::Initialize(_)
+            | EventKind::Authenticate(_)
+            | EventKind::SetMode { .. }
+            | EventKind::SetModel { .. }
+            | EventKind::Notify(_) => {}
+        }
+    }
+
+    fn user_input(&mut self, event_idx: usize, input: &UserInput) {
+        let text = input.prompt_text();
+        if is_keys(input) {
+            let typed = without_tokens(text.as_deref().unwrap_or_default());
+            let before = self.keys.take().and_then(|(keys, _)| keys.text);
+            let text = before.unwrap_or_default() + &typed;
+            let keys = ExpectedInput {
+                normal: normalise(&text),
+                text: Some(text),
+                is_keys: true,
+                span: input.span,
+            };
+            self.keys = Some((keys, event_idx));
+            return;
+        }
+        self.close_segment();
+        let expected = ExpectedInput {
+            normal: normalise(text.as_deref().unwrap_or_default()),
+            text,
+            is_keys: false,
+            span: input.span,
+        };
+        self.input = Some((expected, event_idx));
+    }
+
+    /// Ends the segment that is open. One that nothing answers is answered by an empty message.
+    fn close_segment(&mut self) {
+        self.is_turn_open = false;
+        if let Some((input, event_idx)) = self.input.take() {
+            let span = input.span;
+            if !self.was_cancelled {
+                let message = "nothing answers this user input";
+                self.report(codes::MODEL_EMPTY_SEGMENT, message, event_idx, span, |it| {
+                    it.with_help(
+                        "add an `llmResponse`; as it stands, a model answers with an empty message",
+                    )
+                });
+            }
+            self.input = Some((input, event_idx));
+            let is_cancelled = self.was_cancelled;
+            let turn = self.begin_turn(event_idx);
+            turn.attempts.push(Attempt::default());
+            turn.is_cancelled = is_cancelled;
+        }
+        self.is_turn_open = false;
+        self.is_segment_open = false;
+        self.keys = None;
+        self.was_cancelled = false;
+    }
+
+    fn begin_turn(&mut self, event_idx: usize) -> &mut Turn {
+        let event = &self.timeline.events[event_idx];
+        let trigger = self.input.take().or_else(|| self.keys.take());
+        self.keys = None;
+        let input = trigger.map(|(input, _)| input);
+        if input.is_some() || !self.is_segment_open {
+            self.turns.segments.push(Segment {
+                input: input.clone(),
+                first_turn_idx: self.turns.turns.len(),
+                is_history: self.is_history,
+            });
+        }
+        self.is_segment_open = true;
+        self.is_turn_open = true;
+        self.was_cancelled = false;
+        self.turns.turns.push(Turn {
+            event_idx,
+            path: event.path.clone(),
+            span: event.span,
+            segment_idx: self.turns.segments.len() - 1,
+            is_history: self.is_history,
+            input,
+            checks: std::mem::take(&mut self.checks),
+            attempts: Vec::new(),
+            origin_ms: self.schedule.origin_of(event_idx),
+            usage: Json::Null,
+            stop_reason: StopReasons::default(),
+            is_cancelled: false,
+            squeezed: String::new(),
+        });
+        let last_idx = self.turns.turns.len() - 1;
+        &mut self.turns.turns[last_idx]
+    }
+
+    fn times(&self, event_idx: usize) -> Option<&EventTimes> {
+        self.schedule.events.get(event_idx)
+    }
+
+    fn response(&mut self, event_idx: usize, event: &TimelineEvent, response: &Response) {
+        let points = match self.times(event_idx).map(|times| times.points.clone()) {
+            Some(Points::Response(points)) => points,
+            _ => Vec::new(),
+        };
+        let none = Vec::new();
+        let mut attempts = Vec::new();
+        let mut attempt = Attempt::default();
+        for (idx, element) in response.elements.iter().enumerate() {
+            let points = points.get(idx).unwrap_or(&none);
+            match element {
+                ResponseElement::Think(entries) => {
+                    let pieces = pieces(entries, points, |text| text.as_str().into());
+                    attempt.elements.push(TurnElement::Thinking(pieces));
+                }
+                ResponseElement::Assistant(entries) => {
+                    let pieces = pieces(entries, points, |block| block_text(block).into());
+                    attempt.elements.push(TurnElement::Text(pieces));
+                    self.report_blocks(event_idx, entries);
+                }
+                ResponseElement::Error(error) => {
+                    attempt.error = Some(TurnError {
+                        at_ms: points.first().copied().unwrap_or_default(),
+                        error: Arc::new(error.clone()),
+                    });
+                    attempts.push(std::mem::take(&mut attempt));
+                }
+            }
+        }
+        if let Some(refusal) = &response.refusal {
+            let at_ms = points.iter().flatten().copied().max();
+            attempt.elements.push(TurnElement::Refusal(Piece {
+                at_ms: at_ms.unwrap_or_else(|| self.schedule.origin_of(event_idx)),
+                text: refusal.as_str().into(),
+            }));
+        }
+        if !attempt.elements.is_empty() || attempts.is_empty() {
+            attempts.push(attempt);
+        }
+        let turn = self.begin_turn(event_idx);
+        turn.span = event.span;
+        turn.attempts = attempts;
+        turn.usage = response.usage.clone();
+        turn.stop_reason = response.stop_reason;
+    }
+
+    fn report_blocks(&mut self, event_idx: usize, entries: &[Entry<Block>]) {
+        use crate::model::BlockKind;
+        for entry in entries {
+            if !matches!(entry.value.kind, BlockKind::Text(_)) {
+                let message = format!(
+                    "a model's answer can't hold a block of type `{}`",
+                    entry.value.kind.word()
+                );
+                self.report(
+                    codes::MODEL_BLOCK_AS_TEXT,
+                    &message,
+                    event_idx,
+                    entry.span,
+                    |it| {
+                        it.with_help(
+                            "it is sent as text that describes it; write that text, if it matters",
+                        )
+                    },
+                );
+            }
+        }
+    }
+
+    fn tool_call(&mut self, event_idx: usize, call: &ToolUse) {
+        let at_ms = self.times(event_idx).map_or(0, |times| times.start_ms);
+        self.push_call(TurnCall {
+            id: call.call_id.clone(),
+            at_ms,
+            call: AbstractCall::of(call),
+            event_idx,
+            needs_result: call.status != ToolStatus::Open,
+            scripted: Some(Arc::new(call.clone())),
+        });
+    }
+
+    fn edit(&mut self, event_idx: usize, event: &TimelineEvent, edit: &AgentEdits) {
+        let Some(call) = AbstractCall::of_edit(edit, event.span) else {
+            let message = format!(
+                "the edit of `{}` says how many lines, and not which",
+                edit.path
+            );
+            self.diagnostics.push(
+                Diagnostic::note(codes::MODEL_EDIT_COUNTS, message)
+                    .at(&self.timeline.source, event.span)
+                    .with_pointer(&event.path)
+                    .with_help(
+                        "a model asks for no such edit; add `oldText` and `newText`, if it is to",
+                    ),
+            );
+            return;
+        };
+        let at_ms = self.times(event_idx).map_or(0, |times| times.start_ms);
+        self.push_call(TurnCall {
+            id: edit.call_id.clone(),
+            at_ms,
+            call,
+            event_idx,
+            scripted: None,
+            needs_result: true,
+        });
+    }
+
+    fn push_call(&mut self, call: TurnCall) {
+        if !self.is_turn_open {
+            self.begin_turn(call.event_idx);
+        }
+        let Some(turn) = self.turns.turns.last_mut() else {
+            return;
+        };
+        if turn.attempts.last().is_none_or(|last| last.error.is_some()) {
+            turn.attempts.push(Attempt::default());
+        }
+        if let Some(attempt) = turn.attempts.last_mut() {
+            attempt.elements.push(TurnElement::Call(call));
+        }
+    }
+
+    fn report(
+        &mut self,
+        code: Code,
+        message: &str,
+        event_idx: usize,
+        span: Span,
+        dress: impl FnOnce(Diagnostic) -> Diagnostic,
+    ) {
+        let diagnostic = Diagnostic::warning(code, message)
+            .at(&self.timeline.source, span)
+            .with_pointer(&self.timeline.events[event_idx].path);
+        self.diagnostics.push(dress(diagnostic));
+    }
+}
+
+fn pieces<T>(entries: &[Entry<T>], points: &[u64], text: impl Fn(&T) -> Arc<str>) -> Vec<Piece> {
+    entries
+        .iter()
+        .enumerate()
+        .map(|(idx, entry)| Piece {
+            at_ms: points.get(idx).copied().unwrap_or_default(),
+            text: text(&entry.value),
+        })
+        .collect()
+}
+
+/// What is known of a turn once all of it is there.
+fn finish(turn: &mut Turn, coalesces_thinking: bool) {
+    if !coalesces_thinking {
+        for attempt in &mut turn.attempts {
+            let has_calls = attempt
+                .elements
+                .iter()
+                .any(|element| matches!(element, TurnElement::Call(_)));
+            if has_calls {
+                attempt
+                    .elements
+                    .retain(|element| !matches!(element, TurnElement::Thinking(_)));
+            }
+        }
+    }
+    turn.squeezed = squeeze(&turn.text());
+}
+
+/// Typed text without the tokens for keys: `Fix it<Enter>` is `Fix it`, and `<<` is `<`.
+fn without_tokens(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        plain.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        if let Some(after) = after.strip_prefix('<') {
+            plain.push('<');
+            rest = after;
+        } else if let Some(end) = after.find('>') {
+            if let Some(pasted) = after[..end].strip_prefix("Paste:") {
+                plain.push_str(pasted);
+            }
+            rest = &after[end + 1..];
+        } else {
+            plain.push('<');
+            rest = after;
+        }
+    }
+    plain + rest
+}

@@ -1,0 +1,117 @@
+//! What a scenario would do: servers, commands, paths and hosts, for `check`.
+
+use std::ops::RangeInclusive;
+
+use crate::model::{BuiltinTool, MemberRef, Step, Template, TextPart, ToolCallScenario, ToolName};
+use cuecard_source::Effects;
+use cuecard_source::value::{Json, as_text};
+
+/// What the steps of `scenario` in `range` would do. `is_known` tells configured servers, since a server's
+/// name may hold `__`.
+pub fn effects(
+    scenario: &ToolCallScenario,
+    range: &RangeInclusive<u64>,
+    is_known: impl Fn(&str) -> bool,
+) -> Effects {
+    let mut effects = Effects::default();
+    for step in scenario.steps_in(range) {
+        effects
+            .servers
+            .extend_new(server_of(scenario, step, &is_known));
+        let param = |name: &str| param(scenario, step, name);
+        let ToolName::Builtin(tool) = step.tool else {
+            // The server writes it, or the player if the server refuses.
+            if let Some((_, "take_screenshot")) = step.tool.server_and_tool(&is_known) {
+                effects.writes.extend_new(param("filePath"));
+            }
+            continue;
+        };
+        match tool {
+            BuiltinTool::Wait
+            | BuiltinTool::Log
+            | BuiltinTool::WaitForElement
+            | BuiltinTool::WaitUntil => {}
+            BuiltinTool::AppendFile => effects.writes.extend_new(param("path")),
+            BuiltinTool::Read => effects.reads.extend_new(param("file_path")),
+            BuiltinTool::Write | BuiltinTool::Edit => effects.writes.extend_new(param("file_path")),
+            BuiltinTool::NotebookEdit => effects.writes.extend_new(param("notebook_path")),
+            BuiltinTool::Glob | BuiltinTool::Grep => {
+                effects
+                    .reads
+                    .extend_new(Some(param("path").unwrap_or_else(|| ".".to_owned())));
+            }
+            BuiltinTool::Bash => effects.commands.extend_new(param("command")),
+            BuiltinTool::WebFetch => effects.urls.extend_new(param("url")),
+        }
+    }
+    effects
+}
+
+/// The MCP server that a step talks to, if it talks to one.
+pub fn server_of(
+    scenario: &ToolCallScenario,
+    step: &Step,
+    is_known: impl Fn(&str) -> bool,
+) -> Option<String> {
+    match step.tool {
+        ToolName::Mcp(_) => step
+            .tool
+            .server_and_tool(is_known)
+            .map(|(server, _)| server.to_owned()),
+        ToolName::Builtin(BuiltinTool::WaitForElement | BuiltinTool::WaitUntil) => Some(
+            param(scenario, step, "mcp_server").unwrap_or_else(|| "chrome-devtools".to_owned()),
+        ),
+        ToolName::Builtin(_) => None,
+    }
+}
+
+trait ExtendNew {
+    fn extend_new(&mut self, item: Option<String>);
+}
+
+impl ExtendNew for Vec<String> {
+    fn extend_new(&mut self, item: Option<String>) {
+        if let Some(item) = item {
+            push(self, item);
+        }
+    }
+}
+
+fn push(list: &mut Vec<String>, item: String) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}
+
+fn param(scenario: &ToolCallScenario, step: &Step, name: &str) -> Option<String> {
+    Some(match step.params.member(name)? {
+        MemberRef::Literal(json) => as_text(json).into_owned(),
+        MemberRef::Template(template) => shown(scenario, template),
+    })
+}
+
+fn shown(scenario: &ToolCallScenario, template: &Template) -> String {
+    let reference = |placeholder: &crate::model::Placeholder| {
+        let default = scenario
+            .variables
+            .iter()
+            .find(|variable| {
+                variable.name == placeholder.reference.name && placeholder.reference.path.is_empty()
+            })
+            .filter(|variable| !variable.is_required())
+            .map(|variable| as_text(&variable.default).into_owned());
+        default.unwrap_or_else(|| format!("{{{{{}}}}}", placeholder.reference.text))
+    };
+    match template {
+        Template::Literal(json) => as_text(json).into_owned(),
+        Template::Reference(placeholder) => reference(placeholder),
+        Template::Text(parts) => parts
+            .iter()
+            .map(|part| match part {
+                TextPart::Literal(text) => text.clone(),
+                TextPart::Reference(placeholder) => reference(placeholder),
+            })
+            .collect(),
+        Template::Array(_) | Template::Object(_) => Json::Null.to_string(),
+    }
+}

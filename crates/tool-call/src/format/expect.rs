@@ -1,0 +1,371 @@
+//! Reads `output`, JSONPaths and `expect`.
+
+use super::elements::elements;
+use super::fields;
+use super::reader::{Object, Reader};
+use super::template::{from_node, from_string, is_name};
+use crate::model::{Expectation, ExpectedTest, OutputRule, Template};
+use cuecard_source::diagnostic::codes;
+use cuecard_source::json::{Member, Node, NodeKind};
+use cuecard_source::value::cut;
+use cuecard_source::values::{json_path, pattern, schema};
+
+pub(super) fn outputs(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<OutputRule> {
+    let Some(node) = reader.get(object, "output") else {
+        return Vec::new();
+    };
+    let pointer = object.child_pointer("output");
+    let NodeKind::Object(members) = &node.kind else {
+        reader.wrong_type(
+            node,
+            &pointer,
+            "`output`",
+            "an object of names and JSONPaths",
+        );
+        return Vec::new();
+    };
+    let below = Object {
+        node,
+        pointer: &pointer,
+    };
+    members
+        .iter()
+        .filter_map(|member| output(reader, member, &below.child_pointer(&member.key)))
+        .collect()
+}
+
+fn output(reader: &mut Reader<'_>, member: &Member, pointer: &str) -> Option<OutputRule> {
+    if member.key.is_empty() || !member.key.chars().all(is_name) {
+        let message = match member.key.is_empty() {
+            true => "the output's name is empty".to_owned(),
+            false => format!(
+                "no reference can name the output `{}`",
+                cut(&member.key, 100)
+            ),
+        };
+        let diagnostic = reader.error(codes::ID_INVALID, member.key_span, message);
+        diagnostic.pointer = Some(pointer.to_owned());
+        diagnostic.help = Some("use letters, digits, `_` and `-`".to_owned());
+        return None;
+    }
+    let (path, singular) = json_path(reader, &member.value, pointer)?;
+    Some(OutputRule {
+        name: member.key.clone(),
+        path,
+        singular,
+        name_span: member.key_span,
+        span: member.value.span,
+    })
+}
+
+pub(super) fn expectations(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Expectation> {
+    let Some(node) = reader.get(object, "expect") else {
+        return Vec::new();
+    };
+    let pointer = object.child_pointer("expect");
+    match &node.kind {
+        NodeKind::Object(_) => expectation(reader, node, &pointer).into_iter().collect(),
+        NodeKind::Array(items) if items.is_empty() => {
+            checks_nothing(reader, node, &pointer);
+            Vec::new()
+        }
+        NodeKind::Array(items) => items
+            .iter()
+            .enumerate()
+            .filter_map(|(index, item)| expectation(reader, item, &format!("{pointer}/{index}")))
+            .collect(),
+        _ => {
+            reader.wrong_type(
+                node,
+                &pointer,
+                "`expect`",
+                "an object of checks, or an array of them",
+            );
+            Vec::new()
+        }
+    }
+}
+
+fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Expectation> {
+    let NodeKind::Object(members) = &node.kind else {
+        reader.wrong_type(node, pointer, "an expectation", "an object of checks");
+        return None;
+    };
+    let object = Object { node, pointer };
+    reader.only_keys(
+        object,
+        fields::EXPECT,
+        codes::FIELD_UNKNOWN,
+        "this expectation",
+    );
+    let mut json_path_rule = None;
+    let mut tests = Vec::new();
+    let mut is_broken = false;
+    for member in members {
+        let below = object.child_pointer(&member.key);
+        if let Some(what) = allows_anything(member) {
+            let message = format!("`{}` is {what}: it fits everything", member.key);
+            let diagnostic = reader.error(codes::EXPECT_INVALID, member.value.span, message);
+            diagnostic.pointer = Some(below);
+            diagnostic.help = Some("leave it out, or say what must be there".to_owned());
+            is_broken = true;
+            continue;
+        }
+        match member.key.as_str() {
+            // Null is a value only where a value is compared.
+            key if member.value.is_null() && !matches!(key, "equals" | "contains") => {}
+            "json_path" => {
+                json_path_rule =
+                    json_path(reader, &member.value, &below).map(|(path, singular)| OutputRule {
+                        name: member.value.as_str().unwrap_or_default().to_owned(),
+                        path,
+                        singular,
+                        name_span: member.key_span,
+                        span: member.value.span,
+                    });
+                is_broken |= json_path_rule.is_none();
+            }
+            "equals" => tests.push(ExpectedTest::Equals(from_node(
+                reader,
+                &member.value,
+                &below,
+            ))),
+            "contains" => tests.push(ExpectedTest::Contains(from_node(
+                reader,
+                &member.value,
+                &below,
+            ))),
+            "matches" => match pattern(reader, &member.value, &below) {
+                Some(regex) => tests.push(ExpectedTest::Matches(regex)),
+                None => is_broken = true,
+            },
+            "json_schema" => match schema(reader, &member.value, &below) {
+                Some(schema) => tests.push(ExpectedTest::JsonSchema(schema)),
+                None => is_broken = true,
+            },
+            "max_ms" => match member.value.as_f64() {
+                Some(limit) if limit >= 0.0 => tests.push(ExpectedTest::MaxMilliseconds(limit)),
+                _ => {
+                    is_broken = true;
+                    reader.wrong_type(
+                        &member.value,
+                        &below,
+                        "`max_ms`",
+                        "a number of milliseconds from 0",
+                    );
+                }
+            },
+            "shows" | "lacks" => match shown_text(reader, object, &member.key) {
+                Some(text) if member.key == "shows" => tests.push(ExpectedTest::Shows(text)),
+                Some(text) => tests.push(ExpectedTest::Lacks(text)),
+                None => is_broken = true,
+            },
+            "elements" => match elements(reader, &member.value, &below) {
+                Some(elements) => tests.push(ExpectedTest::Elements(Box::new(elements))),
+                None => is_broken = true,
+            },
+            _ => {}
+        }
+    }
+    if is_broken {
+        return None;
+    }
+    if tests.is_empty() {
+        checks_nothing(reader, node, pointer);
+        return None;
+    }
+    Some(Expectation {
+        json_path: json_path_rule,
+        tests,
+        span: node.span,
+    })
+}
+
+fn checks_nothing(reader: &mut Reader<'_>, node: &Node, pointer: &str) {
+    let message = "this expectation checks nothing";
+    let diagnostic = reader.error(codes::EXPECT_INVALID, node.span, message);
+    diagnostic.pointer = Some(pointer.to_owned());
+    diagnostic.help = Some(
+        "give one of equals, contains, matches, json_schema, max_ms, shows, lacks, elements"
+            .to_owned(),
+    );
+}
+
+/// What is wrong with a check that no result can fail.
+fn allows_anything(check: &Member) -> Option<&'static str> {
+    match (check.key.as_str(), &check.value.kind) {
+        ("contains" | "matches", _) if check.value.as_str() == Some("") => Some("empty"),
+        ("json_schema", NodeKind::Object(members)) if members.is_empty() => Some("empty"),
+        ("json_schema", NodeKind::Bool(true)) => Some("true"),
+        _ => None,
+    }
+}
+
+/// A text that a page must show, or must not.
+fn shown_text(reader: &mut Reader<'_>, object: Object<'_>, key: &str) -> Option<Template> {
+    let what = format!("`{key}`");
+    let (text, node) = reader.text(object, key, &what)?;
+    let pointer = object.child_pointer(key);
+    if text.trim().is_empty() {
+        let diagnostic = reader.error(codes::EXPECT_INVALID, node.span, format!("{what} is empty"));
+        diagnostic.pointer = Some(pointer);
+        diagnostic.help = Some("give a text of the page: \"shows\": \"Saved\"".to_owned());
+        return None;
+    }
+    Some(from_string(reader, text, node.span, &pointer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read;
+    use cuecard_source::SourceFile;
+    use cuecard_source::diagnostic::Diagnostic;
+
+    fn findings(more: &str) -> Vec<Diagnostic> {
+        let text = format!(
+            r#"{{"version": "2.1", "metadata": {{"name": "x"}}, "steps": [{{"step": 1, "id": "a", "tool": "mcp__s__t", "params": {{}}, {more}}}]}}"#
+        );
+        read(&SourceFile::new("scenario.json", text)).diagnostics
+    }
+
+    /// The one finding: message and marked text.
+    fn only(more: &str) -> (String, String) {
+        let found = findings(more);
+        assert_eq!(found.len(), 1, "{found:?}");
+        let place = found[0].place.as_ref().expect("a place");
+        (
+            found[0].message.clone(),
+            place.source.slice(place.span).to_owned(),
+        )
+    }
+
+    #[test]
+    fn a_check_that_cannot_be_read_is_not_called_absent() {
+        for (expect, message) in [
+            (
+                r#"{"matches": "("}"#,
+                "`(` is no regular expression: unclosed group",
+            ),
+            (
+                r#"{"matches": 5}"#,
+                "`matches` must be a regular expression in a string, not 5",
+            ),
+            (
+                r#"{"max_ms": "fast"}"#,
+                "`max_ms` must be a number of milliseconds from 0, not the string `fast`",
+            ),
+            (r#"{"json_path": "$.a"}"#, "this expectation checks nothing"),
+            ("{}", "this expectation checks nothing"),
+            ("[]", "this expectation checks nothing"),
+            (
+                r#"{"contains": ""}"#,
+                "`contains` is empty: it fits everything",
+            ),
+            (
+                r#"{"matches": ""}"#,
+                "`matches` is empty: it fits everything",
+            ),
+            (
+                r#"{"json_schema": {}}"#,
+                "`json_schema` is empty: it fits everything",
+            ),
+        ] {
+            assert_eq!(only(&format!("\"expect\": {expect}")).0, message);
+        }
+        let both = findings(r#""expect": {"json_path": "$[", "matches": "("}"#);
+        assert_eq!(both.len(), 2, "{both:?}");
+    }
+
+    #[test]
+    fn a_keyword_that_is_misspelt_is_no_remark() {
+        let of = |schema: &str| only(&format!("\"expect\": {{\"json_schema\": {schema}}}"));
+        for (schema, keyword) in [
+            (r#"{"typ": "string"}"#, "typ"),
+            (r#"{"require": ["a"]}"#, "require"),
+            (r#"{"properties": {"a": {"minimun": 1}}}"#, "minimun"),
+            (
+                r#"{"anyOf": [{"type": "string"}, {"Type": "null"}]}"#,
+                "Type",
+            ),
+        ] {
+            let (message, marked) = of(schema);
+            assert_eq!(message, format!("JSON Schema has no keyword `{keyword}`"));
+            assert_eq!(marked, format!("{keyword:?}"));
+        }
+        // Names of properties are free, and so are notes.
+        for schema in [
+            r#"{"properties": {"typ": {"type": "string", "x-note": 1}}, "required": ["typ"]}"#,
+            r#"{"enum": [{"requird": 1}]}"#,
+        ] {
+            let found = findings(&format!("\"expect\": {{\"json_schema\": {schema}}}"));
+            assert!(found.is_empty(), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_broken_schema_is_marked_where_it_is_broken() {
+        let of = |schema: &str| only(&format!("\"expect\": {{\"json_schema\": {schema}}}"));
+        assert_eq!(
+            of(r#"{"properties": {"id": {"type": "strin"}}}"#),
+            (
+                "this is no JSON Schema: unknown type \"strin\"".to_owned(),
+                "\"strin\"".to_owned()
+            )
+        );
+        assert_eq!(
+            of(r#"{"type": ["string", "nul"]}"#).0,
+            "this is no JSON Schema: unknown type \"nul\""
+        );
+        assert_eq!(
+            of(r#"{"type": 5}"#),
+            (
+                "this is no JSON Schema: `type` can't be 5".to_owned(),
+                "5".to_owned()
+            )
+        );
+        let (message, marked) = of(r#"{"minLength": -1}"#);
+        assert!(
+            message.starts_with("this is no JSON Schema: `minLength`: -1 is less"),
+            "{message}"
+        );
+        assert_eq!(marked, "-1");
+        assert!(of("5").0.starts_with("this is no JSON Schema: 5 is not"));
+        let found = findings(r#""expect": {"json_schema": {"type": "strin"}}"#);
+        assert_eq!(found[0].label.as_deref(), Some("did you mean `string`?"));
+        assert_eq!(
+            found[0].pointer.as_deref(),
+            Some("/steps/0/expect/json_schema/type")
+        );
+    }
+
+    #[test]
+    fn a_path_without_its_beginning_is_completed() {
+        let of = |path: &str| {
+            let found = findings(&format!("\"output\": {{\"x\": \"{path}\"}}"));
+            (
+                found[0].message.clone(),
+                found[0].help.clone().unwrap_or_default(),
+            )
+        };
+        assert_eq!(
+            of("number"),
+            (
+                "`number` is no JSONPath: it must begin with `$`".to_owned(),
+                "a JSONPath starts at the result, which is `$`: \"$.number\"".to_owned()
+            )
+        );
+        assert!(of("[0]").1.ends_with("\"$[0]\""));
+        assert_eq!(
+            of(""),
+            (
+                "the path is empty".to_owned(),
+                "the whole result is \"$\"".to_owned()
+            )
+        );
+        assert_eq!(of(".").1, "the whole result is \"$\"");
+        assert_eq!(
+            of("$.a[").0,
+            "`$.a[` is no JSONPath: it can't be read from here on"
+        );
+    }
+}

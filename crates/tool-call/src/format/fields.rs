@@ -1,0 +1,309 @@
+//! The one table of keys: what the reader knows, what the schema says.
+
+pub(super) use cuecard_source::value::fields::{Field, names};
+use cuecard_source::value::fields::{OBJECT, TEXT, field, needed};
+
+/// A number, or text with a reference that gives one.
+const NUMBER_OR_REFERENCE: &str =
+    r#"{"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]}"#;
+
+pub(super) const ROOT: &[Field] = &[
+    needed(
+        "version",
+        r#"{"enum": ["2.1", "2.0", 2.1]}"#,
+        "Version of the format: \"2.1\".",
+    ),
+    needed(
+        "metadata",
+        "{\"$ref\": \"#/$defs/metadata\"}",
+        "Who made the scenario and what for.",
+    ),
+    field(
+        "variables",
+        OBJECT,
+        "Variables with their defaults; an empty text means that the user must give a value.",
+    ),
+    field(
+        "environment",
+        OBJECT,
+        "What the scenario was recorded with.",
+    ),
+    field(
+        "answers",
+        "{\"$ref\": \"#/$defs/answers\"}",
+        "What to answer when a server asks something during a call.",
+    ),
+    needed(
+        "steps",
+        "{\"type\": \"array\", \"minItems\": 1, \"items\": {\"$ref\": \"#/$defs/step\"}}",
+        "The steps, played in the order of their numbers.",
+    ),
+];
+
+pub(super) const METADATA: &[Field] = &[
+    needed("name", TEXT, "Name of the scenario."),
+    field("description", TEXT, "What it does."),
+    field("created_at", TEXT, "When it was made (ISO 8601)."),
+    field("created_by", TEXT, "Who or what made it."),
+    field("target_url", TEXT, "The main page of a browser scenario."),
+    field("instruction", TEXT, "What the user had asked for."),
+];
+
+pub(super) const ENVIRONMENT: &[Field] = &[
+    field("mcp", TEXT, "The MCP server it was recorded with."),
+    field(
+        "viewport",
+        OBJECT,
+        "Width and height of the browser's page.",
+    ),
+    field("recorded_at", TEXT, "When it was recorded (ISO 8601)."),
+];
+
+pub(super) const STEP: &[Field] = &[
+    needed(
+        "step",
+        r#"{"type": "integer", "minimum": 0}"#,
+        "Number of the step: the order of play.",
+    ),
+    needed(
+        "tool",
+        TEXT,
+        "The tool: mcp__server__tool, or a built-in sandy__… or claude__… tool.",
+    ),
+    needed(
+        "params",
+        OBJECT,
+        "What the tool is called with; references are filled in.",
+    ),
+    field(
+        "id",
+        r#"{"type": "string", "pattern": "^[\\p{L}\\p{N}_-]+$"}"#,
+        "Name by which other steps refer to this one.",
+    ),
+    field(
+        "output",
+        r#"{"type": "object", "additionalProperties": {"type": "string"}}"#,
+        "Names for parts of the result, each with a JSONPath (RFC 9535).",
+    ),
+    field(
+        "output_optional",
+        r#"{"type": "boolean"}"#,
+        "An output that matches nothing is absent instead of an error.",
+    ),
+    field("description", TEXT, "What the step does."),
+    field(
+        "wait_after",
+        NUMBER_OR_REFERENCE,
+        "Seconds to wait after the step.",
+    ),
+    field(
+        "on_error",
+        r#"{"enum": ["stop", "skip", "retry"]}"#,
+        "What a failure does: end the run, go on, or try again.",
+    ),
+    field(
+        "retry",
+        "{\"$ref\": \"#/$defs/retry\"}",
+        "How to try again.",
+    ),
+    field("condition", TEXT, "The step is skipped unless this holds."),
+    field(
+        "expect",
+        "{\"anyOf\": [{\"$ref\": \"#/$defs/expect\"}, {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/expect\"}}]}",
+        "Checks on the step's result.",
+    ),
+    field(
+        "timeout",
+        r#"{"type": "number", "exclusiveMinimum": 0}"#,
+        "The longest the step's call may take, in seconds.",
+    ),
+    field(
+        "target",
+        "{\"$ref\": \"#/$defs/target\"}",
+        "Which element of a page the call is about: the player finds what the server knows it by.",
+    ),
+    field(
+        "targets",
+        "{\"type\": \"object\", \"minProperties\": 1, \"additionalProperties\": {\"$ref\": \"#/$defs/target\"}}",
+        "The same for a call about several elements, by the parameters that name them: \"elements[0].uid\".",
+    ),
+    field(
+        "parse",
+        r#"{"enum": ["auto", "json", "text", "structured"]}"#,
+        "Which part of the tool's answer is the result.",
+    ),
+];
+
+pub(super) const TARGET: &[Field] = &[
+    field("role", TEXT, "The element's role, such as \"button\"."),
+    field("name", TEXT, "The element's accessible name."),
+    field("text", TEXT, "The element's whole name or text."),
+    field(
+        "within",
+        "{\"$ref\": \"#/$defs/place\"}",
+        "What the element is in.",
+    ),
+    field(
+        "nth",
+        r#"{"type": "integer", "minimum": 1}"#,
+        "Which of several elements it is, in the order of the page, from 1.",
+    ),
+    field("selector", TEXT, "A CSS selector that matches the element."),
+];
+
+pub(super) const PLACE: &[Field] = &[
+    field(
+        "role",
+        TEXT,
+        "Its role, such as \"row\", \"dialog\" or \"form\".",
+    ),
+    field(
+        "name",
+        TEXT,
+        "Its accessible name; of a row also the text of its first cell or heading, or of all of it.",
+    ),
+    field(
+        "text",
+        TEXT,
+        "A text in it: the whole of one of its cells, headings or lines.",
+    ),
+];
+
+pub(super) const RETRY: &[Field] = &[
+    field(
+        "count",
+        NUMBER_OR_REFERENCE,
+        "How many more calls after the first (default 3).",
+    ),
+    field(
+        "delay",
+        NUMBER_OR_REFERENCE,
+        "Milliseconds before the first of them (default 500).",
+    ),
+    field(
+        "condition",
+        r#"{"type": ["string", "array", "null"], "items": {"type": "string"}}"#,
+        "Only while the error contains this text, or one of these.",
+    ),
+    field(
+        "max_ms",
+        NUMBER_OR_REFERENCE,
+        "No call begins later than so many milliseconds after the first.",
+    ),
+    field(
+        "backoff",
+        r#"{"enum": ["exponential", "constant"]}"#,
+        "Whether the delay doubles each time, up to 30 s (default), or stays.",
+    ),
+    field(
+        "then",
+        r#"{"enum": ["stop", "skip"]}"#,
+        "What happens when all are used up (default stop).",
+    ),
+];
+
+pub(super) const EXPECT: &[Field] = &[
+    field(
+        "json_path",
+        TEXT,
+        "The part of the result to look at (default: all of it).",
+    ),
+    field("equals", "true", "The value it must equal."),
+    field(
+        "contains",
+        "true",
+        "A text part, an array element or an object key it must hold.",
+    ),
+    field("matches", TEXT, "A regular expression its text must match."),
+    field(
+        "json_schema",
+        r#"{"type": ["object", "boolean"]}"#,
+        "A JSON Schema it must satisfy.",
+    ),
+    field(
+        "max_ms",
+        r#"{"type": "number", "minimum": 0}"#,
+        "The longest the call may have taken, in milliseconds.",
+    ),
+    field(
+        "shows",
+        TEXT,
+        "A text that the page must show, if the result is a snapshot of one.",
+    ),
+    field(
+        "lacks",
+        TEXT,
+        "A text that the page must not show, if the result is a snapshot of one.",
+    ),
+    field(
+        "elements",
+        "{\"$ref\": \"#/$defs/elements\"}",
+        "Elements that the page must have, if the result is a snapshot of one.",
+    ),
+];
+
+pub(super) const ELEMENTS: &[Field] = &[
+    field("role", TEXT, "The role of each, such as \"button\"."),
+    field(
+        "name",
+        TEXT,
+        "The accessible name of each; if none is called just so, all of its words.",
+    ),
+    field("text", TEXT, "The whole name or text of each."),
+    field(
+        "within",
+        "{\"$ref\": \"#/$defs/place\"}",
+        "What each of them is in.",
+    ),
+    field(
+        "count",
+        r##"{"anyOf": [{"type": "integer", "minimum": 0}, {"$ref": "#/$defs/count"}]}"##,
+        "How many there must be (default: at least one).",
+    ),
+];
+
+pub(super) const COUNT: &[Field] = &[
+    field("min", r#"{"type": "integer", "minimum": 0}"#, "The least."),
+    field("max", r#"{"type": "integer", "minimum": 0}"#, "The most."),
+];
+
+pub(super) const ANSWERS: &[Field] = &[field(
+    "elicitation",
+    "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/elicitation\"}}",
+    "Answers to questions for a user; the first that fits is given.",
+)];
+
+pub(super) const ELICITATION: &[Field] = &[
+    field(
+        "match",
+        "{\"anyOf\": [{\"type\": \"string\"}, {\"$ref\": \"#/$defs/match\"}]}",
+        "Which questions it is for: a text in the question's message, or an object (default: all).",
+    ),
+    field(
+        "action",
+        r#"{"enum": ["accept", "decline", "cancel"]}"#,
+        "What the user does (default: accept).",
+    ),
+    field(
+        "content",
+        OBJECT,
+        "What the user fills in; without it an accepted form has its defaults.",
+    ),
+];
+
+pub(super) const MATCH: &[Field] = &[
+    field("contains", TEXT, "A text in the question's message."),
+    field("equals", TEXT, "The question's whole message."),
+    field(
+        "matches",
+        TEXT,
+        "A regular expression that the question's message must match.",
+    ),
+    field("server", TEXT, "The only server whose questions it is for."),
+];
+
+/// Keys of the format that this release does not play. Ignoring them would change what a scenario means.
+pub(super) const LATER_ANSWERS: &[&str] = &["roots", "sampling"];
+pub(super) const LATER_STEP: &[&str] = &["for_each", "as", "group"];
+/// Known, and without effect in this release: the journal of finished steps comes later.
+pub(super) const INERT_STEP: &[&str] = &["effect"];

@@ -1,0 +1,416 @@
+//! What is valid but won't last: literal element ids, coordinates, outputs that nobody uses.
+
+use std::collections::HashSet;
+
+use super::template::is_name;
+use crate::model::{PathSegment, Step, Template, ToolCallScenario};
+use cuecard_page::Snapshot;
+use cuecard_source::Span;
+use cuecard_source::diagnostic::{Diagnostic, codes};
+use cuecard_source::json::{self, Limits, Node, NodeKind};
+use cuecard_source::value::{Json, cut, push_pointer};
+
+/// Warnings about a valid scenario. `snapshots` are pages on which literal element ids may be known: then their
+/// targets are proposed.
+pub fn lint(scenario: &ToolCallScenario, snapshots: &[Snapshot]) -> Vec<Diagnostic> {
+    let mut diagnostics = unused_outputs(scenario);
+    // Steps stand in the order of play; pointers go by the order of the file.
+    let mut starts: Vec<u32> = scenario.steps.iter().map(|step| step.span.start).collect();
+    starts.sort_unstable();
+    for step in &scenario.steps {
+        let Some((server, _)) = step.tool.server_and_tool(|_| false) else {
+            continue;
+        };
+        if !is_browser(server) || !has_finding(&step.params) {
+            continue;
+        }
+        let idx = starts.partition_point(|&start| start < step.span.start);
+        let pointer = format!("/steps/{idx}/params");
+        diagnostics.extend(literals(scenario, step, &pointer, snapshots));
+    }
+    diagnostics.sort_by_key(|diagnostic| {
+        diagnostic
+            .place
+            .as_ref()
+            .map_or(0, |place| place.span.start)
+    });
+    diagnostics
+}
+
+/// The literal element ids and the first coordinate of a step's parameters: a finding each, at the first place.
+fn literals(
+    scenario: &ToolCallScenario,
+    step: &Step,
+    pointer: &str,
+    snapshots: &[Snapshot],
+) -> Vec<Diagnostic> {
+    // The model knows no places inside parameters, so the text is read again where there is something to say.
+    let text = scenario.source.slice(step.params_span);
+    let Some(params) = json::parse(text, &Limits::default()).root else {
+        return Vec::new();
+    };
+    let mut found = Literals::default();
+    found.look(&params, &mut pointer.to_owned());
+    let base = step.params_span.start as usize;
+    let at = |span: Span| Span::new(base + span.start as usize, base + span.end as usize);
+    let id = found.ids.first().map(|first| {
+        let proposal = proposal(&found.ids, pointer, snapshots);
+        let mut diagnostic = Diagnostic::warning(
+            codes::UID_LITERAL,
+            format!(
+                "`{}` \"{}\" lives for one snapshot only",
+                first.key,
+                cut(&first.id, 40)
+            ),
+        )
+        .at(&scenario.source, at(first.span))
+        .with_pointer(first.pointer.clone())
+        .with_help(proposal.help);
+        diagnostic.notes.extend(proposal.note);
+        diagnostic
+    });
+    let coordinate = found.coordinate.map(|(span, pointer)| {
+        Diagnostic::warning(
+            codes::COORDINATES,
+            "coordinates miss as soon as the page changes",
+        )
+        .at(&scenario.source, at(span))
+        .with_pointer(pointer)
+        .with_help(
+            "call `click` or `hover` with a target instead: \"target\": { \"role\": \"button\", \"name\": \"Sign in\" }",
+        )
+    });
+    id.into_iter().chain(coordinate).collect()
+}
+
+/// What to write instead of literal ids.
+struct Proposal {
+    help: String,
+    note: Option<String>,
+}
+
+/// Proposes targets: those of the elements, if a snapshot knows them, else what a target looks like.
+fn proposal(ids: &[LiteralId], params: &str, snapshots: &[Snapshot]) -> Proposal {
+    let param = |id: &LiteralId| parameter(id.pointer.strip_prefix(params).unwrap_or_default());
+    let is_own = |param: &str| matches!(param, "uid" | "ref" | "target");
+    let written = |id: &LiteralId, target: String| match param(id) {
+        param if is_own(&param) => format!("\"target\": {target}"),
+        param => format!("\"targets\": {{ {}: {target} }}", Json::from(param)),
+    };
+    let known: Vec<(&LiteralId, Json)> = ids
+        .iter()
+        .filter_map(|id| {
+            let snapshot = snapshots
+                .iter()
+                .find(|snapshot| snapshot.by_id(&id.id).is_some())?;
+            Some((id, snapshot.lasting(&id.id)?.to_json()))
+        })
+        .collect();
+    let unknown = ids.iter().find(|id| {
+        !snapshots.is_empty() && !known.iter().any(|(known, _)| known.pointer == id.pointer)
+    });
+    let note = unknown.map(|id| format!("no snapshot has an element `{}`", cut(&id.id, 40)));
+    let help = match (known.as_slice(), ids.first()) {
+        ([], Some(first)) => {
+            let example = "{ \"role\": \"button\", \"name\": \"Sign in\" }".to_owned();
+            let more = match snapshots.is_empty() {
+                true => "; `cuecard check FILE --snapshot SNAPSHOT` knows which",
+                false => "",
+            };
+            format!(
+                "give the step a target instead: {}{more}",
+                written(first, example)
+            )
+        }
+        ([(id, target)], _) => format!(
+            "give the step a target instead: {}",
+            written(id, target.to_string())
+        ),
+        (several, _) => {
+            let members: Vec<String> = several
+                .iter()
+                .map(|(id, target)| format!("{}: {target}", Json::from(param(id))))
+                .collect();
+            format!(
+                "give the step targets instead: \"targets\": {{ {} }}",
+                members.join(", ")
+            )
+        }
+    };
+    Proposal { help, note }
+}
+
+/// A pointer below parameters as `targets` name it: `elements[0].uid`.
+fn parameter(pointer: &str) -> String {
+    let mut written = String::new();
+    for token in pointer.split('/').skip(1) {
+        let key = token.replace("~1", "/").replace("~0", "~");
+        let is_index = !written.is_empty() && key.bytes().all(|sign| sign.is_ascii_digit());
+        if is_index {
+            written.push_str(&format!("[{key}]"));
+        } else if !key.is_empty() && key.chars().all(is_name) {
+            if !written.is_empty() {
+                written.push('.');
+            }
+            written.push_str(&key);
+        } else {
+            written.push_str(&format!("[{}]", Json::from(key)));
+        }
+    }
+    written
+}
+
+/// Whether a server is a browser's, by its name.
+fn is_browser(server: &str) -> bool {
+    [
+        "chrome",
+        "browser",
+        "playwright",
+        "puppeteer",
+        "firefox",
+        "devtools",
+    ]
+    .iter()
+    .any(|word| server.contains(word))
+}
+
+fn unused_outputs(scenario: &ToolCallScenario) -> Vec<Diagnostic> {
+    let mut used: HashSet<(&str, &str)> = HashSet::new();
+    scenario.for_each_placeholder(&mut |placeholder| {
+        if let Some(PathSegment::Key(output)) = placeholder.reference.path.first() {
+            used.insert((&placeholder.reference.name, output));
+        }
+    });
+    let mut diagnostics = Vec::new();
+    for step in &scenario.steps {
+        let Some(id) = step.id.as_deref() else {
+            continue;
+        };
+        for rule in step
+            .outputs
+            .iter()
+            .filter(|rule| !used.contains(&(id, rule.name.as_str())))
+        {
+            diagnostics.push(
+                Diagnostic::note(
+                    codes::OUTPUT_UNUSED,
+                    format!("no step uses the output `{id}.{}`", rule.name),
+                )
+                .at(&scenario.source, rule.name_span)
+                .with_help(
+                    "it still stands in the run's result; remove it if nobody reads it there",
+                ),
+            );
+        }
+    }
+    diagnostics
+}
+
+/// What was found, with its place in the text of the parameters and its pointer.
+#[derive(Default)]
+struct Literals {
+    ids: Vec<LiteralId>,
+    coordinate: Option<(Span, String)>,
+}
+
+/// An element's id that stands in the scenario.
+struct LiteralId {
+    key: String,
+    id: String,
+    span: Span,
+    pointer: String,
+}
+
+impl Literals {
+    fn look(&mut self, node: &Node, pointer: &mut String) {
+        let length = pointer.len();
+        match &node.kind {
+            NodeKind::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    push_pointer(pointer, &index.to_string());
+                    self.look(item, pointer);
+                    pointer.truncate(length);
+                }
+            }
+            NodeKind::Object(members) => {
+                for member in members {
+                    push_pointer(pointer, &member.key);
+                    let span = Span {
+                        start: member.key_span.start,
+                        end: member.value.span.end,
+                    };
+                    match (member.key.as_str(), &member.value.kind) {
+                        (key, NodeKind::String(id)) if is_id(key, id) && !id.contains("{{") => {
+                            self.ids.push(LiteralId {
+                                key: key.to_owned(),
+                                id: id.clone(),
+                                span,
+                                pointer: pointer.clone(),
+                            });
+                        }
+                        (key, kind)
+                            if is_coordinate(key, matches!(kind, NodeKind::Number(_)))
+                                && !holds_reference(&member.value) =>
+                        {
+                            self.coordinate
+                                .get_or_insert_with(|| (span, pointer.clone()));
+                        }
+                        _ => {}
+                    }
+                    self.look(&member.value, pointer);
+                    pointer.truncate(length);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn holds_reference(node: &Node) -> bool {
+    match &node.kind {
+        NodeKind::String(text) => text.contains("{{"),
+        NodeKind::Array(items) => items.iter().any(holds_reference),
+        NodeKind::Object(members) => members
+            .iter()
+            .any(|member| member.key.contains("{{") || holds_reference(&member.value)),
+        _ => false,
+    }
+}
+
+/// Whether a parameter names an element as chrome-devtools-mcp does, or @playwright/mcp, whose parameters may hold a
+/// selector instead.
+fn is_id(key: &str, id: &str) -> bool {
+    match key {
+        "uid" | "from_uid" | "to_uid" => true,
+        "ref" | "startRef" | "endRef" | "target" | "startTarget" | "endTarget" => is_reference(id),
+        _ => false,
+    }
+}
+
+/// Whether a text is an element's id in a snapshot of @playwright/mcp: `e12`, or `f2e12` in a frame.
+fn is_reference(id: &str) -> bool {
+    let is_number =
+        |digits: &str| !digits.is_empty() && digits.bytes().all(|sign| sign.is_ascii_digit());
+    match id.strip_prefix('f') {
+        Some(rest) => rest
+            .split_once('e')
+            .is_some_and(|(frame, element)| is_number(frame) && is_number(element)),
+        None => id.strip_prefix('e').is_some_and(is_number),
+    }
+}
+
+fn is_coordinate(key: &str, is_number: bool) -> bool {
+    matches!(key, "coordinates" | "coordinate") || matches!(key, "x" | "y") && is_number
+}
+
+/// Whether parameters hold a literal element id or coordinates.
+fn has_finding(template: &Template) -> bool {
+    match template {
+        Template::Literal(json) => json_has_finding(json),
+        Template::Array(items) => items.iter().any(has_finding),
+        Template::Object(members) => members.iter().any(|(key, value)| {
+            let named = match (key, value) {
+                (Template::Literal(Json::String(key)), Template::Literal(value)) => {
+                    is_finding(key, value)
+                }
+                _ => false,
+            };
+            named || has_finding(value)
+        }),
+        Template::Reference(_) | Template::Text(_) => false,
+    }
+}
+
+fn json_has_finding(json: &Json) -> bool {
+    match json {
+        Json::Array(items) => items.iter().any(json_has_finding),
+        Json::Object(members) => members
+            .iter()
+            .any(|(key, value)| is_finding(key, value) || json_has_finding(value)),
+        _ => false,
+    }
+}
+
+fn is_finding(key: &str, value: &Json) -> bool {
+    value.as_str().is_some_and(|id| is_id(key, id)) || is_coordinate(key, value.is_number())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lint;
+    use crate::format::read;
+    use cuecard_page::Snapshot;
+    use cuecard_source::SourceFile;
+
+    #[test]
+    fn ids_and_coordinates_are_marked_where_they_stand() {
+        let text = r#"{"version": "2.1", "metadata": {"name": "x"}, "variables": {"ID": "1"}, "steps": [
+            {"step": 2, "tool": "mcp__chrome-devtools__fill_form", "params": {"elements": [{"uid": "{{ID}}"}, {"uid": "1_7", "value": "{{ID}}"}]}},
+            {"step": 1, "tool": "mcp__chrome-devtools__click", "params": {"x": 150, "y": 320}},
+            {"step": 3, "tool": "mcp__chrome-devtools__click", "params": {"uid": "{{ID}}", "x": "left", "coordinates": ["{{ID}}", 2]}},
+            {"step": 4, "tool": "mcp__maps__pin", "params": {"x": 1, "y": 2}}]}"#;
+        let scenario = read(&SourceFile::new("x.json", text))
+            .scenario
+            .expect("valid");
+        let found: Vec<(String, String, String)> = lint(&scenario, &[])
+            .into_iter()
+            .map(|found| {
+                let place = found.place.expect("a place");
+                (
+                    found.code.name().to_owned(),
+                    place.source.slice(place.span).to_owned(),
+                    found.pointer.unwrap_or_default(),
+                )
+            })
+            .collect();
+        let expected = [
+            (
+                "C-UID-01",
+                r#""uid": "1_7""#,
+                "/steps/0/params/elements/1/uid",
+            ),
+            ("C-UID-02", r#""x": 150"#, "/steps/1/params/x"),
+        ]
+        .map(|(code, marked, pointer)| (code.to_owned(), marked.to_owned(), pointer.to_owned()));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_snapshot_knows_what_the_targets_are() {
+        let text = r#"{"version": "2.1", "metadata": {"name": "x"}, "steps": [
+            {"step": 1, "tool": "mcp__chrome-devtools__click", "params": {"uid": "1_3"}},
+            {"step": 2, "tool": "mcp__chrome-devtools__fill_form", "params": {"elements": [{"uid": "1_1", "value": "a"}, {"uid": "1_2", "value": "b"}]}},
+            {"step": 3, "tool": "mcp__chrome-devtools__click", "params": {"uid": "9_9"}},
+            {"step": 4, "tool": "mcp__playwright__browser_click", "params": {"element": "Save", "target": "e7"}},
+            {"step": 5, "tool": "mcp__playwright__browser_click", "params": {"target": "css=#save"}}]}"#;
+        let scenario = read(&SourceFile::new("x.json", text))
+            .scenario
+            .expect("valid");
+        let devtools = "uid=1_0 RootWebArea \"P\"\n  uid=1_1 textbox \"E-mail\"\n  uid=1_2 textbox \"Name\"\n  uid=1_3 button \"Save\"\n  uid=1_4 heading \"Save\"";
+        let playwright = "- button \"Save\" [ref=e7]\n- button \"Save\" [ref=e8]";
+        let snapshots = [devtools, playwright].map(|text| Snapshot::read(text).expect("small"));
+        let found: Vec<(String, Vec<String>)> = lint(&scenario, &snapshots)
+            .into_iter()
+            .map(|found| (found.help.unwrap_or_default(), found.notes))
+            .collect();
+        let help = |help: &str| (help.to_owned(), Vec::new());
+        assert_eq!(
+            found,
+            [
+                help(
+                    r#"give the step a target instead: "target": {"role":"button","name":"Save"}"#
+                ),
+                help(
+                    r#"give the step targets instead: "targets": { "elements[0].uid": {"role":"textbox","name":"E-mail"}, "elements[1].uid": {"role":"textbox","name":"Name"} }"#
+                ),
+                (
+                    r#"give the step a target instead: "target": { "role": "button", "name": "Sign in" }"#.to_owned(),
+                    vec!["no snapshot has an element `9_9`".to_owned()]
+                ),
+                help(
+                    r#"give the step a target instead: "target": {"role":"button","name":"Save","nth":1}"#
+                ),
+            ]
+        );
+    }
+}

@@ -1,0 +1,59 @@
+//! Tool-call scenarios (JSON): version 2.1, and version 1.x by its conversion.
+
+mod answers;
+mod condition;
+mod effects;
+mod elements;
+mod expect;
+mod fields;
+mod legacy;
+mod lint;
+mod params;
+mod read;
+mod references;
+mod schema;
+mod step;
+mod target;
+mod template;
+
+use cuecard_source::diagnostic::codes;
+use cuecard_source::reader;
+
+pub use cuecard_source::Effects;
+pub use effects::{effects, server_of};
+pub use lint::lint;
+pub use read::{Partial, Reading, read};
+pub use references::{Scope, check_references};
+pub use schema::schema;
+
+/// What this format calls its mistakes.
+const FORMAT: reader::Format = reader::Format {
+    missing: codes::FIELD_MISSING,
+    wrong_type: codes::FIELD_TYPE,
+    unknown: codes::FIELD_UNKNOWN,
+    value: codes::FIELD_VALUE,
+    path: codes::PATH_SYNTAX,
+    check: codes::EXPECT_INVALID,
+    null_is_absent: true,
+};
+
+/// Reads a condition on its own, as `condition` of a step is read: for tests and tools.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read_condition(
+    text: &str,
+) -> Result<crate::model::Condition, Vec<cuecard_source::diagnostic::Diagnostic>> {
+    let source = cuecard_source::SourceFile::new("condition", text);
+    let mut reader = reader::Reader::new(&source, &FORMAT);
+    let condition = condition::parse(
+        &mut reader,
+        text,
+        &|range| cuecard_source::Span::new(range.start, range.end),
+        "",
+    );
+    if cuecard_source::diagnostic::any_error(&reader.diagnostics) {
+        return Err(reader.diagnostics);
+    }
+    condition.ok_or(reader.diagnostics)
+}

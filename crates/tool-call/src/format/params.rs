@@ -1,0 +1,190 @@
+//! Checks the parameters of built-in tools as far as they can be known before the run.
+
+use super::reader::{Object, Reader};
+use crate::model::{BuiltinTool, ParamKind, ParamSpec};
+use cuecard_source::diagnostic::{codes, did_you_mean};
+use cuecard_source::json::{Node, NodeKind};
+
+pub(super) fn check(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'_>) {
+    let mut mistyped: Vec<&str> = Vec::new();
+    for member in object.node.members() {
+        if member.key.contains("{{") {
+            continue;
+        }
+        let pointer = object.child_pointer(&member.key);
+        match tool.params().iter().find(|param| param.name == member.key) {
+            Some(param) => kind(reader, tool, param, &member.value, &pointer),
+            None => {
+                let names: Vec<&str> = tool.params().iter().map(|param| param.name).collect();
+                let proposal = did_you_mean(&member.key, names.iter().copied());
+                mistyped.extend(proposal);
+                let diagnostic = reader.error(
+                    codes::PARAM_UNKNOWN,
+                    member.key_span,
+                    format!("{} has no parameter `{}`", tool.name(), member.key),
+                );
+                diagnostic.pointer = Some(pointer);
+                diagnostic.label = proposal.map(|name| format!("did you mean `{name}`?"));
+                diagnostic
+                    .notes
+                    .push(format!("it has: {}", names.join(", ")));
+            }
+        }
+    }
+    let has_computed_keys = object
+        .node
+        .members()
+        .iter()
+        .any(|member| member.key.contains("{{"));
+    if has_computed_keys {
+        return;
+    }
+    for param in tool.params().iter().filter(|param| param.required) {
+        // A mistyped name was reported with the right one.
+        if object.get(param.name).is_none() && !mistyped.contains(&param.name) {
+            missing(
+                reader,
+                object,
+                format!("{} needs `{}` ({})", tool.name(), param.name, param.meaning),
+            );
+        }
+    }
+    match tool {
+        BuiltinTool::Wait
+            if ["duration", "seconds"]
+                .iter()
+                .all(|name| object.get(name).is_none() && !mistyped.contains(name)) =>
+        {
+            let message = format!("{} needs `duration` (seconds to wait)", tool.name());
+            missing(reader, object, message);
+        }
+        BuiltinTool::NotebookEdit => notebook(reader, tool, object, &mistyped),
+        _ => {}
+    }
+}
+
+fn notebook(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'_>, mistyped: &[&str]) {
+    let mode = object
+        .get("edit_mode")
+        .map_or("replace", |node| node.as_str().unwrap_or_default());
+    let default = match object.get("edit_mode") {
+        Some(_) => "",
+        None => " (the default)",
+    };
+    let needed: &[&str] = match mode {
+        "replace" => &["cell_id", "new_source"],
+        "insert" => &["cell_type", "new_source"],
+        "delete" => &["cell_id"],
+        _ => &[],
+    };
+    for name in needed {
+        if object.get(name).is_none() && !mistyped.contains(name) {
+            let message = format!(
+                "{}: `edit_mode` \"{mode}\"{default} needs `{name}`",
+                tool.name()
+            );
+            missing(reader, object, message);
+        }
+    }
+}
+
+fn missing(reader: &mut Reader<'_>, object: Object<'_>, message: String) {
+    let span = object.node.span;
+    let diagnostic = reader.error(codes::PARAM_MISSING, span, message);
+    diagnostic.pointer = Some(object.pointer.to_owned());
+}
+
+fn kind(reader: &mut Reader<'_>, tool: BuiltinTool, param: &ParamSpec, node: &Node, pointer: &str) {
+    let text = match &node.kind {
+        NodeKind::String(text) if text.contains("{{") => return,
+        NodeKind::String(text) => Some(text.as_str()),
+        _ => None,
+    };
+    let number = node
+        .to_value()
+        .as_f64()
+        .or_else(|| text.and_then(|text| text.trim().parse().ok()));
+    let wanted = match param.kind {
+        ParamKind::Any => return,
+        ParamKind::Text => match node.kind {
+            NodeKind::String(_) | NodeKind::Number(_) | NodeKind::Bool(_) => return,
+            _ => "a string",
+        },
+        ParamKind::Number => match number {
+            Some(number) if number >= 0.0 => {
+                very_long(reader, tool, param, node, number);
+                return;
+            }
+            _ => "a number from 0",
+        },
+        ParamKind::Count => match number {
+            Some(number) if number >= 0.0 && number.fract() == 0.0 => return,
+            _ => "a whole number from 0",
+        },
+        ParamKind::Flag => match &node.kind {
+            NodeKind::Bool(_) => return,
+            NodeKind::String(text) if text == "true" || text == "false" => return,
+            _ => "true or false",
+        },
+        ParamKind::OneOf(words) => match text {
+            Some(text) if words.contains(&text) => return,
+            Some(text) => {
+                let proposal = did_you_mean(text, words.iter().copied());
+                let diagnostic = reader.error(
+                    codes::PARAM_TYPE,
+                    node.span,
+                    format!(
+                        "`{}` of {} is one of {}, not `{}`",
+                        param.name,
+                        tool.name(),
+                        words.join(", "),
+                        cuecard_source::value::cut(text, 40)
+                    ),
+                );
+                diagnostic.pointer = Some(pointer.to_owned());
+                diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
+                return;
+            }
+            None => "a string",
+        },
+    };
+    let found = super::reader::found(node);
+    let diagnostic = reader.error(
+        codes::PARAM_TYPE,
+        node.span,
+        format!(
+            "`{}` of {} must be {wanted}, not {found}",
+            param.name,
+            tool.name()
+        ),
+    );
+    diagnostic.pointer = Some(pointer.to_owned());
+}
+
+fn very_long(
+    reader: &mut Reader<'_>,
+    tool: BuiltinTool,
+    param: &ParamSpec,
+    node: &Node,
+    seconds: f64,
+) {
+    // The shell tool's own timeout is in milliseconds, as its original's is.
+    if tool != BuiltinTool::Bash {
+        maybe_milliseconds(reader, param.name, node, seconds);
+    }
+}
+
+/// Warns about a time in seconds that was probably meant in milliseconds.
+pub(super) fn maybe_milliseconds(reader: &mut Reader<'_>, what: &str, node: &Node, seconds: f64) {
+    if seconds > 3600.0 {
+        let diagnostic = reader.warning(
+            codes::TIME_MILLISECONDS,
+            node.span,
+            format!("`{what}` is {seconds} seconds, more than an hour: milliseconds?"),
+        );
+        diagnostic.help = Some(format!(
+            "`{what}` is in seconds: {} if you meant milliseconds",
+            seconds / 1000.0
+        ));
+    }
+}

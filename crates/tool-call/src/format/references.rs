@@ -1,0 +1,245 @@
+//! Checks every reference that can be known to fail before the run.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
+
+use crate::model::{PathSegment, Placeholder, ToolCallScenario};
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+
+/// What a check may take for granted.
+#[derive(Debug, Clone)]
+pub struct Scope<'a> {
+    /// Variables that the user gives beside the declared ones.
+    pub given: &'a [String],
+    /// Numbers of the steps that are played.
+    pub range: RangeInclusive<u64>,
+    /// Names of which nothing can be said, since their steps have errors.
+    pub unreliable_names: &'a [String],
+}
+
+impl Default for Scope<'_> {
+    fn default() -> Self {
+        Self {
+            given: &[],
+            range: 0..=u64::MAX,
+            unreliable_names: &[],
+        }
+    }
+}
+
+/// Everything wrong with the references of the steps in range.
+pub fn check_references(scenario: &ToolCallScenario, scope: &Scope<'_>) -> Vec<Diagnostic> {
+    let checker = Checker {
+        scenario,
+        scope,
+        by_id: scenario
+            .steps
+            .iter()
+            .enumerate()
+            .filter_map(|(idx, step)| Some((step.id.as_deref()?, idx)))
+            .collect(),
+        unreliable: scope.unreliable_names.iter().map(String::as_str).collect(),
+    };
+    let mut diagnostics = Vec::new();
+    scenario.answers.for_each_placeholder(&mut |placeholder| {
+        diagnostics.extend(checker.check_in_answers(placeholder));
+    });
+    for (idx, step) in scenario.steps.iter().enumerate() {
+        if scope.range.contains(&step.number) {
+            step.for_each_placeholder(&mut |placeholder| {
+                diagnostics.extend(checker.check(idx, placeholder));
+            });
+        }
+    }
+    diagnostics
+}
+
+/// The path of the part of a result that is probably meant by the name of an output.
+fn path_of(output: &str) -> String {
+    let is_plain = output
+        .chars()
+        .all(|character| character.is_alphanumeric() || character == '_')
+        && !output.starts_with(|first: char| first.is_numeric());
+    match is_plain {
+        true => format!("$.{output}"),
+        false => format!("$['{output}']"),
+    }
+}
+
+struct Checker<'a> {
+    scenario: &'a ToolCallScenario,
+    scope: &'a Scope<'a>,
+    by_id: HashMap<&'a str, usize>,
+    unreliable: HashSet<&'a str>,
+}
+
+impl Checker<'_> {
+    /// An answer may be needed during any step, so it may refer to every output: whether there is one is known
+    /// only when a server asks.
+    fn check_in_answers(&self, placeholder: &Placeholder) -> Option<Diagnostic> {
+        let diagnostic = self.check(self.scenario.steps.len(), placeholder)?;
+        (diagnostic.code != codes::REFERENCE_LEFT_OUT).then_some(diagnostic)
+    }
+
+    fn check(&self, idx: usize, placeholder: &Placeholder) -> Option<Diagnostic> {
+        let reference = &placeholder.reference;
+        if self.unreliable.contains(reference.name.as_str()) {
+            return None;
+        }
+        let has_default = placeholder.default.is_some();
+        let step = self
+            .by_id
+            .get(reference.name.as_str())
+            .map(|&target| (target, &self.scenario.steps[target]));
+        match (reference.path.first(), step) {
+            (Some(PathSegment::Key(output)), Some((target, step))) => {
+                if target >= idx {
+                    let what = if target == idx {
+                        "to its own step".to_owned()
+                    } else {
+                        format!("to {}, which runs later", step.label())
+                    };
+                    return Some(self.error(
+                        codes::REFERENCE_LATER,
+                        placeholder,
+                        format!("`{}` refers {what}", reference.text),
+                    ));
+                }
+                if !step.outputs.iter().any(|rule| rule.name == *output) {
+                    let mut unknown = self.unknown(
+                        idx,
+                        placeholder,
+                        &format!("{} has no output `{output}`", step.label()),
+                    );
+                    if unknown.label.is_none() {
+                        unknown.help = Some(match step.outputs.is_empty() {
+                            true => format!(
+                                "add \"output\": {{\"{output}\": \"{}\"}} to step {}",
+                                path_of(output),
+                                step.number
+                            ),
+                            false => format!(
+                                "add \"{output}\": \"{}\" to the output of step {}",
+                                path_of(output),
+                                step.number
+                            ),
+                        });
+                    }
+                    return Some(unknown);
+                }
+                if !self.scope.range.contains(&step.number) && !has_default {
+                    let help = format!(
+                        "start at step {} or earlier, or give a default: {{{{{} | default(\"…\")}}}}",
+                        step.number, reference.text
+                    );
+                    return Some(
+                        self.error(
+                            codes::REFERENCE_LEFT_OUT,
+                            placeholder,
+                            format!(
+                                "`{}` refers to {}, which is left out",
+                                reference.text,
+                                step.label()
+                            ),
+                        )
+                        .with_help(help),
+                    );
+                }
+                None
+            }
+            _ if self.is_variable(&reference.name) || has_default => None,
+            (None, Some((_, step))) => {
+                let help = match step.outputs.first() {
+                    Some(rule) => format!(
+                        "name one of its outputs: {{{{{}.{}}}}}",
+                        reference.name, rule.name
+                    ),
+                    None => format!(
+                        "give it an output: \"output\": {{ \"result\": \"$\" }}, then {{{{{}.result}}}}",
+                        reference.name
+                    ),
+                };
+                Some(
+                    self.unknown(
+                        idx,
+                        placeholder,
+                        &format!("`{}` is a step, not a value", reference.name),
+                    )
+                    .with_help(help),
+                )
+            }
+            _ => Some(self.unknown(
+                idx,
+                placeholder,
+                &format!("nothing is called `{}`", reference.text),
+            )),
+        }
+    }
+
+    fn is_variable(&self, name: &str) -> bool {
+        self.scenario
+            .variables
+            .iter()
+            .any(|variable| variable.name == name)
+            || self.scope.given.iter().any(|given| given == name)
+    }
+
+    fn error(
+        &self,
+        code: cuecard_source::diagnostic::Code,
+        placeholder: &Placeholder,
+        message: String,
+    ) -> Diagnostic {
+        Diagnostic::error(code, message).at(&self.scenario.source, placeholder.span)
+    }
+
+    fn unknown(&self, idx: usize, placeholder: &Placeholder, message: &str) -> Diagnostic {
+        const SHOWN: usize = 12;
+        let visible = self.visible(idx);
+        let wanted = &placeholder.reference;
+        let short = match wanted.path.first() {
+            Some(PathSegment::Key(output)) => format!("{}.{output}", wanted.name),
+            _ => wanted.name.clone(),
+        };
+        let mut diagnostic = self.error(codes::REFERENCE_UNKNOWN, placeholder, message.to_owned());
+        diagnostic.label = did_you_mean(&short, visible.iter().map(String::as_str))
+            .map(|name| format!("did you mean `{name}`?"));
+        let who = match self.scenario.steps.get(idx) {
+            Some(step) => format!("step {}", step.number),
+            None => "an answer".to_owned(),
+        };
+        diagnostic.notes.push(if visible.is_empty() {
+            format!("{who} can see no variables and no outputs")
+        } else {
+            let more = visible.len().saturating_sub(SHOWN);
+            let listed = visible[..visible.len() - more].join(", ");
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
+            format!("{who} can see: {listed}{more}")
+        });
+        diagnostic
+    }
+
+    fn visible(&self, idx: usize) -> Vec<String> {
+        let outputs = self.scenario.steps[..idx]
+            .iter()
+            .filter(|step| self.scope.range.contains(&step.number))
+            .flat_map(|step| {
+                step.outputs
+                    .iter()
+                    .map(|rule| format!("{}.{}", step.id.as_deref().unwrap_or_default(), rule.name))
+            });
+        let variables = self
+            .scenario
+            .variables
+            .iter()
+            .map(|variable| variable.name.clone());
+        outputs
+            .chain(variables)
+            .chain(self.scope.given.iter().cloned())
+            .collect()
+    }
+}

@@ -1,0 +1,565 @@
+//! Reads `{{…}}` inside JSON strings.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::reader::Reader;
+use crate::model::{PathSegment, Placeholder, Reference, Template, TextPart};
+use cuecard_source::Span;
+use cuecard_source::diagnostic::codes;
+use cuecard_source::json::{Node, NodeKind, string_span};
+use cuecard_source::value::{Json, cut, push_pointer};
+
+/// Turns byte ranges of a decoded string into spans of the source.
+pub(super) type Locate<'a> = &'a dyn Fn(Range<usize>) -> Span;
+
+/// The template of a JSON value, keys included.
+pub(super) fn from_node(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Template {
+    match &node.kind {
+        NodeKind::String(text) => from_string(reader, text, node.span, pointer),
+        NodeKind::Array(items) => {
+            let items: Vec<Template> = items
+                .iter()
+                .enumerate()
+                .map(|(index, item)| from_node(reader, item, &format!("{pointer}/{index}")))
+                .collect();
+            if items
+                .iter()
+                .all(|item| matches!(item, Template::Literal(_)))
+            {
+                Template::Literal(Json::Array(items.into_iter().map(into_literal).collect()))
+            } else {
+                Template::Array(items)
+            }
+        }
+        NodeKind::Object(members) => {
+            let members: Vec<(Template, Template)> = members
+                .iter()
+                .map(|member| {
+                    let mut below = pointer.to_owned();
+                    push_pointer(&mut below, &member.key);
+                    let key = from_string(reader, &member.key, member.key_span, &below);
+                    (key, from_node(reader, &member.value, &below))
+                })
+                .collect();
+            let plain = |template: &Template| matches!(template, Template::Literal(_));
+            if members
+                .iter()
+                .all(|(key, value)| plain(key) && plain(value))
+            {
+                Template::Literal(Json::Object(
+                    members
+                        .into_iter()
+                        .filter_map(|(key, value)| match into_literal(key) {
+                            Json::String(key) => Some((key, into_literal(value))),
+                            _ => None,
+                        })
+                        .collect(),
+                ))
+            } else {
+                Template::Object(members)
+            }
+        }
+        NodeKind::Number(text) => {
+            if cuecard_source::json::lossy_number(text) {
+                let diagnostic = reader.warning(
+                    codes::JSON_NUMBER,
+                    node.span,
+                    format!("the number {} can't be kept exactly", cut(text, 40)),
+                );
+                diagnostic.pointer = Some(pointer.to_owned());
+                diagnostic.help = Some("write it as a string if its digits matter".to_owned());
+            }
+            Template::Literal(node.to_value())
+        }
+        _ => Template::Literal(node.to_value()),
+    }
+}
+
+fn into_literal(template: Template) -> Json {
+    match template {
+        Template::Literal(json) => json,
+        _ => Json::Null,
+    }
+}
+
+/// The template of a string literal that stands at `literal` in the source.
+pub(super) fn from_string(
+    reader: &mut Reader<'_>,
+    text: &str,
+    literal: Span,
+    pointer: &str,
+) -> Template {
+    if !text.contains("{{") {
+        return Template::Literal(Json::String(text.to_owned()));
+    }
+    let source = reader.source.clone();
+    let locate = move |range: Range<usize>| string_span(source.text(), literal, range);
+    from_text(reader, text, &locate, pointer)
+}
+
+/// The template of a text whose places `locate` knows.
+pub(super) fn from_text(
+    reader: &mut Reader<'_>,
+    text: &str,
+    locate: Locate<'_>,
+    pointer: &str,
+) -> Template {
+    let mut parts: Vec<TextPart> = Vec::new();
+    let mut literal = String::new();
+    let mut at = 0;
+    let mut is_unclosed = false;
+    while let Some(found) = text[at..].find("{{") {
+        let start = at + found;
+        literal.push_str(&text[at..start]);
+        match placeholder(text, start) {
+            Ok((Inner::Reference(reference, default), end)) => {
+                if !literal.is_empty() {
+                    parts.push(TextPart::Literal(std::mem::take(&mut literal)));
+                }
+                parts.push(TextPart::Reference(Placeholder {
+                    reference,
+                    default,
+                    span: locate(start..end),
+                }));
+                at = end;
+            }
+            Ok((Inner::Verbatim(verbatim), end)) => {
+                literal.push_str(&verbatim);
+                at = end;
+            }
+            Err(reason) => {
+                let end = match closing(text, start) {
+                    Some(end) => {
+                        report_unreadable(reader, text, start..end, locate, pointer, &reason);
+                        end
+                    }
+                    None => {
+                        // One word about it is enough: a text may hold any number of braces.
+                        if !is_unclosed {
+                            report_unclosed(reader, text, start, locate, pointer);
+                        }
+                        is_unclosed = true;
+                        start + 2
+                    }
+                };
+                literal.push_str(&text[start..end]);
+                at = end;
+            }
+        }
+    }
+    literal.push_str(&text[at..]);
+    if parts.is_empty() {
+        return Template::Literal(Json::String(literal));
+    }
+    if !literal.is_empty() {
+        parts.push(TextPart::Literal(literal));
+    }
+    if let [TextPart::Reference(placeholder)] = parts.as_slice() {
+        return Template::Reference(Box::new(placeholder.clone()));
+    }
+    Template::Text(parts)
+}
+
+/// Where the double braces that open at `start` end, if they are closed before others open.
+fn closing(text: &str, start: usize) -> Option<usize> {
+    let inside = start + 2;
+    let next = text.as_bytes()[inside..]
+        .windows(2)
+        .position(|pair| pair == b"}}" || pair == b"{{")?;
+    (text.as_bytes()[inside + next] == b'}').then_some(inside + next + 2)
+}
+
+/// Says that double braces are not closed. Scripts have such braces too, so it is a warning.
+fn report_unclosed(
+    reader: &mut Reader<'_>,
+    text: &str,
+    start: usize,
+    locate: Locate<'_>,
+    pointer: &str,
+) {
+    let rest = &text[start + 2..];
+    let end = rest
+        .find("{{")
+        .into_iter()
+        .chain(rest.find(char::is_control))
+        .min()
+        .unwrap_or(rest.len());
+    let shown = rest[..end].trim_end();
+    let diagnostic = reader.warning(
+        codes::REFERENCE_LITERAL,
+        locate(start..start + 2 + shown.len()),
+        format!("`{{{{{}` is not closed and stays as it is", cut(shown, 40)),
+    );
+    diagnostic.help = Some(format!("close it with `}}}}`; {BRACES_MEANT}"));
+    diagnostic.pointer = Some(pointer.to_owned());
+}
+
+const BRACES_MEANT: &str = "if the braces are meant, write {{\"{{\"}}";
+
+/// Says that double braces hold no reference: an error when they were meant to, else a warning, since
+/// scripts and other template languages have double braces too.
+fn report_unreadable(
+    reader: &mut Reader<'_>,
+    text: &str,
+    range: Range<usize>,
+    locate: Locate<'_>,
+    pointer: &str,
+    reason: &str,
+) {
+    let inside = text[range.start + 2..range.end - 2].trim();
+    let reads_like_a_reference = inside
+        .starts_with(|first: char| first.is_alphanumeric() || first == '_')
+        && inside.chars().all(|character| {
+            is_name(character)
+                || matches!(
+                    character,
+                    '.' | '[' | ']' | '"' | '|' | '(' | ')' | ' ' | '\''
+                )
+        });
+    let shown = cut(inside, 40).into_owned();
+    let diagnostic = if reads_like_a_reference {
+        let diagnostic = reader.error(
+            codes::REFERENCE_SYNTAX,
+            locate(range),
+            format!("`{{{{{shown}}}}}` can't be read: {reason}"),
+        );
+        diagnostic.help = Some("a reference is {{NAME}}, {{step_id.output}} or {{step_id.output.a[0].b}}, perhaps with | default(\"…\")".to_owned());
+        diagnostic
+    } else {
+        let diagnostic = reader.warning(
+            codes::REFERENCE_LITERAL,
+            locate(range),
+            format!("`{{{{{shown}}}}}` is no reference and stays as it is"),
+        );
+        diagnostic.help = Some(BRACES_MEANT.to_owned());
+        diagnostic
+    };
+    diagnostic.pointer = Some(pointer.to_owned());
+}
+
+enum Inner {
+    Reference(Reference, Option<Json>),
+    Verbatim(String),
+}
+
+/// Reads the placeholder whose `{{` stands at `start`; gives it and where it ends.
+fn placeholder(text: &str, start: usize) -> Result<(Inner, usize), String> {
+    let mut cursor = Cursor {
+        text,
+        at: start + 2,
+    };
+    cursor.skip_spaces();
+    if cursor.peek() == Some('"') {
+        let Json::String(verbatim) = cursor.json()? else {
+            return Err("expected text in quotes".to_owned());
+        };
+        cursor.skip_spaces();
+        return cursor.close().map(|end| (Inner::Verbatim(verbatim), end));
+    }
+    let reference_start = cursor.at;
+    let name = cursor.name()?;
+    let path = cursor.segments()?;
+    let reference = Reference {
+        name,
+        path,
+        text: Arc::from(&text[reference_start..cursor.at]),
+    };
+    let name_end = cursor.at;
+    cursor.skip_spaces();
+    if cursor.at > name_end && cursor.peek().is_some_and(is_name) {
+        return Err("a name has no spaces".to_owned());
+    }
+    let mut default = None;
+    if cursor.peek() == Some('|') {
+        cursor.at += 1;
+        cursor.skip_spaces();
+        if cursor.name()? != "default" {
+            return Err("after `|` only default(…) is possible".to_owned());
+        }
+        cursor.skip_spaces();
+        cursor.expect('(')?;
+        cursor.skip_spaces();
+        default = Some(cursor.json()?);
+        cursor.skip_spaces();
+        cursor.expect(')')?;
+        cursor.skip_spaces();
+    }
+    cursor
+        .close()
+        .map(|end| (Inner::Reference(reference, default), end))
+}
+
+/// The way to a parameter: `elements[0].uid`.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn way(text: &str) -> Result<Vec<PathSegment>, String> {
+    let mut cursor = Cursor { text, at: 0 };
+    let mut way = vec![PathSegment::Key(cursor.name()?)];
+    way.extend(cursor.segments()?);
+    match cursor.peek() {
+        None => Ok(way),
+        Some(found) => Err(format!("expected `.` or `[`, found `{found}`")),
+    }
+}
+
+struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Cursor<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn skip_spaces(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    fn expect(&mut self, wanted: char) -> Result<(), String> {
+        match self.peek() {
+            Some(found) if found == wanted => {
+                self.at += wanted.len_utf8();
+                Ok(())
+            }
+            Some(found) => Err(format!("expected `{wanted}`, found `{found}`")),
+            None => Err(format!("expected `{wanted}` at the end")),
+        }
+    }
+
+    fn close(&mut self) -> Result<usize, String> {
+        self.expect('}')?;
+        self.expect('}')?;
+        Ok(self.at)
+    }
+
+    fn name(&mut self) -> Result<String, String> {
+        let rest = self.rest();
+        let length = rest
+            .find(|character| !is_name(character))
+            .unwrap_or(rest.len());
+        if length == 0 {
+            return Err(match self.peek() {
+                Some(found) => format!("expected a name, found `{found}`"),
+                None => "it does not end".to_owned(),
+            });
+        }
+        let name = rest[..length].to_owned();
+        self.at += length;
+        Ok(name)
+    }
+
+    /// Steps into a value, as far as there are any.
+    fn segments(&mut self) -> Result<Vec<PathSegment>, String> {
+        let mut path = Vec::new();
+        loop {
+            match self.peek() {
+                Some('.') => {
+                    self.at += 1;
+                    path.push(PathSegment::Key(self.name()?));
+                }
+                Some('[') => {
+                    self.at += 1;
+                    path.push(self.index()?);
+                }
+                _ => return Ok(path),
+            }
+        }
+    }
+
+    fn index(&mut self) -> Result<PathSegment, String> {
+        let segment = if self.peek() == Some('"') {
+            match self.json()? {
+                Json::String(key) => PathSegment::Key(key),
+                _ => return Err("expected a key in quotes".to_owned()),
+            }
+        } else {
+            let digits = self.name()?;
+            PathSegment::Index(
+                digits
+                    .parse()
+                    .map_err(|_| format!("`{digits}` is no index"))?,
+            )
+        };
+        self.expect(']')?;
+        Ok(segment)
+    }
+
+    /// One JSON value, of which the cursor stands at the start.
+    fn json(&mut self) -> Result<Json, String> {
+        let rest = self.rest();
+        let (value, read) = if rest.starts_with(['"', '[', '{']) {
+            let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Json>();
+            (values.next().and_then(Result::ok), values.byte_offset())
+        } else {
+            let length = rest.find([')', '}', ']', ' ']).unwrap_or(rest.len());
+            (serde_json::from_str(&rest[..length]).ok(), length)
+        };
+        let value = value.ok_or("expected a JSON value, such as \"text\" or 5")?;
+        self.at += read;
+        Ok(value)
+    }
+}
+
+/// Characters of variable names, step ids and output names.
+pub(super) fn is_name(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cuecard_source::SourceFile;
+    use cuecard_source::diagnostic::Severity;
+    use proptest::prelude::*;
+
+    fn parse(text: &str) -> (Template, Vec<cuecard_source::diagnostic::Diagnostic>) {
+        let source = SourceFile::new("t", text);
+        let mut reader = Reader::new(&source, &super::super::FORMAT);
+        let template = from_text(
+            &mut reader,
+            text,
+            &|range| Span::new(range.start, range.end),
+            "/x",
+        );
+        (template, reader.diagnostics)
+    }
+
+    fn reference(text: &str) -> Placeholder {
+        match parse(text) {
+            (Template::Reference(placeholder), diagnostics) if diagnostics.is_empty() => {
+                *placeholder
+            }
+            other => panic!("{text} gave {other:?}"),
+        }
+    }
+
+    #[test]
+    fn references_have_paths_defaults_and_spaces() {
+        assert_eq!(reference("{{NAME}}").reference.name, "NAME");
+        let deep = reference("{{ create-issue.out.a[0][\"b c\"] | default({\"x\": {}}) }}");
+        assert_eq!(deep.reference.name, "create-issue");
+        assert_eq!(
+            deep.reference.path,
+            [
+                PathSegment::Key("out".into()),
+                PathSegment::Key("a".into()),
+                PathSegment::Index(0),
+                PathSegment::Key("b c".into())
+            ]
+        );
+        assert_eq!(deep.default, Some(serde_json::json!({"x": {}})));
+        assert_eq!(
+            deep.reference.text.as_ref(),
+            "create-issue.out.a[0][\"b c\"]"
+        );
+        assert_eq!(reference("{{N | default(5)}}").default, Some(Json::from(5)));
+        assert_eq!(
+            reference("{{N|default( true )}}").default,
+            Some(Json::Bool(true))
+        );
+    }
+
+    #[test]
+    fn text_around_references_is_kept_and_quoted_braces_are_text() {
+        let (template, diagnostics) = parse("a {{X}} b{{\"{{\"}}Y}}");
+        assert!(diagnostics.is_empty());
+        let Template::Text(parts) = template else {
+            panic!("text")
+        };
+        assert_eq!(parts.len(), 3);
+        assert_eq!(parts[0], TextPart::Literal("a ".into()));
+        assert_eq!(parts[2], TextPart::Literal(" b{{Y}}".into()));
+    }
+
+    #[test]
+    fn what_was_meant_as_a_reference_is_an_error_and_script_is_not() {
+        for bad in [
+            "{{creat issue.number}}",
+            "{{a..b}}",
+            "{{a[x]}}",
+            "{{a | upper}}",
+            "{{a | default(x)}}",
+        ] {
+            let (_, diagnostics) = parse(bad);
+            assert_eq!(diagnostics.len(), 1, "{bad}");
+            assert_eq!(diagnostics[0].severity, Severity::Error, "{bad}");
+        }
+        for script in ["style={{color: 'red'}}", "{{}}", "${{ github.sha, x }}"] {
+            let (template, diagnostics) = parse(script);
+            assert_eq!(
+                template,
+                Template::Literal(Json::String(script.to_owned())),
+                "{script}"
+            );
+            assert_eq!(diagnostics[0].severity, Severity::Warning, "{script}");
+        }
+    }
+
+    #[test]
+    fn braces_that_are_not_closed_stay_and_are_named_once() {
+        for (text, message) in [
+            ("{{A", "`{{A` is not closed and stays as it is"),
+            ("a {{ b", "`{{ b` is not closed and stays as it is"),
+            ("{{A} b", "`{{A} b` is not closed and stays as it is"),
+            ("x {{", "`{{` is not closed and stays as it is"),
+        ] {
+            let (template, diagnostics) = parse(text);
+            assert_eq!(template, Template::Literal(Json::String(text.into())));
+            assert_eq!(diagnostics.len(), 1, "{text}");
+            assert_eq!(diagnostics[0].severity, Severity::Warning);
+            assert_eq!(diagnostics[0].message, message);
+        }
+        let many = "{{ ".repeat(1000);
+        let (template, diagnostics) = parse(&many);
+        assert_eq!(template, Template::Literal(Json::String(many)));
+        assert_eq!(diagnostics.len(), 1);
+    }
+
+    #[test]
+    fn a_reference_after_braces_that_are_not_closed_is_read() {
+        let (template, diagnostics) = parse("{{A} {{B}}");
+        let Template::Text(parts) = template else {
+            panic!("text")
+        };
+        assert_eq!(parts[0], TextPart::Literal("{{A} ".into()));
+        assert!(matches!(&parts[1], TextPart::Reference(found) if found.reference.name == "B"));
+        assert_eq!(
+            diagnostics[0].message,
+            "`{{A}` is not closed and stays as it is"
+        );
+        let place = diagnostics[0].place.as_ref().expect("a place");
+        assert_eq!(place.span.range(), 0..4);
+    }
+
+    #[test]
+    fn a_space_in_a_name_is_named() {
+        let (_, diagnostics) = parse("{{A B}}");
+        assert_eq!(
+            diagnostics[0].message,
+            "`{{A B}}` can't be read: a name has no spaces"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic_and_nothing_is_lost(text in "[{}a-z\" .\\[\\]|()0-9é]{0,40}") {
+            let (template, diagnostics) = parse(&text);
+            if let (Template::Literal(json), true) = (&template, diagnostics.is_empty())
+                && !text.contains("{{") {
+                    prop_assert_eq!(json, &Json::String(text.clone()));
+                }
+            template.for_each_placeholder(&mut |placeholder| {
+                let span = placeholder.span.range();
+                assert!(text[span.clone()].starts_with("{{") && text[span].ends_with("}}"));
+            });
+        }
+    }
+}

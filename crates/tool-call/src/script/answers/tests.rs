@@ -1,0 +1,164 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::format::read;
+use crate::script::{Given, bind_variables};
+use cuecard_source::SourceFile;
+
+/// The answers of a scenario with these entries and the variable `AGE`.
+fn answers(elicitation: Json) -> ReadyAnswers {
+    let text = json!({
+        "version": "2.1",
+        "metadata": {"name": "n"},
+        "variables": {"AGE": 30, "WHO": "Ada"},
+        "answers": {"elicitation": elicitation},
+        "steps": [{"step": 1, "id": "one", "tool": "mcp__s__t", "params": {}, "output": {"out": "$"}}],
+    });
+    let reading = read(&SourceFile::new("scenario.json", text.to_string()));
+    let scenario = Arc::new(reading.scenario.expect("a valid scenario"));
+    let (bindings, _) = bind_variables(&scenario, &[] as &[Given]);
+    ReadyAnswers::resolve(
+        &scenario.answers.clone(),
+        &Resolver::new(scenario, bindings),
+    )
+}
+
+fn asks(message: &str, schema: Json) -> Json {
+    json!({"message": message, "requestedSchema": schema})
+}
+
+fn form() -> Json {
+    json!({"type": "object", "properties": {
+        "name": {"type": "string"},
+        "age": {"type": "integer", "default": 7},
+        "size": {"type": "string", "enum": ["small", "large"], "default": "small"},
+        "tags": {"type": "array", "items": {"anyOf": [{"const": "a", "title": "A"}]}, "default": ["a"]},
+        "sure": {"type": "boolean", "default": false},
+    }})
+}
+
+#[test]
+fn the_first_entry_that_fits_answers() {
+    let answers = answers(json!([
+        {"match": {"server": "other"}, "action": "cancel"},
+        {"match": "delete", "action": "decline"},
+        {"match": {"equals": "Who is {{WHO}}?"}, "content": {"name": "{{WHO}}", "age": "{{AGE}}"}},
+        {"match": {"matches": "^Wh(o|at)", "contains": "?"}, "content": {"name": "x"}},
+        {"action": "accept"},
+    ]));
+    let elicit = |message: &str| {
+        answers
+            .elicit("s", &asks(message, form()))
+            .expect("an answer")
+    };
+    let decline = Answered {
+        entry: 1,
+        result: json!({"action": "decline"}),
+    };
+    assert_eq!(elicit("delete all?"), decline);
+    let ada = json!({"action": "accept", "content": {"name": "Ada", "age": 30}});
+    assert_eq!(elicit("Who is Ada?").result, ada);
+    assert_eq!(elicit("What is it?").entry, 3);
+    let defaults = json!({"age": 7, "size": "small", "tags": ["a"], "sure": false});
+    assert_eq!(elicit("anything").result["content"], defaults);
+    let other = answers.elicit("other", &asks("delete", form()));
+    assert_eq!(other.expect("an answer").entry, 0);
+}
+
+#[test]
+fn what_nothing_answers_is_told_with_the_entry_that_would() {
+    let mut schema = form();
+    schema["required"] = json!(["name", "size"]);
+    let refused = answers(json!([{"match": "other", "action": "accept"}]))
+        .elicit("s", &asks("  Who?\nreally", schema))
+        .expect_err("nothing fits");
+    assert_eq!(refused.kind, FailureKind::Unanswered);
+    assert_eq!(
+        refused.message,
+        "server `s` asked `Who?\nreally`, and nothing in `answers` is for that"
+    );
+    assert_eq!(
+        refused.help,
+        r#"add "answers": { "elicitation": [ { "match": "Who?", "content": {"name":"…","size":"small"} } ] }"#
+    );
+}
+
+#[test]
+fn the_proposed_entry_answers_the_question() {
+    let properties = [
+        json!({"type": "string"}),
+        json!({"type": "string", "oneOf": [{"const": "x", "title": "X"}]}),
+        json!({"type": "array", "items": {"type": "string", "enum": ["p", "q"]}}),
+        json!({"type": "number", "minimum": 5}),
+        json!({"type": "boolean"}),
+    ];
+    for property in properties {
+        let schema = json!({"type": "object", "properties": {"f": property}, "required": ["f"]});
+        let question = asks("How \"so\"?", schema);
+        let refused = answers(json!([]))
+            .elicit("s", &question)
+            .expect_err("no entry");
+        let entry = refused.help.split_once("[ ").expect("a list").1;
+        let entry = entry.rsplit_once(" ]").expect("its end").0;
+        let entry: Json = serde_json::from_str(entry).expect("JSON");
+        answers(json!([entry]))
+            .elicit("s", &question)
+            .expect("it fits");
+    }
+}
+
+#[test]
+fn content_is_held_against_the_schema() {
+    let unfit = |entry: Json, required: Json| {
+        let mut schema = form();
+        schema["required"] = required;
+        let unanswered = answers(json!([entry]))
+            .elicit("s", &asks("Who?", schema))
+            .expect_err("it does not fit");
+        assert_eq!(unanswered.kind, FailureKind::UnfitAnswer);
+        let told = unanswered.message;
+        told.strip_prefix("server `s` asked `Who?`, and answer 1 ")
+            .expect("the question first")
+            .to_owned()
+    };
+    assert_eq!(
+        unfit(json!({"action": "accept"}), json!(["age", "name"])),
+        "does not fit: the field `name` is required, and it has no default"
+    );
+    assert_eq!(
+        unfit(json!({"content": {"age": 1}}), json!(["name"])),
+        "does not fit: the field `name` is required, and `content` doesn't have it"
+    );
+    assert_eq!(
+        unfit(json!({"content": {"nam": "Ada"}}), json!([])),
+        "does not fit: the form has no field `nam`; did you mean `name`?"
+    );
+    assert_eq!(
+        unfit(json!({"content": {"age": "{{WHO}}"}}), json!([])),
+        "does not fit: `age`: \"Ada\" is not of type \"integer\""
+    );
+    let size = unfit(json!({"content": {"size": "huge"}}), json!([]));
+    assert!(
+        size.starts_with("does not fit: `size`: \"huge\" is not one of"),
+        "{size}"
+    );
+    assert_eq!(
+        unfit(json!({"content": {"name": "{{one.out}}"}}), json!([])),
+        "can't be given: `one.out` has no value: step 1 (`one`) has not run"
+    );
+}
+
+#[test]
+fn only_forms_are_answered() {
+    let url =
+        json!({"mode": "url", "message": "Log in", "url": "https://example.com/?code=secret"});
+    let refused = answers(json!([{"action": "accept"}]))
+        .elicit("s", &url)
+        .expect_err("no form");
+    assert!(
+        refused
+            .message
+            .contains("a web page that a user must visit")
+    );
+    assert!(!refused.message.contains("secret"), "{}", refused.message);
+}

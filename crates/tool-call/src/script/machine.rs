@@ -1,0 +1,689 @@
+//! The state machine. A player polls it for effects, carries them out, and tells it what came of them.
+
+use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::page_check::wanted;
+use super::resolve::{Left, Resolver};
+use super::{Bindings, Failure, FailureKind, ReadyAnswers, results};
+use crate::model::{
+    Backoff, OnError, Parse, PathSegment, RetryThen, Step, Target, Template, ToolCallScenario,
+    ToolName,
+};
+use cuecard_page::Wanted;
+use cuecard_source::Span;
+use cuecard_source::diagnostic::Diagnostic;
+use cuecard_source::value::{Json, Value, cut};
+use cuecard_trace::{Attempt, EventData, StepError, StepFinished, StepStarted, StepStatus};
+
+/// The longest wait between two attempts.
+const MAX_BACKOFF: Duration = Duration::from_secs(30);
+
+/// A wait that a scenario asks for is at most this long: a day.
+const MAX_WAIT: f64 = 86_400.0;
+
+/// What the user chose for a run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Numbers of the steps that are played.
+    pub range: RangeInclusive<u64>,
+    /// What scripted delays are multiplied by: 0.5 is faster, 0 doesn't wait.
+    pub speed: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            range: 0..=u64::MAX,
+            speed: 1.0,
+        }
+    }
+}
+
+/// What the player is to do next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Write this into the trace.
+    Record(EventData),
+    /// Call a tool, then say [`Script::returned`].
+    Call(Box<CallRequest>),
+    /// Poll again when the clock shows this.
+    WaitUntil(Duration),
+    /// The run is over.
+    Finished(Verdict),
+}
+
+/// A call to make.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallRequest {
+    /// Number of the step.
+    pub step: u64,
+    /// Id of the call in the trace.
+    pub call_id: Arc<str>,
+    /// Which attempt, from 1.
+    pub attempt: u32,
+    /// The tool.
+    pub tool: ToolName,
+    /// Its parameters: an object. Shared with the step, which may call again.
+    pub params: Arc<Value>,
+    /// The elements of a page that the call is about, to be found before it.
+    pub targets: Arc<[ElementTarget]>,
+    /// The step's own timeout, which caps every other.
+    pub timeout: Option<Duration>,
+    /// How the answer's text becomes a value.
+    pub parse: Parse,
+    /// What servers are answered that ask something meanwhile.
+    pub answers: Arc<ReadyAnswers>,
+}
+
+/// An element of a page: what is given must hold for exactly one. All of it is data, wherever it came from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ElementTarget {
+    /// The parameter that gets what the server knows it by; the tool's own if absent.
+    pub param: Option<TargetParam>,
+    /// A CSS selector.
+    pub selector: Option<String>,
+    /// What else it is.
+    pub wanted: Wanted,
+    /// Where the target stands.
+    pub span: Span,
+}
+
+/// A parameter anywhere in those of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetParam {
+    /// As written: `elements[0].uid`.
+    pub written: String,
+    /// The way to it.
+    pub path: Vec<PathSegment>,
+}
+
+/// `call_STEP_ATTEMPT`; every call needs one.
+fn call_id(step: u64, attempt: u32) -> Arc<str> {
+    let (mut first, mut second) = (itoa::Buffer::new(), itoa::Buffer::new());
+    let parts = ["call_", first.format(step), "_", second.format(attempt)];
+    parts.concat().into()
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallOutcome {
+    /// The tool's result.
+    Returned(Arc<Json>),
+    /// Why there is none.
+    Failed(Box<Failure>),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every step passed, was skipped, or failed in a way that the scenario tolerates.
+    Passed,
+    /// A step failed.
+    Failed,
+    /// The run could not go on: a server or a file of the run is not to be had.
+    Blocked,
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+impl Verdict {
+    /// The word for it in files and JSON output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Blocked => "blocked",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// Counts of a run, so far or at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Steps in range.
+    pub total: usize,
+    /// Steps that passed.
+    pub passed: usize,
+    /// Those of them whose element was not as it was.
+    pub healed: usize,
+    /// Steps whose failure was tolerated.
+    pub tolerated: usize,
+    /// Steps whose condition was false.
+    pub skipped: usize,
+    /// Steps that ended the run.
+    pub failed: usize,
+    /// Steps that were interrupted: they may have had an effect.
+    pub unknown: usize,
+    /// Calls, retries included.
+    pub calls: u64,
+    /// Calls that repeated a failed one.
+    pub retries: u64,
+}
+
+impl Summary {
+    /// How many steps did not run.
+    pub fn not_run(&self) -> usize {
+        let begun = self.passed + self.tolerated + self.skipped + self.failed + self.unknown;
+        self.total.saturating_sub(begun)
+    }
+}
+
+/// A running scenario.
+#[derive(Debug)]
+pub struct Script {
+    scenario: Arc<ToolCallScenario>,
+    resolver: Resolver,
+    options: Options,
+    effects: VecDeque<Effect>,
+    state: State,
+    next_idx: usize,
+    end_idx: usize,
+    summary: Summary,
+    failure: Option<Diagnostic>,
+    /// For the calls of a scenario that answers nothing.
+    no_answers: Arc<ReadyAnswers>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The next step may begin.
+    Ready,
+    /// A call is out.
+    Calling(Current),
+    /// Waiting before another attempt.
+    BackingOff(Current, Duration),
+    /// Waiting after a step.
+    Pausing(Duration),
+    /// Over.
+    Over(Verdict),
+}
+
+/// A step under way.
+#[derive(Debug)]
+struct Current {
+    idx: usize,
+    description: Option<String>,
+    params: Arc<Value>,
+    targets: Arc<[ElementTarget]>,
+    started: Duration,
+    call_started: Duration,
+    attempts: Vec<Attempt>,
+}
+
+impl Current {
+    /// Notes that the call under way is over, and why it is no success.
+    fn end_attempt(&mut self, took: Duration, error: Option<String>) {
+        let attempt = u32::try_from(self.attempts.len() + 1).unwrap_or(u32::MAX);
+        self.attempts.push(Attempt {
+            attempt,
+            started_ms: milliseconds(self.call_started),
+            duration_ms: milliseconds(took),
+            error,
+        });
+    }
+}
+
+impl Script {
+    /// A script at its start.
+    pub fn new(scenario: Arc<ToolCallScenario>, bindings: Bindings, options: Options) -> Self {
+        let first = scenario
+            .steps
+            .partition_point(|step| step.number < *options.range.start());
+        let total = scenario.steps_in(&options.range).len();
+        Self {
+            resolver: Resolver::new(scenario.clone(), bindings),
+            options,
+            effects: VecDeque::new(),
+            state: State::Ready,
+            next_idx: first,
+            end_idx: first + total,
+            summary: Summary {
+                total,
+                ..Summary::default()
+            },
+            failure: None,
+            no_answers: Arc::default(),
+            scenario,
+        }
+    }
+
+    /// Counts so far.
+    pub fn summary(&self) -> Summary {
+        self.summary
+    }
+
+    /// Whether every step of the scenario is in range.
+    pub fn is_whole(&self) -> bool {
+        self.summary.total == self.scenario.steps.len()
+    }
+
+    /// Why the run failed, with its place in the scenario.
+    pub fn failure(&self) -> Option<&Diagnostic> {
+        self.failure.as_ref()
+    }
+
+    /// What to do now. After [`Effect::Call`] it must be told what came of the call before it is asked again.
+    pub fn poll(&mut self, now: Duration) -> Effect {
+        loop {
+            if let Some(effect) = self.effects.pop_front() {
+                return effect;
+            }
+            match std::mem::replace(&mut self.state, State::Ready) {
+                State::Over(verdict) => {
+                    self.state = State::Over(verdict);
+                    return Effect::Finished(verdict);
+                }
+                State::Ready => self.begin_next(now),
+                State::Pausing(until) if now < until => {
+                    self.state = State::Pausing(until);
+                    return Effect::WaitUntil(until);
+                }
+                State::Pausing(_) => {}
+                State::BackingOff(current, until) if now < until => {
+                    self.state = State::BackingOff(current, until);
+                    return Effect::WaitUntil(until);
+                }
+                State::BackingOff(current, _) => self.call(now, current),
+                State::Calling(current) => {
+                    // The player asked too early: the call is still out.
+                    self.state = State::Calling(current);
+                    return Effect::WaitUntil(Duration::MAX);
+                }
+            }
+        }
+    }
+
+    /// What came of the call that is out.
+    pub fn returned(&mut self, now: Duration, outcome: CallOutcome) {
+        let State::Calling(mut current) = std::mem::replace(&mut self.state, State::Ready) else {
+            return;
+        };
+        let scenario = self.scenario.clone();
+        let step = &scenario.steps[current.idx];
+        let took = now.saturating_sub(current.call_started);
+        let checked = match outcome {
+            CallOutcome::Failed(failure) => Err(*failure),
+            CallOutcome::Returned(result) => {
+                let effects = &mut self.effects;
+                results::expectations(step, &self.resolver, &result, took, &mut |assertion| {
+                    effects.push_back(Effect::Record(EventData::Assertion(assertion)));
+                })
+                .map(|()| result)
+            }
+        };
+        let error = checked.as_ref().err();
+        current.end_attempt(took, error.map(|failure| failure.message.clone()));
+        match checked.and_then(|result| results::outputs(step, &result)) {
+            Ok(outputs) => self.passed(now, current, step, outputs),
+            Err(failure) => match self.retry_at(now, step, &current, &failure) {
+                Ok(Some(until)) => {
+                    self.summary.retries += 1;
+                    self.state = State::BackingOff(current, until);
+                }
+                Ok(None) => self.failed(now, current, step, failure),
+                Err(mut rule) => {
+                    rule.notes
+                        .push(format!("the call had failed: {}", failure.message));
+                    self.failed(now, current, step, rule);
+                }
+            },
+        }
+    }
+
+    /// Somebody stopped the run. A step under way is reported as unknown, since it may have had an effect.
+    pub fn interrupt(&mut self, now: Duration) {
+        let current = match std::mem::replace(&mut self.state, State::Over(Verdict::Interrupted)) {
+            State::Calling(mut current) => {
+                let took = now.saturating_sub(current.call_started);
+                current.end_attempt(took, Some("interrupted before it returned".to_owned()));
+                current
+            }
+            State::BackingOff(current, _) => current,
+            State::Over(verdict) => {
+                self.state = State::Over(verdict);
+                return;
+            }
+            State::Ready | State::Pausing(_) => return,
+        };
+        let scenario = self.scenario.clone();
+        self.summary.unknown += 1;
+        let finished = finished(now, current, &scenario, StepStatus::Unknown);
+        self.effects
+            .push_back(Effect::Record(EventData::StepFinished(finished)));
+    }
+
+    fn begin_next(&mut self, now: Duration) {
+        if self.next_idx >= self.end_idx {
+            self.state = State::Over(Verdict::Passed);
+            return;
+        }
+        let idx = self.next_idx;
+        self.next_idx += 1;
+        let scenario = self.scenario.clone();
+        let step = &scenario.steps[idx];
+        let current = Current {
+            idx,
+            description: step
+                .description
+                .as_ref()
+                .and_then(|template| self.describe(template)),
+            params: Arc::default(),
+            targets: Arc::default(),
+            started: now,
+            call_started: now,
+            attempts: Vec::new(),
+        };
+        let condition = step.condition.as_deref().map(|(condition, span)| {
+            self.resolver
+                .holds(condition)
+                .map_err(|failure| match failure.span {
+                    Some(_) => failure,
+                    None => failure.at(*span),
+                })
+        });
+        match condition {
+            Some(Ok(false)) => self.skipped(now, current, step),
+            Some(Err(failure)) => self.failed(now, current, step, failure),
+            None | Some(Ok(true)) => match self.arguments(step) {
+                Ok((params, targets)) => {
+                    self.effects
+                        .push_back(Effect::Record(EventData::StepStarted(StepStarted {
+                            step: step.number,
+                            id: step.id.clone(),
+                            tool: step.tool.text(),
+                            description: current.description.clone(),
+                        })));
+                    self.call(
+                        now,
+                        Current {
+                            params: Arc::new(params),
+                            targets,
+                            ..current
+                        },
+                    );
+                }
+                Err(failure) => self.failed(now, current, step, failure),
+            },
+        }
+    }
+
+    /// What a step calls its tool with.
+    fn arguments(&self, step: &Step) -> Result<(Value, Arc<[ElementTarget]>), Failure> {
+        let params = self.resolver.value(&step.params)?;
+        if step.target.is_none() && step.targets.is_empty() {
+            return Ok((params, Arc::default()));
+        }
+        let own = step.target.as_deref().map(|target| (None, target));
+        let named = step.targets.iter().map(|named| {
+            let param = TargetParam {
+                written: named.written.clone(),
+                path: named.path.clone(),
+            };
+            (Some(param), &named.target)
+        });
+        let targets = own
+            .into_iter()
+            .chain(named)
+            .map(|(param, target)| self.element(param, target))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok((params, targets.into()))
+    }
+
+    fn element(
+        &self,
+        param: Option<TargetParam>,
+        target: &Target,
+    ) -> Result<ElementTarget, Failure> {
+        let selector = target.selector.as_ref();
+        Ok(ElementTarget {
+            param,
+            selector: selector
+                .map(|template| self.resolver.text(template))
+                .transpose()?,
+            wanted: wanted(target, &self.resolver)?,
+            span: target.span,
+        })
+    }
+
+    /// A description is for people: one that can't be filled in is shown as far as it goes.
+    fn describe(&self, template: &Template) -> Option<String> {
+        self.resolver.text(template).ok()
+    }
+
+    fn call(&mut self, now: Duration, mut current: Current) {
+        let step = &self.scenario.steps[current.idx];
+        let attempt = u32::try_from(current.attempts.len() + 1).unwrap_or(u32::MAX);
+        current.call_started = now;
+        self.summary.calls += 1;
+        let answers = match self.scenario.answers.elicitation.is_empty() {
+            true => self.no_answers.clone(),
+            false => Arc::new(ReadyAnswers::resolve(
+                &self.scenario.answers,
+                &self.resolver,
+            )),
+        };
+        self.effects.push_back(Effect::Call(Box::new(CallRequest {
+            step: step.number,
+            call_id: call_id(step.number, attempt),
+            attempt,
+            tool: step.tool.clone(),
+            params: current.params.clone(),
+            targets: current.targets.clone(),
+            timeout: step.timeout,
+            parse: step.parse,
+            answers,
+        })));
+        self.state = State::Calling(current);
+    }
+
+    fn skipped(&mut self, now: Duration, current: Current, step: &Step) {
+        self.summary.skipped += 1;
+        self.resolver.leave(current.idx, Left::Skipped);
+        let condition = step.condition.as_deref().map(|(_, span)| {
+            let written = self.scenario.source.slice(*span);
+            serde_json::from_str(written).unwrap_or_else(|_| written.to_owned())
+        });
+        let mut finished = finished(now, current, &self.scenario, StepStatus::Skipped);
+        finished.skipped_by = condition;
+        self.effects
+            .push_back(Effect::Record(EventData::StepFinished(finished)));
+    }
+
+    fn passed(&mut self, now: Duration, current: Current, step: &Step, outputs: Vec<Option<Json>>) {
+        self.summary.passed += 1;
+        let idx = current.idx;
+        let mut finished = finished(now, current, &self.scenario, StepStatus::Passed);
+        for (rule, value) in step.outputs.iter().zip(&outputs) {
+            if let Some(value) = value {
+                finished.outputs.insert(rule.name.clone(), value.clone());
+            }
+        }
+        self.resolver.leave(idx, Left::Outputs(outputs));
+        self.effects
+            .push_back(Effect::Record(EventData::StepFinished(finished)));
+        self.pause(now, idx, step);
+    }
+
+    fn failed(&mut self, now: Duration, current: Current, step: &Step, mut failure: Failure) {
+        let tolerated = !failure.kind.is_blocking()
+            && match step.on_error {
+                OnError::Stop => false,
+                OnError::Skip => true,
+                OnError::Retry => {
+                    step.retry_rule().then == RetryThen::Skip
+                        && self.is_retried(step, &failure).unwrap_or(false)
+                }
+            };
+        failure.notes.extend(self.why_not_retried(step, &failure));
+        failure.notes.extend(self.resolver.explain(&step.params, 5));
+        for template in step.all_targets().flat_map(Target::templates) {
+            failure.notes.extend(self.resolver.explain(template, 5));
+        }
+        let status = if tolerated {
+            StepStatus::Tolerated
+        } else {
+            StepStatus::Failed
+        };
+        let idx = current.idx;
+        let ran = !current.attempts.is_empty();
+        let mut finished = finished(now, current, &self.scenario, status);
+        finished.error = Some(StepError {
+            code: failure.kind.code().name().to_owned(),
+            error_type: failure.kind.word().to_owned(),
+            message: failure.message.clone(),
+            notes: failure.notes.clone(),
+            help: failure.help.clone(),
+        });
+        self.effects
+            .push_back(Effect::Record(EventData::StepFinished(finished)));
+        if tolerated {
+            self.summary.tolerated += 1;
+            self.resolver.leave(idx, Left::Tolerated);
+            if ran {
+                self.pause(now, idx, step);
+            }
+            return;
+        }
+        self.summary.failed += 1;
+        self.failure = Some(failure.to_diagnostic(step, &self.scenario.source));
+        self.state = State::Over(if failure.kind.is_blocking() {
+            Verdict::Blocked
+        } else {
+            Verdict::Failed
+        });
+    }
+
+    /// `wait_after`: after a step that ran and let the run go on, but not after the last.
+    fn pause(&mut self, now: Duration, idx: usize, step: &Step) {
+        let Some(template) = &step.wait_after else {
+            return;
+        };
+        if self.next_idx >= self.end_idx {
+            return;
+        }
+        match self.resolver.number(template, "wait_after") {
+            Ok(seconds) => {
+                let scaled = (seconds.min(MAX_WAIT) * self.options.speed).max(0.0);
+                self.state =
+                    State::Pausing(now + Duration::try_from_secs_f64(scaled).unwrap_or_default());
+            }
+            Err(failure) => {
+                self.summary.failed += 1;
+                let step = &self.scenario.steps[idx];
+                self.failure = Some(failure.to_diagnostic(step, &self.scenario.source));
+                self.state = State::Over(Verdict::Failed);
+            }
+        }
+    }
+
+    /// Whether the retry rule is meant for this failure.
+    fn is_retried(&self, step: &Step, failure: &Failure) -> Result<bool, Failure> {
+        if step.on_error != OnError::Retry || !failure.kind.is_retryable() {
+            return Ok(false);
+        }
+        let wanted = self.retry_condition(step)?;
+        let is_meant = wanted.iter().any(|text| failure.message.contains(text));
+        Ok(wanted.is_empty() || is_meant)
+    }
+
+    /// The texts of which an error must contain one to be retried.
+    fn retry_condition(&self, step: &Step) -> Result<Vec<String>, Failure> {
+        let texts = step.retry_rule().condition.iter();
+        texts.map(|template| self.resolver.text(template)).collect()
+    }
+
+    /// Says that an error is not one of those that the retry rule is for.
+    fn why_not_retried(&self, step: &Step, failure: &Failure) -> Option<String> {
+        let is_meant = self.is_retried(step, failure).ok()?;
+        if is_meant || step.on_error != OnError::Retry || !failure.kind.is_retryable() {
+            return None;
+        }
+        let wanted = self.retry_condition(step).ok()?;
+        let wanted: Vec<String> = wanted
+            .iter()
+            .map(|text| format!("`{}`", cut(text, 100)))
+            .collect();
+        let wanted = wanted.join(" or ");
+        Some(format!("not retried: the error doesn't contain {wanted}"))
+    }
+
+    /// When to call again, or `None` if that was the last attempt.
+    fn retry_at(
+        &self,
+        now: Duration,
+        step: &Step,
+        current: &Current,
+        failure: &Failure,
+    ) -> Result<Option<Duration>, Failure> {
+        let attempt = u32::try_from(current.attempts.len()).unwrap_or(u32::MAX);
+        if !self.is_retried(step, failure)?
+            || f64::from(attempt)
+                > self
+                    .resolver
+                    .number(&step.retry_rule().count, "retry.count")?
+        {
+            return Ok(None);
+        }
+        let delay = self
+            .resolver
+            .number(&step.retry_rule().delay, "retry.delay")?;
+        let delay = Duration::try_from_secs_f64(delay / 1000.0).unwrap_or(Duration::MAX);
+        let delay = match step.retry_rule().backoff {
+            Backoff::Constant => delay.min(Duration::from_secs(3600)),
+            Backoff::Exponential => delay
+                .saturating_mul(2_u32.saturating_pow(attempt - 1))
+                .min(MAX_BACKOFF),
+        };
+        if let Some(most) = &step.retry_rule().max_ms {
+            let most = self.resolver.number(most, "retry.max_ms")?;
+            if milliseconds(now + delay) - milliseconds(current.started) > most {
+                return Ok(None);
+            }
+        }
+        Ok(Some(now + delay))
+    }
+}
+
+fn finished(
+    now: Duration,
+    current: Current,
+    scenario: &ToolCallScenario,
+    status: StepStatus,
+) -> StepFinished {
+    let step = &scenario.steps[current.idx];
+    StepFinished {
+        step: step.number,
+        id: step.id.clone(),
+        tool: step.tool.text(),
+        description: current.description,
+        status,
+        duration_ms: milliseconds(now.saturating_sub(current.started)),
+        attempts: current.attempts,
+        error: None,
+        skipped_by: None,
+        healed: None,
+        outputs: serde_json::Map::new(),
+    }
+}
+
+/// To the microsecond.
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_micros() as f64 / 1000.0
+}
+
+impl From<Failure> for CallOutcome {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(Box::new(failure))
+    }
+}
+
+impl CallOutcome {
+    /// A failure of this kind.
+    pub fn failed(kind: FailureKind, message: impl Into<String>) -> Self {
+        Failure::new(kind, message).into()
+    }
+}

@@ -1,0 +1,436 @@
+//! Fills in references. One pass: what is filled in is never read for references again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{Failure, FailureKind};
+use crate::model::{Condition, PathSegment, Placeholder, Template, TextPart, ToolCallScenario};
+use cuecard_source::diagnostic::did_you_mean;
+use cuecard_source::value::{Json, Mark, Origin, Value, as_text, cut, kind_name, push_pointer};
+
+/// The values of a scenario's variables.
+#[derive(Debug, Clone, Default)]
+pub struct Bindings {
+    variables: HashMap<String, Bound>,
+}
+
+impl Bindings {
+    pub(super) fn new(variables: HashMap<String, Bound>) -> Self {
+        Self { variables }
+    }
+
+    /// The names of all variables that have a value.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.variables.keys().cloned().collect();
+        names.sort();
+        names
+    }
+
+    /// What a reference to a variable stands for; `None` for anything else.
+    pub fn value(&self, reference: &crate::model::Reference) -> Option<&Json> {
+        let bound = self.variables.get(&reference.name)?;
+        descend(&bound.value, &reference.path, reference).ok()
+    }
+
+    /// A template as far as variables fill it in: what only the run can tell stays as it is written.
+    pub fn known(&self, template: &Template) -> Json {
+        let written = |placeholder: &Placeholder| format!("{{{{{}}}}}", placeholder.reference.text);
+        let value = |placeholder: &'_ Placeholder| {
+            let reference = &placeholder.reference;
+            // A path may lead into an output as well.
+            let default = placeholder.default.as_ref();
+            let default = default.filter(|_| reference.path.is_empty());
+            self.value(reference).or(default).cloned()
+        };
+        match template {
+            Template::Literal(json) => json.clone(),
+            Template::Reference(placeholder) => {
+                value(placeholder).unwrap_or_else(|| Json::String(written(placeholder)))
+            }
+            Template::Text(parts) => Json::String(
+                parts
+                    .iter()
+                    .map(|part| match part {
+                        TextPart::Literal(text) => text.clone(),
+                        TextPart::Reference(placeholder) => match value(placeholder) {
+                            Some(value) => as_text(&value).into_owned(),
+                            None => written(placeholder),
+                        },
+                    })
+                    .collect(),
+            ),
+            Template::Array(items) => items.iter().map(|item| self.known(item)).collect(),
+            Template::Object(members) => Json::Object(
+                members
+                    .iter()
+                    .map(|(key, value)| (as_text(&self.known(key)).into_owned(), self.known(value)))
+                    .collect(),
+            ),
+        }
+    }
+
+    /// The texts that must not be shown.
+    pub fn secrets(&self) -> impl Iterator<Item = String> + '_ {
+        self.variables
+            .values()
+            .filter(|bound| bound.origin == Origin::Secret)
+            .map(|bound| as_text(&bound.value).into_owned())
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Bound {
+    pub value: Json,
+    pub origin: Origin,
+    pub from: String,
+}
+
+/// What a step left behind for references.
+#[derive(Debug, Clone, Default)]
+pub(super) enum Left {
+    /// It has not run.
+    #[default]
+    Nothing,
+    /// Its condition was false.
+    Skipped,
+    /// It failed, and the run went on.
+    Tolerated,
+    /// Its outputs, in the order of its rules; `None` for one that was optional and matched nothing.
+    Outputs(Vec<Option<Json>>),
+}
+
+/// Looks references up.
+#[derive(Debug)]
+pub(super) struct Resolver {
+    scenario: Arc<ToolCallScenario>,
+    bindings: Bindings,
+    by_id: HashMap<String, usize>,
+    left: Vec<Left>,
+}
+
+impl Resolver {
+    pub(super) fn new(scenario: Arc<ToolCallScenario>, bindings: Bindings) -> Self {
+        Self {
+            by_id: scenario
+                .steps
+                .iter()
+                .enumerate()
+                .filter_map(|(idx, step)| Some((step.id.clone()?, idx)))
+                .collect(),
+            left: vec![Left::Nothing; scenario.steps.len()],
+            scenario,
+            bindings,
+        }
+    }
+
+    pub(super) fn leave(&mut self, idx: usize, left: Left) {
+        self.left[idx] = left;
+    }
+
+    /// The value of a template with its marks.
+    pub(super) fn value(&self, template: &Template) -> Result<Value, Failure> {
+        let mut marks = Vec::new();
+        let json = Arc::new(self.fill(template, &mut String::new(), &mut marks)?);
+        Ok(Value { json, marks })
+    }
+
+    /// The value of a template.
+    pub(super) fn json(&self, template: &Template) -> Result<Json, Failure> {
+        self.fill(template, &mut String::new(), &mut Vec::new())
+    }
+
+    /// The value of a template as text.
+    pub(super) fn text(&self, template: &Template) -> Result<String, Failure> {
+        Ok(as_text(&self.json(template)?).into_owned())
+    }
+
+    /// The value of a template as a number from 0.
+    pub(super) fn number(&self, template: &Template, what: &str) -> Result<f64, Failure> {
+        let json = self.json(template)?;
+        let number = match &json {
+            Json::Number(number) => number.as_f64(),
+            Json::String(text) => text.trim().parse().ok(),
+            _ => None,
+        };
+        number
+            .filter(|number| number.is_finite() && *number >= 0.0)
+            .ok_or_else(|| {
+                let shown = cut(&json.to_string(), 60).into_owned();
+                Failure::new(
+                    FailureKind::BadParameters,
+                    format!("`{what}` must be a number from 0, got {shown}"),
+                )
+            })
+    }
+
+    /// Whether a condition holds.
+    pub(super) fn holds(&self, condition: &Condition) -> Result<bool, Failure> {
+        Ok(match condition {
+            Condition::Truth(operand) => {
+                cuecard_source::matching::is_true(&self.json(&operand.template)?)
+            }
+            Condition::Compare {
+                left,
+                comparison,
+                right,
+                regex,
+            } => {
+                let left = self.json(&left.template)?;
+                let right = self.json(&right.template)?;
+                cuecard_source::matching::compare(&left, *comparison, &right, regex.as_ref())
+                    .map_err(|error| {
+                        Failure::new(
+                            FailureKind::Condition,
+                            format!("its condition can't be decided: {error}"),
+                        )
+                    })?
+            }
+            Condition::Not(inner) => !self.holds(inner)?,
+            Condition::And(left, right) => self.holds(left)? && self.holds(right)?,
+            Condition::Or(left, right) => self.holds(left)? || self.holds(right)?,
+        })
+    }
+
+    fn fill(
+        &self,
+        template: &Template,
+        pointer: &mut String,
+        marks: &mut Vec<Mark>,
+    ) -> Result<Json, Failure> {
+        match template {
+            Template::Literal(json) => Ok(json.clone()),
+            Template::Reference(placeholder) => {
+                let (value, origin) = self.look_up(placeholder)?;
+                marks.push(Mark {
+                    pointer: pointer.clone(),
+                    range: None,
+                    origin,
+                    reference: placeholder.reference.text.clone(),
+                });
+                Ok(value.clone())
+            }
+            Template::Text(parts) => {
+                let mut text = String::new();
+                for part in parts {
+                    match part {
+                        TextPart::Literal(literal) => text.push_str(literal),
+                        TextPart::Reference(placeholder) => {
+                            let (value, origin) = self.look_up(placeholder)?;
+                            let start = text.len();
+                            text.push_str(&as_text(value));
+                            marks.push(Mark {
+                                pointer: pointer.clone(),
+                                range: Some(start..text.len()),
+                                origin,
+                                reference: placeholder.reference.text.clone(),
+                            });
+                        }
+                    }
+                }
+                Ok(Json::String(text))
+            }
+            Template::Array(items) => {
+                let length = pointer.len();
+                let mut filled = Vec::with_capacity(items.len());
+                for (index, item) in items.iter().enumerate() {
+                    push_pointer(pointer, &index.to_string());
+                    filled.push(self.fill(item, pointer, marks)?);
+                    pointer.truncate(length);
+                }
+                Ok(Json::Array(filled))
+            }
+            Template::Object(members) => {
+                let length = pointer.len();
+                let mut filled = serde_json::Map::with_capacity(members.len());
+                for (key, value) in members {
+                    let key = match key {
+                        Template::Literal(Json::String(key)) => key.clone(),
+                        computed => self.text(computed)?,
+                    };
+                    push_pointer(pointer, &key);
+                    let value = self.fill(value, pointer, marks)?;
+                    pointer.truncate(length);
+                    if filled.insert(key.clone(), value).is_some() {
+                        return Err(Failure::new(
+                            FailureKind::BadParameters,
+                            format!("two keys of the parameters became `{key}`"),
+                        ));
+                    }
+                }
+                Ok(Json::Object(filled))
+            }
+        }
+    }
+
+    fn look_up<'a>(&'a self, placeholder: &'a Placeholder) -> Result<(&'a Json, Origin), Failure> {
+        match (self.find(placeholder), &placeholder.default) {
+            (Ok(found), _) => Ok(found),
+            (Err(_), Some(default)) => Ok((default, Origin::Author)),
+            (Err(failure), None) => Err(failure.at(placeholder.span)),
+        }
+    }
+
+    fn find<'a>(&'a self, placeholder: &'a Placeholder) -> Result<(&'a Json, Origin), Failure> {
+        let reference = &placeholder.reference;
+        let absent = |message: String| Failure::new(FailureKind::Reference, message);
+        let default_help = || {
+            format!(
+                "allow its absence with a default: {{{{{} | default(\"\")}}}}",
+                reference.text
+            )
+        };
+        if let (Some(PathSegment::Key(output)), Some(&idx)) =
+            (reference.path.first(), self.by_id.get(&reference.name))
+        {
+            let step = &self.scenario.steps[idx];
+            let outputs = match &self.left[idx] {
+                Left::Outputs(outputs) => outputs,
+                Left::Skipped => {
+                    return Err(absent(format!(
+                        "`{}` has no value: {} was skipped",
+                        reference.text,
+                        step.label()
+                    ))
+                    .with_help(default_help()));
+                }
+                Left::Tolerated => {
+                    let message = format!(
+                        "`{}` has no value: {} failed, which was tolerated",
+                        reference.text,
+                        step.label()
+                    );
+                    return Err(absent(message).with_help(default_help()));
+                }
+                Left::Nothing => {
+                    return Err(absent(format!(
+                        "`{}` has no value: {} has not run",
+                        reference.text,
+                        step.label()
+                    ))
+                    .with_help(default_help()));
+                }
+            };
+            let value = step
+                .outputs
+                .iter()
+                .position(|rule| rule.name == *output)
+                .and_then(|position| outputs.get(position))
+                .ok_or_else(|| absent(format!("{} has no output `{output}`", step.label())))?;
+            let Some(value) = value else {
+                let message = format!(
+                    "`{}` has no value: the output `{output}` is optional and matched nothing",
+                    reference.text
+                );
+                return Err(absent(message).with_help(default_help()));
+            };
+            return Ok((
+                descend(value, &reference.path[1..], reference)?,
+                Origin::Peer,
+            ));
+        }
+        let Some(bound) = self.bindings.variables.get(&reference.name) else {
+            let mut failure = absent(format!("nothing is called `{}`", reference.text));
+            let names = self.bindings.names();
+            failure.help = did_you_mean(&reference.name, names.iter().map(String::as_str))
+                .map(|name| format!("did you mean `{name}`?"));
+            return Err(failure);
+        };
+        Ok((
+            descend(&bound.value, &reference.path, reference)?,
+            bound.origin,
+        ))
+    }
+
+    /// What the references of a template stand for, in words, for the message of a failed step.
+    pub(super) fn explain(&self, template: &Template, limit: usize) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        template.for_each_placeholder(&mut |placeholder| {
+            let Ok((value, origin)) = self.look_up(placeholder) else {
+                return;
+            };
+            let text = &placeholder.reference.text;
+            let from = match origin {
+                Origin::Peer => String::new(),
+                _ => self
+                    .bindings
+                    .variables
+                    .get(&placeholder.reference.name)
+                    .map_or(String::new(), |bound| format!(" ({})", bound.from)),
+            };
+            let note = match origin {
+                Origin::Secret => format!("`{{{{{text}}}}}` is a secret{from}"),
+                _ => format!(
+                    "`{{{{{text}}}}}` was {}{from}",
+                    cut(&value.to_string(), 120)
+                ),
+            };
+            if notes.len() < limit && !notes.contains(&note) {
+                notes.push(note);
+            }
+        });
+        notes
+    }
+}
+
+fn descend<'a>(
+    mut value: &'a Json,
+    path: &[PathSegment],
+    reference: &crate::model::Reference,
+) -> Result<&'a Json, Failure> {
+    for segment in path {
+        let next = match (segment, value) {
+            (PathSegment::Key(key), Json::Object(members)) => members.get(key),
+            (PathSegment::Index(index), Json::Array(items)) => items.get(*index),
+            // `{{a.items.0}}` is how some write an index.
+            (PathSegment::Key(key), Json::Array(items)) => {
+                key.parse::<usize>().ok().and_then(|index| items.get(index))
+            }
+            _ => None,
+        };
+        value = next.ok_or_else(|| {
+            let wanted = match (segment, value) {
+                (PathSegment::Key(key), Json::Array(_))
+                    if key.bytes().all(|byte| byte.is_ascii_digit()) =>
+                {
+                    format!("no element {key}")
+                }
+                (PathSegment::Key(key), _) => format!("no `{key}`"),
+                (PathSegment::Index(index), _) => format!("no element {index}"),
+            };
+            let whole = match value {
+                Json::Array(_) => "the array",
+                Json::Object(_) => "the object",
+                other => kind_name(other),
+            };
+            let mut failure = Failure::new(
+                FailureKind::Reference,
+                format!("`{}` has no value: {whole} has {wanted}", reference.text),
+            );
+            match value {
+                Json::Object(members) => {
+                    const SHOWN: usize = 12;
+                    let keys: Vec<&str> = members.keys().map(String::as_str).take(SHOWN).collect();
+                    failure.notes.push(match members.len() {
+                        0 => "it is empty".to_owned(),
+                        count if count > SHOWN => {
+                            format!("it has: {} and {} more", keys.join(", "), count - SHOWN)
+                        }
+                        _ => format!("it has: {}", keys.join(", ")),
+                    });
+                    if let PathSegment::Key(key) = segment {
+                        failure.help =
+                            did_you_mean(key, keys).map(|key| format!("did you mean `{key}`?"));
+                    }
+                }
+                Json::Array(items) => failure.notes.push(match items.len() {
+                    0 => "it is empty".to_owned(),
+                    1 => "it has 1 element, number 0".to_owned(),
+                    count => format!("it has {count} elements, counted from 0"),
+                }),
+                _ => {}
+            }
+            failure
+        })?;
+    }
+    Ok(value)
+}

@@ -1,0 +1,287 @@
+//! Looks at a step's result: its expectations, and the outputs it gives to later steps.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use super::page_check::PageCheck;
+use super::resolve::Resolver;
+use super::{Failure, FailureKind};
+use crate::model::{Expectation, ExpectedTest, OutputRule, Step};
+use cuecard_source::Span;
+use cuecard_source::matching::Predicate;
+use cuecard_source::value::{Json, cut};
+use cuecard_trace::Assertion;
+
+/// What a JSONPath gives: one value for a path that can match one at most, else the array of all matches.
+/// `None` if it matched nothing.
+fn select(rule: &OutputRule, result: &Json) -> Option<Json> {
+    let matches = rule.path.query(result).all();
+    if rule.singular {
+        return matches.first().map(|&json| json.clone());
+    }
+    (!matches.is_empty()).then(|| Json::Array(matches.into_iter().cloned().collect()))
+}
+
+/// The outputs of a step, in the order of its rules. An optional output that matched nothing is absent if
+/// its path names one value, and the empty array if it names all matches.
+pub(super) fn outputs(step: &Step, result: &Json) -> Result<Vec<Option<Json>>, Failure> {
+    step.outputs
+        .iter()
+        .map(|rule| match select(rule, result) {
+            Some(value) => Ok(Some(value)),
+            None if step.output_optional => Ok((!rule.singular).then(|| Json::Array(Vec::new()))),
+            None => {
+                let mut failure = Failure::new(
+                    FailureKind::Output,
+                    format!(
+                        "the output `{}` matched nothing: `{}`",
+                        rule.name, rule.path
+                    ),
+                )
+                .at(rule.span);
+                failure.notes.push(result_was(result));
+                failure.result = Some(result.clone());
+                failure.help =
+                    Some("correct the path, or set \"output_optional\": true".to_owned());
+                Err(failure)
+            }
+        })
+        .collect()
+}
+
+/// Notes about further checks that failed, beside the first.
+const MOST_NOTES: usize = 10;
+
+/// Evaluates every expectation; the first that fails is the step's message, the others are its notes.
+pub(super) fn expectations(
+    step: &Step,
+    resolver: &Resolver,
+    result: &Json,
+    took: Duration,
+    record: &mut impl FnMut(Assertion),
+) -> Result<(), Failure> {
+    let mut misses: Option<Misses> = None;
+    for (number, expectation) in (1..).zip(&step.expectations) {
+        let subject = Subject::of(expectation, result);
+        for test in &expectation.tests {
+            let checked = check(test, resolver, &subject, took)?;
+            record(Assertion {
+                id: format!("step{}.expect{number}.{}", step.number, checked.name),
+                kind: checked.name.to_owned(),
+                status: match checked.misses.is_empty() {
+                    true => "pass",
+                    false => "fail",
+                }
+                .to_owned(),
+                observed: checked.observed,
+                evidence: (!checked.misses.is_empty()).then(|| checked.misses.join("; ")),
+            });
+            for miss in checked.misses {
+                let misses = misses.get_or_insert_with(|| Misses::at(expectation.span));
+                misses.add(miss, checked.hides_result);
+            }
+        }
+    }
+    match misses {
+        Some(misses) => Err(misses.into_failure(result)),
+        None => Ok(()),
+    }
+}
+
+/// What the expectations of a step found wrong.
+struct Misses {
+    texts: Vec<String>,
+    /// Those that were not kept.
+    more: usize,
+    /// Whether the texts leave open what the whole result was.
+    hides_result: bool,
+    span: Span,
+}
+
+impl Misses {
+    fn at(span: Span) -> Self {
+        Self {
+            texts: Vec::new(),
+            more: 0,
+            hides_result: false,
+            span,
+        }
+    }
+
+    fn add(&mut self, text: String, hides_result: bool) {
+        self.hides_result |= hides_result;
+        if self.texts.contains(&text) {
+            return;
+        }
+        if self.texts.len() > MOST_NOTES {
+            self.more += 1;
+        } else {
+            self.texts.push(text);
+        }
+    }
+
+    fn into_failure(self, result: &Json) -> Failure {
+        let mut texts = self.texts.into_iter();
+        let message = texts.next().unwrap_or_default();
+        let mut failure = Failure::new(FailureKind::Expectation, message).at(self.span);
+        failure
+            .notes
+            .extend(texts.map(|text| format!("also {text}")));
+        if self.more > 0 {
+            failure.notes.push(format!("and {} more", self.more));
+        }
+        if self.hides_result {
+            failure.notes.push(result_was(result));
+        }
+        failure.result = Some(result.clone());
+        failure
+    }
+}
+
+fn result_was(result: &Json) -> String {
+    format!("the result was {}", cut(&result.to_string(), 300))
+}
+
+/// What an expectation looks at.
+struct Subject<'a> {
+    rule: Option<&'a OutputRule>,
+    value: Option<Cow<'a, Json>>,
+}
+
+impl<'a> Subject<'a> {
+    fn of(expectation: &'a Expectation, result: &'a Json) -> Self {
+        match &expectation.json_path {
+            None => Self {
+                rule: None,
+                value: Some(Cow::Borrowed(result)),
+            },
+            Some(rule) => Self {
+                rule: Some(rule),
+                value: select(rule, result).map(Cow::Owned),
+            },
+        }
+    }
+
+    /// `` at `$.a[0]` `` for a place inside it, or nothing if that is the whole result.
+    fn place(&self, inside: &str) -> String {
+        match self.rule {
+            None if inside.is_empty() => String::new(),
+            None => format!(" at `${inside}`"),
+            Some(rule) if rule.singular => format!(" at `{}{inside}`", rule.name.trim()),
+            Some(rule) if inside.is_empty() => format!(" at `{}`", rule.name.trim()),
+            Some(rule) => format!(" at `{}`, at `{inside}` of its matches", rule.name.trim()),
+        }
+    }
+
+    /// That there is nothing to look at.
+    fn absent(&self, name: &'static str) -> Checked {
+        let path = self.rule.map_or("", |rule| rule.name.trim());
+        Checked {
+            name,
+            observed: Json::Null,
+            misses: vec![format!("`{path}` matched nothing")],
+            hides_result: true,
+        }
+    }
+}
+
+/// What came of one check.
+struct Checked {
+    name: &'static str,
+    observed: Json,
+    misses: Vec<String>,
+    hides_result: bool,
+}
+
+fn check(
+    test: &ExpectedTest,
+    resolver: &Resolver,
+    subject: &Subject<'_>,
+    took: Duration,
+) -> Result<Checked, Failure> {
+    let wanted;
+    let predicate = match test {
+        ExpectedTest::Equals(template) => {
+            wanted = resolver.json(template)?;
+            Predicate::Equals(&wanted)
+        }
+        ExpectedTest::Contains(template) => {
+            wanted = resolver.json(template)?;
+            Predicate::Contains(&wanted)
+        }
+        ExpectedTest::Matches(regex) => Predicate::Matches(regex),
+        ExpectedTest::JsonSchema(schema) => Predicate::JsonSchema(schema),
+        ExpectedTest::MaxMilliseconds(limit) => Predicate::MaxMilliseconds(*limit),
+        ExpectedTest::Shows(text) => {
+            return Ok(page_check(&PageCheck::text(text, true, resolver)?, subject));
+        }
+        ExpectedTest::Lacks(text) => {
+            return Ok(page_check(
+                &PageCheck::text(text, false, resolver)?,
+                subject,
+            ));
+        }
+        ExpectedTest::Elements(elements) => {
+            return Ok(page_check(
+                &PageCheck::elements(elements, resolver)?,
+                subject,
+            ));
+        }
+    };
+    let name = predicate.name();
+    let Some(value) = subject.value.as_deref() else {
+        return Ok(subject.absent(name));
+    };
+    if let Predicate::MaxMilliseconds(_) = predicate {
+        let took = Json::from(took.as_micros() as f64 / 1000.0);
+        let misses = predicate.misfits(&took);
+        return Ok(Checked {
+            name,
+            misses: misses
+                .into_iter()
+                .map(|misfit| format!("`{name}`: {}", misfit.reason))
+                .collect(),
+            observed: took,
+            hides_result: false,
+        });
+    }
+    let misfits = predicate.misfits(value);
+    let shows_result = subject.rule.is_none()
+        && !matches!(predicate, Predicate::JsonSchema(_))
+        && misfits.iter().all(|misfit| misfit.place.is_empty())
+        && !matches!(value, Json::Array(_) | Json::Object(_));
+    Ok(Checked {
+        name,
+        observed: value.clone(),
+        hides_result: !misfits.is_empty() && !shows_result,
+        misses: misfits
+            .into_iter()
+            .map(|misfit| {
+                format!(
+                    "`{name}`{}: {}",
+                    subject.place(&misfit.place),
+                    misfit.reason
+                )
+            })
+            .collect(),
+    })
+}
+
+/// A check of a snapshot of a page.
+fn page_check(check: &PageCheck, subject: &Subject<'_>) -> Checked {
+    let name = check.name();
+    let Some(value) = subject.value.as_deref() else {
+        return subject.absent(name);
+    };
+    let (observed, miss) = check.judge(value);
+    let misses: Vec<String> = miss
+        .map(|miss| format!("`{name}`{}: {miss}", subject.place("")))
+        .into_iter()
+        .collect();
+    Checked {
+        name,
+        observed,
+        hides_result: !misses.is_empty(),
+        misses,
+    }
+}

@@ -1,0 +1,45 @@
+//! What others recorded, as our trace: replay bundles and transcripts of agents.
+//!
+//! The same input gives the same bytes: ids come from the content, missing times from the neighbours. What a format
+//! can't tell is absent, and the capability flags of the trace say so.
+
+mod atif;
+mod builder;
+mod claude_code;
+mod codex;
+mod lines;
+mod otlp;
+mod parts;
+mod replay_bundle;
+mod results;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use parts::{CAPABILITIES, Fixture, TranscriptFormat};
+pub use replay_bundle::{replay_bundle, schema as replay_bundle_schema};
+
+use super::Trace;
+use cuecard_source::SourceFile;
+use cuecard_source::diagnostic::Diagnostic;
+
+/// What an import gave.
+#[derive(Debug)]
+pub struct Imported {
+    /// The trace; absent if any finding is an error.
+    pub trace: Option<Trace>,
+    /// All findings, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a run that another program recorded. Lines and entries that nothing is known about are left out, and a
+/// warning says how many; broken JSON is an error.
+pub fn transcript(source: &SourceFile, format: TranscriptFormat) -> Imported {
+    match format {
+        TranscriptFormat::Atif => atif::import(source),
+        TranscriptFormat::Otlp => otlp::import(source),
+        TranscriptFormat::ClaudeCode => claude_code::import(source),
+        TranscriptFormat::Codex => codex::import(source),
+    }
+}

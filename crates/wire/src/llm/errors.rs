@@ -1,0 +1,426 @@
+//! Errors as each provider says them.
+
+use cuecard_source::value::Json;
+use cuecard_timeline::model::ResponseError;
+use cuecard_timeline::script::Endpoint;
+use serde::Serialize;
+
+/// An error of the API.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApiError {
+    /// The status of the response, 400 to 599.
+    pub status: u16,
+    /// The type, as a script says it. It is used if the dialect knows it, else it follows from the status.
+    pub error_type: Option<String>,
+    /// What is wrong, in words.
+    pub message: String,
+    /// The parameter that is wrong: OpenAI only.
+    pub param: Option<String>,
+    /// The code: OpenAI only. Without one it follows from type and status.
+    pub code: Option<String>,
+    /// `details`; null if there are none.
+    pub details: Json,
+}
+
+impl ApiError {
+    /// An error whose type follows from its status.
+    pub fn new(status: u16, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            error_type: None,
+            message: message.into(),
+            param: None,
+            code: None,
+            details: Json::Null,
+        }
+    }
+
+    /// The error that a scenario scripts. Its headers stay with the script.
+    pub fn scripted(error: &ResponseError) -> Self {
+        Self {
+            error_type: error.error_type.clone(),
+            details: error.details.clone(),
+            ..Self::new(error.status, error.message.as_str())
+        }
+    }
+
+    /// The type that a script must name for this error to be said the same again by an API; none if it follows from
+    /// the status.
+    pub fn scripted_type(&self, endpoint: Endpoint) -> Option<&str> {
+        let whole = Self {
+            param: None,
+            ..self.clone()
+        };
+        let with_type = |kind: Option<&str>| Self {
+            error_type: kind.map(str::to_owned),
+            code: None,
+            ..whole.clone()
+        };
+        let kinds = [None, self.error_type.as_deref(), self.code.as_deref()];
+        let is_same = |kind: &Option<&str>| with_type(*kind).body(endpoint) == whole.body(endpoint);
+        // In the middle of a stream, Responses has words of its own.
+        let is_same_in_stream =
+            |kind: &Option<&str>| with_type(*kind).responses_code() == whole.responses_code();
+        let same = || kinds.into_iter().filter(is_same);
+        same()
+            .find(is_same_in_stream)
+            .or_else(|| same().next())
+            .unwrap_or(self.error_type.as_deref())
+    }
+
+    /// What of this error, which came in the middle of a stream, is said otherwise by another one that was made of it.
+    pub fn lost_in_stream(&self, other: &Self, endpoint: Endpoint) -> Vec<&'static str> {
+        let said = |error: &Self| match endpoint {
+            Endpoint::Responses => serde_json::json!({
+                "code": error.responses_code(), "message": error.message, "param": error.param,
+            }),
+            _ => serde_json::from_slice::<Json>(&error.body(endpoint)).unwrap_or_default()["error"]
+                .take(),
+        };
+        let said = said(other);
+        let is = [
+            ("type", self.error_type.as_ref()),
+            ("code", self.code.as_ref()),
+            ("param", self.param.as_ref()),
+        ];
+        let is = is.into_iter().map(|(name, value)| match (endpoint, name) {
+            // What a failed answer calls a code is its type here.
+            (Endpoint::Responses, "type") => ("code", value),
+            _ => (name, value),
+        });
+        is.filter(|(name, value)| value.is_some_and(|value| said[*name] != value.as_str()))
+            .map(|(name, _)| name)
+            .collect()
+    }
+
+    /// Appends the body of the response.
+    pub fn write_body(&self, endpoint: Endpoint, buffer: &mut Vec<u8>) {
+        let written = match endpoint {
+            Endpoint::Chat | Endpoint::Responses => serde_json::to_writer(
+                buffer,
+                &OpenAiBody {
+                    error: self.open_ai(),
+                },
+            ),
+            Endpoint::Messages => serde_json::to_writer(buffer, &self.anthropic()),
+            Endpoint::Gemini => serde_json::to_writer(buffer, &self.gemini()),
+        };
+        written.expect("JSON with texts as keys is written to memory");
+    }
+
+    /// The body of the response.
+    pub fn body(&self, endpoint: Endpoint) -> Vec<u8> {
+        let mut buffer = Vec::new();
+        self.write_body(endpoint, &mut buffer);
+        buffer
+    }
+
+    pub(super) fn anthropic(&self) -> AnthropicBody<'_> {
+        let kind = known(self.error_type.as_deref(), ANTHROPIC_TYPES)
+            .unwrap_or_else(|| anthropic_type(self.status));
+        AnthropicBody {
+            kind: "error",
+            error: AnthropicError {
+                kind,
+                message: &self.message,
+                details: given(&self.details),
+            },
+        }
+    }
+
+    pub(super) fn open_ai(&self) -> OpenAiError<'_> {
+        let (derived, derived_code) = open_ai_type(self.status);
+        let scripted = self.error_type.as_deref();
+        let kind = known(scripted, OPEN_AI_TYPES).unwrap_or(derived);
+        // The code that belongs to the derived type says nothing about another one.
+        let derived_code = derived_code.filter(|_| kind == derived);
+        let code = self.code.as_deref();
+        OpenAiError {
+            message: &self.message,
+            kind,
+            param: self.param.as_deref(),
+            code: code.or(known(scripted, OPEN_AI_CODES)).or(derived_code),
+            details: given(&self.details),
+        }
+    }
+
+    /// The code of a Responses answer that failed, whose set is closed.
+    pub(super) fn responses_code(&self) -> &'static str {
+        if let Some(code) = known(self.error_type.as_deref(), RESPONSES_CODES) {
+            return code;
+        }
+        match self.status {
+            429 => "rate_limit_exceeded",
+            400..=499 => "invalid_prompt",
+            _ => "server_error",
+        }
+    }
+
+    pub(super) fn gemini(&self) -> GeminiBody<'_> {
+        let status = known(self.error_type.as_deref(), GEMINI_STATUSES)
+            .unwrap_or_else(|| gemini_status(self.status));
+        let details = match &self.details {
+            Json::Null => None,
+            Json::Array(details) => Some(details.iter().collect()),
+            details => Some(vec![details]),
+        };
+        GeminiBody {
+            error: GeminiError {
+                code: self.status,
+                message: &self.message,
+                status,
+                details,
+            },
+        }
+    }
+}
+
+fn given(details: &Json) -> Option<&Json> {
+    (!details.is_null()).then_some(details)
+}
+
+fn known(word: Option<&str>, words: &[&'static str]) -> Option<&'static str> {
+    words.iter().copied().find(|known| Some(*known) == word)
+}
+
+/// The types that Anthropic's API has.
+const ANTHROPIC_TYPES: &[&str] = &[
+    "invalid_request_error",
+    "authentication_error",
+    "billing_error",
+    "permission_error",
+    "not_found_error",
+    "conflict_error",
+    "request_too_large",
+    "rate_limit_error",
+    "timeout_error",
+    "api_error",
+    "overloaded_error",
+];
+
+/// The types that OpenAI's API has; of rate limits, the type says what is limited.
+const OPEN_AI_TYPES: &[&str] = &[
+    "invalid_request_error",
+    "authentication_error",
+    "permission_error",
+    "not_found_error",
+    "insufficient_quota",
+    "requests",
+    "tokens",
+    "rate_limit_error",
+    "server_error",
+    "service_unavailable_error",
+    "api_error",
+];
+
+/// The codes that OpenAI's API has, for scripts that name one as the type.
+const OPEN_AI_CODES: &[&str] = &[
+    "context_length_exceeded",
+    "content_policy_violation",
+    "insufficient_quota",
+    "invalid_api_key",
+    "model_not_found",
+    "rate_limit_exceeded",
+    "server_is_overloaded",
+];
+
+/// The codes of a Responses answer that failed which are not about images.
+const RESPONSES_CODES: &[&str] = &[
+    "server_error",
+    "rate_limit_exceeded",
+    "invalid_prompt",
+    "context_length_exceeded",
+    "insufficient_quota",
+    "server_is_overloaded",
+];
+
+/// The words that Gemini's API has for `status`.
+const GEMINI_STATUSES: &[&str] = &[
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];
+
+fn anthropic_type(status: u16) -> &'static str {
+    match status {
+        401 => "authentication_error",
+        402 => "billing_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        409 => "conflict_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        408 | 504 => "timeout_error",
+        529 => "overloaded_error",
+        500..=599 => "api_error",
+        _ => "invalid_request_error",
+    }
+}
+
+/// Type and code.
+fn open_ai_type(status: u16) -> (&'static str, Option<&'static str>) {
+    match status {
+        401 => ("invalid_request_error", Some("invalid_api_key")),
+        429 => ("requests", Some("rate_limit_exceeded")),
+        500..=599 => ("server_error", None),
+        _ => ("invalid_request_error", None),
+    }
+}
+
+fn gemini_status(status: u16) -> &'static str {
+    match status {
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        409 => "ABORTED",
+        429 => "RESOURCE_EXHAUSTED",
+        499 => "CANCELLED",
+        501 => "UNIMPLEMENTED",
+        503 => "UNAVAILABLE",
+        504 => "DEADLINE_EXCEEDED",
+        500..=599 => "INTERNAL",
+        _ => "INVALID_ARGUMENT",
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct AnthropicBody<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    error: AnthropicError<'a>,
+}
+
+#[derive(Serialize)]
+struct AnthropicError<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<&'a Json>,
+}
+
+#[derive(Serialize)]
+pub(super) struct OpenAiBody<'a> {
+    pub(super) error: OpenAiError<'a>,
+}
+
+#[derive(Serialize)]
+pub(super) struct OpenAiError<'a> {
+    message: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    param: Option<&'a str>,
+    code: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<&'a Json>,
+}
+
+#[derive(Serialize)]
+pub(super) struct GeminiBody<'a> {
+    error: GeminiError<'a>,
+}
+
+#[derive(Serialize)]
+struct GeminiError<'a> {
+    code: u16,
+    message: &'a str,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Vec<&'a Json>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn body(endpoint: Endpoint, error: &ApiError) -> Json {
+        serde_json::from_slice(&error.body(endpoint)).expect("JSON")
+    }
+
+    #[test]
+    fn the_type_follows_from_the_status() {
+        let error = ApiError::new(429, "slow down");
+        assert_eq!(
+            body(Endpoint::Messages, &error),
+            json!({"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}})
+        );
+        for endpoint in [Endpoint::Chat, Endpoint::Responses] {
+            assert_eq!(
+                body(endpoint, &error),
+                json!({"error": {"message": "slow down", "type": "requests", "param": null,
+                    "code": "rate_limit_exceeded"}})
+            );
+        }
+        assert_eq!(
+            body(Endpoint::Gemini, &error),
+            json!({"error": {"code": 429, "message": "slow down", "status": "RESOURCE_EXHAUSTED"}})
+        );
+    }
+
+    #[test]
+    fn a_type_counts_where_it_is_known() {
+        let mut error = ApiError::new(529, "busy");
+        error.error_type = Some("overloaded_error".to_owned());
+        assert_eq!(
+            body(Endpoint::Messages, &error)["error"]["type"],
+            "overloaded_error"
+        );
+        assert_eq!(
+            body(Endpoint::Chat, &error)["error"]["type"],
+            "server_error"
+        );
+        assert_eq!(
+            body(Endpoint::Gemini, &error)["error"]["status"],
+            "INTERNAL"
+        );
+
+        let mut error = ApiError::new(429, "no money");
+        error.error_type = Some("insufficient_quota".to_owned());
+        assert_eq!(
+            body(Endpoint::Chat, &error)["error"],
+            json!({"message": "no money", "type": "insufficient_quota", "param": null, "code": "insufficient_quota"})
+        );
+        assert_eq!(error.responses_code(), "insufficient_quota");
+
+        let mut error = ApiError::new(400, "too long");
+        error.error_type = Some("context_length_exceeded".to_owned());
+        assert_eq!(
+            body(Endpoint::Chat, &error)["error"]["type"],
+            "invalid_request_error"
+        );
+        assert_eq!(
+            body(Endpoint::Chat, &error)["error"]["code"],
+            "context_length_exceeded"
+        );
+    }
+
+    #[test]
+    fn details_stand_inside_the_error() {
+        let mut error = ApiError::new(400, "bad");
+        error.details = json!({"field": "x"});
+        for endpoint in [Endpoint::Messages, Endpoint::Chat] {
+            assert_eq!(
+                body(endpoint, &error)["error"]["details"],
+                json!({"field": "x"})
+            );
+        }
+        assert_eq!(
+            body(Endpoint::Gemini, &error)["error"]["details"],
+            json!([{"field": "x"}])
+        );
+    }
+}

@@ -1,0 +1,205 @@
+//! Answers of generateContent: parts of text, of thoughts, and calls that are always whole.
+
+use cuecard_source::value::compact;
+use serde::Serialize;
+
+use super::super::answer::{Answer, Arguments, Element, Said};
+use super::super::events::{EventWriter, Events, Streaming, Window, timed};
+use super::super::usage::Usage;
+
+/// The length of an id.
+const ID_LENGTH: usize = 22;
+
+/// Appends the answer as one JSON body.
+pub(in super::super) fn write_body(answer: &Answer<'_>, buffer: &mut Vec<u8>) {
+    let mut parts: Vec<Part<'_>> = answer
+        .said()
+        .filter(|element| answer.shows_thinking || !matches!(element, Element::Thinking(_)))
+        .map(Part::whole)
+        .collect();
+    if parts.is_empty() {
+        parts.push(Part::text(Said::Text("")));
+    }
+    let id = id(answer);
+    let body = Chunk {
+        candidates: [Candidate {
+            content: Content {
+                parts: &parts,
+                role: "model",
+            },
+            finish_reason: Some(answer.stop_reason().gemini()),
+            index: 0,
+        }],
+        usage_metadata: Some(UsageMetadata::of(&answer.usage)),
+        model_version: answer.model,
+        response_id: &id,
+    };
+    compact::write(buffer, &body).expect("JSON with texts as keys is written to memory");
+}
+
+/// The answer as a stream of chunks, each a small body.
+pub(in super::super) fn stream(
+    answer: &Answer<'_>,
+    streaming: Streaming,
+    window: Window,
+) -> Events {
+    let mut writer = EventWriter::new(streaming, window);
+    let id = id(answer);
+    let send = |writer: &mut EventWriter, part: Part<'_>, is_last: bool| {
+        let chunk = Chunk {
+            candidates: [Candidate {
+                content: Content {
+                    parts: &[part],
+                    role: "model",
+                },
+                finish_reason: is_last.then(|| answer.stop_reason().gemini()),
+                index: 0,
+            }],
+            usage_metadata: is_last.then(|| UsageMetadata::of(&answer.usage)),
+            model_version: answer.model,
+            response_id: &id,
+        };
+        writer.json(None, &chunk);
+    };
+    for element in answer.elements {
+        match element {
+            Element::Thinking(pieces) if !answer.shows_thinking => writer.pass(pieces),
+            Element::Thinking(pieces) | Element::Text(pieces) | Element::Refusal(pieces) => {
+                let spread = writer.spread(timed(pieces));
+                for delta in &spread.deltas {
+                    writer.wait_until(delta.at_ms);
+                    let text = Said::Text(delta.text);
+                    let part = match element {
+                        Element::Thinking(_) => Part::thought(text),
+                        _ => Part::text(text),
+                    };
+                    send(&mut writer, part, false);
+                }
+                writer.wait_until(spread.ends_at);
+            }
+            Element::Call(call) => {
+                writer.wait_until(call.at_ms);
+                writer.begin_call();
+                send(&mut writer, Part::whole(element), false);
+            }
+        }
+    }
+    match answer.failure {
+        Some(failure) => {
+            writer.wait_until(failure.at_ms);
+            writer.json(None, &failure.error.gemini());
+        }
+        None => send(&mut writer, Part::text(Said::Text("")), true),
+    }
+    writer.finish()
+}
+
+fn id(answer: &Answer<'_>) -> String {
+    match answer.id {
+        Some(id) => id.to_owned(),
+        None => answer.seed.id("", 0, ID_LENGTH),
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Chunk<'a> {
+    candidates: [Candidate<'a>; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage_metadata: Option<UsageMetadata>,
+    model_version: &'a str,
+    response_id: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Candidate<'a> {
+    content: Content<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finish_reason: Option<&'static str>,
+    index: u32,
+}
+
+#[derive(Serialize)]
+struct Content<'a> {
+    parts: &'a [Part<'a>],
+    role: &'static str,
+}
+
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Part<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Said<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thought: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_call: Option<FunctionCall<'a>>,
+}
+
+impl<'a> Part<'a> {
+    fn whole(element: &'a Element) -> Self {
+        match element {
+            Element::Thinking(pieces) => Self::thought(Said::Pieces(pieces)),
+            Element::Text(pieces) | Element::Refusal(pieces) => Self::text(Said::Pieces(pieces)),
+            Element::Call(call) => Self {
+                function_call: Some(FunctionCall {
+                    id: &call.id,
+                    name: &call.name,
+                    args: Arguments(&call.input),
+                }),
+                ..Self::default()
+            },
+        }
+    }
+
+    fn text(text: Said<'a>) -> Self {
+        Self {
+            text: Some(text),
+            ..Self::default()
+        }
+    }
+
+    fn thought(text: Said<'a>) -> Self {
+        Self {
+            thought: Some(true),
+            ..Self::text(text)
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct FunctionCall<'a> {
+    id: &'a str,
+    name: &'a str,
+    args: Arguments<'a>,
+}
+
+/// What thinking costs stands beside what the answer costs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct UsageMetadata {
+    prompt_token_count: u64,
+    candidates_token_count: u64,
+    total_token_count: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    cached_content_token_count: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    thoughts_token_count: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl UsageMetadata {
+    fn of(usage: &Usage) -> Self {
+        Self {
+            prompt_token_count: usage.input,
+            candidates_token_count: usage.output.saturating_sub(usage.reasoning),
+            total_token_count: usage.total(),
+            cached_content_token_count: usage.cached,
+            thoughts_token_count: usage.reasoning,
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What the readers of all dialects share.
+
+use cuecard_source::value::{Json, as_text};
+use cuecard_timeline::script::{Message, Part, Request, RequestedCall, RequestedResult, Role};
+
+use super::fault::{Expected, Fault};
+use super::node::Node;
+
+/// The types of blocks whose `text` is text: plain, of a request, and of an answer.
+const TEXT_TYPES: &[&str] = &[
+    "text",
+    "input_text",
+    "output_text",
+    "summary_text",
+    "reasoning_text",
+];
+
+/// Adds a text to the system's.
+pub(super) fn add_system(request: &mut Request, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    if !request.system.is_empty() {
+        request.system.push('\n');
+    }
+    request.system.push_str(text);
+}
+
+/// What agents let the model have said to the context that they begin with: no model said it, nor a user what stands
+/// before it.
+const ACKNOWLEDGED: &str = "Got it. Thanks for the context!";
+
+/// Adds a message with these parts.
+pub(super) fn add(request: &mut Request, role: Role, parts: Vec<Part>) {
+    let is_said = request
+        .history
+        .iter()
+        .any(|message| message.role == Role::Assistant);
+    if role == Role::Assistant
+        && !is_said
+        && matches!(&parts[..], [Part::Text(text)] if text == ACKNOWLEDGED)
+    {
+        let context = std::mem::take(&mut request.history);
+        for part in context.into_iter().flat_map(|message| message.parts) {
+            if let Part::Text(text) = part {
+                add_system(request, &text);
+            }
+        }
+        return;
+    }
+    request.history.push(Message { role, parts });
+}
+
+/// A call with its id, its tool and the text of its arguments.
+pub(super) fn call(id: &str, name: &str, arguments: Json) -> Part {
+    Part::Call(RequestedCall {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        args: arguments,
+    })
+}
+
+/// The arguments that a text holds: an object, or the text itself if it is none.
+pub(super) fn arguments(text: &str) -> Json {
+    serde_json::from_str(text)
+        .ok()
+        .filter(Json::is_object)
+        .unwrap_or_else(|| Json::String(text.to_owned()))
+}
+
+/// The result of a call.
+pub(super) fn result(call_id: &str, name: &str, text: String, is_error: bool) -> Part {
+    Part::Result(RequestedResult {
+        call_id: call_id.to_owned(),
+        name: name.to_owned(),
+        text,
+        is_error,
+    })
+}
+
+/// Content, which is a text or a list of blocks: calls `visit` with each block, and with a text as it is.
+pub(super) fn content<'j>(
+    node: &Node<'_, 'j>,
+    mut visit: impl FnMut(Content<'_, '_, 'j>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    match node.json {
+        Json::String(text) => visit(Content::Text(text)),
+        Json::Array(_) => node.each(|block| match block.json {
+            // Some clients put texts into the list.
+            Json::String(text) => visit(Content::Text(text)),
+            _ => visit(Content::Block(block)),
+        }),
+        _ => Err(node.mistyped(Expected::TextOrList)),
+    }
+}
+
+/// A part of content.
+pub(super) enum Content<'n, 'p, 'j> {
+    /// A text.
+    Text(&'j str),
+    /// A block, whose type is in it.
+    Block(&'n Node<'p, 'j>),
+}
+
+/// The text of a block, if it is one of text.
+pub(super) fn block_text<'j>(block: &Node<'_, 'j>) -> Result<Option<&'j str>, Fault> {
+    let kind = block.need("type")?.text()?;
+    if TEXT_TYPES.contains(&kind) {
+        return block.need("text")?.text().map(Some);
+    }
+    match kind {
+        "refusal" => block.need("refusal")?.text().map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The parts of content whose blocks are text, and others that aren't looked into.
+pub(super) fn parts(node: &Node<'_, '_>) -> Result<Vec<Part>, Fault> {
+    let mut parts = Vec::new();
+    content(node, |content| {
+        parts.push(match content {
+            Content::Text(text) => Part::Text(text.to_owned()),
+            Content::Block(block) => match block_text(block)? {
+                Some(text) => Part::Text(text.to_owned()),
+                None => Part::Other(block.text_of("type")?.to_owned()),
+            },
+        });
+        Ok(())
+    })?;
+    Ok(parts)
+}
+
+/// All texts of content, joined by newlines.
+pub(super) fn joined(node: &Node<'_, '_>) -> Result<String, Fault> {
+    let mut texts = Vec::new();
+    content(node, |content| {
+        match content {
+            Content::Text(text) => texts.push(text),
+            Content::Block(block) => texts.extend(block_text(block)?),
+        }
+        Ok(())
+    })?;
+    Ok(texts.join("\n"))
+}
+
+/// What a tool answered: its texts, joined by newlines, or as JSON whatever else it is.
+pub(super) fn result_text(node: &Node<'_, '_>) -> String {
+    joined(node).unwrap_or_else(|_| as_text(node.json).into_owned())
+}

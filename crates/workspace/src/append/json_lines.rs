@@ -1,0 +1,84 @@
+//! JSON lines: one value per line.
+
+use std::path::Path;
+
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::grow::{Growing, check_size};
+use super::{AppendProblem, LARGEST_RECORD, refused};
+use crate::disk::Disk;
+use crate::{WorkspaceError, shortened};
+
+/// How much of the file's end is read at a time, in search of the start of its last line.
+const PIECE: usize = 64 << 10;
+
+/// Appends one line per item; returns the warnings.
+pub(super) fn append(
+    disk: &dyn Disk,
+    path: &Path,
+    items: &[Value],
+) -> Result<Vec<String>, WorkspaceError> {
+    let mut lines = Vec::new();
+    for item in items {
+        let line = item.to_string();
+        check_size(path, line.len())?;
+        lines.extend_from_slice(line.as_bytes());
+        lines.push(b'\n');
+    }
+    let mut file = Growing::open(disk, path)?;
+    if needs_line_end(&mut file)? {
+        lines.insert(0, b'\n');
+    }
+    file.write(&lines)
+}
+
+/// Judges the last line. A torn one is given up; true if a whole one lacks its line end.
+fn needs_line_end(file: &mut Growing<'_>) -> Result<bool, WorkspaceError> {
+    let line = last_line(file)?;
+    let text = line.trim_ascii_start();
+    if text.is_empty() {
+        return Ok(!line.is_empty());
+    }
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let is_whole = std::str::from_utf8(text)
+        .is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok());
+    if !is_whole {
+        file.give_up_behind(file.length() - line.len() as u64)?;
+        return Ok(false);
+    }
+    if matches!(text[0], b'-' | b'0'..=b'9') {
+        let shown = shortened(&String::from_utf8_lossy(text), 40);
+        file.warnings.push(format!(
+            "the last line of `{}` has no line end: `{shown}` was kept, but it may be the start of a \
+             longer number",
+            file.path().display(),
+        ));
+    }
+    Ok(true)
+}
+
+/// What stands behind the last line end, which is empty in a file that ends as it should.
+fn last_line(file: &Growing<'_>) -> Result<Vec<u8>, WorkspaceError> {
+    let mut line = Vec::new();
+    let mut start = file.length();
+    // One byte tells that a file ends as it should, which nearly every file does.
+    let mut size = 1;
+    while start > 0 {
+        let mut piece = vec![0; size.min(start) as usize];
+        start -= piece.len() as u64;
+        file.read_at(&mut piece, start)?;
+        let line_end = piece.iter().rposition(|byte| *byte == b'\n');
+        piece.drain(..line_end.map_or(0, |place| place + 1));
+        line.extend(piece.into_iter().rev());
+        if line_end.is_some() {
+            break;
+        }
+        if line.len() > LARGEST_RECORD {
+            return Err(refused(file.path(), AppendProblem::EndlessLine));
+        }
+        size = PIECE as u64;
+    }
+    line.reverse();
+    Ok(line)
+}

@@ -1,0 +1,557 @@
+//! Shell commands: run in a process group of their own, within a time and an amount of output.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+
+use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
+
+/// How much of each stream is kept unless a request says otherwise.
+pub const DEFAULT_MAX_OUTPUT: usize = 1024 * 1024;
+/// How long output is still read once the shell has exited: what it wrote is in the pipes by then, and
+/// whoever else keeps them open is not waited for.
+const DRAIN: Duration = Duration::from_millis(100);
+/// How long a killed shell may take to be gone. Only one that hangs inside the system takes any time.
+const REAP: Duration = Duration::from_secs(1);
+const CHUNK: usize = 64 * 1024;
+
+/// A command to run.
+#[derive(Debug, Clone)]
+pub struct CommandRequest {
+    /// What the shell is to do.
+    pub command: String,
+    /// The folder it starts in, absolute.
+    pub cwd: PathBuf,
+    /// Variables beside the inherited allow-list; a later entry of the same name wins.
+    pub env: Vec<(OsString, OsString)>,
+    /// After this time the whole process group is killed.
+    pub timeout: Duration,
+    /// The most bytes kept of each stream, its beginning and its end.
+    pub max_output: usize,
+}
+
+/// What became of a command.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct CommandOutcome {
+    /// Its output. Bytes that aren't UTF-8 are replaced; a mark in the middle says how much was dropped.
+    pub stdout: String,
+    /// Its error output, likewise.
+    pub stderr: String,
+    /// The shell's exit code, 128 + N if signal N ended it, `None` if the time ran out.
+    pub exit_code: Option<i32>,
+    /// Whether it was killed because the time ran out.
+    pub timed_out: bool,
+    /// Whether output was dropped.
+    pub truncated: bool,
+}
+
+/// Why a command could not be run. A command that ran and failed is a [`CommandOutcome`].
+#[derive(Debug)]
+pub enum CommandError {
+    /// The working directory isn't there or isn't a folder.
+    NoFolder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A NUL byte can't be passed to a program.
+    Nul {
+        /// Where it stands: `the command`, or the variable's name.
+        place: String,
+    },
+    /// A variable can't have such a name.
+    VariableName {
+        /// The name.
+        name: String,
+    },
+    /// The command, or it and its variables, are more than the system passes on.
+    TooLong {
+        /// The length of the command in bytes.
+        length: usize,
+    },
+    /// The shell did not start, or could not be waited for.
+    Shell {
+        /// Its path.
+        shell: PathBuf,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+}
+
+impl CommandError {
+    /// What to do about it, where there is something to say.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::NoFolder { .. } => None,
+            Self::Nul { .. } => Some("write binary data to a file and pass its path".to_owned()),
+            Self::VariableName { .. } => {
+                Some("a name is not empty and has neither `=` nor a NUL byte in it".to_owned())
+            }
+            Self::TooLong { .. } => Some("put it into a script file and run that".to_owned()),
+            Self::Shell { .. } => {
+                Some("a shell is looked up as `bash` in PATH, then at /bin/sh".to_owned())
+            }
+        }
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoFolder { path } => {
+                write!(
+                    f,
+                    "the working directory `{}` is not a folder",
+                    path.display()
+                )
+            }
+            Self::Nul { place } => write!(f, "there is a NUL byte in {place}"),
+            Self::VariableName { name } => write!(f, "no variable can be named `{name}`"),
+            Self::TooLong { length } => {
+                write!(
+                    f,
+                    "the command ({length} bytes) and its variables are longer than the system allows"
+                )
+            }
+            Self::Shell { shell, source } => {
+                write!(f, "the shell `{}` did not run: {source}", shell.display())
+            }
+        }
+    }
+}
+
+impl std::error::Error for CommandError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Shell { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// Runs a command with `bash -c`, or `/bin/sh -c` where there is no bash, with its standard input closed.
+/// `inherited` is the environment to choose from, as for [`ProcessGroup::spawn`].
+///
+/// The command has ended when its shell has. What it left running in the background is killed then, and
+/// what that still wrote counts for a tenth of a second only. Dropping the future kills the group.
+///
+/// # Errors
+/// When the command could not be started; never because of what it did.
+pub async fn run(
+    request: CommandRequest,
+    inherited: &[(OsString, OsString)],
+) -> Result<CommandOutcome, CommandError> {
+    check(&request).await?;
+    let shell = find_shell(inherited);
+    let length = request.command.len();
+    let spec = ProcessSpec {
+        program: shell.clone().into(),
+        args: vec!["-c".into(), request.command.into()],
+        env: request.env,
+        cwd: Some(request.cwd),
+    };
+    let mut group = ProcessGroup::spawn(&spec, inherited).map_err(|source| {
+        if source.kind() == io::ErrorKind::ArgumentListTooLong {
+            CommandError::TooLong { length }
+        } else {
+            CommandError::Shell {
+                shell: shell.clone(),
+                source,
+            }
+        }
+    })?;
+    group.stdin = None;
+
+    let mut stdout = Capture::new(request.max_output);
+    let mut stderr = Capture::new(request.max_output);
+    let status = {
+        let (out, err) = (group.stdout.take(), group.stderr.take());
+        let pumps = async { tokio::join!(pump(out, &mut stdout), pump(err, &mut stderr)) };
+        tokio::pin!(pumps);
+        let deadline = tokio::time::sleep(request.timeout);
+        tokio::pin!(deadline);
+        let mut open = true;
+        let status = loop {
+            tokio::select! {
+                status = group.wait() => {
+                    break Some(status.map_err(|source| CommandError::Shell { shell, source })?);
+                }
+                _ = &mut pumps, if open => open = false,
+                () = &mut deadline => break None,
+            }
+        };
+        if status.is_none() {
+            // Not to be waited for longer than this; the kill itself is certain.
+            let _ = tokio::time::timeout(REAP, group.kill()).await;
+            if open {
+                let _ = tokio::time::timeout(DRAIN, pumps).await;
+            }
+        } else {
+            if open {
+                let _ = tokio::time::timeout(DRAIN, pumps).await;
+            }
+            drop(group);
+        }
+        status
+    };
+
+    let truncated = stdout.dropped > 0 || stderr.dropped > 0;
+    Ok(CommandOutcome {
+        stdout: stdout.into_text(),
+        stderr: stderr.into_text(),
+        exit_code: status.map(exit_code),
+        timed_out: status.is_none(),
+        truncated,
+    })
+}
+
+/// The shell that [`run`] takes: `bash` from the `PATH` in `inherited`, else `/bin/bash`, else `/bin/sh`.
+/// Relative entries of `PATH` don't count, or the working directory would decide.
+pub fn find_shell(inherited: &[(OsString, OsString)]) -> PathBuf {
+    let path = inherited.iter().rev().find(|(name, _)| name == "PATH");
+    path.into_iter()
+        .flat_map(|(_, path)| path.as_bytes().split(|byte| *byte == b':'))
+        .map(|folder| Path::new(OsStr::from_bytes(folder)))
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join("bash"))
+        .chain([PathBuf::from("/bin/bash")])
+        .find(|candidate| is_executable(candidate))
+        .unwrap_or_else(|| PathBuf::from("/bin/sh"))
+}
+
+fn is_executable(path: &Path) -> bool {
+    std::fs::metadata(path)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+/// Finds what the system would refuse with a message that doesn't tell which part it means.
+async fn check(request: &CommandRequest) -> Result<(), CommandError> {
+    if request.command.contains('\0') {
+        return Err(CommandError::Nul {
+            place: "the command".to_owned(),
+        });
+    }
+    for (name, value) in &request.env {
+        if name.is_empty() || has_byte(name, b'=') || has_byte(name, 0) {
+            return Err(CommandError::VariableName {
+                name: name.to_string_lossy().into_owned(),
+            });
+        }
+        if has_byte(value, 0) {
+            return Err(CommandError::Nul {
+                place: format!("the variable `{}`", name.to_string_lossy()),
+            });
+        }
+    }
+    match tokio::fs::metadata(&request.cwd).await {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        _ => Err(CommandError::NoFolder {
+            path: request.cwd.clone(),
+        }),
+    }
+}
+
+fn has_byte(text: &OsStr, byte: u8) -> bool {
+    text.as_bytes().contains(&byte)
+}
+
+fn exit_code(status: ExitStatus) -> i32 {
+    status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}
+
+/// Reads a stream to its end, so that its writer is never blocked. A stream that can't be read has ended.
+async fn pump(stream: Option<impl AsyncRead + Unpin>, capture: &mut Capture) {
+    let Some(mut stream) = stream else { return };
+    let mut chunk = vec![0; CHUNK];
+    while let Ok(read @ 1..) = stream.read(&mut chunk).await {
+        capture.push(&chunk[..read]);
+    }
+}
+
+/// The beginning and the end of a stream.
+struct Capture {
+    max_head: usize,
+    max_tail: usize,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    dropped: u64,
+}
+
+impl Capture {
+    fn new(max: usize) -> Self {
+        Self {
+            max_head: max / 2,
+            max_tail: max - max / 2,
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            dropped: 0,
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let room = self.max_head - self.head.len();
+        let (head, rest) = bytes.split_at(room.min(bytes.len()));
+        self.head.extend_from_slice(head);
+        let (lost, kept) = rest.split_at(rest.len().saturating_sub(self.max_tail));
+        let excess = (self.tail.len() + kept.len()).saturating_sub(self.max_tail);
+        self.tail.drain(..excess);
+        self.tail.extend(kept);
+        self.dropped += (lost.len() + excess) as u64;
+    }
+
+    fn into_text(mut self) -> String {
+        let tail = self.tail.make_contiguous();
+        if self.dropped == 0 {
+            self.head.extend_from_slice(tail);
+            return text(self.head);
+        }
+        // Halves of characters at the gap go with what was dropped.
+        let head_end = self.head.len() - unfinished(&self.head);
+        let tail_start = tail
+            .iter()
+            .take(3)
+            .take_while(|byte| is_continuation(**byte))
+            .count();
+        let dropped = self.dropped + (self.head.len() - head_end + tail_start) as u64;
+        format!(
+            "{}\n[… {dropped} bytes dropped …]\n{}",
+            String::from_utf8_lossy(&self.head[..head_end]),
+            String::from_utf8_lossy(&tail[tail_start..]),
+        )
+    }
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
+
+/// How many bytes at the end begin a character of UTF-8 that lacks its rest.
+pub(super) fn unfinished(bytes: &[u8]) -> usize {
+    for (back, byte) in bytes.iter().rev().take(3).enumerate() {
+        if is_continuation(*byte) {
+            continue;
+        }
+        let width = match byte {
+            0xC2..=0xDF => 2,
+            0xE0..=0xEF => 3,
+            0xF0..=0xF4 => 4,
+            _ => 1,
+        };
+        return if width > back + 1 { back + 1 } else { 0 };
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(command: &str) -> CommandRequest {
+        CommandRequest {
+            command: command.to_owned(),
+            cwd: "/".into(),
+            env: Vec::new(),
+            timeout: Duration::from_secs(60),
+            max_output: DEFAULT_MAX_OUTPUT,
+        }
+    }
+
+    fn inherited() -> Vec<(OsString, OsString)> {
+        vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())]
+    }
+
+    async fn outcome(request: CommandRequest) -> CommandOutcome {
+        run(request, &inherited()).await.expect("it starts")
+    }
+
+    /// Whether a process is there and not a zombie.
+    fn alive(pid: &str) -> bool {
+        let stat =
+            std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    }
+
+    #[tokio::test]
+    async fn both_streams_and_the_code_are_told_apart() {
+        let outcome = outcome(request("echo out; echo err >&2; exit 3")).await;
+        let json = serde_json::to_value(&outcome).expect("serialises");
+        assert_eq!(
+            json,
+            serde_json::json!({"stdout": "out\n", "stderr": "err\n", "exit_code": 3, "timed_out": false, "truncated": false})
+        );
+    }
+
+    #[tokio::test]
+    async fn input_is_closed_and_the_shell_is_bash() {
+        let outcome = outcome(request(
+            "cat; [[ -n $BASH_VERSION ]] && echo bash; pwd; echo $GIVEN",
+        ))
+        .await;
+        assert_eq!(outcome.stdout, "bash\n/\n\n");
+    }
+
+    #[tokio::test]
+    async fn variables_and_the_folder_are_passed() {
+        let folder = tempfile::tempdir().expect("a temp folder");
+        let cwd = folder.path().canonicalize().expect("there");
+        let mut request = request("echo \"$GIVEN\"; pwd");
+        request.cwd = cwd.clone();
+        request.env = vec![("GIVEN".into(), "a b".into())];
+        assert_eq!(
+            outcome(request).await.stdout,
+            format!("a b\n{}\n", cwd.display())
+        );
+    }
+
+    #[tokio::test]
+    async fn a_signal_is_128_and_its_number() {
+        assert_eq!(outcome(request("kill -TERM $$")).await.exit_code, Some(143));
+        assert_eq!(outcome(request("kill -KILL $$")).await.exit_code, Some(137));
+    }
+
+    #[tokio::test]
+    async fn a_timeout_kills_the_grandchild_too() {
+        // On a busy machine the first times may be too short for the shell to get anywhere.
+        for timeout in [100, 400, 1_600, 6_400, 25_600] {
+            let mut request = request("sleep 600 & echo $!; trap '' TERM; wait");
+            request.timeout = Duration::from_millis(timeout);
+            let outcome = outcome(request).await;
+            assert_eq!((outcome.exit_code, outcome.timed_out), (None, true));
+            if outcome.stdout.ends_with('\n') {
+                while alive(&outcome.stdout) {
+                    tokio::task::yield_now().await;
+                }
+                return;
+            }
+        }
+        panic!("what it wrote before the time ran out is lost");
+    }
+
+    #[tokio::test]
+    async fn a_background_child_that_keeps_the_pipes_is_not_waited_for() {
+        let outcome = outcome(request("sleep 600 & echo $!")).await;
+        assert_eq!((outcome.exit_code, outcome.timed_out), (Some(0), false));
+        while alive(&outcome.stdout) {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_background_child_that_floods_the_pipes_is_not_waited_for() {
+        let outcome = outcome(request("yes & exit 7")).await;
+        assert_eq!(outcome.exit_code, Some(7));
+    }
+
+    #[tokio::test]
+    async fn a_flood_is_bounded_and_the_writer_never_blocked() {
+        let mut request = request(
+            "printf start; head -c 52428800 /dev/zero | tr '\\0' x; printf end; printf fine >&2; exit 4",
+        );
+        request.max_output = 1_000;
+        let outcome = outcome(request).await;
+        assert_eq!((outcome.exit_code, outcome.truncated), (Some(4), true));
+        assert!(outcome.stdout.starts_with("startxxx") && outcome.stdout.ends_with("xxxend"));
+        assert!(
+            outcome.stdout.contains("\n[… 52427808 bytes dropped …]\n"),
+            "{}",
+            outcome.stdout
+        );
+        assert!(outcome.stdout.len() < 1_100);
+        assert_eq!(outcome.stderr, "fine");
+    }
+
+    #[tokio::test]
+    async fn bytes_that_are_not_utf_8_are_replaced() {
+        assert_eq!(
+            outcome(request("printf 'a\\377b'")).await.stdout,
+            "a\u{FFFD}b"
+        );
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_started_is_an_error() {
+        let mut nowhere = request("true");
+        nowhere.cwd = "/nowhere/at/all".into();
+        let error = run(nowhere, &inherited()).await.expect_err("no folder");
+        assert_eq!(
+            error.to_string(),
+            "the working directory `/nowhere/at/all` is not a folder"
+        );
+        let error = run(request("echo \0"), &inherited())
+            .await
+            .expect_err("a NUL");
+        assert!(matches!(error, CommandError::Nul { .. }), "{error}");
+        let mut named = request("true");
+        named.env = vec![("A=B".into(), "c".into())];
+        let error = run(named, &inherited()).await.expect_err("a bad name");
+        assert!(
+            matches!(error, CommandError::VariableName { .. }),
+            "{error}"
+        );
+        let long = format!("true {}", "x".repeat(8 * 1024 * 1024));
+        let error = run(request(&long), &inherited())
+            .await
+            .expect_err("too long");
+        assert!(matches!(error, CommandError::TooLong { .. }), "{error}");
+        assert!(error.help().is_some());
+    }
+
+    #[test]
+    fn the_shell_comes_from_an_absolute_folder_of_path() {
+        let folder = tempfile::tempdir().expect("a temp folder");
+        let bash = folder.path().join("bash");
+        std::fs::write(&bash, "").expect("written");
+        let path = |text: String| vec![(OsString::from("PATH"), OsString::from(text))];
+        let inherited = path(format!("relative:{}", folder.path().display()));
+        assert_ne!(find_shell(&inherited), bash, "it is not executable");
+        std::fs::set_permissions(&bash, std::fs::Permissions::from_mode(0o755)).expect("set");
+        assert_eq!(find_shell(&inherited), bash);
+        assert!(find_shell(&[]).is_absolute());
+    }
+
+    #[test]
+    fn characters_are_not_cut_at_the_gap() {
+        let mut capture = Capture::new(10);
+        for piece in "ééééééééé".as_bytes().chunks(3) {
+            capture.push(piece);
+        }
+        assert_eq!(capture.into_text(), "éé\n[… 10 bytes dropped …]\néé");
+        let mut capture = Capture::new(0);
+        capture.push(b"abc");
+        assert_eq!(capture.into_text(), "\n[… 3 bytes dropped …]\n");
+        let mut capture = Capture::new(4);
+        capture.push(b"ab");
+        capture.push(b"cd");
+        assert_eq!(capture.into_text(), "abcd");
+    }
+
+    #[test]
+    fn an_unfinished_character_is_recognised() {
+        for (bytes, expected) in [
+            (&b"a"[..], 0),
+            ("é".as_bytes(), 0),
+            (&[0xC3], 1),
+            (&[b'a', 0xE2, 0x82], 2),
+            (&[0xF0, 0x9F, 0x98], 3),
+            (&[0x80, 0x80, 0x80], 0),
+            (&[], 0),
+        ] {
+            assert_eq!(unfinished(bytes), expected, "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! Fetching a page: every hop is judged before it is made, and goes where it was judged to go.
+
+mod address;
+mod body;
+mod error;
+mod html;
+mod tidy;
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use reqwest::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION,
+};
+use reqwest::{Client, Response, Url};
+
+pub use address::is_private;
+pub use error::{FetchError, Stage};
+
+/// How much of a body is read unless a request says otherwise.
+pub const DEFAULT_MAX_BYTES: usize = 5 * 1024 * 1024;
+/// How many redirects are followed unless a request says otherwise.
+pub const DEFAULT_MAX_REDIRECTS: usize = 10;
+/// The most addresses of one host that are tried.
+const MAX_ADDRESSES: usize = 32;
+
+/// What to fetch.
+#[derive(Debug, Clone)]
+pub struct FetchRequest {
+    /// An absolute `http` or `https` URL.
+    pub url: String,
+    /// How long everything together may take: all hops, and the body.
+    pub timeout: Duration,
+    /// The most bytes read of the body, and the most given as content.
+    pub max_bytes: usize,
+    /// The most redirects followed.
+    pub max_redirects: usize,
+}
+
+impl FetchRequest {
+    /// A request with the usual bounds: a minute, 5 MiB, ten redirects.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            timeout: Duration::from_secs(60),
+            max_bytes: DEFAULT_MAX_BYTES,
+            max_redirects: DEFAULT_MAX_REDIRECTS,
+        }
+    }
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Fetched {
+    /// The body as text, HTML as Markdown. Empty if an answer with an error status isn't text.
+    pub content: String,
+    /// The URL that answered, after redirects; without a password.
+    pub url: String,
+    /// The HTTP status, also of an error.
+    pub status: u16,
+    /// The `Content-Type` as sent, `None` if there was none.
+    pub content_type: Option<String>,
+    /// Whether `content` lacks the end of what was sent.
+    pub truncated: bool,
+}
+
+/// Judges where a fetch may go.
+pub trait FetchGate: Send + Sync {
+    /// Called twice for each hop, redirects included: with no addresses before the host's name is looked
+    /// up (looking it up tells its name server something already), and with all the addresses that may
+    /// be connected to. The connection is made to one of these and to no other.
+    ///
+    /// # Errors
+    /// Why not, as a lowercase fragment; it becomes [`FetchError::Refused`].
+    fn check(&self, url: &Url, addresses: &[IpAddr]) -> Result<(), String>;
+}
+
+/// Gets a page. Redirects are followed, each after the gate has agreed to it; proxies from the
+/// environment are not used, since they would connect where nobody judged. Nothing but the URL is sent:
+/// no cookies, no referrer.
+///
+/// An answer with an error status is an answer. HTML becomes Markdown, other text is given as it is.
+///
+/// # Errors
+/// A URL that can't be fetched, a gate that says no, a host that can't be reached, a body that isn't
+/// text, too many redirects, or no answer in time.
+pub async fn fetch(request: FetchRequest, gate: &dyn FetchGate) -> Result<Fetched, FetchError> {
+    cuecard_runtime::tls::install();
+    let mut stage = Stage::Lookup;
+    let mut at = parse(&request.url)?;
+    let hops = follow(&request, gate, &mut at, &mut stage);
+    match tokio::time::timeout(request.timeout, hops).await {
+        Ok(result) => result,
+        Err(_) => Err(FetchError::TimedOut {
+            url: shown(&at),
+            timeout: request.timeout,
+            stage,
+        }),
+    }
+}
+
+/// `at` and `stage` tell, should this be dropped, how far it came.
+async fn follow(
+    request: &FetchRequest,
+    gate: &dyn FetchGate,
+    at: &mut Url,
+    stage: &mut Stage,
+) -> Result<Fetched, FetchError> {
+    for _ in 0..=request.max_redirects {
+        *stage = Stage::Lookup;
+        let addresses = admitted_addresses(at, gate).await?;
+        *stage = Stage::Answer;
+        let response = send(at, &addresses).await?;
+        match redirect_target(at, &response)? {
+            Some(next) => *at = next,
+            None => {
+                *stage = Stage::Body;
+                return receive(request, at, response).await;
+            }
+        }
+    }
+    Err(FetchError::TooManyRedirects {
+        url: shown(at),
+        followed: request.max_redirects,
+    })
+}
+
+/// The addresses of the URL's host, all of which the gate has admitted.
+async fn admitted_addresses(
+    url: &Url,
+    gate: &dyn FetchGate,
+) -> Result<Vec<SocketAddr>, FetchError> {
+    let refused = |reason| FetchError::Refused {
+        url: shown(url),
+        reason,
+    };
+    let host = checked_host(url)?;
+    gate.check(url, &[]).map_err(refused)?;
+    let port = url.port_or_known_default().unwrap_or(80);
+    let mut addresses: Vec<SocketAddr> = match host.parse::<IpAddr>() {
+        Ok(address) => vec![SocketAddr::new(address, port)],
+        Err(_) => tokio::net::lookup_host((host, port))
+            .await
+            .map_err(|source| FetchError::Lookup {
+                host: host.to_owned(),
+                reason: source.to_string(),
+            })?
+            .collect(),
+    };
+    addresses.truncate(MAX_ADDRESSES);
+    if addresses.is_empty() {
+        return Err(FetchError::Lookup {
+            host: host.to_owned(),
+            reason: "it has no address".to_owned(),
+        });
+    }
+    let judged: Vec<IpAddr> = addresses.iter().map(SocketAddr::ip).collect();
+    gate.check(url, &judged).map_err(refused)?;
+    Ok(addresses)
+}
+
+/// The host as a name or an address, without the brackets of an IPv6 address. The URL parser has brought
+/// all the ways to write an IPv4 address into one.
+fn checked_host(url: &Url) -> Result<&str, FetchError> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(FetchError::Scheme {
+            url: shown(url),
+            scheme: url.scheme().to_owned(),
+        });
+    }
+    let host = url
+        .host_str()
+        .filter(|host| !host.is_empty())
+        .ok_or_else(|| FetchError::Url {
+            url: shown(url),
+            reason: "it has no host".to_owned(),
+        })?;
+    Ok(host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'))
+        .unwrap_or(host))
+}
+
+/// One request on a connection of its own. The client knows these addresses and nothing else: whatever
+/// name it asks for, it is given them.
+async fn send(url: &Url, addresses: &[SocketAddr]) -> Result<Response, FetchError> {
+    let unreachable = |error: reqwest::Error| FetchError::Unreachable {
+        url: shown(url),
+        reason: root_cause(&error),
+    };
+    let client = Client::builder()
+        .no_proxy()
+        .dns_resolver(Pinned(addresses.to_vec()))
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .pool_max_idle_per_host(0)
+        .user_agent(concat!("cuecard/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(unreachable)?;
+    client
+        .get(url.clone())
+        .header(ACCEPT_ENCODING, "identity")
+        .send()
+        .await
+        .map_err(unreachable)
+}
+
+#[derive(Debug)]
+struct Pinned(Vec<SocketAddr>);
+
+impl reqwest::dns::Resolve for Pinned {
+    fn resolve(&self, _name: reqwest::dns::Name) -> reqwest::dns::Resolving {
+        let addresses = self.0.clone();
+        Box::pin(async move { Ok(Box::new(addresses.into_iter()) as reqwest::dns::Addrs) })
+    }
+}
+
+fn redirect_target(from: &Url, response: &Response) -> Result<Option<Url>, FetchError> {
+    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return Ok(None);
+    }
+    let Some(location) = text_header(response.headers(), &LOCATION) else {
+        return Ok(None);
+    };
+    let mut next = from
+        .join(&location)
+        .map_err(|source| FetchError::Redirect {
+            url: shown(from),
+            location,
+            reason: source.to_string(),
+        })?;
+    if next.fragment().is_none() {
+        next.set_fragment(from.fragment());
+    }
+    Ok(Some(next))
+}
+
+async fn receive(
+    request: &FetchRequest,
+    url: &Url,
+    mut response: Response,
+) -> Result<Fetched, FetchError> {
+    let status = response.status();
+    let content_type = text_header(response.headers(), &CONTENT_TYPE);
+    if let Some(encoding) = text_header(response.headers(), &CONTENT_ENCODING)
+        && !encoding.trim().is_empty()
+        && !encoding.trim().eq_ignore_ascii_case("identity")
+    {
+        return Err(FetchError::Encoded {
+            url: shown(url),
+            encoding,
+        });
+    }
+
+    let kind = body::Kind::of(content_type.as_deref());
+    let unreadable = status.is_client_error() || status.is_server_error();
+    let fetched = |content, truncated| Fetched {
+        content,
+        url: shown(url),
+        status: status.as_u16(),
+        content_type: content_type.clone(),
+        truncated,
+    };
+    let binary = |size| FetchError::Binary {
+        url: shown(url),
+        content_type: content_type.clone(),
+        size,
+    };
+    if kind == body::Kind::Binary {
+        // The body of an error page is of no importance, its status is.
+        return if unreadable {
+            Ok(fetched(String::new(), false))
+        } else {
+            Err(binary(response.content_length()))
+        };
+    }
+
+    let mut bytes = Vec::new();
+    let mut truncated = false;
+    let announced = response.content_length();
+    while let Some(chunk) = response
+        .chunk()
+        .await
+        .map_err(|error| FetchError::Interrupted {
+            url: shown(url),
+            received: bytes.len(),
+            reason: root_cause(&error),
+        })?
+    {
+        let room = request.max_bytes - bytes.len();
+        bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        if chunk.len() > room {
+            truncated = true;
+            break;
+        }
+    }
+    let size = if truncated {
+        announced
+    } else {
+        Some(bytes.len() as u64)
+    };
+
+    match body::decode(bytes, truncated, content_type.as_deref(), kind) {
+        Ok(body::Decoded::Text(text)) => {
+            let (content, cut) = body::cut(text, request.max_bytes);
+            Ok(fetched(content, truncated || cut))
+        }
+        Ok(body::Decoded::Html { text, xml }) => {
+            // Only the processor is needed for this, and it may be needed for a while.
+            let (content, lost) =
+                tokio::task::spawn_blocking(move || html::to_markdown(&text, xml))
+                    .await
+                    .map_err(|_| FetchError::Html { url: shown(url) })?
+                    .ok_or_else(|| FetchError::Html { url: shown(url) })?;
+            let (content, cut) = body::cut(content, request.max_bytes);
+            Ok(fetched(content, truncated || lost || cut))
+        }
+        Ok(body::Decoded::Binary) if unreadable => Ok(fetched(String::new(), truncated)),
+        Ok(body::Decoded::Binary) => Err(binary(size)),
+        Err(body::UnknownCharset(charset)) => Err(FetchError::Charset {
+            url: shown(url),
+            charset,
+        }),
+    }
+}
+
+fn parse(url: &str) -> Result<Url, FetchError> {
+    Url::parse(url).map_err(|source| FetchError::Url {
+        url: url.to_owned(),
+        reason: source.to_string(),
+    })
+}
+
+fn text_header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    headers
+        .get(name)
+        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+/// A URL as it may be shown: without the user's name and password.
+fn shown(url: &Url) -> String {
+    if url.username().is_empty() && url.password().is_none() {
+        return url.as_str().to_owned();
+    }
+    let mut url = url.clone();
+    // These fail for URLs that can't have a user, which were told apart above.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.into()
+}
+
+/// The innermost error says what happened; those around it repeat the URL.
+fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! Asks `git` about a repository, and changes nothing.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::io::AsyncReadExt as _;
+
+use super::probe::Seen;
+use cuecard_runtime::process::{ProcessGroup, ProcessSpec};
+
+/// How long `git` may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// More of its output is not read, in bytes.
+const MAX_OUTPUT: u64 = 1 << 20;
+
+/// A repository.
+#[derive(Debug, Clone, Copy)]
+pub struct Git<'a> {
+    /// A folder in its work tree.
+    pub root: &'a Path,
+    /// The environment of which `git` gets what it needs.
+    pub environment: &'a [(OsString, OsString)],
+}
+
+impl Git<'_> {
+    /// Whether the branch `name` exists, or does not.
+    pub async fn branch(&self, name: &str, exists: bool) -> Seen {
+        let reference = format!("refs/heads/{name}");
+        let arguments = ["show-ref", "--verify", "--quiet", "--", &reference];
+        let found = match self.ask(&arguments).await {
+            Err(reason) => return seen(false, reason),
+            Ok(answer) => answer.code == Some(0),
+        };
+        let word = if found { "exists" } else { "does not exist" };
+        seen(found == exists, format!("the branch `{name}` {word}"))
+    }
+
+    /// Whether there is a remote called `name`.
+    pub async fn remote(&self, name: &str) -> Seen {
+        match self.succeed(&["remote"]).await {
+            Err(reason) => seen(false, reason),
+            Ok(remotes) => {
+                let found = remotes.lines().any(|remote| remote == name);
+                let all: Vec<&str> = remotes.lines().take(20).collect();
+                seen(found, format!("the remotes are: {}", all.join(", ")))
+            }
+        }
+    }
+
+    /// Whether the branch `name` exists on a remote, as far as was last heard of it, or is absent from all.
+    pub async fn remote_branch(&self, name: &str, exists: bool) -> Seen {
+        let arguments = ["for-each-ref", "--format=%(refname)", "refs/remotes"];
+        match self.succeed(&arguments).await {
+            Err(reason) => seen(false, reason),
+            Ok(references) => {
+                let branch = |reference: &str| {
+                    let rest = reference.strip_prefix("refs/remotes/")?;
+                    Some(rest.split_once('/')?.1 == name)
+                };
+                let found = references.lines().any(|line| branch(line) == Some(true));
+                let word = if found { "exists" } else { "does not exist" };
+                seen(
+                    found == exists,
+                    format!("the branch `{name}` {word} on a remote"),
+                )
+            }
+        }
+    }
+
+    /// Whether `branch` has so many commits that `base` lacks; without a count at least one.
+    pub async fn commits_ahead(&self, base: &str, branch: &str, count: Option<u64>) -> Seen {
+        let range = format!("{base}..{branch}");
+        match self
+            .succeed(&["rev-list", "--count", "--end-of-options", &range, "--"])
+            .await
+        {
+            Err(reason) => seen(false, reason),
+            Ok(text) => {
+                let found: u64 = text.trim().parse().unwrap_or_default();
+                let holds = count.map_or(found > 0, |count| found == count);
+                seen(
+                    holds,
+                    format!("`{branch}` is {found} commits ahead of `{base}`"),
+                )
+            }
+        }
+    }
+
+    /// Whether the message of the commit `reference` holds `part`.
+    pub async fn message(&self, reference: &str, part: &str) -> Seen {
+        let format = [
+            "log",
+            "-1",
+            "--format=%B",
+            "--end-of-options",
+            reference,
+            "--",
+        ];
+        match self.succeed(&format).await {
+            Err(reason) => seen(false, reason),
+            Ok(message) => {
+                let message = message.trim();
+                let shown = cuecard_source::value::cut(message, 400);
+                seen(
+                    message.contains(part),
+                    format!("the message of `{reference}` is {shown:?}"),
+                )
+            }
+        }
+    }
+
+    async fn succeed(&self, arguments: &[&str]) -> Result<String, String> {
+        let answer = self.ask(arguments).await?;
+        match answer.code {
+            Some(0) => Ok(answer.stdout),
+            _ => Err(format!(
+                "git {}: {}",
+                arguments.first().copied().unwrap_or_default(),
+                answer.stderr.trim()
+            )),
+        }
+    }
+
+    async fn ask(&self, arguments: &[&str]) -> Result<Answer, String> {
+        let mut args: Vec<OsString> = ["-c", "core.fsmonitor=false", "--no-pager"]
+            .iter()
+            .map(Into::into)
+            .collect();
+        args.extend(arguments.iter().map(Into::into));
+        let spec = ProcessSpec {
+            program: "git".into(),
+            args,
+            env: [
+                ("GIT_OPTIONAL_LOCKS", "0"),
+                ("GIT_TERMINAL_PROMPT", "0"),
+                ("LC_ALL", "C"),
+            ]
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect(),
+            cwd: Some(self.root.to_owned()),
+        };
+        let mut git = ProcessGroup::spawn(&spec, self.environment)
+            .map_err(|error| format!("git can't be started: {error}"))?;
+        let (out, err) = (git.stdout.take(), git.stderr.take());
+        let work = async {
+            let (stdout, stderr) = tokio::join!(whole(out), whole(err));
+            let status = git.wait().await;
+            Answer {
+                code: status.ok().and_then(|status| status.code()),
+                stdout,
+                stderr,
+            }
+        };
+        tokio::time::timeout(TIMEOUT, work)
+            .await
+            .map_err(|_| format!("git took longer than {} s", TIMEOUT.as_secs()))
+    }
+}
+
+struct Answer {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+async fn whole(pipe: Option<impl tokio::io::AsyncRead + Unpin>) -> String {
+    let mut bytes = Vec::new();
+    if let Some(pipe) = pipe {
+        // What was read before an error is what there is.
+        let _ = pipe.take(MAX_OUTPUT).read_to_end(&mut bytes).await;
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn seen(holds: bool, evidence: String) -> Seen {
+    Seen { holds, evidence }
+}

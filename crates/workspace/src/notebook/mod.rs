@@ -1,0 +1,377 @@
+//! One cell of a Jupyter notebook (format 4) replaced, inserted or deleted.
+//!
+//! Only the bytes of that cell change: every other cell, unknown fields, the order of keys and the
+//! indentation stay as they are in the file.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::disk::{RealDisk, read_whole, replace};
+use super::json_spans::space_before;
+use super::{WorkspaceError, listed};
+use cell::{Layout, fit_to_type, line_end, source, with_id};
+use cuecard_source::diagnostic::did_you_mean;
+use document::Document;
+
+mod cell;
+pub(super) mod document;
+
+/// The largest notebook that is edited, in bytes.
+const LARGEST_NOTEBOOK: u64 = 64 << 20;
+/// How many cells an error names.
+const CELLS_NAMED: usize = 20;
+
+/// What to do to which cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotebookEdit {
+    /// The cell's id, or `cell-N` counted from 0. Required to replace and to delete; an inserted cell goes
+    /// behind it, or to the start without it.
+    pub cell_id: Option<String>,
+    /// The cell's new text; unused when deleting.
+    pub new_source: String,
+    /// What the cell becomes. Required to insert; when replacing, the cell stays what it is without it.
+    pub cell_type: Option<CellType>,
+    /// What is done.
+    pub mode: EditMode,
+}
+
+/// The kinds of cells that can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CellType {
+    /// A cell that can be run.
+    Code,
+    /// A cell of text.
+    Markdown,
+}
+
+impl CellType {
+    /// The names that [`CellType::from_name`] knows.
+    pub const NAMES: [&'static str; 2] = ["code", "markdown"];
+
+    /// The kind of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "code" => Some(Self::Code),
+            "markdown" => Some(Self::Markdown),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Code => "code",
+            Self::Markdown => "markdown",
+        }
+    }
+}
+
+/// What is done to a notebook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum EditMode {
+    /// The cell gets a new text.
+    #[default]
+    Replace,
+    /// A new cell is put behind the one that is named.
+    Insert,
+    /// The cell goes.
+    Delete,
+}
+
+impl EditMode {
+    /// The names that [`EditMode::from_name`] knows.
+    pub const NAMES: [&'static str; 3] = ["replace", "insert", "delete"];
+
+    /// The mode of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "replace" => Some(Self::Replace),
+            "insert" => Some(Self::Insert),
+            "delete" => Some(Self::Delete),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Replace => "replace",
+            Self::Insert => "insert",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// What [`edit`] did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotebookEdited {
+    /// The cell that was replaced, inserted or deleted: its id, or `cell-N` where the format has no ids.
+    pub cell_id: String,
+    /// How many cells the notebook has now.
+    pub cells: u64,
+}
+
+/// Why a notebook can't be read or edited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotebookProblem {
+    /// The file is something else.
+    NotANotebook {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A notebook of another format.
+    Version {
+        /// Its major version, as written.
+        version: String,
+    },
+    /// The edit needs a cell that it doesn't name.
+    NoCellId {
+        /// `replace` or `delete`.
+        mode: &'static str,
+    },
+    /// The inserted cell must be of some type.
+    NoCellType,
+    /// There is no such cell.
+    UnknownCell {
+        /// What was asked for.
+        wanted: String,
+        /// The cells there are: ids, or `cell-N`.
+        existing: Vec<String>,
+    },
+    /// Several cells have that id, which the format forbids.
+    SameId {
+        /// The id.
+        id: String,
+        /// The places of the cells, from 0.
+        places: Vec<usize>,
+    },
+}
+
+impl NotebookProblem {
+    /// What to do about it.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::NotANotebook { .. } => None,
+            Self::Version { .. } => {
+                Some("`jupyter nbconvert --to notebook --nbformat 4` upgrades it".to_owned())
+            }
+            Self::NoCellId { .. } => {
+                Some("name the cell by its id, or by its place: `cell-0` is the first".to_owned())
+            }
+            Self::NoCellType => Some("set `cell_type` to `code` or `markdown`".to_owned()),
+            Self::UnknownCell { wanted, existing } => {
+                did_you_mean(wanted, existing.iter().map(String::as_str))
+                    .map(|near| format!("did you mean `{near}`?"))
+            }
+            Self::SameId { places, .. } => places
+                .first()
+                .map(|place| format!("name one by its place, such as `cell-{place}`")),
+        }
+    }
+}
+
+impl fmt::Display for NotebookProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotANotebook { reason } => write!(f, "this is no notebook: {reason}"),
+            Self::Version { version } => {
+                write!(
+                    f,
+                    "the notebook has format {version}, only format 4 can be used"
+                )
+            }
+            Self::NoCellId { mode } => write!(f, "`cell_id` is missing, and `{mode}` needs it"),
+            Self::NoCellType => f.write_str("`cell_type` is missing, and `insert` needs it"),
+            Self::UnknownCell { wanted, existing } if existing.is_empty() => {
+                write!(f, "there is no cell `{wanted}`: the notebook is empty")
+            }
+            Self::UnknownCell { wanted, existing } => write!(
+                f,
+                "there is no cell `{wanted}`; the cells are: {}",
+                listed(existing.iter().map(|id| format!("`{id}`")), CELLS_NAMED)
+            ),
+            Self::SameId { id, places } => write!(
+                f,
+                "several cells have the id `{id}`: cells {}, counted from 0",
+                listed(places.iter().map(usize::to_string), CELLS_NAMED)
+            ),
+        }
+    }
+}
+
+/// Edits one cell of the notebook at `path`.
+///
+/// A code cell that is replaced loses its outputs and its execution count, because they belong to the old
+/// text. From `nbformat_minor` 5 on a new cell gets an id of eight hexadecimal digits that depends on its
+/// text and place only; before, cells have no ids.
+///
+/// # Errors
+/// The file is missing, no notebook of format 4, or has no such cell. It is then as it was.
+pub fn edit(path: &Path, change: &NotebookEdit) -> Result<NotebookEdited, WorkspaceError> {
+    let bytes = read_whole(path, LARGEST_NOTEBOOK, "clear the notebook's outputs first")?;
+    let (text, edited) = changed(bytes, change).map_err(|problem| WorkspaceError::Notebook {
+        path: path.to_owned(),
+        problem,
+    })?;
+    replace(&RealDisk, path, text.as_bytes())?;
+    Ok(edited)
+}
+
+fn changed(
+    bytes: Vec<u8>,
+    change: &NotebookEdit,
+) -> Result<(String, NotebookEdited), NotebookProblem> {
+    let document = Document::parse(bytes)?;
+    let named = match &change.cell_id {
+        Some(wanted) => Some(place_of(&document, wanted)?),
+        None => None,
+    };
+    match (change.mode, named) {
+        (EditMode::Insert, named) => insert(&document, change, named.map_or(0, |place| place + 1)),
+        (mode, None) => Err(NotebookProblem::NoCellId { mode: mode.name() }),
+        (EditMode::Replace, Some(place)) => Ok(replace_cell(&document, change, place)),
+        (EditMode::Delete, Some(place)) => Ok(delete(&document, place)),
+    }
+}
+
+/// The place of the cell that is called so: by its id, else as `cell-N`.
+fn place_of(document: &Document, wanted: &str) -> Result<usize, NotebookProblem> {
+    let places: Vec<usize> = (0..document.cells.len())
+        .filter(|place| document.cells[*place].id.as_deref() == Some(wanted))
+        .collect();
+    match places[..] {
+        [place] => return Ok(place),
+        [_, _, ..] => {
+            return Err(NotebookProblem::SameId {
+                id: wanted.to_owned(),
+                places,
+            });
+        }
+        [] => {}
+    }
+    wanted
+        .strip_prefix("cell-")
+        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+        .and_then(|digits| digits.parse::<usize>().ok())
+        .filter(|place| *place < document.cells.len())
+        .ok_or_else(|| NotebookProblem::UnknownCell {
+            wanted: wanted.to_owned(),
+            existing: (0..document.cells.len())
+                .map(|place| document.label(place))
+                .collect(),
+        })
+}
+
+fn replace_cell(
+    document: &Document,
+    change: &NotebookEdit,
+    place: usize,
+) -> (String, NotebookEdited) {
+    let span = document.cells[place].span.clone();
+    let layout = Layout::of(document, space_before(&document.text, span.start));
+    let mut fields = document.raw_fields(place);
+    let mut cell_type = String::new();
+    for (key, text) in &mut fields {
+        match key.as_str() {
+            "cell_type" => {
+                if let Some(becomes) = change.cell_type {
+                    *text = json!(becomes.name()).to_string();
+                }
+                cell_type = serde_json::from_str(text).unwrap_or_default();
+            }
+            "source" => *text = layout.print(&source(&change.new_source, !text.starts_with('"'))),
+            _ => {}
+        }
+    }
+    if !fields.iter().any(|(key, _)| key == "source") {
+        let source = source(&change.new_source, true);
+        fields.push(("source".to_owned(), layout.print(&source)));
+    }
+    let fields = fit_to_type(fields, &cell_type);
+    let (fields, cell_id) = with_id(document, fields, place, &change.new_source);
+    let text = format!(
+        "{}{}{}",
+        &document.text[..span.start],
+        layout.cell(&fields),
+        &document.text[span.end..]
+    );
+    (text, edited(cell_id, document.cells.len()))
+}
+
+fn insert(
+    document: &Document,
+    change: &NotebookEdit,
+    place: usize,
+) -> Result<(String, NotebookEdited), NotebookProblem> {
+    let cell_type = change.cell_type.ok_or(NotebookProblem::NoCellType)?;
+    let text = &document.text;
+    // White space that stands before a cell: that of the neighbour, or two steps in.
+    let neighbour = document.cells.get(place).or(document.cells.last());
+    let (space, closing) = match (neighbour, &document.indent) {
+        (Some(cell), _) => (
+            space_before(text, cell.span.start).to_owned(),
+            String::new(),
+        ),
+        (None, Some(indent)) => {
+            let line_end = line_end(text);
+            (
+                format!("{line_end}{indent}{indent}"),
+                format!("{line_end}{indent}"),
+            )
+        }
+        (None, None) => (String::new(), String::new()),
+    };
+    let layout = Layout::of(document, &space);
+    let fields = vec![
+        ("cell_type".to_owned(), json!(cell_type.name()).to_string()),
+        ("metadata".to_owned(), "{}".to_owned()),
+        (
+            "source".to_owned(),
+            layout.print(&source(&change.new_source, true)),
+        ),
+    ];
+    let fields = fit_to_type(fields, cell_type.name());
+    let (fields, cell_id) = with_id(document, fields, place, &change.new_source);
+    let cell = layout.cell(&fields);
+    let text = if let Some(next) = document.cells.get(place) {
+        let at = next.span.start;
+        format!("{}{cell},{space}{}", &text[..at], &text[at..])
+    } else if let Some(last) = document.cells.last() {
+        let at = last.span.end;
+        format!("{},{space}{cell}{}", &text[..at], &text[at..])
+    } else {
+        let array = document.cells_span.clone();
+        format!(
+            "{}[{space}{cell}{closing}]{}",
+            &text[..array.start],
+            &text[array.end..]
+        )
+    };
+    Ok((text, edited(cell_id, document.cells.len() + 1)))
+}
+
+fn delete(document: &Document, place: usize) -> (String, NotebookEdited) {
+    let cells = &document.cells;
+    let gone = match (place.checked_sub(1), cells.get(place + 1)) {
+        (_, Some(next)) => cells[place].span.start..next.span.start,
+        (Some(previous), None) => cells[previous].span.end..cells[place].span.end,
+        (None, None) => document.cells_span.start + 1..document.cells_span.end - 1,
+    };
+    let text = format!(
+        "{}{}",
+        &document.text[..gone.start],
+        &document.text[gone.end..]
+    );
+    (text, edited(document.label(place), cells.len() - 1))
+}
+
+fn edited(cell_id: String, cells: usize) -> NotebookEdited {
+    NotebookEdited {
+        cell_id,
+        cells: cells as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests;
