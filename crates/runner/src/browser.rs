@@ -6,42 +6,25 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cuecard_browser_steps::format::{check_steps_variables, read_steps};
-use cuecard_browser_steps::model::{BrowserOptions, ParseStatus, StepsFile};
 use cuecard_judge::model::TestCase;
 use cuecard_report::browser_html::BrowserStep;
 use cuecard_source::SourceFile;
-use cuecard_source::diagnostic::{Diagnostic, any_error, codes, find_code};
+use cuecard_source::diagnostic::{Diagnostic, codes, find_code};
 use cuecard_source::value::Json;
-use cuecard_tool_call::script::{Given, short_secret};
 use cuecard_trace::{Header, Trace};
 use serde_json::{Map, json};
 use tokio_util::sync::CancellationToken;
 
-use super::played::{
-    Keeper, MOST_EVENTS, Performed, block_on, case_header, given, outcome_of, redacted,
-};
+use super::played::{Keeper, MOST_EVENTS, Performed, block_on, case_header, given, outcome_of};
+use super::prepare::{PreparedSteps, StepsAsked, prepare_steps, redacted};
 use super::sources::Recorded;
 use super::{Setup, Stop};
-use cuecard_browser::replay::{self, Memories, Replay, Replayed, memories};
-use cuecard_browser::session::{Declared, Program, Scratch, Session, bind};
-use cuecard_browser::stage::Values;
-use cuecard_browser::storage_state::StorageFile;
+use cuecard_browser::replay::{self, Replayed};
+use cuecard_browser::session::{Missing, Program, Scratch, Session};
 use cuecard_replay::{Played, prepare};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::tap::Recorder;
 use cuecard_runtime::text_file;
-
-/// Everything that is known before a browser starts.
-struct Ready {
-    source: SourceFile,
-    steps: StepsFile,
-    options: BrowserOptions,
-    memories: Memories,
-    values: Values,
-    storage: Option<StorageFile>,
-    warnings: Vec<Diagnostic>,
-}
 
 /// Plays the steps in `source` with the variables of `case`.
 pub(super) fn play(
@@ -59,62 +42,28 @@ pub(super) fn play(
     outcome_of(performed, warnings, case, setup)
 }
 
-fn ready(source: SourceFile, variables: &Map<String, Json>, setup: &Setup) -> Result<Ready, Stop> {
-    let reading = read_steps(&source);
-    let mut found = reading.diagnostics;
-    let Some(steps) = reading.steps else {
-        return Err(Stop::invalid(found));
-    };
-    let given: Vec<Given> = given(variables, setup);
-    let names: Vec<String> = given.iter().map(|one| one.name.clone()).collect();
-    found.extend(check_steps_variables(&steps, &source, &names));
-    if steps.status != ParseStatus::Success {
-        let message = format!("the steps are {}", steps.status.word());
-        found.push(
-            Diagnostic::error(codes::BROWSER_STEPS, message)
-                .with_pointer("/status")
-                .with_help("a test plays the steps of a parse that succeeded with every action"),
-        );
-    }
-    let declared = Declared {
-        variables: &steps.variables,
-        secrets: &steps.secrets,
-    };
-    let values = bind(declared, &given);
-    for name in &steps.secrets {
-        let value = given.iter().rev().find(|given| given.name == *name);
-        found.extend(value.and_then(|given| short_secret(name, &given.value)));
-    }
+fn ready(
+    source: SourceFile,
+    variables: &Map<String, Json>,
+    setup: &Setup,
+) -> Result<PreparedSteps, Stop> {
     let folder = text_file::folder_of(Path::new(source.name())).to_owned();
-    let storage = reading.options.storage_state.as_ref();
-    let storage = match storage.map(|file| StorageFile::read(&folder, file)) {
-        Some(Ok(storage)) => Some(storage),
-        Some(Err(message)) => {
-            found.push(Diagnostic::error(codes::BROWSER_OPTION, message));
-            None
-        }
-        None => None,
+    let asked = StepsAsked {
+        folder: &folder,
+        given: &given(variables, setup),
+        secrets: &[],
+        missing: Missing::Leave,
+        range: 0..=u64::MAX,
+        timeout: None,
+        partial_help: Some("a test plays the steps of a parse that succeeded with every action"),
+        strict: false,
+        heals: true,
+        found: Vec::new(),
     };
-    let memories = memories(&steps, &values).map_err(|errors| {
-        found.extend(errors);
-        mem::take(&mut found)
-    });
-    match memories {
-        Ok(memories) if !any_error(&found) => Ok(Ready {
-            source,
-            steps,
-            options: reading.options,
-            memories,
-            values,
-            storage,
-            warnings: found,
-        }),
-        Ok(_) => Err(Stop::invalid(found)),
-        Err(found) => Err(Stop::invalid(found)),
-    }
+    Ok(prepare_steps(source, asked)?)
 }
 
-fn header(ready: &Ready, case: &TestCase, setup: &Setup) -> Header {
+fn header(ready: &PreparedSteps, case: &TestCase, setup: &Setup) -> Header {
     let name = ready.source.name();
     let header = Header::live(
         &setup.run_id,
@@ -126,7 +75,7 @@ fn header(ready: &Ready, case: &TestCase, setup: &Setup) -> Header {
 
 /// Plays the steps; what was healed is told as warnings.
 async fn perform(
-    ready: &Ready,
+    ready: &PreparedSteps,
     mut header: Header,
     setup: &Setup,
     case: &TestCase,
@@ -160,17 +109,7 @@ async fn perform(
         error.help = failure.help;
         Stop::could_not_run(vec![error])
     })?;
-    let replay = Replay {
-        source: &ready.source,
-        steps: &ready.steps,
-        memories: &ready.memories,
-        options: &ready.options,
-        values: &ready.values,
-        range: 0..=u64::MAX,
-        heals: true,
-        is_pictured: false,
-        run_dir: None,
-    };
+    let replay = ready.replay(false, None);
     let deadline = stop.child_token();
     let mut nobody = |_: BrowserStep| {};
     let (replayed, is_too_late) = {

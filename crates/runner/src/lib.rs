@@ -1,5 +1,7 @@
-//! The test runner: finds test cases, gets the trace of each from where it comes, and has it judged.
+//! Composes players: what is settled before a run, of whatever kind (`prepare`), and the test runner, which finds test
+//! cases, gets the trace of each from where it comes, and has it judged.
 //!
+//! Takes what the user asked for, resolved; gives what can be played, and results. Knows no option and prints nothing.
 //! Cases are judged by several threads. Their results are told in the order of the files, whichever ends first, and
 //! a thread is never far ahead of what was told. Nothing that is wrong with one case keeps the others from being
 //! judged: not a file that can't be read, nor a player that panics.
@@ -10,6 +12,7 @@ mod case;
 mod collect;
 mod live;
 mod played;
+pub mod prepare;
 mod selection;
 mod snapshots;
 mod sources;

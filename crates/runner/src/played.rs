@@ -5,26 +5,24 @@ use std::future::Future;
 use std::mem;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use cuecard_judge::model::{AssertionCheck, TestCase, TestContext, TestTools, TraceInput};
 use cuecard_judge::{Outcome, OutcomeStatus};
 use cuecard_source::detect::{FileKind, kind_of};
-use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::{Json, Redactor};
 use cuecard_source::{SourceFile, Span};
-use cuecard_tool_call::format::{self as tool_call, Scope};
 use cuecard_tool_call::model::ToolCallScenario;
-use cuecard_tool_call::script::{self, Bindings, Given, Verdict, bind_variables};
+use cuecard_tool_call::script::{Given, Verdict};
 use cuecard_trace::{Event, EventData, Header, StepStatus, Trace};
 use serde_json::{Map, json};
 use tokio_util::sync::CancellationToken;
 
+use super::prepare::{CallsAsked, CallsRun, PreparedCalls, prepare_calls, redacted};
 use super::sources::Recorded;
 use super::{Setup, Stop, browser};
 use cuecard_mcp::config::{Config, ConfigSearch};
-use cuecard_replay::prepare::{self, needs_servers, secrets, use_servers};
-use cuecard_replay::{self as replay, Play, Played, Pool, Toolbox, ToolboxOptions};
+use cuecard_replay::{self as replay, Played, prepare};
 use cuecard_runtime::clock::{Clock, Stopwatch};
 use cuecard_runtime::tap::{Listener, Recorder};
 
@@ -101,49 +99,21 @@ pub(super) fn outcome_of(
     }
 }
 
-/// Everything that is known before anything runs.
-struct Ready {
-    scenario: Arc<ToolCallScenario>,
-    bindings: Bindings,
-    config: Config,
-    redactor: Redactor,
-    warnings: Vec<Diagnostic>,
-}
-
-fn ready(source: &SourceFile, variables: &Map<String, Json>, setup: &Setup) -> Result<Ready, Stop> {
-    let reading = tool_call::read(source);
-    let mut found = reading.diagnostics;
-    let Some(scenario) = reading.scenario else {
-        return Err(Stop::invalid(found));
+fn ready(
+    source: &SourceFile,
+    variables: &Map<String, Json>,
+    setup: &Setup,
+) -> Result<PreparedCalls, Stop> {
+    let asked = CallsAsked {
+        given: &mut |_| (given(variables, setup), Vec::new()),
+        secrets: &[],
+        range: 0..=u64::MAX,
+        strict: false,
+        found: Vec::new(),
+        has_config: setup.config.is_some(),
+        config: &|| config(setup),
     };
-    let given = given(variables, setup);
-    let mut redactor = Redactor::new(secrets(&scenario, &given));
-    let (bindings, about_variables) = bind_variables(&scenario, &given);
-    redactor.add(bindings.secrets());
-    found.extend(about_variables);
-    found.extend(tool_call::check_references(
-        &scenario,
-        &Scope {
-            given: &bindings.names(),
-            range: 0..=u64::MAX,
-            unreliable_names: &[],
-        },
-    ));
-    if any_error(&found) {
-        let found = found
-            .into_iter()
-            .map(|finding| redacted(finding, &redactor));
-        return Err(Stop::invalid(found.collect()));
-    }
-    let config = config(&scenario, setup)?;
-    found.extend(config.warnings.iter().cloned());
-    Ok(Ready {
-        scenario: Arc::new(scenario),
-        bindings,
-        config,
-        redactor,
-        warnings: found,
-    })
+    Ok(prepare_calls(source, asked)?)
 }
 
 /// The values that the user gave, weakest first; `variables` are those of the case.
@@ -165,11 +135,7 @@ pub(super) fn given(variables: &Map<String, Json>, setup: &Setup) -> Vec<Given> 
 }
 
 /// The servers, which are looked up once for all cases.
-fn config(scenario: &ToolCallScenario, setup: &Setup) -> Result<Config, Stop> {
-    let range = 0..=u64::MAX;
-    if !needs_servers(scenario, &range) && setup.config.is_none() {
-        return Ok(Config::empty());
-    }
+fn config(setup: &Setup) -> Result<Config, Vec<Diagnostic>> {
     let found = setup.servers.get_or_init(|| {
         Config::find(&ConfigSearch {
             explicit: setup.config.as_deref(),
@@ -177,10 +143,7 @@ fn config(scenario: &ToolCallScenario, setup: &Setup) -> Result<Config, Stop> {
             environment: &setup.config_environment,
         })
     });
-    found
-        .clone()
-        .and_then(|config| use_servers(config, scenario, &range))
-        .map_err(Stop::could_not_run)
+    found.clone()
 }
 
 fn header(scenario: &ToolCallScenario, case: &TestCase, setup: &Setup) -> Header {
@@ -219,37 +182,27 @@ pub(super) struct Performed {
 }
 
 async fn perform(
-    ready: Ready,
+    ready: PreparedCalls,
     header: Header,
     case: &TestCase,
     setup: &Setup,
     stop: &CancellationToken,
 ) -> Performed {
     let events = Rc::new(RefCell::new(Vec::new()));
-    let mut recorder = Recorder::new(Clock::start(), ready.redactor);
+    let mut recorder = Recorder::new(Clock::start(), ready.redactor.clone());
     recorder.tell(Box::new(Keeper {
         events: events.clone(),
         context: case.context.clone(),
     }));
-    let mut toolbox = Toolbox::new(ToolboxOptions {
-        pool: Pool::new(ready.config, setup.environment.clone(), None),
-        policy: setup.policy.clone(),
+    let (play, mut toolbox) = ready.into_play(CallsRun {
+        environment: &setup.environment,
         working_directory: setup.working_directory.clone(),
-        environment: setup.environment.clone(),
+        policy: setup.policy.clone(),
         timeout: None,
         run_dir: None,
         speed: setup.speed,
-        viewport: prepare::viewport(&ready.scenario),
-    });
-    let play = Play {
-        scenario: ready.scenario,
-        bindings: ready.bindings,
-        options: script::Options {
-            range: 0..=u64::MAX,
-            speed: setup.speed,
-        },
         screenshot_dir: None,
-    };
+    });
     let deadline = stop.child_token();
     let began = Stopwatch::start();
     let time_is_up = || tokio::time::sleep(setup.timeout.saturating_sub(began.elapsed()));
@@ -358,17 +311,6 @@ fn input_span(input: &TraceInput) -> Span {
         | TraceInput::TraceFile { span, .. }
         | TraceInput::Transcript { span, .. } => *span,
     }
-}
-
-pub(super) fn redacted(mut diagnostic: Diagnostic, redactor: &Redactor) -> Diagnostic {
-    diagnostic.message = redactor.text(&diagnostic.message).into_owned();
-    for note in &mut diagnostic.notes {
-        *note = redactor.text(note).into_owned();
-    }
-    if let Some(label) = &mut diagnostic.label {
-        *label = redactor.text(label).into_owned();
-    }
-    diagnostic
 }
 
 /// What a failed scenario says against its test.

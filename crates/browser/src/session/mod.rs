@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use cuecard_browser_steps::model as file;
 
-pub use values::{Declared, bind};
+pub use values::{Bound, Declared, Missing, bind};
 
 use super::error::{no_display, not_built_in};
 use super::stage::{Failure, LiveStage, StageSettings, Values};

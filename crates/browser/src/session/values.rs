@@ -1,45 +1,155 @@
-//! Binds variables: what the file says, then what the user gave, the later the stronger.
+//! Binds the variables and secrets of a file: what it says, then what the user gave, the later the stronger.
 
-use std::collections::BTreeMap;
-
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_source::value::{Json, as_text, is_credential};
-use cuecard_tool_call::script::Given;
+use cuecard_tool_call::script::{Given, short_secret};
 
 use crate::stage::Values;
 
 /// What a file says about its variables.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Declared<'a> {
-    /// Names with their defaults; null where a value must be given.
-    pub variables: &'a serde_json::Map<String, Json>,
+    /// Names with their defaults; none where a value must be given.
+    pub variables: Vec<(&'a str, Option<&'a Json>)>,
     /// Names whose values are never shown.
     pub secrets: &'a [String],
+    /// The texts in which references stand.
+    pub texts: Vec<&'a str>,
 }
 
-/// The values of a file's variables; a later entry of `given` wins. What nobody gave has none.
-pub fn bind(declared: Declared<'_>, given: &[Given]) -> Values {
-    let mut bound: BTreeMap<&str, (&Json, bool)> = BTreeMap::new();
-    let is_secret = |name: &str, value: &Json| {
-        declared.secrets.iter().any(|secret| secret == name) || is_credential(name, value)
+/// What becomes of a secret that a text refers to and that nobody gave.
+pub enum Missing<'a> {
+    /// It is asked for; what can't be had is a finding.
+    Ask(&'a mut dyn FnMut(&str) -> Result<String, Diagnostic>),
+    /// It has no value, like any other variable that nobody gave.
+    Leave,
+    /// It needs none: nothing is typed anywhere.
+    Ignore,
+}
+
+/// Values, and what is wrong with them.
+#[derive(Debug)]
+pub struct Bound {
+    /// The values.
+    pub values: Values,
+    /// The names of all secrets, those that the user marked too.
+    pub secrets: Vec<String>,
+    /// The names of which it needs not be said that they have no value.
+    pub names: Vec<String>,
+    /// What is wrong with what was given.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Binds the variables of a file; a later entry of `given` wins. `marked` are the names of which the user says that they
+/// are secrets.
+pub fn bind(
+    declared: &Declared<'_>,
+    given: &[Given],
+    marked: &[String],
+    mut missing: Missing<'_>,
+) -> Bound {
+    let mut diagnostics = Vec::new();
+    let mut secrets: Vec<String> = [declared.secrets, marked].concat();
+    let is_declared = |name: &str| {
+        declared.variables.iter().any(|(known, _)| *known == name)
+            || declared.secrets.iter().any(|secret| secret == name)
     };
-    for (name, value) in declared.variables {
-        if !value.is_null() {
-            bound.insert(name, (value, is_secret(name, value)));
+    let refers = |name: &str| declared.texts.iter().any(|text| has_reference(text, name));
+    let mut all: Vec<(String, String)> = Vec::new();
+    for (name, default) in &declared.variables {
+        let Some(default) = default else { continue };
+        if is_credential(name, default) {
+            secrets.push((*name).to_owned());
         }
+        all.push(((*name).to_owned(), as_text(default).into_owned()));
     }
     for one in given {
-        let is_secret = one.secret || is_secret(&one.name, &one.value);
-        bound.insert(&one.name, (&one.value, is_secret));
+        let is_known = is_declared(&one.name) || refers(&one.name);
+        if !is_known && !one.may_be_unknown {
+            diagnostics.push(unknown(&one.name, declared));
+        }
+        if !is_known {
+            continue;
+        }
+        if one.secret || is_credential(&one.name, &one.value) {
+            secrets.push(one.name.clone());
+        }
+        all.retain(|(name, _)| *name != one.name);
+        all.push((one.name.clone(), as_text(&one.value).into_owned()));
     }
-    let (mut variables, mut secrets) = (Vec::new(), Vec::new());
-    for (name, (value, is_secret)) in bound {
-        let pair = (name.to_owned(), as_text(value).into_owned());
-        match is_secret {
-            true => secrets.push(pair),
-            false => variables.push(pair),
+    secrets.sort();
+    secrets.dedup();
+    let mut without_value = Vec::new();
+    for name in &secrets {
+        if let Some((_, value)) = all.iter().find(|(known, _)| known == name) {
+            // Those that the user marked were looked at when they were given.
+            if declared.secrets.contains(name) && !marked.contains(name) {
+                diagnostics.extend(short_secret(name, &value.as_str().into()));
+            }
+            continue;
+        }
+        if !refers(name) {
+            continue;
+        }
+        match &mut missing {
+            Missing::Ask(ask) => match ask(name) {
+                Ok(value) => all.push((name.clone(), value)),
+                Err(error) => diagnostics.push(error),
+            },
+            Missing::Leave => without_value.push(name.clone()),
+            Missing::Ignore => {}
         }
     }
-    Values::new(variables, secrets)
+    let (hidden, open): (Vec<_>, Vec<_>) = all
+        .into_iter()
+        .partition(|(name, _)| secrets.contains(name));
+    let names = open
+        .iter()
+        .map(|(name, _)| name.clone())
+        .chain(
+            secrets
+                .iter()
+                .filter(|name| !without_value.contains(*name))
+                .cloned(),
+        )
+        .collect();
+    Bound {
+        values: Values::new(open, hidden),
+        secrets,
+        names,
+        diagnostics,
+    }
+}
+
+fn has_reference(text: &str, name: &str) -> bool {
+    let mut rest = text;
+    while let Some(start) = rest.find("{{") {
+        let inner = &rest[start + 2..];
+        let Some(end) = inner.find("}}") else {
+            return false;
+        };
+        if inner[..end].trim() == name {
+            return true;
+        }
+        rest = &inner[end + 2..];
+    }
+    false
+}
+
+fn unknown(name: &str, declared: &Declared<'_>) -> Diagnostic {
+    let known = declared
+        .variables
+        .iter()
+        .map(|(name, _)| *name)
+        .chain(declared.secrets.iter().map(String::as_str));
+    let error = Diagnostic::error(
+        codes::VARIABLE_UNKNOWN,
+        format!("the scenario has no variable `{name}`"),
+    );
+    match did_you_mean(name, known) {
+        Some(proposal) => error.with_help(format!("did you mean `{proposal}`?")),
+        None => error,
+    }
 }
 
 #[cfg(test)]
@@ -48,37 +158,78 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn what_the_user_gives_is_stronger_and_secrets_are_told_apart() {
-        let Json::Object(variables) = json!({"USER": "ana", "AGE": 7, "PIN": null, "FLAG": true})
-        else {
-            panic!("an object");
-        };
-        let given = |name: &str, value: &str, secret| Given {
+    fn given(name: &str, value: &str, secret: bool) -> Given {
+        Given {
             name: name.to_owned(),
             value: value.into(),
             from: "--var".to_owned(),
             secret,
             may_be_unknown: false,
-        };
+        }
+    }
+
+    #[test]
+    fn what_the_user_gives_is_stronger_and_secrets_are_told_apart() {
+        let (user, age, flag) = (json!("ana"), json!(7), json!(true));
+        let token = json!("Kx82mQpLz91tRw04");
         let declared = Declared {
-            variables: &variables,
+            variables: vec![
+                ("USER", Some(&user)),
+                ("AGE", Some(&age)),
+                ("PIN", None),
+                ("FLAG", Some(&flag)),
+                ("API_TOKEN", Some(&token)),
+            ],
             secrets: &["PIN".to_owned()],
+            texts: vec!["{{CODE}} {{NO}}"],
         };
-        let values = bind(
-            declared,
+        let bound = bind(
+            &declared,
             &[
                 given("USER", "bob", false),
                 given("USER", "eve", false),
                 given("PIN", "482913", false),
                 given("CODE", "x99zzz", true),
+                given("AGEE", "8", false),
             ],
+            &[],
+            Missing::Leave,
         );
         assert_eq!(
-            values.fill("{{USER}} {{AGE}} {{FLAG}} {{PIN}} {{CODE}} {{NO}}"),
+            bound
+                .values
+                .fill("{{USER}} {{AGE}} {{FLAG}} {{PIN}} {{CODE}} {{NO}}"),
             "eve 7 true 482913 x99zzz {{NO}}"
         );
-        assert_eq!(values.in_words("{{PIN}} {{CODE}}"), "*** ***");
-        assert_eq!(values.variables().len(), 3);
+        let shown = bound.values.in_words("{{PIN}} {{CODE}} {{API_TOKEN}}");
+        assert_eq!(shown, "*** *** ***");
+        assert_eq!(bound.values.variables().len(), 3);
+        let messages: Vec<&str> = bound
+            .diagnostics
+            .iter()
+            .map(|one| one.message.as_str())
+            .collect();
+        assert_eq!(messages, ["the scenario has no variable `AGEE`"]);
+    }
+
+    #[test]
+    fn a_secret_that_nobody_gave_is_asked_for_left_or_not_needed() {
+        let secrets = ["PIN".to_owned(), "UNUSED".to_owned()];
+        let declared = Declared {
+            variables: Vec::new(),
+            secrets: &secrets,
+            texts: vec!["enter {{PIN}}"],
+        };
+        let bound = |missing| bind(&declared, &[], &[], missing);
+        let mut ask = |name: &str| Ok(format!("{name}-482913"));
+        assert_eq!(
+            bound(Missing::Ask(&mut ask)).values.fill("{{PIN}}"),
+            "PIN-482913"
+        );
+        assert_eq!(bound(Missing::Leave).names, ["UNUSED"]);
+        assert_eq!(bound(Missing::Ignore).names, ["PIN", "UNUSED"]);
+        let mut refuse = |_: &str| Err(Diagnostic::error(codes::ARGUMENT, "nobody is there"));
+        let refused = bound(Missing::Ask(&mut refuse));
+        assert_eq!((refused.names.len(), refused.diagnostics.len()), (2, 1));
     }
 }

@@ -12,6 +12,7 @@ use cuecard_page::Snapshot;
 use cuecard_replay::prepare::secrets;
 use cuecard_replay::{Connected, Connections, Pool, known_servers};
 use cuecard_report::diagnostics::list_to_json;
+use cuecard_runner::prepare::environment_server;
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::collect::FoundFile;
 use cuecard_runtime::tap::Recorder;
@@ -29,7 +30,7 @@ use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::bind_variables;
 use serde_json::{Value as Json, json};
 
-use super::play::{effects_json, effects_line, effects_list, environment_server};
+use super::play::{effects_json, effects_line, effects_list};
 use super::{browser_files, connect, timelines};
 use crate::args::{CheckArgs, VariableArgs};
 use crate::asynchronous::asynchronously;

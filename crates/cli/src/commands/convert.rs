@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use cuecard_browser_steps::format as browser;
 use cuecard_browser_steps::format::export::{ToolCallServer, to_playwright, to_tool_call};
 use cuecard_report::diagnostics::list_to_json;
+use cuecard_runner::prepare::partial;
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, kind_of};
 use cuecard_source::diagnostic::{Code, Diagnostic, Severity, any_error, codes};
@@ -15,7 +16,6 @@ use cuecard_tool_call::format as tool_call;
 use cuecard_workspace::files;
 use serde_json::json;
 
-use super::browser_play::partial;
 use super::timelines;
 use crate::args::{ConvertArgs, ExportForm, ExportServer};
 use crate::exit_code::ExitCode;
@@ -112,6 +112,7 @@ fn export(source: &SourceFile, form: ExportForm, args: &ConvertArgs) -> Result<C
         return Err((reading.diagnostics, ExitCode::Invalid));
     };
     if let Some(partial) = partial(&steps).filter(|_| !args.allow_partial) {
+        let partial = partial.with_help("take what there is with --allow-partial");
         return Err((vec![partial], ExitCode::Invalid));
     }
     let (exported, form) = match form {

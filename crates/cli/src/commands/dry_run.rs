@@ -31,48 +31,49 @@ pub(super) async fn run(
     output: &Output,
     stop: &CancellationToken,
 ) -> ExitCode {
-    let scenario = prepared.scenario.clone();
+    let calls = prepared.calls;
+    let scenario = calls.scenario.clone();
     let in_range: Vec<usize> = (0..scenario.steps.len())
-        .filter(|&idx| prepared.range.contains(&scenario.steps[idx].number))
+        .filter(|&idx| calls.range.contains(&scenario.steps[idx].number))
         .collect();
     play_output::header(
         output,
         &scenario,
-        &prepared.range,
-        &prepared.config,
-        &prepared.redactor,
+        &calls.range,
+        &calls.config,
+        &calls.redactor,
     );
     let mut planned = ToolCallScenario::clone(&scenario);
     for step in &mut planned.steps {
-        step.params = Template::Literal(prepared.bindings.known(&step.params));
+        step.params = Template::Literal(calls.bindings.known(&step.params));
     }
-    let would_do = effects(&planned, &prepared.range, known_servers(&prepared.config));
+    let would_do = effects(&planned, &calls.range, known_servers(&calls.config));
     let facts = effects_line(&would_do);
     let mut connections = Connections::default();
     let steps = in_range.iter().map(|&idx| &planned.steps[idx]);
     let mut found = refusals(&planned, steps, &prepared.policy);
     let mut interrupted = false;
-    let mut redactor = prepared.redactor.clone();
+    let mut redactor = calls.redactor.clone();
     let mut credentials = Vec::new();
     for &idx in &in_range {
-        let params = prepared.bindings.known(&scenario.steps[idx].params);
+        let params = calls.bindings.known(&scenario.steps[idx].params);
         find_credentials(&params, &mut credentials);
     }
     redactor.add(credentials);
     if args.connect {
-        let mut recorder = Recorder::new(Clock::start(), prepared.redactor);
+        let mut recorder = Recorder::new(Clock::start(), calls.redactor);
         recorder.tell(Box::new(play_output::Terminal::new(
             args,
             output,
             &play_output::labels(&scenario),
         )));
-        let mut pool = Pool::new(prepared.config, environment.to_vec(), prepared.timeout);
+        let mut pool = Pool::new(calls.config, environment.to_vec(), prepared.timeout);
         let steps = || in_range.iter().copied();
         tokio::select! {
             biased;
             () = stop.cancelled() => interrupted = true,
             () = connections.open(&scenario, steps(), &mut pool, &mut recorder) => {
-                found.extend(connections.check(&scenario, &prepared.bindings, steps(), &pool, &mut recorder));
+                found.extend(connections.check(&scenario, &calls.bindings, steps(), &pool, &mut recorder));
             }
         }
         pool.shut_down().await;
@@ -96,7 +97,7 @@ pub(super) async fn run(
                     "step": step.number,
                     "id": step.id,
                     "tool": step.tool.to_string(),
-                    "params": prepared.bindings.known(&step.params),
+                    "params": calls.bindings.known(&step.params),
                     "condition": condition(&scenario, step),
                 })
             }).collect::<Vec<_>>(),
@@ -113,7 +114,7 @@ pub(super) async fn run(
             "nothing was run, and it would fail"
         };
         let steps = in_range.iter().map(|&idx| &scenario.steps[idx]);
-        let plan = plan(&scenario, &prepared.bindings, steps, &redactor);
+        let plan = plan(&scenario, &calls.bindings, steps, &redactor);
         stdout(&format!(
             "{plan}{verdict}{}{facts}\n{}",
             output.stdout.dot(),

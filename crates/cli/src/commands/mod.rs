@@ -5,7 +5,6 @@ mod browser_files;
 mod browser_model;
 mod browser_play;
 mod browser_stage;
-mod browser_values;
 pub(crate) mod check;
 mod connect;
 pub(crate) mod convert;

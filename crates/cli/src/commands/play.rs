@@ -1,5 +1,6 @@
 //! `cuecard play`.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -7,20 +8,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuecard_mcp::config::{Config, ConfigSearch};
-use cuecard_replay::prepare::{self, secrets};
-use cuecard_replay::{self as replay, Play, Played, Pool, Toolbox, ToolboxOptions, known_servers};
+use cuecard_replay::{self as replay, Played, prepare};
 use cuecard_report::diagnostics::list_to_json;
+use cuecard_runner::prepare::{CallsAsked, CallsRun, PreparedCalls, prepare_calls};
 use cuecard_runtime::clock::Clock;
 use cuecard_runtime::policy::{Policy, PolicyOptions};
 use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::tap::Recorder;
 use cuecard_source::SourceFile;
 use cuecard_source::detect::{FileKind, kind_of};
-use cuecard_source::diagnostic::{Diagnostic, Severity, any_error, codes};
+use cuecard_source::diagnostic::{Diagnostic, Severity, codes};
 use cuecard_source::value::{Redactor, printable_lines};
-use cuecard_tool_call::format::{self as tool_call, Effects, Scope};
-use cuecard_tool_call::model::ToolCallScenario;
-use cuecard_tool_call::script::{self, Bindings, Verdict, bind_variables};
+use cuecard_tool_call::format::Effects;
+use cuecard_tool_call::script::Verdict;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -30,19 +30,15 @@ use super::{browser_play, browser_stage, dry_run};
 use crate::args::{PlayArgs, SafetyArgs};
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
-use crate::inputs::{self, io_reason};
+use crate::inputs::{self, Variables, io_reason};
 use crate::output::{Output, stdout};
 
 /// Everything that is known before anything runs.
 pub(super) struct Prepared {
-    pub scenario: Arc<ToolCallScenario>,
-    pub bindings: Bindings,
-    pub config: Config,
-    pub range: std::ops::RangeInclusive<u64>,
+    pub calls: PreparedCalls,
     pub timeout: Option<Duration>,
     pub policy: Policy,
     pub working_directory: PathBuf,
-    pub redactor: Redactor,
     pub reports: Vec<Report>,
 }
 
@@ -52,20 +48,19 @@ pub(crate) fn run(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
-    let mut redactor = Redactor::default();
     let source = match inputs::read_source(&args.file) {
         Ok(source) => source,
-        Err(diagnostic) => return refused(args, Stop::invalid(diagnostic), output, &redactor),
+        Err(diagnostic) => return refused(args, Stop::invalid(diagnostic), output),
     };
     if let Err(diagnostic) = clear_results(args) {
-        return refused(args, Stop::invalid(diagnostic), output, &redactor);
+        return refused(args, Stop::invalid(diagnostic), output);
     }
     if kind_of(&source) == Some(FileKind::BrowserSteps) {
         return browser_play::run(args, source, environment, output);
     }
-    let prepared = match prepared(args, &source, environment, output, &mut redactor) {
+    let prepared = match prepared(args, &source, environment, output) {
         Ok(prepared) => prepared,
-        Err(stopped) => return refused(args, stopped, output, &redactor),
+        Err(stopped) => return refused(args, stopped, output),
     };
     let exit = asynchronously(async |stop| {
         if args.dry_run {
@@ -104,33 +99,26 @@ fn clear_results(args: &PlayArgs) -> Result<(), Diagnostic> {
 }
 
 /// Shows why nothing is played.
-pub(super) fn refused(
-    args: &PlayArgs,
-    Stop(diagnostics, exit): Stop,
-    output: &Output,
-    redactor: &Redactor,
-) -> ExitCode {
-    output.diagnostics(&diagnostics, args.json, redactor);
+pub(super) fn refused(args: &PlayArgs, Stop(diagnostics, exit): Stop, output: &Output) -> ExitCode {
+    output.diagnostics(&diagnostics, args.json, &Redactor::default());
     if args.json {
-        stdout(&format!("{:#}\n", not_run(&diagnostics, exit, redactor)));
+        stdout(&format!("{:#}\n", not_run(&diagnostics, exit)));
     }
     exit
 }
 
 /// The document of a run that did not begin.
-fn not_run(diagnostics: &[Diagnostic], exit: ExitCode, redactor: &Redactor) -> serde_json::Value {
+fn not_run(diagnostics: &[Diagnostic], exit: ExitCode) -> serde_json::Value {
     let first = diagnostics
         .iter()
         .find(|diagnostic| diagnostic.severity == Severity::Error);
-    let mut document = json!({
+    json!({
         "success": false,
         "status": if exit == ExitCode::Invalid { "invalid" } else { "blocked" },
         "error": first.map(|diagnostic| diagnostic.message.as_str()),
         "step_results": [],
         "diagnostics": list_to_json(diagnostics),
-    });
-    redactor.json(&mut document);
-    document
+    })
 }
 
 fn prepared(
@@ -138,135 +126,63 @@ fn prepared(
     source: &SourceFile,
     environment: &[(OsString, OsString)],
     output: &Output,
-    redactor: &mut Redactor,
 ) -> Result<Prepared, Stop> {
-    let mut warnings = Vec::new();
-    let reading = tool_call::read(source);
-    let Some(scenario) = reading.scenario else {
-        return Err(Stop(reading.diagnostics, ExitCode::Invalid));
-    };
-    let mut errors = browser_stage::unused(
+    let mut found = browser_stage::unused(
         &args.browser,
         "a tool-call scenario starts none but through its servers",
     );
-    let mut take = |found: Vec<Diagnostic>| {
-        for diagnostic in found {
-            match diagnostic.severity {
-                Severity::Error => errors.push(diagnostic),
-                Severity::Warning if args.strict => errors.push(diagnostic.strictly()),
-                Severity::Warning | Severity::Note => warnings.push(diagnostic),
-            }
-        }
-    };
-    take(reading.diagnostics);
-    let variables = inputs::variables(&args.variables, &scenario, environment);
-    redactor.add(secrets(&scenario, &variables.given));
-    let (bindings, found) = bind_variables(&scenario, &variables.given);
-    redactor.add(bindings.secrets());
-    take(variables.diagnostics);
-    take(
-        found
-            .into_iter()
-            .map(|diagnostic| secret_missing(diagnostic, &args.variables.secrets))
-            .collect(),
-    );
-    let range = args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX);
-    if scenario.steps_in(&range).is_empty() {
-        let numbers = scenario
-            .steps
-            .first()
-            .zip(scenario.steps.last())
-            .map_or(String::new(), |(first, last)| {
-                format!("{} to {}", first.number, last.number)
-            });
-        take(vec![
-            Diagnostic::error(
-                codes::STEP_RANGE,
-                "no step is in the range of --start and --end",
-            )
-            .with_help(format!("the scenario has steps {numbers}")),
-        ]);
-    }
-    let given = bindings.names();
-    take(tool_call::check_references(
-        &scenario,
-        &Scope {
-            given: &given,
-            range: range.clone(),
-            unreliable_names: &[],
-        },
-    ));
     let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
-    take(warning.into_iter().collect());
+    found.extend(warning);
     if !args.speed.is_finite() || args.speed < 0.0 {
-        take(vec![Diagnostic::error(
+        found.push(Diagnostic::error(
             codes::ARGUMENT,
             format!("`--speed {}` must be a number from 0", args.speed),
-        )]);
+        ));
     }
     let mut reports = Vec::new();
     for report in &args.reports {
         match play_output::report_file(report, &["junit"]) {
             Ok(report) => reports.push(report),
-            Err(diagnostic) => take(vec![diagnostic]),
+            Err(diagnostic) => found.push(diagnostic),
         }
     }
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
     let policy = policy(&args.safety, Some(&args.runs.run_dir), &working_directory);
-    if let Err(diagnostic) = &policy {
-        take(vec![diagnostic.clone()]);
-    }
-    if any_error(&errors) {
-        errors.extend(warnings);
-        errors.sort_by_key(|diagnostic| {
-            diagnostic
-                .place
-                .as_ref()
-                .map_or(0, |place| place.span.start)
-        });
-        return Err(Stop(errors, ExitCode::Invalid));
-    }
-    let config = config(
-        args,
-        &scenario,
-        &range,
-        &working_directory,
-        &variables.environment,
-    )?;
-    warnings.extend(config.warnings.iter().cloned());
-    warnings.extend(environment_server(&scenario, &config));
-    output.diagnostics(&warnings, args.json, redactor);
+    found.extend(policy.as_ref().err().cloned());
+    let variables = RefCell::new(Variables::default());
+    let asked = CallsAsked {
+        given: &mut |scenario| {
+            let mut given = inputs::variables(&args.variables, scenario, environment);
+            let found = std::mem::take(&mut given.diagnostics);
+            let values = given.given.clone();
+            *variables.borrow_mut() = given;
+            (values, found)
+        },
+        secrets: &args.variables.secrets,
+        range: args.start.unwrap_or(0)..=args.end.unwrap_or(u64::MAX),
+        strict: args.strict,
+        found,
+        has_config: args.config.is_some(),
+        config: &|| {
+            Config::find(&ConfigSearch {
+                explicit: args.config.as_deref(),
+                working_directory: &working_directory,
+                environment: &variables.borrow().environment,
+            })
+        },
+    };
+    let calls = prepare_calls(source, asked)?;
+    output.diagnostics(&calls.warnings, args.json, &calls.redactor);
     let mut policy = policy.map_err(Stop::invalid)?;
     policy.protect([args.file.clone()]);
-    policy.protect(config.own_files());
+    policy.protect(calls.config.own_files());
     Ok(Prepared {
-        scenario: Arc::new(scenario),
-        bindings,
-        config,
-        range,
+        calls,
         timeout,
         policy,
         working_directory,
-        redactor: redactor.clone(),
         reports,
     })
-}
-
-/// A secret is not proposed on the command line, where others can read it.
-fn secret_missing(diagnostic: Diagnostic, secrets: &[String]) -> Diagnostic {
-    let named = diagnostic
-        .pointer
-        .as_deref()
-        .and_then(|pointer| pointer.strip_prefix("/variables/"));
-    match named
-        .filter(|name| secrets.iter().any(|secret| secret == name))
-        .map(str::to_owned)
-    {
-        Some(name) if diagnostic.code == codes::VARIABLE_MISSING => diagnostic.with_help(format!(
-            "set CUECARD_VAR_{name}, or run it on a terminal, which asks for it"
-        )),
-        _ => diagnostic,
-    }
 }
 
 /// What a run may do. `run_dir` may be written whatever else is forbidden.
@@ -294,47 +210,6 @@ pub(super) fn policy(
     .map_err(|refusal| Diagnostic::error(codes::ARGUMENT, refusal.message).with_help(refusal.help))
 }
 
-/// The config, if a step in range needs a server; each of them must be defined.
-fn config(
-    args: &PlayArgs,
-    scenario: &ToolCallScenario,
-    range: &std::ops::RangeInclusive<u64>,
-    working_directory: &Path,
-    environment: &std::collections::BTreeMap<String, String>,
-) -> Result<Config, Stop> {
-    if !prepare::needs_servers(scenario, range) && args.config.is_none() {
-        return Ok(Config::empty());
-    }
-    let search = ConfigSearch {
-        explicit: args.config.as_deref(),
-        working_directory,
-        environment,
-    };
-    let config =
-        Config::find(&search).map_err(|diagnostics| Stop(diagnostics, ExitCode::CouldNotRun))?;
-    prepare::use_servers(config, scenario, range)
-        .map_err(|diagnostics| Stop(diagnostics, ExitCode::CouldNotRun))
-}
-
-/// `environment.mcp` names a server that is not there.
-pub(super) fn environment_server(
-    scenario: &ToolCallScenario,
-    config: &Config,
-) -> Option<Diagnostic> {
-    let server = scenario.environment.get("mcp")?.as_str()?;
-    if known_servers(config)(server) || config.files.is_empty() {
-        return None;
-    }
-    let mut warning = Diagnostic::warning(
-        codes::ENVIRONMENT_SERVER,
-        format!("the scenario was recorded with the server `{server}`, which no config defines"),
-    );
-    if let Some(span) = scenario.environment_span {
-        warning = warning.at(&scenario.source, span);
-    }
-    Some(warning)
-}
-
 async fn play(
     args: &PlayArgs,
     prepared: Prepared,
@@ -344,34 +219,35 @@ async fn play(
 ) -> ExitCode {
     let clock = Clock::start();
     let started = clock.timestamp(Duration::ZERO);
-    let scenario = prepared.scenario.clone();
+    let calls = prepared.calls;
+    let scenario = calls.scenario.clone();
     let run_dir = match run_dir(&args.runs.run_dir, &prepared.working_directory, &clock) {
         Ok(run_dir) => Arc::new(run_dir),
         Err(diagnostic) => {
-            output.diagnostic(&diagnostic, args.json, &prepared.redactor);
+            output.diagnostic(&diagnostic, args.json, &calls.redactor);
             return ExitCode::CouldNotRun;
         }
     };
     let shown_run_dir = args.runs.run_dir.join(run_dir.id());
-    let total = scenario.steps_in(&prepared.range).len();
+    let total = scenario.steps_in(&calls.range).len();
     let subject = Subject::of(args, &scenario, total);
     let include = play_output::included(args);
     let mut reports = match Reports::begin(args, include, subject, &prepared.reports) {
         Ok(reports) => reports,
         Err(diagnostic) => {
-            output.diagnostic(&diagnostic, args.json, &prepared.redactor);
+            output.diagnostic(&diagnostic, args.json, &calls.redactor);
             return ExitCode::CouldNotRun;
         }
     };
     play_output::header(
         output,
         &scenario,
-        &prepared.range,
-        &prepared.config,
-        &prepared.redactor,
+        &calls.range,
+        &calls.config,
+        &calls.redactor,
     );
-    let redactor = prepared.redactor.clone();
-    let mut recorder = Recorder::new(clock, prepared.redactor);
+    let redactor = calls.redactor.clone();
+    let mut recorder = Recorder::new(clock, redactor.clone());
     let begun = run_dir.trace_file().and_then(|file| {
         recorder.write_to(Box::new(file), &prepare::header(&scenario, run_dir.id()))
     });
@@ -397,28 +273,17 @@ async fn play(
         &play_output::labels(&scenario),
     )));
     recorder.tell(Box::new(reports.listener()));
-    let mut toolbox = Toolbox::new(ToolboxOptions {
-        pool: Pool::new(prepared.config, environment.to_vec(), prepared.timeout),
-        policy: prepared.policy,
+    let (play, mut toolbox) = calls.into_play(CallsRun {
+        environment,
         working_directory: prepared.working_directory,
-        environment: environment.to_vec(),
+        policy: prepared.policy,
         timeout: prepared.timeout,
         run_dir: Some(run_dir.clone()),
         speed: args.speed,
-        viewport: prepare::viewport(&scenario),
-    });
-    let options = script::Options {
-        range: prepared.range,
-        speed: args.speed,
-    };
-    let play = Play {
-        scenario: scenario.clone(),
-        bindings: prepared.bindings,
-        options,
         screenshot_dir: args
             .screenshot_on_failure
             .then(|| args.screenshot_dir.clone()),
-    };
+    });
     let mut played = replay::play(play, &mut toolbox, &mut recorder, stop).await;
     let nothing_ran = nothing_ran(&played);
     if args.strict

@@ -1,5 +1,7 @@
 //! Why a command does nothing.
 
+use cuecard_runner::Problem;
+use cuecard_runner::prepare::Refused;
 use cuecard_source::diagnostic::Diagnostic;
 
 use crate::exit_code::ExitCode;
@@ -14,5 +16,16 @@ impl Stop {
 
     pub(super) fn could_not_run(diagnostic: Diagnostic) -> Self {
         Self(vec![diagnostic], ExitCode::CouldNotRun)
+    }
+}
+
+impl From<Refused> for Stop {
+    fn from(refused: Refused) -> Self {
+        let exit = match refused.problem {
+            Problem::Invalid => ExitCode::Invalid,
+            Problem::CouldNotRun => ExitCode::CouldNotRun,
+            Problem::Interrupted => ExitCode::Interrupted,
+        };
+        Self(refused.diagnostics, exit)
     }
 }

@@ -91,8 +91,8 @@ async fn perform(
     };
     let style = output.stderr;
     let facts = [
-        style.strong(&printable(prepared.source.name())),
-        printable(&prepared.steps.url).into_owned(),
+        style.strong(&printable(prepared.ready.source.name())),
+        printable(&prepared.ready.steps.url).into_owned(),
     ];
     stderr(&format!(
         "{} {}\n\n",
@@ -100,7 +100,7 @@ async fn perform(
         facts.join(style.dot())
     ));
     let mut recorder = Recorder::new(Clock::start(), redactor.clone());
-    let replay = prepared.replay(false, None);
+    let replay = prepared.ready.replay(false, None);
     let verified = player::verify(&replay, &mut stage, &mut recorder, stop, args.act).await;
     stage.stop().await;
     let exit = finish(args, prepared, output, &verified);
@@ -159,7 +159,7 @@ fn finish(
         stderr_line("");
         output.diagnostic(failure, args.json, redactor);
     }
-    let kept = match prepared.healer.keep(&prepared.source, replayed) {
+    let kept = match prepared.healer.keep(&prepared.ready.source, replayed) {
         Ok(kept) => kept,
         Err(diagnostic) => {
             output.diagnostic(&diagnostic, args.json, redactor);

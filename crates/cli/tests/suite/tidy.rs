@@ -146,7 +146,7 @@ fn the_sources_keep_the_rules() {
             }
             continue;
         }
-        let is_test = ["/tests/", "/tests.rs", "/examples/", "/testing.rs"];
+        let is_test = ["/tests/", "tests.rs", "/examples/", "/testing.rs"];
         if is_test.iter().any(|part| path.contains(part)) {
             continue;
         }

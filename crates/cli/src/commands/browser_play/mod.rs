@@ -21,13 +21,13 @@ use cuecard_runtime::run_dir::RunDir;
 use cuecard_runtime::tap::Recorder;
 use cuecard_source::SourceFile;
 use cuecard_source::diagnostic::{Diagnostic, codes};
-use cuecard_source::value::{Redactor, printable};
+use cuecard_source::value::printable;
 use cuecard_trace::Header;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use heal::Kept;
-pub(crate) use prepared::{Asked, Prepared, partial, prepare};
+pub(crate) use prepared::{Asked, Prepared, prepare};
 
 use super::play;
 use super::play_output::{self, Report, Reports, Subject};
@@ -46,7 +46,6 @@ pub(super) fn run(
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
-    let nothing = Redactor::default();
     let prepared = options(args).and_then(|(timeout, reports)| {
         let asked = Asked {
             file: &args.file,
@@ -64,10 +63,10 @@ pub(super) fn run(
     });
     let (prepared, reports) = match prepared {
         Ok(prepared) => prepared,
-        Err(stopped) => return play::refused(args, stopped, output, &nothing),
+        Err(stopped) => return play::refused(args, stopped, output),
     };
     if args.dry_run {
-        let would_do = browser_files::of_steps(&prepared.steps);
+        let would_do = browser_files::of_steps(&prepared.ready.steps);
         stderr(&would_do.list());
         stdout(&format!("it would do {}\n", would_do.line()));
         return ExitCode::Passed;
@@ -105,7 +104,7 @@ async fn perform(
         Ok(run_dir) => Arc::new(run_dir),
         Err(diagnostic) => return fail(&diagnostic),
     };
-    let name = prepared.source.name().to_owned();
+    let name = prepared.ready.source.name().to_owned();
     let mut outputs = match begin(args, prepared, &name, reports) {
         Ok(outputs) => outputs,
         Err(diagnostic) => return fail(&diagnostic),
@@ -135,7 +134,7 @@ async fn perform(
         .any(|report| matches!(report, Report::Html(_)));
     let replayed = match prepared.start(&args.browser, run_dir.path()).await {
         Ok(mut stage) => {
-            let replay = prepared.replay(is_pictured, Some(&run_dir));
+            let replay = prepared.ready.replay(is_pictured, Some(&run_dir));
             let replayed = player::play(&replay, &mut stage, &mut recorder, &mut told, stop).await;
             recorder.settle();
             stage.stop().await;
@@ -172,8 +171,9 @@ fn begin(
     name: &str,
     reports: &[Report],
 ) -> Result<Outputs, Diagnostic> {
-    let in_range =
-        || numbered(&prepared.steps).filter(|(number, _)| prepared.range.contains(number));
+    let in_range = || {
+        numbered(&prepared.ready.steps).filter(|(number, _)| prepared.ready.range.contains(number))
+    };
     let subject = Subject {
         name,
         total: in_range().count(),
@@ -192,7 +192,7 @@ fn begin(
 }
 
 fn labels(prepared: &Prepared) -> Vec<(u64, String, String)> {
-    numbered(&prepared.steps)
+    numbered(&prepared.ready.steps)
         .map(|(number, step)| {
             let tool = browser_tool(step.action).into_owned();
             (number, step.description.clone(), tool)
@@ -203,14 +203,14 @@ fn labels(prepared: &Prepared) -> Vec<(u64, String, String)> {
 /// The first lines: the steps, and where they begin.
 fn header(output: &Output, prepared: &Prepared, name: &str) {
     let style = output.stderr;
-    let count = numbered(&prepared.steps)
-        .filter(|(number, _)| prepared.range.contains(number))
+    let count = numbered(&prepared.ready.steps)
+        .filter(|(number, _)| prepared.ready.range.contains(number))
         .count();
     let steps = format!("{count} step{}", if count == 1 { "" } else { "s" });
     let facts = [
         style.strong(&printable(name)),
         steps,
-        printable(&prepared.steps.url).into_owned(),
+        printable(&prepared.ready.steps.url).into_owned(),
     ];
     stderr(&format!(
         "{} {}\n\n",
@@ -228,7 +228,7 @@ fn begin_trace(
 ) -> Result<(), Diagnostic> {
     let header = Header::live(
         run_dir.id(),
-        json!({"name": name, "file": name, "url": prepared.steps.url}),
+        json!({"name": name, "file": name, "url": prepared.ready.steps.url}),
         json!({"supports_tool_trace": true, "supports_replay": true}),
     );
     let started = recorder.clock().timestamp(Duration::ZERO);
@@ -246,8 +246,8 @@ fn begin_trace(
 
 /// A run for which there is no browser.
 fn not_played(recorder: &Recorder<'_>, failure: Diagnostic, prepared: &Prepared) -> Replayed {
-    let total = numbered(&prepared.steps)
-        .filter(|(number, _)| prepared.range.contains(number))
+    let total = numbered(&prepared.ready.steps)
+        .filter(|(number, _)| prepared.ready.range.contains(number))
         .count();
     Replayed::blocked(failure, total, recorder.clock().now())
 }
@@ -303,7 +303,7 @@ fn finish(finishing: Finishing<'_, '_>) -> ExitCode {
     if let Some(failure) = &played.failure {
         play_output::failure(output, failure, &shown_run_dir, args.json, redactor);
     }
-    let kept = match prepared.healer.keep(&prepared.source, &replayed) {
+    let kept = match prepared.healer.keep(&prepared.ready.source, &replayed) {
         Ok(kept) => kept,
         Err(diagnostic) => {
             problems.push(diagnostic);
@@ -321,7 +321,7 @@ fn finish(finishing: Finishing<'_, '_>) -> ExitCode {
     for page in pages {
         let end = BrowserEnd {
             name,
-            url: &prepared.steps.url,
+            url: &prepared.ready.steps.url,
             verdict: played.verdict,
             summary: played.summary,
             failure,

@@ -1,8 +1,10 @@
 //! Everything that is known before a browser starts.
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
+use cuecard_browser::session::{Declared, Missing, bind};
 use cuecard_browser::stage::Values;
 use cuecard_browser::storage_state::StorageFile;
 use cuecard_browser_steps::format::{check_variables, read};
@@ -17,7 +19,6 @@ use serde_json::{Value as Json, json};
 
 use crate::args::{ParseArgs, TranslatorArg};
 use crate::commands::browser_stage;
-use crate::commands::browser_values::{self, Declared};
 use crate::commands::play::policy;
 use crate::commands::stop::Stop;
 use crate::exit_code::ExitCode;
@@ -73,13 +74,24 @@ pub(super) fn prepared(
     }
     // A recording is played without secrets: nothing is typed anywhere.
     let is_live = !args.model.offline;
-    let mut resolved =
-        browser_values::resolve(&args.variables, &declared(&scenario), environment, is_live);
+    let variables = inputs::variables_of(&args.variables, environment);
+    found.extend(variables.diagnostics);
+    let mut ask = |name: &str| inputs::secret(name, environment);
+    let missing = match is_live {
+        true => Missing::Ask(&mut ask),
+        false => Missing::Ignore,
+    };
+    let mut resolved = bind(
+        &declared(&scenario),
+        &variables.given,
+        &args.variables.secrets,
+        missing,
+    );
     if !is_live {
         resolved.values.stand_in(&resolved.secrets);
     }
     found.extend(resolved.diagnostics);
-    found.extend(check_variables(&scenario, &resolved.given, true));
+    found.extend(check_variables(&scenario, &resolved.names, true));
     found.extend(browser_stage::check(
         &args.browser,
         !resolved.secrets.is_empty(),
@@ -90,7 +102,7 @@ pub(super) fn prepared(
             "--offline starts none",
         ));
     }
-    if args.reading.interactive && !browser_values::is_interactive() {
+    if args.reading.interactive && !io::stdin().is_terminal() {
         found.push(
             Diagnostic::error(codes::ARGUMENT, "`--interactive` asks on a terminal")
                 .with_help("run it on one, or leave it out"),

@@ -212,7 +212,7 @@ fn packages() -> Vec<Package> {
         })
         .collect();
     // An empty list would pass every test here.
-    for name in ["cuecard-core", "serde", "tokio"] {
+    for name in ["cuecard-source", "serde", "tokio"] {
         assert!(
             packages.iter().any(|package| package.name == name),
             "`{name}` is missing"

@@ -1,0 +1,91 @@
+//! What is settled before a run: one place for play, dry runs, verify and tests.
+
+mod steps;
+mod tool_calls;
+
+use cuecard_source::diagnostic::{Diagnostic, Severity, any_error};
+use cuecard_source::value::Redactor;
+
+pub use steps::{PreparedSteps, StepsAsked, partial, prepare_steps};
+pub use tool_calls::{
+    CallsAsked, CallsRun, GivenTo, PreparedCalls, environment_server, prepare_calls,
+};
+
+use super::{Problem, Stop};
+
+/// Why nothing is run, with all findings, from which secrets are taken out.
+#[derive(Debug)]
+pub struct Refused {
+    /// What kind of reason it is.
+    pub problem: Problem,
+    /// The findings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl From<Refused> for Stop {
+    fn from(refused: Refused) -> Self {
+        Self {
+            problem: refused.problem,
+            diagnostics: refused.diagnostics,
+        }
+    }
+}
+
+/// Findings, errors apart from warnings.
+struct Findings {
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    strict: bool,
+}
+
+impl Findings {
+    fn new(strict: bool, found: Vec<Diagnostic>) -> Self {
+        let mut findings = Self {
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            strict,
+        };
+        findings.take(found);
+        findings
+    }
+
+    fn take(&mut self, found: impl IntoIterator<Item = Diagnostic>) {
+        for diagnostic in found {
+            match diagnostic.severity {
+                Severity::Error => self.errors.push(diagnostic),
+                Severity::Warning if self.strict => self.errors.push(diagnostic.strictly()),
+                Severity::Warning | Severity::Note => self.warnings.push(diagnostic),
+            }
+        }
+    }
+
+    fn is_bad(&self) -> bool {
+        any_error(&self.errors)
+    }
+
+    /// All of them in the order of the file.
+    fn refused(self, redactor: &Redactor) -> Refused {
+        let all = self.errors.into_iter().chain(self.warnings);
+        let mut diagnostics: Vec<_> = all.map(|found| redacted(found, redactor)).collect();
+        diagnostics.sort_by_key(|found| found.place.as_ref().map_or(0, |place| place.span.start));
+        Refused {
+            problem: Problem::Invalid,
+            diagnostics,
+        }
+    }
+}
+
+/// A finding without secrets.
+pub(crate) fn redacted(mut diagnostic: Diagnostic, redactor: &Redactor) -> Diagnostic {
+    diagnostic.message = redactor.text(&diagnostic.message).into_owned();
+    for note in &mut diagnostic.notes {
+        *note = redactor.text(note).into_owned();
+    }
+    for text in [&mut diagnostic.label, &mut diagnostic.help]
+        .into_iter()
+        .flatten()
+    {
+        *text = redactor.text(text).into_owned();
+    }
+    diagnostic
+}
