@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::error::{BrowserError, not_built_in};
 use super::{
-    BrowserOptions, CaptureOptions, DialogSeen, Download, ElementAddress, Loaded, Navigation,
-    SearchMove, Settled, Settling,
+    BrowserOptions, CaptureOptions, DialogSeen, Download, ElementAddress, Guard, Loaded,
+    Navigation, SearchMove, Settled, Settling,
 };
 use cuecard_runtime::policy::Refusal;
 
@@ -40,6 +40,10 @@ impl BrowserBridge {
     }
 
     pub async fn capture(&mut self, _: &CaptureOptions) -> Result<String, BrowserError> {
+        match *self {}
+    }
+
+    pub fn guard(&mut self, _: Option<Guard>) {
         match *self {}
     }
 

@@ -80,6 +80,15 @@ impl ElementAddress {
     }
 }
 
+/// What an element and the item that it is in said when it was chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Guard {
+    /// The visible text of the element.
+    pub own: String,
+    /// Where the item is, and a text in it by which it is known.
+    pub item: Option<(ElementAddress, String)>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,7 +24,7 @@ mod tools;
 
 #[cfg(not(feature = "browser"))]
 pub use absent::BrowserBridge;
-pub use address::ElementAddress;
+pub use address::{ElementAddress, Guard};
 #[cfg(feature = "browser")]
 pub use driven::BrowserBridge;
 pub use error::{BrowserError, BrowserErrorKind};

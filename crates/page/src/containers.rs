@@ -11,7 +11,7 @@ use super::identity::LONGEST_TEXT;
 use super::rules::Within;
 use super::selector::{Finder, is_hashed_class};
 use super::snapshot::single_spaces;
-use super::words::{Likeness, SoughtName, fold_name};
+use super::words::{Likeness, SoughtName, fold, fold_name};
 use crate::{Container, ContainerKind, TextPlace};
 
 pub(crate) use texts::ContainedText;
@@ -446,6 +446,14 @@ impl Finder<'_> {
                 fold_name(&element.name) == folded || fold_name(&element.label) == folded
             });
         (!is_own && name.chars().count() <= LONGEST_TEXT).then_some((item, container))
+    }
+
+    /// The item that an element is in, with a text that stands in it and tells it from others.
+    pub fn text_of_item(&self, id: NodeId) -> Option<(NodeId, String)> {
+        let (item, container) = self.item_container(id)?;
+        let text = container.text?;
+        let shown = fold(&self.state.visible_text(item));
+        shown.contains(&fold(&text)).then_some((item, text))
     }
 
     /// The items around an element, innermost first.

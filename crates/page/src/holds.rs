@@ -5,7 +5,7 @@ use regex::RegexBuilder;
 use super::dom::{DomElement, DomKind, NodeId, State};
 use super::selector::Finder;
 use super::snapshot::single_spaces;
-use super::words::{fold, holds_tokens, tokens};
+use super::words::{fold, holds_tokens, seen, tokens};
 use crate::{AssertKind, BrowserAssertion, Compare, TextMatch};
 use cuecard_source::value::{as_text, cut};
 
@@ -228,7 +228,7 @@ fn in_blocks(assertion: &BrowserAssertion, blocks: &[String], expected: &str) ->
 /// A text against what is expected, apart from spaces, and from capital letters unless they count.
 fn compared(assertion: &BrowserAssertion, text: &str, expected: &str) -> Seen {
     let folded = |text: &str| match assertion.case_sensitive {
-        true => single_spaces(text),
+        true => seen(&single_spaces(text)).into_owned(),
         false => fold(text),
     };
     let plain = single_spaces(&text.replace(SEAM, ""));
@@ -274,7 +274,7 @@ fn has_text(text: &str, words: &str) -> bool {
         let sides = (plain[..at].chars().next_back(), plain[at..].chars().next());
         let is_cased = |sign: char| sign.is_lowercase() || sign.is_uppercase();
         matches!(sides, (Some(left), Some(right)) if is_cased(left) && is_cased(right))
-            && seams.binary_search(&at).is_err()
+            && (seams.binary_search(&at).is_err() || is_prefix(&plain[..at]))
     };
     plain.match_indices(words).any(|(at, found)| {
         let (before, after) = (&plain[..at], &plain[at + found.len()..]);
@@ -285,8 +285,38 @@ fn has_text(text: &str, words: &str) -> bool {
             || is_one_word(at + found.len()) && !is_plural
             || is_one_number(before, found)
             || is_one_number(found, after)
-            || is_denied(before, found))
+            || is_denied(before, found)
+            || is_denied_without_spaces(before, found, after))
     })
+}
+
+/// Whether a text ends with what makes the contrary of the word behind it: `Un<b>insured</b>`.
+fn is_prefix(before: &str) -> bool {
+    const PREFIXES: &[&str] = &["un", "in", "im", "ir", "dis", "non"];
+    let is_letter = |sign: char| sign.is_alphanumeric();
+    let word = before.rsplit(|sign| !is_letter(sign)).next();
+    word.is_some_and(|word| PREFIXES.contains(&word.to_lowercase().as_str()))
+}
+
+/// The same where no spaces stand between words: 未支払い, 在庫ありません.
+fn is_denied_without_spaces(before: &str, words: &str, after: &str) -> bool {
+    const BEFORE: [char; 7] = ['未', '不', '非', '没', '無', '无', '否'];
+    const BEHIND: &[&str] = &["ません", "ない", "なし", "没有", "无"];
+    /// How far behind a word its denial may end, in signs.
+    const NEAR: usize = 8;
+    let is_ideographic =
+        |sign: char| matches!(sign, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}');
+    if !words.contains(is_ideographic) {
+        return false;
+    }
+    let behind: String = after
+        .chars()
+        .take_while(|sign| is_ideographic(*sign))
+        .take(NEAR)
+        .collect();
+    before.ends_with(BEFORE)
+        || before.ends_with("没有")
+        || BEHIND.iter().any(|word| behind.contains(word))
 }
 
 /// Whether a number goes on from one text to the next: its sign, its digits, its thousands, its decimals but zeros.
@@ -335,12 +365,38 @@ const BETWEEN: &[&str] = &[
     "properly",
     "successfully",
     "yet",
+    // French, German, Spanish, Italian, Portuguese, Dutch.
+    "encore",
+    "été",
+    "complètement",
+    "noch",
+    "mehr",
+    "ganz",
+    "ha",
+    "sido",
+    "aún",
+    "todavía",
+    "ancora",
+    "stato",
+    "stata",
+    "foi",
+    "ainda",
+    "nog",
+    "meer",
 ];
 
 /// Whether the words before others say the contrary of them: `not paid`, `could not be paid`, `is no longer paid`.
 fn is_denied(before: &str, words: &str) -> bool {
     const DENIALS: &[&str] = &[
-        "cannot", "never", "no", "nobody", "none", "not", "nothing", "without",
+        "cannot", "never", "no", "nobody", "none", "not", "nothing", "without", // German
+        "kein", "keine", "keinen", "keiner", "keines", "keinem", "nicht", "nie", "niemals", "ohne",
+        // French
+        "aucun", "aucune", "jamais", "ni", "non", "pas", "sans", // Spanish
+        "jamás", "ningún", "ninguna", "nunca", "sin", "tampoco", // Italian
+        "nessun", "nessuna", "senza", // Portuguese
+        "não", "nenhum", "nenhuma", "sem", // Dutch
+        "geen", "niet", "nooit", "zonder", // Polish, Swedish, Danish
+        "bez", "nigdy", "ej", "ikke", "ingen", "inte",
     ];
     if !words.starts_with(char::is_alphabetic) || !before.ends_with(' ') {
         return false;
@@ -350,8 +406,12 @@ fn is_denied(before: &str, words: &str) -> bool {
         .rev()
         .map(|word| word.replace('’', "'").to_lowercase())
         .find(|word| !BETWEEN.contains(&word.as_str()));
+    // *N'est plus* denies; *plus* alone is more.
+    let is_no_longer = |word: &str| word == "plus" && before.to_lowercase().contains("n'");
     nearest.is_some_and(|word| {
-        DENIALS.contains(&word.trim_start_matches(['(', '"'])) || word.ends_with("n't")
+        is_no_longer(&word)
+            || DENIALS.contains(&word.trim_start_matches(['(', '"']))
+            || word.ends_with("n't")
     })
 }
 
@@ -535,9 +595,22 @@ iframe \"Pay\"
             ("invoice no 17", "17", true),
             ("saved", "save", false),
             ("ana\u{1}paid", "paid", true),
-            ("un\u{1}paid \u{1} open", "paid open", true),
+            ("ana\u{1}paid \u{1} open", "paid open", true),
+            ("un\u{1}paid", "paid", false),
+            ("inbox\u{1}new", "new", true),
             ("1\u{1}5", "5", false),
             ("已支付订单", "支付", true),
+            ("未支付", "支付", false),
+            ("没有支付", "支付", false),
+            ("在庫ありません", "在庫", false),
+            ("在庫あり。送料なし", "在庫あり", true),
+            ("non payée", "payée", false),
+            ("pas encore expédiée", "expédiée", false),
+            ("n'est plus payée", "payée", false),
+            ("plus rapide", "rapide", true),
+            ("noch nicht bezahlt", "bezahlt", false),
+            ("nunca enviado", "enviado", false),
+            ("não pago", "pago", false),
             ("15.50", "15", false),
             ("1,500", "500", false),
             ("1,500", "1", false),
@@ -548,6 +621,17 @@ iframe \"Pay\"
         ] {
             assert_eq!(has_text(text, words), has_it, "{words:?} in {text:?}");
         }
+    }
+
+    #[test]
+    fn what_nobody_sees_in_a_text_does_not_count() {
+        let state = page("p | Failed to up\u{ad}load\np | Ready");
+        let mut assertion = BrowserAssertion::new(AssertKind::Text);
+        assertion.expected = Some("Failed to upload".into());
+        let finder = Finder::new(&state, "data-testid");
+        assert!(finder.holds(&assertion, &[]).holds);
+        assertion.case_sensitive = true;
+        assert!(finder.holds(&assertion, &[]).holds);
     }
 
     #[test]

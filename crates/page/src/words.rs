@@ -8,9 +8,19 @@ use regex::Regex;
 
 use super::snapshot::single_spaces;
 
-/// A text without what doesn't count when it is compared: capital letters and the kind and number of spaces.
+/// A text without what doesn't count when it is compared: capital letters, the kind and number of spaces, and what nobody
+/// sees.
 pub(crate) fn fold(text: &str) -> String {
-    single_spaces(text).to_lowercase()
+    seen(&single_spaces(text)).to_lowercase()
+}
+
+/// A text without signs that nobody sees: soft hyphens, and spaces of no width.
+pub(crate) fn seen(text: &str) -> Cow<'_, str> {
+    const UNSEEN: [char; 4] = ['\u{ad}', '\u{200b}', '\u{2060}', '\u{feff}'];
+    match text.contains(UNSEEN) {
+        true => text.replace(UNSEEN, "").into(),
+        false => text.into(),
+    }
 }
 
 /// A name without what is no word of it: besides what [`fold`] drops, a count in brackets (`Cart (2)`), a `*`, `:` or

@@ -15,7 +15,7 @@ use playwright_rs::server::channel_owner::ChannelOwner as _;
 use serde_json::{Value, json};
 
 use super::bridge::{BrowserBridge, PROMPT};
-use crate::address::ElementAddress;
+use crate::address::{ElementAddress, Guard};
 use crate::error::{BrowserError, BrowserErrorKind};
 use cuecard_runtime::clock::Stopwatch;
 
@@ -153,11 +153,19 @@ impl BrowserBridge {
         let chosen = loop {
             let look = self.look(target).await;
             let options = look["options"].as_array().cloned().unwrap_or_default();
-            let has = |idx: usize| {
-                options
-                    .iter()
-                    .any(|known| known[idx].as_str() == Some(option))
+            let count = |idx: usize| {
+                let is_it = |known: &&Value| known[idx].as_str() == Some(option);
+                options.iter().filter(is_it).count()
             };
+            let has = |idx: usize| count(idx) > 0;
+            if count(0) > 1 {
+                let message = format!(
+                    "{} options are called `{option}`: nothing was chosen",
+                    count(0)
+                );
+                return Err(BrowserError::new(BrowserErrorKind::OptionNotFound, message)
+                    .at("selectOption", &target.selector()));
+            }
             if has(0) {
                 break SelectOption::Label(option.to_owned());
             }
@@ -367,10 +375,36 @@ impl BrowserBridge {
         let page = self.page()?;
         let here = page.locator(target.selector_to_hold(key));
         let count = self.guarded("count", PROMPT, here.count()).await?;
-        if count == 0 || !self.is_as_captured(target).await {
+        let guard = self.guard.take();
+        if count == 0
+            || !self.is_as_captured(target).await
+            || !self.arm(target, guard.as_ref()).await
+        {
             return Err(BrowserError::replaced().at("count", &target.selector()));
         }
         Ok(page.locator(target.selector_of_held(key)))
+    }
+
+    /// Guards the next action: when it comes to the page, the element and its item must still say what they said.
+    pub fn guard(&mut self, guard: Option<Guard>) {
+        self.guard = guard;
+    }
+
+    /// Whether they say so now. They are asked again at the first event of the action.
+    async fn arm(&mut self, target: &ElementAddress, guard: Option<&Guard>) -> bool {
+        let Some(guard) = guard else { return true };
+        let documents = target.documents();
+        let item = guard.item.as_ref().and_then(|(address, text)| {
+            let around = address.documents();
+            (around.len() == documents.len()).then(|| (around.last().cloned(), text))
+        });
+        let wanted = json!({
+            "own": guard.own,
+            "item": item.as_ref().map(|(paths, _)| paths),
+            "text": item.as_ref().map(|(_, text)| text),
+        });
+        self.is_guarded = true;
+        self.ask(target, "arm", Some(&wanted.to_string())).await != Value::Bool(false)
     }
 
     async fn is_as_captured(&mut self, target: &ElementAddress) -> bool {
@@ -495,6 +529,11 @@ impl BrowserBridge {
         call: &'static str,
         needs_editing: bool,
     ) -> Result<(), BrowserError> {
+        if std::mem::take(&mut self.is_guarded)
+            && self.ask(target, "disarm", None).await == Value::Bool(true)
+        {
+            return Err(BrowserError::replaced().at(call, &target.selector()));
+        }
         match result {
             Ok(()) => Ok(()),
             Err(error) => Err(self.explain(error, target, call, needs_editing).await),

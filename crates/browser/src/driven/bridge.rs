@@ -38,6 +38,10 @@ pub struct BrowserBridge {
     known: HashMap<String, Known>,
     /// How many elements were held, so that each has a key of its own.
     pub(super) n_held: u64,
+    /// What the next action is guarded by.
+    pub(super) guard: Option<Guard>,
+    /// Whether an action is guarded.
+    pub(super) is_guarded: bool,
     /// Whether the browser is ours to close.
     is_ours: bool,
     playwright_trace: Option<PathBuf>,
@@ -79,6 +83,8 @@ impl BrowserBridge {
             happenings,
             known: HashMap::new(),
             n_held: 0,
+            guard: None,
+            is_guarded: false,
             is_ours,
             playwright_trace: options.playwright_trace.clone(),
             has_videos: options.videos.is_some(),

@@ -24,6 +24,7 @@ const PARTS: &[&str] = &[
     include_str!("capture/paths.js"),
     include_str!("capture/resolve.js"),
     include_str!("capture/aim.js"),
+    include_str!("capture/guard.js"),
     include_str!("capture/scroll.js"),
     include_str!("capture/walk.js"),
     include_str!("capture/api.js"),

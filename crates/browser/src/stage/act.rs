@@ -55,6 +55,8 @@ impl LiveStage {
             Some(aim) => self.is_download(aim).await,
             None => false,
         };
+        self.bridge
+            .guard(deed.aim.as_ref().map(|aim| aim.guard.clone()));
         match step.action_type {
             ActionKind::Click if is_done_already(&step.description, aim(deed)?.is_open) => {}
             ActionKind::Click | ActionKind::DoubleClick => {

@@ -8,7 +8,7 @@ use cuecard_page::selector::Finder;
 use cuecard_source::value::Json;
 use serde_json::json;
 
-use crate::{ElementAddress, Settling};
+use crate::{ElementAddress, Guard, Settling};
 
 /// One thing to do. References in it are filled in when it is done; as long as it is a deed, it holds no secret.
 #[derive(Debug, Clone)]
@@ -47,6 +47,8 @@ pub struct Aim {
     pub is_open: Option<bool>,
     /// What messages call it: `button "Log in"`.
     pub words: String,
+    /// What it and its item say.
+    pub guard: Guard,
 }
 
 impl Aim {
@@ -64,6 +66,13 @@ impl Aim {
             is_open: (element.is(State::Expanded) || element.is(State::Collapsed))
                 .then(|| element.is(State::Expanded)),
             words: finder.in_words(id),
+            guard: Guard {
+                own: finder.state.visible_text(id),
+                item: finder.text_of_item(id).and_then(|(item, text)| {
+                    let item = finder.state.element(item)?;
+                    Some((ElementAddress::of(item), text))
+                }),
+            },
         })
     }
 }

@@ -1,6 +1,6 @@
 //! How the elements of a deed are found on each new state: by words, or by what is remembered.
 
-use cuecard_browser_steps::model::{AssertKind, Fingerprint};
+use cuecard_browser_steps::model::{AssertKind, BrowserAssertion, Fingerprint};
 use cuecard_page::identity::{Remembered, Verdict};
 use cuecard_page::rules::{Intent, Translation, Understanding, understand};
 use cuecard_page::selector::{Finder, Selector};
@@ -63,6 +63,12 @@ impl Targets for ByPhrase {
                 ..Sought::default()
             },
             Translation::NotFound(found) => Sought {
+                // What is called otherwise by screen readers, and says so to everybody else, is there.
+                elements: match is_count || assertion.is_some_and(BrowserAssertion::asserts_absence)
+                {
+                    true => finder.showing(phrase, self.intent.pool),
+                    false => Vec::new(),
+                },
                 nearest: found.nearest,
                 ..Sought::default()
             },

@@ -66,6 +66,7 @@ const RULES: &[Rule] = &[
             "runtime/src/process",
             "cli/src/args",
             "cli/src/main.rs",
+            "cli/build.rs",
             "testing/",
         ],
         instead: "start it with `cuecard_runtime::process`, which leaves no orphans",

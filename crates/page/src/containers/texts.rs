@@ -1,5 +1,7 @@
 //! The texts that stand in containers, and by which people call them.
 
+use std::ops::Range;
+
 use super::{ITEM_ROLES, ITEM_TAGS, MOST_INSIDE, SECTION_ROLES, SECTION_TAGS, is_cell, is_control};
 use crate::dom::{DomElement, DomKind, NodeId};
 use crate::selector::Finder;
@@ -145,35 +147,60 @@ impl Finder<'_> {
         self.column_of(row, text.cell?)
     }
 
-    /// The heading of the column that a cell of a row is in.
+    /// The heading of the column that a cell of a row is in: of several rows of headings the lowest that says something.
     pub(crate) fn column_of(&self, row: NodeId, cell: NodeId) -> Option<String> {
-        let is_cell = |element: &DomElement| is_cell(&element.role);
-        let cells = |row: NodeId| -> Vec<NodeId> {
-            self.state
-                .descendants(row)
-                .filter(|(_, inner)| is_cell(inner))
-                .map(|(id, _)| id)
-                .collect()
-        };
-        let at = cells(row).iter().position(|&id| id == cell)?;
         let (table, _) = self.state.ancestor_elements(row).find(|(_, outer)| {
             matches!(outer.role.as_str(), "table" | "grid" | "treegrid")
                 || outer.tag_name == "table"
         })?;
-        let headings = self
+        let mut headings: Vec<(Range<usize>, NodeId)> = Vec::new();
+        // What cells of rows above take of a row: columns, and in how many rows more.
+        let mut taken: Vec<(Range<usize>, usize)> = Vec::new();
+        for (id, _) in self
             .state
             .descendants(table)
-            .find(|(id, inner)| {
-                inner.role == "row"
-                    && cells(*id).first().is_some_and(|first| {
-                        self.state
-                            .element(*first)
-                            .is_some_and(|first| first.role == "columnheader")
-                    })
-            })?
-            .0;
-        let heading = *cells(headings).get(at)?;
-        Some(single_spaces(&self.state.visible_text(heading))).filter(|text| !text.is_empty())
+            .filter(|(_, inner)| inner.role == "row")
+        {
+            let mut column = 0;
+            let mut placed = Vec::new();
+            let cells = self.state.descendants(id);
+            for (cell, inner) in cells.filter(|(_, inner)| is_cell(&inner.role)) {
+                while let Some((columns, _)) =
+                    taken.iter().find(|(columns, _)| columns.contains(&column))
+                {
+                    column = columns.end;
+                }
+                let columns = column..column + span_of(inner, "colspan");
+                column = columns.end;
+                placed.push((cell, inner, columns));
+            }
+            if id == row {
+                let (_, _, columns) = placed.into_iter().find(|(id, ..)| *id == cell)?;
+                let above = headings.iter().rev();
+                let text = |id: NodeId| single_spaces(&self.state.visible_text(id));
+                return above
+                    .filter(|(range, _)| range.contains(&columns.start))
+                    .map(|(_, heading)| text(*heading))
+                    .find(|text| !text.is_empty());
+            }
+            taken.retain_mut(|(_, rows)| {
+                *rows -= 1;
+                *rows > 0
+            });
+            let is_heading = placed
+                .first()
+                .is_some_and(|(_, first, _)| first.role == "columnheader");
+            for (cell, inner, columns) in placed {
+                let rows = span_of(inner, "rowspan");
+                if rows > 1 {
+                    taken.push((columns.clone(), rows - 1));
+                }
+                if is_heading {
+                    headings.push((columns, cell));
+                }
+            }
+        }
+        None
     }
 
     /// The text that stands right in an element, apart from that of its parts; none of an element that is all text.
@@ -212,4 +239,11 @@ pub(super) fn is_given_name(element: &DomElement) -> bool {
         .iter()
         .any(|name| element.attribute(name).is_some())
         && !element.name.is_empty()
+}
+
+/// How many columns or rows a cell takes.
+fn span_of(cell: &DomElement, attribute: &str) -> usize {
+    const MOST: usize = 1000;
+    let given = cell.attribute(attribute).and_then(|span| span.parse().ok());
+    given.unwrap_or(1).clamp(1, MOST)
 }

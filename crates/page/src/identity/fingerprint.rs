@@ -9,7 +9,7 @@ use crate::figures::is_figure;
 use crate::rules::{Phrase, Within};
 use crate::selector::{Finder, Pattern, Selector};
 use crate::snapshot::single_spaces;
-use crate::words::{Likeness, SoughtName};
+use crate::words::{Likeness, SoughtName, fold_name};
 use crate::{Container, Fingerprint};
 use cuecard_source::value::cut;
 
@@ -189,7 +189,10 @@ impl Finder<'_> {
             matches!(selector.pattern, Pattern::TestId(_)) || selector.plain_id().is_some()
         });
         let mut warning = None;
-        let is_by_text = is_by_id || self.is_by_text_before(id, &fingerprint);
+        let is_alone_in_column = place.as_ref().is_some_and(|place| {
+            is_by_column(&fingerprint) && self.cells_in_column(place, &fingerprint) == [id]
+        });
+        let is_by_text = is_by_id || is_alone_in_column || self.is_by_text_before(id, &fingerprint);
         if position.is_none() && n_inside > 1 && !is_by_text {
             warning = Some(format!(
                 "byPosition: only its position tells this {}{} from others: give it a name or a test id",
@@ -414,7 +417,9 @@ impl Finder<'_> {
         if !own.is_empty() && !is_button {
             return cut(&own, LONGEST_TEXT).into_owned();
         }
-        if is_cell(&element.role)
+        // A cell, and what has no name of its own in one, is called by the heading of its column.
+        let is_nameless = || element.name.is_empty() && self.name_or_text(id, element).is_empty();
+        if (is_cell(&element.role) || (!within.is_empty() && is_nameless()))
             && let Some(heading) = self.column_heading(id)
         {
             return cut(&heading, LONGEST_TEXT).into_owned();
@@ -441,6 +446,20 @@ impl Finder<'_> {
         }
         String::new()
     }
+}
+
+/// Whether an element is known by the heading of its column: a cell, or what has no name and stands in an item that is known
+/// by another text.
+pub(super) fn is_by_column(fingerprint: &Fingerprint) -> bool {
+    if is_cell(&fingerprint.role) {
+        return fingerprint.name.is_empty();
+    }
+    let mut containers = fingerprint.within.iter();
+    let item = containers.find(|container| container.kind.is_item());
+    let near = fold_name(&fingerprint.near);
+    fingerprint.called().is_empty()
+        && !near.is_empty()
+        && item.is_some_and(|item| fold_name(item.text.as_deref().unwrap_or_default()) != near)
 }
 
 /// The frames and shadow hosts that an element is in, as they are kept.

@@ -140,6 +140,9 @@ impl Finder<'_> {
                 is_in(place, *id) && self.is_newcomer(*id, element, fingerprint)
             })
             .filter(|(id, element)| {
+                !are_opposite(fingerprint.called(), &self.name_or_text(*id, element))
+            })
+            .filter(|(id, element)| {
                 self.has_test_id_of(*id, remembered)
                     || (has_plain_id(element, remembered) && !is_narrower(&self.name_or_text(*id, element)))
                     // Several show one text: the one that was meant stands near what it stood near.
@@ -271,6 +274,84 @@ impl Finder<'_> {
 fn known_names(fingerprint: &Fingerprint) -> impl Iterator<Item = &str> {
     let likes = fingerprint.likes.iter().map(String::as_str);
     likes.chain([fingerprint.called()])
+}
+
+/// Words that mean the contrary of each other, so that one is no new name for what the other was.
+const OPPOSITES: &[(&str, &str)] = &[
+    ("accept", "decline"),
+    ("accept", "refuse"),
+    ("accept", "reject"),
+    ("add", "remove"),
+    ("allow", "block"),
+    ("allow", "deny"),
+    ("approve", "decline"),
+    ("approve", "deny"),
+    ("approve", "reject"),
+    ("archive", "restore"),
+    ("billing", "shipping"),
+    ("bill", "ship"),
+    ("buy", "sell"),
+    ("close", "open"),
+    ("collapse", "expand"),
+    ("decrease", "increase"),
+    ("disable", "enable"),
+    ("down", "up"),
+    ("downgrade", "upgrade"),
+    ("first", "last"),
+    ("from", "to"),
+    ("hide", "show"),
+    ("home", "work"),
+    ("in", "out"),
+    ("join", "leave"),
+    ("left", "right"),
+    ("login", "logout"),
+    ("max", "min"),
+    ("maximum", "minimum"),
+    ("next", "previous"),
+    ("no", "yes"),
+    ("off", "on"),
+    ("pause", "play"),
+    ("private", "public"),
+    ("start", "stop"),
+];
+
+/// Words for what can't be undone: a name that has one by now is another action.
+const FINAL: &[&str] = &[
+    "cancel",
+    "clear",
+    "deactivate",
+    "delete",
+    "destroy",
+    "discard",
+    "erase",
+    "remove",
+    "reset",
+    "revoke",
+    "terminate",
+    "unsubscribe",
+];
+
+/// Whether a name means the contrary of another one, or something that can't be undone where the other didn't.
+fn are_opposite(old: &str, new: &str) -> bool {
+    const PREFIXES: &[&str] = &["un", "dis", "de", "in"];
+    let (old, new) = (tokens(old), tokens(new));
+    let only = |one: &[String], other: &[String], word: &str| {
+        let is_it = |token: &String| token == word;
+        one.iter().any(is_it) && !other.iter().any(is_it)
+    };
+    let turns = |one: &[String], other: &[String]| {
+        let is_prefixed = |word: &String| {
+            PREFIXES.iter().any(|prefix| {
+                word.strip_prefix(prefix)
+                    .is_some_and(|rest| rest.len() > 2 && only(one, other, rest))
+            })
+        };
+        other.iter().any(is_prefixed)
+            || OPPOSITES
+                .iter()
+                .any(|(left, right)| only(one, other, left) && only(other, one, right))
+    };
+    turns(&old, &new) || turns(&new, &old) || FINAL.iter().any(|word| only(&new, &old, word))
 }
 
 /// Whether the elements around one are other ones than around what was remembered, wherever among their like they stand.

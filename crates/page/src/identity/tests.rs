@@ -177,6 +177,127 @@ fn where_no_place_has_a_name_a_twin_in_other_tags_is_not_healed_into() {
     assert_eq!(verdict.target(), Some(id_of(&state, "Add", 1)));
 }
 
+/// What a step remembers whose sentence means an element.
+fn remember_said(state: &DomState, sentence: &str) -> Memory {
+    let Understanding::Understood(intent) = understand(sentence) else {
+        panic!("it has a form");
+    };
+    let finder = Finder::new(state, "data-testid");
+    let Translation::Step {
+        target: Some(id), ..
+    } = finder.resolve(&intent)
+    else {
+        panic!("it is found");
+    };
+    let known = finder.identify(id, intent.phrase.as_ref());
+    let known = known.expect("an element");
+    Memory {
+        selectors: known.selectors,
+        fingerprint: known.fingerprint,
+    }
+}
+
+/// The verdict on the nth element of a role when the page has become another.
+fn on_nth(before: &str, role: &str, nth: usize, after: &str) -> (String, Option<usize>) {
+    let ids = |state: &DomState| -> Vec<NodeId> {
+        let elements = state.elements().filter(|(_, element)| element.role == role);
+        elements.map(|(id, _)| id).collect()
+    };
+    let (old, new) = (page(before), page(after));
+    let memory = remember(&old, ids(&old)[nth]);
+    let found = verdict(&new, &memory);
+    let place = found
+        .target()
+        .and_then(|id| ids(&new).iter().position(|one| *one == id));
+    (found.word().to_owned(), place)
+}
+
+#[test]
+fn what_has_no_name_stays_in_its_column() {
+    let table = |headings: [&str; 2], name: &str| {
+        let head: String = headings.map(|one| format!("    th | {one}\n")).concat();
+        let box_ = "    td\n      input type=checkbox\n";
+        format!(
+            "table\n  tr\n    th | User\n{head}  tr\n    td | {name}\n{box_}{box_}  tr\n    td | Cleo\n{box_}{box_}"
+        )
+    };
+    let before = table(["Read", "Write"], "Bob");
+    let found = |column: &str, after: &str| {
+        let sentence = format!("check the {column} checkbox in the 'Bob' row");
+        let memory = remember_said(&page(&before), &sentence);
+        let new = page(after);
+        let found = verdict(&new, &memory);
+        let mut boxes = new
+            .elements()
+            .filter(|(_, element)| element.role == "checkbox");
+        let place = boxes.position(|(id, _)| found.target() == Some(id));
+        (found.word(), place)
+    };
+    // Named by row and column it is known, although four look alike.
+    assert_eq!(found("Write", &before), ("same", Some(1)));
+    let swapped = table(["Write", "Read"], "Bob");
+    assert_eq!(found("Write", &swapped), ("same", Some(0)));
+    let other = table(["Read", "Suspended"], "Bob");
+    assert_eq!(found("Write", &other).1, None);
+    assert_eq!(found("Read", &other), ("same", Some(0)));
+}
+
+#[test]
+fn a_column_is_counted_by_what_cells_take() {
+    let head = "table\n  tr\n    th | Item\n    th | Grade\n    th | Price\n    th | Old price\n";
+    let before = format!(
+        "{head}  tr\n    td | Apple\n    td | A\n    td | $5\n    td | $6\n  tr\n    td | Pear\n    td | A\n    td | $7\n    td | $8\n"
+    );
+    let after = format!(
+        "{head}  tr\n    td | Apple\n    td rowspan=2 | A\n    td | $5\n    td | $6\n  tr\n    td | Pear\n    td | $9\n    td | $7\n"
+    );
+    let (found, place) = on_nth(&before, "cell", 6, &after);
+    assert_eq!(
+        (found.as_str(), place),
+        ("same", Some(5)),
+        "the price of Pear"
+    );
+    let wide = format!("{head}  tr\n    td colspan=2 | Pear\n    td | $9\n    td | $7\n");
+    assert_eq!(on_nth(&before, "cell", 6, &wide).1, Some(1));
+}
+
+#[test]
+fn a_name_that_means_the_contrary_is_no_new_name() {
+    for (old, new) in [
+        ("Follow", "Unfollow"),
+        ("Approve", "Decline"),
+        ("Enable two-factor", "Disable two-factor"),
+        ("Log in", "Log out"),
+        ("Archive", "Delete forever"),
+        ("Upgrade plan", "Cancel plan"),
+        ("Home phone", "Work phone"),
+        ("Send me news", "Unsubscribe me from news"),
+    ] {
+        let button = |name: &str| format!("form \"Account\"\n  button \"{name}\" data-testid=main");
+        let found = word(&button(old), old, &button(new));
+        assert!(!found.starts_with("healed"), "{old} → {new}: {found}");
+        let found = word(&button(new), new, &button(old));
+        let is_final = ["Delete forever", "Cancel plan", "Unsubscribe me from news"].contains(&new);
+        assert!(
+            is_final || !found.starts_with("healed"),
+            "{new} → {old}: {found}"
+        );
+    }
+    for (old, new) in [
+        ("Log in", "Sign in"),
+        ("Save", "Store"),
+        ("Delete", "Remove"),
+    ] {
+        let button = |name: &str| format!("form \"Account\"\n  button \"{name}\" data-testid=main");
+        let found = word(&button(old), old, &button(new));
+        assert_eq!(
+            found.starts_with("healed"),
+            new != "Remove",
+            "{old} → {new}: {found}"
+        );
+    }
+}
+
 #[test]
 fn what_was_renamed_is_healed_by_its_id_only() {
     let before = "form \"Account\"\n  button \"Log in\" id=go";
@@ -663,23 +784,7 @@ fn the_first_of_all_is_the_first_wherever_it_is_by_then() {
         row("ana", "Fixed typos"),
         row("ana", "Created page")
     ));
-    let Understanding::Understood(intent) = understand("click the first 'ana' link") else {
-        panic!("it has a form");
-    };
-    let finder = Finder::new(&old, "data-testid");
-    let Translation::Step {
-        target: Some(id), ..
-    } = finder.resolve(&intent)
-    else {
-        panic!("it is found");
-    };
-    let known = finder
-        .identify(id, intent.phrase.as_ref())
-        .expect("an element");
-    let memory = Memory {
-        selectors: known.selectors,
-        fingerprint: known.fingerprint,
-    };
+    let memory = remember_said(&old, "click the first 'ana' link");
     let new = page(&format!(
         "table\n{}{}{}",
         row("ana", "Added a picture"),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::fingerprint::is_by_column;
 use super::place::is_in;
 use super::renamed::has_plain_id;
 use crate::Fingerprint;
@@ -157,12 +158,18 @@ impl Finder<'_> {
         if let Some(place) = place.as_ref().filter(|_| fingerprint.is_container) {
             return self.container(place, fingerprint);
         }
+        let has_id = || {
+            let mut selectors = remembered.selectors.iter();
+            selectors
+                .any(|one| matches!(one.pattern, Pattern::TestId(_)) || one.plain_id().is_some())
+        };
         if let Some(place) = place.as_ref()
-            && is_cell(&fingerprint.role)
-            && fingerprint.name.is_empty()
+            && is_by_column(fingerprint)
+            && (is_cell(&fingerprint.role) || !has_id())
         {
             match self.cells_in_column(place, fingerprint).as_slice() {
-                [] => {}
+                [] if is_cell(&fingerprint.role) => {}
+                [] => return self.not_in_its_column(place, remembered),
                 [one] => return Verdict::Same(*one),
                 several => return self.among(several.iter().copied(), fingerprint),
             }
@@ -223,12 +230,31 @@ impl Finder<'_> {
         }
     }
 
-    /// The cells of a row that stand in a column, whatever they show.
+    /// What stands in the row, and in another column.
+    fn not_in_its_column(&self, row: &Place, remembered: Remembered<'_>) -> Verdict {
+        let fingerprint = remembered.fingerprint;
+        let nearest = self.nearest_to(fingerprint);
+        let mut twins = self.twins(fingerprint).into_iter();
+        match twins.find(|&twin| is_in(Some(row), twin)) {
+            Some(found) => Verdict::WrongTarget {
+                found,
+                differences: self.differences(found, fingerprint),
+                nearest,
+            },
+            None => Verdict::Gone { nearest },
+        }
+    }
+
+    /// The cells of a row that stand in a column, whatever they show; or what has no name in them.
     pub(super) fn cells_in_column(&self, row: &Place, fingerprint: &Fingerprint) -> Vec<NodeId> {
         let column = fold_name(&fingerprint.near);
         self.state
             .elements()
             .filter(|(id, element)| row.contains(&id.0) && is_kind(element, fingerprint))
+            .filter(|(id, element)| {
+                is_cell(&element.role)
+                    || (element.is_visible && self.name_or_text(*id, element).is_empty())
+            })
             .filter(|(id, _)| {
                 let heading = self.column_heading(*id);
                 heading.is_some_and(|heading| fold_name(&heading) == column)

@@ -580,6 +580,24 @@ impl Finder<'_> {
             .unwrap_or_default()
     }
 
+    /// What shows a name and is called otherwise, as by an `aria-label`: for everybody who can see, it is there.
+    pub fn showing(&self, phrase: &Phrase, pool: Pool) -> Vec<NodeId> {
+        if phrase.name.is_empty() || phrase.role.is_none() {
+            return Vec::new();
+        }
+        let (reachable, rest) = self.pool(phrase, pool);
+        let sought = SoughtName::new(&phrase.name);
+        let shows_it = |id: &NodeId| {
+            let text = single_spaces(&self.state.visible_text(*id));
+            let is_visible = self
+                .state
+                .element(*id)
+                .is_some_and(|element| element.is_visible);
+            is_visible && !text.is_empty() && sought.fits(&text, Likeness::Folded)
+        };
+        reachable.into_iter().chain(rest).filter(shows_it).collect()
+    }
+
     /// The heading of the column that an element stands in.
     pub(crate) fn column_heading(&self, id: NodeId) -> Option<String> {
         let around = |id: NodeId, is_meant: &dyn Fn(&str) -> bool| {

@@ -121,7 +121,7 @@ function roots() {
 }
 
 const api = Object.freeze({
-  mark, capture, finish, reaches, suspects, roots, look, aim, holds, isAsCaptured, takesFocus, isClosedAway, enter, advance, rewind, markBegin, goBackToBegin,
+  mark, capture, finish, reaches, suspects, roots, look, aim, holds, isAsCaptured, takesFocus, isClosedAway, arm, disarm, enter, advance, rewind, markBegin, goBackToBegin,
   own: (owner, key) => { owners.set(owner, key); },
   open: (root) => { if (root.host && root.mode === 'closed') closedRoots.set(root.host, root); },
   listen: (node) => { listening.add(node); },

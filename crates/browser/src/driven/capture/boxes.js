@@ -76,7 +76,8 @@ function insideReach(own, element, style, box) {
 /** Does `clip` or `clip-path` leave nothing of it? The usual ways to hide from sight only. */
 function isClippedAway(style) {
   const clip = style.clip;
-  if (clip && clip.startsWith('rect(')) {
+  // It has no effect on what is in the flow.
+  if (clip && clip.startsWith('rect(') && (style.position === 'absolute' || style.position === 'fixed')) {
     const [top, right, bottom, left] = clip.slice(5).split(',').map((text) => Number.parseFloat(text));
     if (right - left <= 0 || bottom - top <= 0) return true;
   }

@@ -1,7 +1,7 @@
 // Attributes, states and values: as they are now, not as the page was written.
 
 const KEPT = new Set(('id name type role href placeholder title alt for value checked selected required min max step pattern '
-  + 'accept multiple autocomplete contenteditable class').split(' '));
+  + 'accept multiple autocomplete contenteditable class colspan rowspan').split(' '));
 const FRAMES = new Set(['iframe', 'frame', 'object', 'embed', 'fencedframe']);
 
 /** Is what a field holds a secret? Its value is never read then. */

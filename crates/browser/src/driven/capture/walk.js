@@ -54,14 +54,13 @@ class Walk {
     const rect = element.getBoundingClientRect();
     const region = element.localName === 'area' ? areaRegion(element) : regionOf(rect);
     const position = style.position;
-    const isOut = position === 'absolute' || position === 'fixed';
     const limit = limitOf(around.limits, element, position);
     const opacity = around.opacity * Number(style.opacity);
     const isShowing = opacity > 0 && style.visibility === 'visible';
     const inView = both(region, limit.port);
     const isInViewport = !isEmpty(inView);
     const visible = isInViewport ? inView : both(region, limit.reach);
-    const isSeen = isShowing && !isEmpty(visible) && !(isOut && isClippedAway(style));
+    const isSeen = isShowing && !isEmpty(visible) && !isClippedAway(style);
     const label = isSeen && rect.width > 1 ? null : standsIn(element, style, rect, opacity === 0);
     const isVisible = isSeen || isRoot || label !== null;
     const shown = label ? both(regionOf(label.getBoundingClientRect()), limit.reach) : visible;
@@ -76,7 +75,7 @@ class Walk {
     const role = roleOf(element);
     if (role) node.role = role;
     if (role === 'heading') node.level = headingLevel(element);
-    const states = statesOf(element, around.isDisabled, around.focused);
+    const states = statesOf(element, around.isDisabled || isInert, around.focused);
     if (states.length) node.states = states;
     const place = position === 'static' ? around.place : this.painted.place(around.place, style);
     if (isVisible) {
@@ -242,7 +241,7 @@ class Walk {
       text = ' ';
     }
     const entry = { parent: around.parent, text: text.length > LONGEST_TEXT ? text.slice(0, LONGEST_TEXT) : text };
-    if (!around.isShowing || !around.isShown) entry.isVisible = false;
+    if (!around.isShowing || !around.isShown || isTransparent(around.style)) entry.isVisible = false;
     else if (!around.isAllOrNotInView) this.place(node, entry, around);
     this.nodes.push(entry);
   }
@@ -276,6 +275,12 @@ class Walk {
       node.topBasis = 'paint';
     }
   }
+}
+
+/** Is text of this style written in no colour at all? One that is painted by its background or shadow is seen. */
+function isTransparent(style) {
+  const isClear = (colour) => colour.endsWith(', 0)');
+  return Boolean(style) && isClear(style.webkitTextFillColor || style.color) && style.backgroundClip !== 'text' && style.textShadow === 'none';
 }
 
 /** What is inside of something that is not rendered. */
