@@ -325,7 +325,7 @@ fn is_one_number(left: &str, right: &str) -> bool {
     let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).count();
     let is_negative = left
         .strip_suffix(['-', '\u{2212}'])
-        .is_some_and(|rest| !rest.trim_end().ends_with(char::is_alphanumeric))
+        .is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
         && right.starts_with(|sign: char| is_digit(sign) || "$€£¥".contains(sign));
     let is_part = |mark: char, part: &str| {
         let (n, is_zero) = (
@@ -407,7 +407,10 @@ fn is_denied(before: &str, words: &str) -> bool {
         .map(|word| word.replace('’', "'").to_lowercase())
         .find(|word| !BETWEEN.contains(&word.as_str()));
     // *N'est plus* denies; *plus* alone is more.
-    let is_no_longer = |word: &str| word == "plus" && before.to_lowercase().contains("n'");
+    let is_no_longer = |word: &str| {
+        let before = before.to_lowercase();
+        word == "plus" && ["n'", "n’"].iter().any(|sign| before.contains(sign))
+    };
     nearest.is_some_and(|word| {
         is_no_longer(&word)
             || DENIALS.contains(&word.trim_start_matches(['(', '"']))
@@ -607,6 +610,9 @@ iframe \"Pay\"
             ("non payée", "payée", false),
             ("pas encore expédiée", "expédiée", false),
             ("n'est plus payée", "payée", false),
+            ("n’est plus payée", "payée", false),
+            ("total -100", "100", false),
+            ("a-100", "100", true),
             ("plus rapide", "rapide", true),
             ("noch nicht bezahlt", "bezahlt", false),
             ("nunca enviado", "enviado", false),

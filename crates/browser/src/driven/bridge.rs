@@ -18,6 +18,7 @@ use super::driver::Driver;
 use super::events::{Happenings, Trouble};
 use super::failure::first_line;
 use super::walk::{self, Known};
+use crate::address::Guard;
 use crate::address::{ENGINE, ElementAddress};
 use crate::error::{BrowserError, BrowserErrorKind, no_display};
 use crate::options::BrowserOptions;

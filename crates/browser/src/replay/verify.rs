@@ -293,8 +293,11 @@ impl<'a, S: Stage + Witness> Verifying<'a, '_, S> {
         there.set_fragment(None);
         let mut page = here;
         page.set_fragment(None);
-        (matches!(there.scheme(), "http" | "https") && there != page && element.scope.is_empty())
-            .then(|| there.to_string())
+        let is_page = matches!(there.scheme(), "http" | "https")
+            && there != page
+            && element.scope.is_empty()
+            && !may_change(&there, &element.name);
+        is_page.then(|| there.to_string())
     }
 
     /// Opens the address of a link.
@@ -407,6 +410,85 @@ impl<'a, S: Stage + Witness> Verifying<'a, '_, S> {
         };
         if self.replayed.failure.is_none() {
             self.replayed.failure = Some(diagnostic(self.replay, place, failure));
+        }
+    }
+}
+
+/// Words of addresses and links behind which something changes although no form is sent: `/logout`, `/items/3/delete`.
+const CHANGING: &[&str] = &[
+    "accept",
+    "activate",
+    "add",
+    "approve",
+    "archive",
+    "book",
+    "buy",
+    "cancel",
+    "clear",
+    "confirm",
+    "deactivate",
+    "decline",
+    "delete",
+    "destroy",
+    "disable",
+    "discard",
+    "dismiss",
+    "empty",
+    "enable",
+    "follow",
+    "join",
+    "leave",
+    "like",
+    "logoff",
+    "logout",
+    "pay",
+    "publish",
+    "reject",
+    "remove",
+    "reset",
+    "restore",
+    "revoke",
+    "signout",
+    "start",
+    "stop",
+    "subscribe",
+    "unfollow",
+    "unsubscribe",
+    "upgrade",
+    "vote",
+];
+
+/// Whether opening the address of a link may change something, by what it and the link are called.
+fn may_change(address: &Url, name: &str) -> bool {
+    const OUT: &[&str] = &["log", "sign"];
+    let query = address.query().unwrap_or_default();
+    [address.path(), query, name].into_iter().any(|text| {
+        let text = text.to_lowercase();
+        let words = text.split(|sign: char| !sign.is_alphanumeric());
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let is_out = |pair: &[&str]| OUT.contains(&pair[0]) && matches!(pair[1], "out" | "off");
+        words.iter().any(|word| CHANGING.contains(word)) || words.windows(2).any(is_out)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_that_change_something_are_told_by_their_words() {
+        for (address, name, changes) in [
+            ("http://shop.example/logout", "Bye", true),
+            ("http://shop.example/delete?id=1", "x", true),
+            ("http://shop.example/items/3?action=remove", "x", true),
+            ("http://shop.example/3", "Sign out", true),
+            ("http://shop.example/unsubscribe?u=1", "No more mail", true),
+            ("http://shop.example/users/list", "Users", false),
+            ("http://shop.example/address", "Addresses", false),
+            ("http://shop.example/blog", "Log", false),
+        ] {
+            let url = Url::parse(address).expect("an address");
+            assert_eq!(may_change(&url, name), changes, "{address} {name}");
         }
     }
 }

@@ -659,7 +659,14 @@ impl Finder<'_> {
                 now.test_id.unwrap_or_default(),
             ),
             ("path", fingerprint.path.join(" < "), now.path.join(" < ")),
-            ("near", fingerprint.near.clone(), now.near),
+            (
+                match is_by_column(fingerprint) {
+                    true => "column",
+                    false => "near",
+                },
+                fingerprint.near.clone(),
+                now.near,
+            ),
             (
                 "place among its like",
                 format!("{} of {}", fingerprint.ordinal, fingerprint.of),

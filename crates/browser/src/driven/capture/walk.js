@@ -279,7 +279,7 @@ class Walk {
 
 /** Is text of this style written in no colour at all? One that is painted by its background or shadow is seen. */
 function isTransparent(style) {
-  const isClear = (colour) => colour.endsWith(', 0)');
+  const isClear = (colour) => /^rgba\(.*, 0\)$/.test(colour);
   return Boolean(style) && isClear(style.webkitTextFillColor || style.color) && style.backgroundClip !== 'text' && style.textShadow === 'none';
 }
 
