@@ -18,10 +18,16 @@ addEventListener('message', (event) => {
 
 const firstLine = (text) => (text ?? '').trim().split(/[\n\t]/)[0];
 
+/** The heading over what has no name in a table. */
+function column(own) {
+  const cell = own.closest?.('td');
+  return firstLine(cell?.closest('table').rows[0].cells[cell.cellIndex]?.innerText);
+}
+
 /** Tag and words of an element, and what it is in. `path` are the nodes from it outwards. */
 function words(own, path, more = '') {
   const field = own.labels?.length ? own.labels[0].innerText : '';
-  const name = firstLine(own.getAttribute?.('aria-label') || field || own.innerText);
+  const name = firstLine(own.getAttribute?.('aria-label') || field || own.innerText) || column(own);
   const around = path.find((node) => node.matches?.(PLACES) || node.localName?.includes('-'));
   const place = around?.getAttribute('aria-label') || firstLine(around?.innerText);
   return `${own.localName} ${name}${more}${place ? ` in ${place}` : ''}`;

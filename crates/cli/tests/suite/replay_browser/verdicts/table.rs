@@ -107,6 +107,21 @@ pub(crate) const TABLE: &[Load] = &[
         "a switch now", "check 'Agree'" => "gone";
         "a field now", "select 'Spain' from 'Country'" => "gone";
     },
+    load! { "changes/columns.html":
+        "its column is another one now", "check the Read checkbox in the 'Bob' row" => "wrong target";
+        "its column changed places", "check the Write checkbox in the 'Cleo' row" => "same" "click input Write in Cleo";
+        "a column was put before it", "type '5' into Qty in the 'Pear' row" => "same" "fill input Qty: 5 in Pear";
+        "its only column is another one now", "type '7' into Guests in the 'Attic' row" => "wrong target";
+    },
+    load! { "changes/live.html":
+        "the row says something else when the pointer comes", "click 'Remove' in the 'Cleo' item" => "same";
+    },
+    load! { "changes/contrary.html":
+        "it means the contrary now", "click 'Follow'" => "wrong target";
+        "it can't be undone now", "click 'Upgrade plan'" => "gone";
+        "the option is there twice", "select 'Medium' from 'Size'" => "same";
+        "the focus goes to a dialog", "type 'tea' into 'Words'" => "same";
+    },
     load! { "changes/panels.html":
         "another panel is open", "click 'Save'" => "wrong target";
     },
