@@ -82,6 +82,12 @@ pub(crate) enum Command {
     /// Try every MCP server: where it comes from, whether it starts, what the machine lacks
     #[command(after_long_help = exit_code::HELP)]
     Doctor(DoctorArgs),
+    /// List the tools of an MCP server, with their parameters
+    #[command(after_long_help = with_examples(TOOLS_EXAMPLES))]
+    Tools(ToolsArgs),
+    /// Call a tool of an MCP server once, and print what it answers
+    #[command(after_long_help = with_examples(CALL_EXAMPLES))]
+    Call(CallArgs),
     /// Rewrite a scenario of version 1.x as version 2.1, a timeline in canonical form, or browser steps as something else
     #[command(after_long_help = exit_code::HELP)]
     Convert(ConvertArgs),
@@ -127,6 +133,18 @@ Examples:
   cuecard parse login.yaml -o login.steps.json     sentences become steps
   cuecard parse login.yaml --translator rules      without a model
   cuecard parse login.yaml --headed --slow-mo 300  to watch";
+
+const TOOLS_EXAMPLES: &str = "\
+Examples:
+  cuecard tools notes                              a server of a config
+  cuecard tools https://tickets.example/mcp        any other one
+  cuecard tools -- npx -y @playwright/mcp          the command that starts it";
+
+const CALL_EXAMPLES: &str = "\
+Examples:
+  cuecard call notes add --arg text=Tea --arg count=2
+  cuecard call notes add --args @notes.json --json
+  cuecard call browser_tabs --arg action=list -- npx -y @playwright/mcp";
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
@@ -509,6 +527,66 @@ pub(crate) struct DoctorArgs {
     /// Print the findings as one JSON document on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+/// How a server is found and reached.
+#[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    /// Read servers from this file only
+    #[arg(long, value_name = "FILE", help_heading = "Servers")]
+    pub config: Option<PathBuf>,
+    /// Read variables for configs from a file of NAME=VALUE lines
+    #[arg(long = "env", value_name = "FILE", help_heading = "Servers")]
+    pub env_file: Option<PathBuf>,
+    /// The longest that starting the server, or a call, may take, in seconds
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        allow_negative_numbers = true,
+        help_heading = "Servers"
+    )]
+    pub timeout: Option<f64>,
+}
+
+/// Arguments of `tools`.
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArgs {
+    /// The server: its name in a config, or its address
+    #[arg(value_name = "SERVER")]
+    pub server_name: Option<String>,
+    /// The command that starts the server, in place of its name
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+    /// Print the tools and their schemas as one JSON document
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// Arguments of `call`.
+#[derive(Debug, Args)]
+pub(crate) struct CallArgs {
+    /// The server (its name in a config, or its address) and the tool; the tool alone if a command starts the server
+    #[arg(value_name = "SERVER> <TOOL", required = true, num_args = 1..=2)]
+    pub names: Vec<String>,
+    /// The command that starts the server
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+    /// An argument (repeatable): a text where the tool takes one, else JSON
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    pub texts: Vec<String>,
+    /// An argument as JSON (repeatable)
+    #[arg(long = "arg-json", value_name = "NAME=JSON")]
+    pub values: Vec<String>,
+    /// All arguments as a JSON object, `@FILE` for one in a file, or `-` for standard input
+    #[arg(long = "args", value_name = "JSON", allow_hyphen_values = true)]
+    pub all: Option<String>,
+    /// Print the answer as one JSON document
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub server: ServerArgs,
 }
 
 /// Arguments of `convert`.

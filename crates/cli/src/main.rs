@@ -55,6 +55,8 @@ fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
         Command::Diff(args) => commands::diff::run(&args, &output),
         Command::Check(args) => commands::check::run(&args, &environment, &output),
         Command::List(args) => commands::list::run(&args, &output),
+        Command::Tools(args) => commands::tools::run(&args, &environment, &output),
+        Command::Call(args) => commands::call::run(&args, &environment, &output),
         Command::Doctor(args) => commands::doctor::run(&args, &environment, &output),
         Command::Convert(args) => commands::convert::run(&args, &output),
         Command::Fmt(args) => commands::fmt::run(&args, &output),

@@ -67,7 +67,7 @@ impl Finder<'_> {
                     Compare::AtLeast => count >= wanted,
                     Compare::AtMost => count <= wanted,
                 });
-                said(holds, format!("{count} are visible"))
+                said(holds, format!("found {count}"))
             }
             AssertKind::Visible | AssertKind::Hidden => {
                 let count = targets.iter().filter(|&&id| self.is_visible(id)).count();

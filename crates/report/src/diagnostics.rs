@@ -257,7 +257,7 @@ mod tests {
         let start = text.find("{{").expect("there");
         Diagnostic::error(
             codes::REFERENCE_UNKNOWN,
-            "nothing is called `creat_issue.number`",
+            "`creat_issue.number` is not defined",
         )
         .at(
             &SourceFile::new("scenario.json", text),
@@ -278,7 +278,7 @@ mod tests {
             },
         );
         assert!(
-            text.starts_with("error[C-REF-02]: nothing is called `creat_issue.number`\n"),
+            text.starts_with("error[C-REF-02]: `creat_issue.number` is not defined\n"),
             "{text}"
         );
         assert!(text.contains("scenario.json:2:19"), "{text}");

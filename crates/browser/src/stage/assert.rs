@@ -125,7 +125,7 @@ fn failed(
     };
     let not = if assertion.negate { "not " } else { "" };
     let mut message = format!(
-        "{not}{}{expected} did not hold within {} s: {observed}",
+        "expected {not}{}{expected} within {} s, but {observed}",
         assertion.kind.word(),
         limit.as_secs_f64(),
     );

@@ -300,14 +300,19 @@ fn summary(findings: &Findings) -> String {
     let disabled = count(|server| matches!(server.state, State::Disabled));
     let not_tried = count(|server| matches!(server.state, State::NotTried));
     let facts: Vec<String> = [
-        (up, "starts", "start"),
-        (count(ServerFinding::is_failing), "does not", "do not"),
-        (disabled, "is disabled", "are disabled"),
-        (not_tried, "was not tried", "were not tried"),
+        (up, "started"),
+        (count(ServerFinding::is_failing), "failed to start"),
+        (disabled, "disabled"),
+        (not_tried, "not tried"),
     ]
     .into_iter()
-    .filter(|(count, ..)| *count > 0)
-    .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
+    .filter(|(count, _)| *count > 0)
+    .map(
+        |(count, what)| match count == findings.servers.len() && count > 1 {
+            true => format!("all {what}"),
+            false => format!("{count} {what}"),
+        },
+    )
     .collect();
     let servers = match findings.servers.len() {
         1 => "1 server".to_owned(),

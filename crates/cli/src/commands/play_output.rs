@@ -98,10 +98,7 @@ pub(super) fn failure(
     let trace = run_dir.join("trace.jsonl");
     let rendered = diagnostics::render(failure, output.stderr);
     let style = output.stderr;
-    let hint = style.faint(&format!(
-        "  everything sent and received: {}",
-        trace.display()
-    ));
+    let hint = style.faint(&format!("  full trace: {}", trace.display()));
     stderr(&redactor.text(&format!("{rendered}{hint}\n")));
     if json {
         let mut line = diagnostics::to_json(failure);

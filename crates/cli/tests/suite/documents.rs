@@ -401,6 +401,8 @@ fn options_named_in_the_documents_exist() {
         &["diff"],
         &["check"],
         &["doctor"],
+        &["tools"],
+        &["call"],
         &["list"],
         &["verify"],
         &["convert"],

@@ -220,7 +220,7 @@ pub(super) fn unique(
     diagnostic.pointer = Some(format!("{pointer}/id"));
     diagnostic
         .notes
-        .push(format!("it stands first in line {line}"));
+        .push(format!("first defined in line {line}"));
     diagnostic.help = Some("give one of them another id".to_owned());
 }
 

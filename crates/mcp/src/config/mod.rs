@@ -178,6 +178,33 @@ impl Config {
         (config, diagnostics)
     }
 
+    /// A config of the one server that a user named by its address or its command: `entry` is what a file would say of it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn of_one(
+        name: &str,
+        entry: &serde_json::Value,
+        search: &ConfigSearch<'_>,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let file = ConfigFile {
+            path: PathBuf::new(),
+            shown: "the command line".into(),
+            project_local: false,
+            program: None,
+        };
+        let text = serde_json::json!({"mcpServers": {name: entry}}).to_string();
+        let reading = read::read(&text, &file, search);
+        match any_error(&reading.diagnostics) {
+            true => Err(reading.diagnostics),
+            false => Ok(Self {
+                servers: reading.servers,
+                warnings: reading.diagnostics,
+                ..Self::default()
+            }),
+        }
+    }
+
     /// A config without servers.
     pub fn empty() -> Self {
         Self::default()

@@ -162,7 +162,7 @@ catalogue! {
     TOOL_NAME = "C-TOOL-01", "not the name of a tool";
     TOOL_UNKNOWN = "C-TOOL-02", "no such tool";
     TOOL_SERVER = "C-TOOL-03", "no config defines this server";
-    UID_LITERAL = "C-UID-01", "an element id lives for one snapshot only";
+    UID_LITERAL = "C-UID-01", "an element id is valid for one snapshot only";
     COORDINATES = "C-UID-02", "coordinates break when the page changes";
     VARIABLE_MISSING = "C-VAR-01", "a required variable has no value";
     VARIABLE_UNKNOWN = "C-VAR-02", "the scenario has no such variable";

@@ -36,7 +36,7 @@ impl JsonError {
                 format!("{} is not whitespace in JSON", code_point(*character))
             }
             JsonErrorKind::DuplicateKey { key, .. } => {
-                format!("key `{}` stands twice in this object", shown(key))
+                format!("duplicate key `{}`", shown(key))
             }
             JsonErrorKind::UnquotedKey { key } => format!("key `{}` has no quotes", shown(key)),
             JsonErrorKind::KeyNotString { opener } => {
@@ -439,7 +439,7 @@ mod tests {
             ),
             (
                 r#"{"a":1,"a":2}"#,
-                "key `a` stands twice in this object",
+                "duplicate key `a`",
                 "remove one of the two, or give it another name",
             ),
             ("{\"a\n\":1}", "a line break inside a string", r"write `\n`"),
@@ -735,6 +735,6 @@ mod tests {
         assert_eq!(message, "a string stands in `\"`, not in single quotes");
         assert_eq!(help, r#"write `"\u001b[31m\u202e"`"#);
         let (message, _) = first("{\"\\u001b\": 1, \"\\u001b\": 2}", &Limits::default());
-        assert_eq!(message, r"key `\u001b` stands twice in this object");
+        assert_eq!(message, r"duplicate key `\u001b`");
     }
 }

@@ -185,7 +185,7 @@ fn a_malformed_case_is_a_failure_that_names_the_file() {
             "`stdot` is no part of a case",
         ),
         (&[("args", "'x")], "`'` is not closed"),
-        (&[("args", "$NOPE")], "nothing is called `$NOPE`"),
+        (&[("args", "$NOPE")], "`$NOPE` is not defined"),
         (
             &[("args", "x"), ("env", "nonsense")],
             "`nonsense` is not NAME=VALUE",

@@ -36,7 +36,7 @@ pub(super) fn stop_reason(loader: &mut Loader<'_>, node: &Node, pointer: &str) -
                 .collect();
             let message = match text.trim() {
                 "" => "`stopReason` is empty".to_owned(),
-                _ => format!("`{}` is no reason to stop", cut(text, 40)),
+                _ => format!("unknown stop reason `{}`", cut(text, 40)),
             };
             let near = did_you_mean(text, STOP_REASONS.iter().copied());
             let diagnostic = loader.error(code, node.span, pointer, message);

@@ -58,7 +58,7 @@ fn literals(
         let mut diagnostic = Diagnostic::warning(
             codes::UID_LITERAL,
             format!(
-                "`{}` \"{}\" lives for one snapshot only",
+                "`{}` \"{}\" is valid for one snapshot only",
                 first.key,
                 cut(&first.id, 40)
             ),

@@ -171,7 +171,7 @@ impl Checker<'_> {
             _ => Some(self.unknown(
                 idx,
                 placeholder,
-                &format!("nothing is called `{}`", reference.text),
+                &format!("`{}` is not defined", reference.text),
             )),
         }
     }

@@ -329,7 +329,7 @@ impl Resolver {
             ));
         }
         let Some(bound) = self.bindings.variables.get(&reference.name) else {
-            let mut failure = absent(format!("nothing is called `{}`", reference.text));
+            let mut failure = absent(format!("`{}` is not defined", reference.text));
             let names = self.bindings.names();
             failure.help = did_you_mean(&reference.name, names.iter().map(String::as_str))
                 .map(|name| format!("did you mean `{name}`?"));

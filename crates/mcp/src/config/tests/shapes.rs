@@ -38,10 +38,8 @@ fn a_name_stands_once_in_a_file() {
     );
     assert_eq!(
         file(r#"{"servers": {"a": {}, "a": {}}}"#),
-        [
-            "error[X-CFG-02] .mcp.json:1:23-26 key `a` stands twice in this object\n\
-          help: remove one of the two, or give it another name"
-        ]
+        ["error[X-CFG-02] .mcp.json:1:23-26 duplicate key `a`\n\
+          help: remove one of the two, or give it another name"]
     );
 }
 

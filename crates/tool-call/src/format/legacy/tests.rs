@@ -308,7 +308,7 @@ fn a_reference_in_a_script_is_marked_where_it_was_written() {
     let found = check_references(&scenario, &super::super::Scope::default());
     let (code, message, marked) = &shown(&found)[0];
     assert_eq!((*code, marked.as_str()), ("C-REF-02", "{{LONG}}"));
-    assert_eq!(message, "nothing is called `LONG`");
+    assert_eq!(message, "`LONG` is not defined");
     let place = found[0].place.as_ref().expect("a place");
     assert_eq!(place.source.text(), one);
     assert_eq!(place.source.position(place.span.start).line, 3);

@@ -1,0 +1,224 @@
+//! `cuecard call`: one call of a tool, its result on standard output.
+
+use std::ffi::OsString;
+
+use cuecard_mcp::result::{text_of, value_of};
+use cuecard_mcp::{ContentBlock, ToolInfo, ToolReply};
+use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
+use cuecard_source::value::Redactor;
+use cuecard_tool_call::model::Parse;
+use serde_json::{Map, Value as Json, json};
+
+use super::server;
+use super::stop::Stop;
+use crate::args::CallArgs;
+use crate::asynchronous::asynchronously;
+use crate::exit_code::ExitCode;
+use crate::inputs;
+use crate::output::{Output, stdout};
+
+pub(crate) fn run(
+    args: &CallArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> ExitCode {
+    let refused = |Stop(found, exit): Stop| {
+        output.diagnostics(&found, args.json, &Redactor::default());
+        exit
+    };
+    let (name, tool) = match (args.names.as_slice(), args.command.as_slice()) {
+        ([tool], [_, ..]) => (None, tool),
+        ([server, tool], []) => (Some(server.as_str()), tool),
+        _ => {
+            let error = Diagnostic::error(codes::ARGUMENT, "a call needs a server and a tool");
+            return refused(Stop::invalid(error.with_help(
+                "write `cuecard call SERVER TOOL`, or `cuecard call TOOL -- COMMAND`",
+            )));
+        }
+    };
+    let named = match server::named(name, &args.command, &args.server, environment, output) {
+        Ok(named) => named,
+        Err(stop) => return refused(stop),
+    };
+    let called = asynchronously(async |stop| {
+        let calling = async {
+            let session = named
+                .start(environment)
+                .await
+                .map_err(Stop::could_not_run)?;
+            let called = async {
+                let tools = server::tools(&session).await.map_err(Stop::could_not_run)?;
+                let known = known(&tools, tool)?;
+                let arguments = arguments(args, known).map_err(Stop::invalid)?;
+                let reply = session.call(tool, arguments, named.timeout).await;
+                reply.map_err(|error| {
+                    Stop::could_not_run(server::failed(codes::TOOL_SERVER, &error))
+                })
+            };
+            let called = called.await;
+            session.stop().await;
+            called
+        };
+        stop.run_until_cancelled(calling).await
+    });
+    let reply = match called {
+        Ok(Some(Ok(reply))) => reply,
+        Ok(Some(Err(Stop(found, exit)))) => {
+            output.diagnostics(&found, args.json, &named.redactor);
+            return exit;
+        }
+        Ok(None) => return ExitCode::Interrupted,
+        Err(exit) => return exit,
+    };
+    if args.json {
+        let mut document = document(&reply);
+        named.redactor.json(&mut document);
+        stdout(&format!("{document:#}\n"));
+    } else {
+        stdout(&named.redactor.text(&text(&reply)));
+    }
+    match reply.is_error {
+        true => ExitCode::Failed,
+        false => ExitCode::Passed,
+    }
+}
+
+/// The tool of this name; none if the server lists none at all.
+fn known<'t>(tools: &'t [ToolInfo], name: &str) -> Result<Option<&'t ToolInfo>, Stop> {
+    let found = tools.iter().find(|tool| tool.name == name);
+    if found.is_some() || tools.is_empty() {
+        return Ok(found);
+    }
+    let error = Diagnostic::error(
+        codes::TOOL_UNKNOWN,
+        format!("the server has no tool `{name}`"),
+    );
+    let names = tools.iter().map(|tool| tool.name.as_str());
+    Err(Stop::invalid(match did_you_mean(name, names) {
+        Some(proposal) => error.with_help(format!("did you mean `{proposal}`?")),
+        None => error.with_help("`cuecard tools` lists those that it has"),
+    }))
+}
+
+/// The arguments of the call: those of `--args`, with each `--arg` and `--arg-json` over them.
+fn arguments(args: &CallArgs, tool: Option<&ToolInfo>) -> Result<Map<String, Json>, Diagnostic> {
+    let wrong = |message: String| Diagnostic::error(codes::ARGUMENT, message);
+    let mut arguments = match &args.all {
+        None => Map::new(),
+        Some(text) => match read_all(text)? {
+            Json::Object(arguments) => arguments,
+            _ => return Err(wrong("`--args` must be a JSON object".to_owned())),
+        },
+    };
+    let split = |pair: &str, option: &str| match pair.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(wrong(format!("`{option} {pair}` names no value"))
+            .with_help(format!("write {option} NAME=VALUE"))),
+    };
+    for pair in &args.texts {
+        let (name, value) = split(pair, "--arg")?;
+        let value = typed(
+            &value,
+            tool.map(|tool| &tool.input_schema["properties"][&name]),
+        );
+        arguments.insert(name, value);
+    }
+    for pair in &args.values {
+        let (name, value) = split(pair, "--arg-json")?;
+        let value = serde_json::from_str(&value).map_err(|error| {
+            wrong(format!(
+                "the value of `--arg-json {name}` is not JSON: {error}"
+            ))
+        })?;
+        arguments.insert(name, value);
+    }
+    Ok(arguments)
+}
+
+/// The JSON of `--args`: itself, or that of a file behind an `@`; `-` is standard input.
+fn read_all(text: &str) -> Result<Json, Diagnostic> {
+    let text = match text.strip_prefix('@').or((text == "-").then_some("-")) {
+        Some(file) => inputs::read_source(file.as_ref())?.text().to_owned(),
+        None => text.to_owned(),
+    };
+    serde_json::from_str(&text).map_err(|error| {
+        Diagnostic::error(codes::ARGUMENT, format!("`--args` is not JSON: {error}"))
+    })
+}
+
+/// A value as the schema of its parameter wants it: a text where texts are wanted, else JSON if it is that.
+fn typed(value: &str, schema: Option<&Json>) -> Json {
+    let kinds = schema.map(|schema| &schema["type"]);
+    let is_text = match kinds {
+        Some(Json::String(kind)) => kind == "string",
+        Some(Json::Array(kinds)) => kinds.iter().any(|kind| kind == "string"),
+        _ => false,
+    };
+    match serde_json::from_str(value) {
+        Ok(json) if !is_text => json,
+        _ => value.into(),
+    }
+}
+
+/// What came back, for people: texts as they are, and a line for what is none.
+fn text(reply: &ToolReply) -> String {
+    let mut text = String::new();
+    for block in &reply.content {
+        let line = match block {
+            ContentBlock::Text(text) => text.clone(),
+            ContentBlock::Image {
+                data_base64,
+                media_type,
+            }
+            | ContentBlock::Audio {
+                data_base64,
+                media_type,
+            } => {
+                format!("[{media_type}, {} bytes]", data_base64.len() / 4 * 3)
+            }
+            ContentBlock::Resource {
+                text: Some(text), ..
+            } => text.clone(),
+            ContentBlock::Resource { uri, .. } => format!("[resource {uri}]"),
+            ContentBlock::ResourceLink(block) | ContentBlock::Other(block) => block.to_string(),
+        };
+        text.push_str(line.trim_end_matches('\n'));
+        text.push('\n');
+    }
+    match (&reply.structured, text.is_empty()) {
+        (Some(structured), true) => format!("{structured:#}\n"),
+        _ => text,
+    }
+}
+
+/// The same for programs.
+fn document(reply: &ToolReply) -> Json {
+    let value = value_of(reply, Parse::Auto).map(|found| found.value);
+    json!({
+        "is_error": reply.is_error,
+        "value": value.unwrap_or_default(),
+        "text": text_of(reply),
+        "structured": reply.structured,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_what_the_schema_wants() {
+        let text = json!({"type": "string"});
+        let number = json!({"type": "integer"});
+        for (value, schema, expected) in [
+            ("12", Some(&text), json!("12")),
+            ("12", Some(&number), json!(12)),
+            ("12", None, json!(12)),
+            ("twelve", Some(&number), json!("twelve")),
+            ("[1,2]", None, json!([1, 2])),
+            ("true", None, json!(true)),
+        ] {
+            assert_eq!(typed(value, schema), expected, "{value}");
+        }
+    }
+}

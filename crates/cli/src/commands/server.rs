@@ -1,0 +1,157 @@
+//! One MCP server that the user names: by its name in a config, by its address, or by the command that starts it.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use cuecard_mcp::config::{Config, ConfigSearch};
+use cuecard_mcp::{Session, ToolInfo};
+use cuecard_replay::Pool;
+use cuecard_source::diagnostic::{Diagnostic, any_error, codes};
+use cuecard_source::value::Redactor;
+use cuecard_tool_call::script::FailureKind;
+use serde_json::{Value as Json, json};
+
+use super::connect;
+use super::stop::Stop;
+use crate::args::{ServerArgs, VariableArgs};
+use crate::exit_code::ExitCode;
+use crate::inputs;
+use crate::output::Output;
+
+/// What messages call a server that was named by its address or its command.
+const UNNAMED: &str = "server";
+
+/// How long a call may take unless the user or the config says otherwise.
+const CALL: Duration = Duration::from_secs(60);
+
+/// A server that is known and not started yet.
+pub(super) struct Named {
+    pool: Pool,
+    name: String,
+    /// How long a call may take.
+    pub(super) timeout: Duration,
+    /// What takes its secrets out.
+    pub(super) redactor: Redactor,
+}
+
+/// Finds the server that is called `name`, or that `command` starts.
+///
+/// # Errors
+/// Why there is none.
+pub(super) fn named(
+    name: Option<&str>,
+    command: &[String],
+    args: &ServerArgs,
+    environment: &[(OsString, OsString)],
+    output: &Output,
+) -> Result<Named, Stop> {
+    let given = VariableArgs {
+        env_file: args.env_file.clone(),
+        ..VariableArgs::default()
+    };
+    let variables = inputs::variables_of(&given, environment);
+    if any_error(&variables.diagnostics) {
+        return Err(Stop(variables.diagnostics, ExitCode::Invalid));
+    }
+    let mut warnings = variables.diagnostics;
+    let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
+    warnings.extend(warning);
+    let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;
+    let search = ConfigSearch {
+        explicit: args.config.as_deref(),
+        working_directory: &working_directory,
+        environment: &variables.environment,
+    };
+    let (name, config) = match (name, command) {
+        (None, [program, arguments @ ..]) => {
+            let entry = json!({"command": program, "args": arguments});
+            (UNNAMED, Config::of_one(UNNAMED, &entry, &search))
+        }
+        (Some(address), []) if address.contains("://") => {
+            let entry = json!({"url": address});
+            (UNNAMED, Config::of_one(UNNAMED, &entry, &search))
+        }
+        (Some(name), []) => (name, Config::find(&search)),
+        _ => {
+            let error = Diagnostic::error(codes::ARGUMENT, "it is not said which server is meant");
+            return Err(Stop::invalid(error.with_help(
+                "name one of a config, write its address, or write its command behind `--`",
+            )));
+        }
+    };
+    let mut config = config.map_err(|found| Stop(found, ExitCode::CouldNotRun))?;
+    config.warn_about(&[name.to_owned()]);
+    let secrets = config.servers().iter();
+    let redactor = Redactor::new(secrets.flat_map(|server| server.secrets.iter().cloned()));
+    warnings.append(&mut config.warnings);
+    output.diagnostics(&warnings, false, &redactor);
+    let pool = Pool::new(config, environment.to_vec(), timeout);
+    Ok(Named {
+        timeout: timeout.or_else(|| pool.call_timeout(name)).unwrap_or(CALL),
+        pool,
+        name: name.to_owned(),
+        redactor,
+    })
+}
+
+impl Named {
+    /// Starts it. Its caller stops it.
+    ///
+    /// # Errors
+    /// Why it does not start.
+    pub(super) async fn start(
+        &self,
+        environment: &[(OsString, OsString)],
+    ) -> Result<Session, Diagnostic> {
+        let spec = self.pool.spec(&self.name)?;
+        connect::announce(std::slice::from_ref(&spec));
+        Session::start(&spec, environment)
+            .await
+            .map_err(|error| failed(FailureKind::ServerStart.code(), &error))
+    }
+}
+
+/// Why a server or a tool could not be had.
+pub(super) fn failed(
+    code: cuecard_source::diagnostic::Code,
+    error: &dyn std::fmt::Display,
+) -> Diagnostic {
+    Diagnostic::error(code, error.to_string())
+}
+
+/// The tools that a server lists.
+///
+/// # Errors
+/// Why there is no list.
+pub(super) async fn tools(session: &Session) -> Result<Vec<ToolInfo>, Diagnostic> {
+    match session.tools().await {
+        Ok(tools) => Ok(tools.map(|tools| tools.to_vec()).unwrap_or_default()),
+        Err(error) => Err(failed(codes::TOOL_SERVER, &error)),
+    }
+}
+
+/// What is known of a server that runs, for people.
+pub(super) fn facts(session: &Session) -> Vec<String> {
+    let info = session.info();
+    let named = [info.server_name.as_str(), info.server_version.as_str()];
+    let named: Vec<&str> = named.into_iter().filter(|text| !text.is_empty()).collect();
+    let protocol = match info.protocol_version.as_str() {
+        "" => String::new(),
+        version => format!("protocol {version}"),
+    };
+    [named.join(" "), info.transport.to_owned(), protocol]
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect()
+}
+
+/// The same for programs.
+pub(super) fn document(session: &Session) -> Json {
+    let info = session.info();
+    json!({
+        "name": info.server_name,
+        "version": info.server_version,
+        "protocol": info.protocol_version,
+        "transport": info.transport,
+    })
+}
