@@ -71,7 +71,7 @@ fn variable<'a>(
         return Ok(("$".to_owned(), rest));
     }
     let value = lookup(name).ok_or_else(|| {
-        format!("nothing is called `${name}`; quote it with '…' if it is plain text")
+        format!("`${name}` is not defined; quote it with '…' if it is plain text")
     })?;
     Ok((value, after))
 }
