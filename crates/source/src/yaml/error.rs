@@ -104,7 +104,7 @@ impl YamlError {
                 u32::from(*character)
             ),
             Kind::Syntax(problem) => problem.message(),
-            Kind::DuplicateKey { key, .. } => format!("the key `{key}` is here twice"),
+            Kind::DuplicateKey { key, .. } => format!("duplicate key `{key}`"),
             Kind::KeyNotText => "a key must be text, not a list or a mapping".to_owned(),
             Kind::MissingKey => "a key is missing before `:`".to_owned(),
             Kind::Tag { tag } => format!("the tag `{tag}` has no meaning here"),
