@@ -139,7 +139,7 @@ pub(super) fn file(url: &str, test_steps: Vec<TestStep>) -> StepsFile {
         execution_time_ms: None,
         url: url.to_owned(),
         observed: Observed::default(),
-        options: serde_json::json!({"actionTimeoutMs": 1500, "assertTimeoutMs": 1500}),
+        options: serde_json::json!({"actionTimeoutMs": 3000, "assertTimeoutMs": 3000}),
         variables: serde_json::Map::new(),
         secrets: Vec::new(),
     }
