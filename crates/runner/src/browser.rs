@@ -60,7 +60,7 @@ fn ready(
         heals: true,
         found: Vec::new(),
     };
-    Ok(prepare_steps(source, asked)?)
+    prepare_steps(source, asked)
 }
 
 fn header(ready: &PreparedSteps, case: &TestCase, setup: &Setup) -> Header {

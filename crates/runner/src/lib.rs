@@ -135,11 +135,13 @@ pub enum Problem {
     Interrupted,
 }
 
-/// Why there is no trace, with all findings.
+/// Why nothing is run, or why there is no trace, with all findings.
 #[derive(Debug)]
-struct Stop {
-    problem: Problem,
-    diagnostics: Vec<Diagnostic>,
+pub struct Stop {
+    /// What kind of reason it is.
+    pub problem: Problem,
+    /// The findings, without secrets.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Stop {

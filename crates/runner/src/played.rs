@@ -113,7 +113,7 @@ fn ready(
         has_config: setup.config.is_some(),
         config: &|| config(setup),
     };
-    Ok(prepare_calls(source, asked)?)
+    prepare_calls(source, asked)
 }
 
 /// The values that the user gave, weakest first; `variables` are those of the case.

@@ -215,12 +215,15 @@ impl BrowserBridge {
         let began = Stopwatch::start();
         let locator = self.held(target).await?;
         // Playwright presses the key wherever the focus is.
-        self.focus(target, "press", limit).await?;
-        let left = limit.saturating_sub(began.elapsed()).max(BETWEEN);
-        let options = PressOptions::builder().timeout(milliseconds(left)).build();
-        let pressed = self
-            .guarded("press", left, locator.press(key, options))
-            .await;
+        let pressed = match self.focus(target, "press", limit).await {
+            Ok(()) => {
+                let left = limit.saturating_sub(began.elapsed()).max(BETWEEN);
+                let options = PressOptions::builder().timeout(milliseconds(left)).build();
+                self.guarded("press", left, locator.press(key, options))
+                    .await
+            }
+            Err(error) => Err(error),
+        };
         self.explained(pressed, target, "press", false).await
     }
 

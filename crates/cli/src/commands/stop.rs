@@ -1,7 +1,6 @@
 //! Why a command does nothing.
 
 use cuecard_runner::Problem;
-use cuecard_runner::prepare::Refused;
 use cuecard_source::diagnostic::Diagnostic;
 
 use crate::exit_code::ExitCode;
@@ -19,13 +18,13 @@ impl Stop {
     }
 }
 
-impl From<Refused> for Stop {
-    fn from(refused: Refused) -> Self {
-        let exit = match refused.problem {
+impl From<cuecard_runner::Stop> for Stop {
+    fn from(stop: cuecard_runner::Stop) -> Self {
+        let exit = match stop.problem {
             Problem::Invalid => ExitCode::Invalid,
             Problem::CouldNotRun => ExitCode::CouldNotRun,
             Problem::Interrupted => ExitCode::Interrupted,
         };
-        Self(refused.diagnostics, exit)
+        Self(stop.diagnostics, exit)
     }
 }

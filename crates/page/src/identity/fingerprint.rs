@@ -1,6 +1,7 @@
 //! What is remembered of an element to know it again.
 
 use super::place::{is_in, keeps_its_own};
+use super::renamed::are_by_id;
 use super::verdict::{Remembered, Verdict, is_kind, same_path};
 use crate::containers::{Place, is_cell, is_row};
 use crate::describe::is_frame;
@@ -185,14 +186,12 @@ impl Finder<'_> {
             .iter()
             .filter(|twin| is_in(place.as_ref(), **twin))
             .count();
-        let is_by_id = selectors.iter().any(|selector| {
-            matches!(selector.pattern, Pattern::TestId(_)) || selector.plain_id().is_some()
-        });
         let mut warning = None;
         let is_alone_in_column = place.as_ref().is_some_and(|place| {
             is_by_column(&fingerprint) && self.cells_in_column(place, &fingerprint) == [id]
         });
-        let is_by_text = is_by_id || is_alone_in_column || self.is_by_text_before(id, &fingerprint);
+        let is_by_text =
+            are_by_id(&selectors) || is_alone_in_column || self.is_by_text_before(id, &fingerprint);
         if position.is_none() && n_inside > 1 && !is_by_text {
             warning = Some(format!(
                 "byPosition: only its position tells this {}{} from others: give it a name or a test id",

@@ -374,3 +374,10 @@ pub(super) fn has_plain_id(element: &DomElement, remembered: Remembered<'_>) -> 
         !looks_generated(id) && plain_ids.into_iter().any(|plain| plain == id)
     })
 }
+
+/// Whether one of the selectors is an id that a person gave.
+pub(super) fn are_by_id(selectors: &[Selector]) -> bool {
+    selectors
+        .iter()
+        .any(|one| matches!(one.pattern, Pattern::TestId(_)) || one.plain_id().is_some())
+}

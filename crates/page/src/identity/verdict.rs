@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::fingerprint::is_by_column;
 use super::place::is_in;
-use super::renamed::has_plain_id;
+use super::renamed::{are_by_id, has_plain_id};
 use crate::Fingerprint;
 use crate::containers::{Place, is_cell, is_field};
 use crate::dom::{DomElement, NodeId};
@@ -158,14 +158,9 @@ impl Finder<'_> {
         if let Some(place) = place.as_ref().filter(|_| fingerprint.is_container) {
             return self.container(place, fingerprint);
         }
-        let has_id = || {
-            let mut selectors = remembered.selectors.iter();
-            selectors
-                .any(|one| matches!(one.pattern, Pattern::TestId(_)) || one.plain_id().is_some())
-        };
         if let Some(place) = place.as_ref()
             && is_by_column(fingerprint)
-            && (is_cell(&fingerprint.role) || !has_id())
+            && (is_cell(&fingerprint.role) || !are_by_id(remembered.selectors))
         {
             match self.cells_in_column(place, fingerprint).as_slice() {
                 [] if is_cell(&fingerprint.role) => {}

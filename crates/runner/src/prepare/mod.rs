@@ -11,25 +11,7 @@ pub use tool_calls::{
     CallsAsked, CallsRun, GivenTo, PreparedCalls, environment_server, prepare_calls,
 };
 
-use super::{Problem, Stop};
-
-/// Why nothing is run, with all findings, from which secrets are taken out.
-#[derive(Debug)]
-pub struct Refused {
-    /// What kind of reason it is.
-    pub problem: Problem,
-    /// The findings.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
-impl From<Refused> for Stop {
-    fn from(refused: Refused) -> Self {
-        Self {
-            problem: refused.problem,
-            diagnostics: refused.diagnostics,
-        }
-    }
-}
+use super::Stop;
 
 /// Findings, errors apart from warnings.
 struct Findings {
@@ -64,14 +46,11 @@ impl Findings {
     }
 
     /// All of them in the order of the file.
-    fn refused(self, redactor: &Redactor) -> Refused {
+    fn refused(self, redactor: &Redactor) -> Stop {
         let all = self.errors.into_iter().chain(self.warnings);
         let mut diagnostics: Vec<_> = all.map(|found| redacted(found, redactor)).collect();
         diagnostics.sort_by_key(|found| found.place.as_ref().map_or(0, |place| place.span.start));
-        Refused {
-            problem: Problem::Invalid,
-            diagnostics,
-        }
+        Stop::invalid(diagnostics)
     }
 }
 

@@ -16,7 +16,8 @@ use cuecard_source::diagnostic::{Diagnostic, codes};
 use cuecard_source::value::Redactor;
 use cuecard_tool_call::script::Given;
 
-use super::{Findings, Refused, redacted};
+use super::{Findings, redacted};
+use crate::Stop;
 
 /// What the user asked of a run.
 pub struct StepsAsked<'a> {
@@ -71,7 +72,7 @@ pub struct PreparedSteps {
 ///
 /// # Errors
 /// With all that is wrong.
-pub fn prepare_steps(source: SourceFile, asked: StepsAsked<'_>) -> Result<PreparedSteps, Refused> {
+pub fn prepare_steps(source: SourceFile, asked: StepsAsked<'_>) -> Result<PreparedSteps, Stop> {
     let reading = read_steps(&source);
     let mut options = reading.options;
     let mut findings = Findings::new(asked.strict, asked.found);

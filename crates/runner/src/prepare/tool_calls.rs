@@ -18,8 +18,8 @@ use cuecard_tool_call::format::{Scope, check_references, read};
 use cuecard_tool_call::model::ToolCallScenario;
 use cuecard_tool_call::script::{Bindings, Given, Options, bind_variables};
 
-use super::{Findings, Refused, redacted};
-use crate::Problem;
+use super::{Findings, redacted};
+use crate::Stop;
 
 /// The values of a scenario's variables, and what is wrong with them.
 pub type GivenTo<'a> = dyn FnMut(&ToolCallScenario) -> (Vec<Given>, Vec<Diagnostic>) + 'a;
@@ -63,7 +63,7 @@ pub struct PreparedCalls {
 ///
 /// # Errors
 /// With all that is wrong.
-pub fn prepare_calls(source: &SourceFile, asked: CallsAsked<'_>) -> Result<PreparedCalls, Refused> {
+pub fn prepare_calls(source: &SourceFile, asked: CallsAsked<'_>) -> Result<PreparedCalls, Stop> {
     let reading = read(source);
     let mut findings = Findings::new(asked.strict, asked.found);
     findings.take(reading.diagnostics);
@@ -97,12 +97,9 @@ pub fn prepare_calls(source: &SourceFile, asked: CallsAsked<'_>) -> Result<Prepa
         true => (asked.config)().and_then(|config| use_servers(config, &scenario, &asked.range)),
         false => Ok(Config::empty()),
     };
-    let config = config.map_err(|found| Refused {
-        problem: Problem::CouldNotRun,
-        diagnostics: found
-            .into_iter()
-            .map(|one| redacted(one, &redactor))
-            .collect(),
+    let config = config.map_err(|found| {
+        let found = found.into_iter().map(|one| redacted(one, &redactor));
+        Stop::could_not_run(found.collect())
     })?;
     let mut warnings = findings.warnings;
     warnings.extend(config.warnings.iter().cloned());
