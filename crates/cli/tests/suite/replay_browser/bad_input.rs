@@ -50,7 +50,7 @@ fn what_can_not_be_played_is_said_before_a_browser_starts() {
         ),
         (
             text.replace(
-                "\"actionTimeoutMs\": 1500",
+                "\"actionTimeoutMs\": 3000",
                 "\"storageState\": \"../state.json\"",
             ),
             &[],
@@ -79,6 +79,7 @@ fn what_can_not_be_played_is_said_before_a_browser_starts() {
             "there is no report `pdf`",
         ),
     ] {
+        assert!(changed != text || !args.is_empty(), "{message}");
         let said = refused(&scratch, &changed, args, 3);
         assert!(said.contains(message), "{message}: {said}");
     }
