@@ -96,16 +96,16 @@ impl BrowserError {
 
 /// There is no browser in this program.
 pub(super) fn not_built_in() -> BrowserError {
-    let message = "this build of cuecard has no browser";
+    let message = "this build of cuecard has no browser support";
     BrowserError::new(BrowserErrorKind::Unavailable, message)
-        .help("take a release, or build it with its default features: cargo build --release")
+        .help("use a release, or build it with its default features: cargo build --release")
 }
 
 /// There is no place for a window: `why`.
 pub(super) fn no_display(why: &str) -> BrowserError {
-    let message = format!("the browser has no place for its window: {why}");
+    let message = format!("the browser can't open a window: {why}");
     BrowserError::new(BrowserErrorKind::Unavailable, message).help(
-        "leave out --headed; or use a display that nobody sees: xvfb-run -a cuecard … (apt-get install xvfb xauth)",
+        "omit --headed, or use a virtual display: xvfb-run -a cuecard … (apt-get install xvfb xauth)",
     )
 }
 

@@ -37,7 +37,7 @@ pub async fn install(environment: &[(OsString, OsString)]) -> Result<Installed, 
     let programs = Programs { environment };
     let failed = |message: String| BrowserError::new(BrowserErrorKind::Unavailable, message);
     let folder = installed_folder(environment)
-        .ok_or_else(|| failed("there is no folder for data: HOME is not set".to_owned()))?;
+        .ok_or_else(|| failed("no data directory: HOME is not set".to_owned()))?;
     let browser = browsers::find(&programs);
     let browser_help = browser
         .is_none()
@@ -53,19 +53,19 @@ pub async fn install(environment: &[(OsString, OsString)]) -> Result<Installed, 
         return Ok(found);
     }
     let npm = programs.find("npm").ok_or_else(|| {
-        failed("no `npm` in PATH, which brings the driver for browsers".to_owned())
+        failed("`npm`, which installs the browser driver, not found in PATH".to_owned())
             .help(programs.install(Thing::Node))
     })?;
     std::fs::create_dir_all(&folder).map_err(|error| {
         failed(format!(
-            "the folder `{}` can't be made: {error}",
+            "failed to create the folder `{}`: {error}",
             folder.display()
         ))
     })?;
     run_npm(&npm, &folder, environment).await?;
     if browsers::version_of_driver(&found.driver).as_deref() != Some(DRIVER) {
         return Err(failed(format!(
-            "npm ended well, but there is no playwright-core {DRIVER} in `{}`",
+            "npm succeeded, but playwright-core {DRIVER} is not in `{}`",
             folder.display()
         )));
     }
@@ -101,7 +101,7 @@ async fn run_npm(
         ..ProcessSpec::default()
     };
     let mut group = ProcessGroup::spawn(&spec, environment)
-        .map_err(|error| failed(format!("`npm` can't be started: {error}")))?;
+        .map_err(|error| failed(format!("failed to start `npm`: {error}")))?;
     let (stdout, stderr) = (group.stdout.take(), group.stderr.take());
     let work = async {
         let drained = async {
@@ -122,7 +122,7 @@ async fn run_npm(
     };
     let Ok((status, said)) = tokio::time::timeout(PATIENCE, work).await else {
         return Err(failed(format!(
-            "npm was not through after {} s",
+            "npm timed out after {} s",
             PATIENCE.as_secs()
         )));
     };
@@ -135,7 +135,7 @@ async fn run_npm(
                 .filter(|line| !line.trim().is_empty())
                 .collect();
             let last = last[last.len().saturating_sub(3)..].join("\n");
-            Err(failed(format!("npm could not install it: {last}")))
+            Err(failed(format!("npm install failed: {last}")))
         }
     }
 }

@@ -57,14 +57,14 @@ impl StorageFile {
         let text = std::fs::read_to_string(&path).map_err(unreadable)?;
         let json: Value = serde_json::from_str(&text).map_err(|error| {
             format!(
-                "the storage state `{name}` is no JSON, at {}:{}",
+                "the storage state `{name}` is not valid JSON, at {}:{}",
                 error.line(),
                 error.column()
             )
         })?;
         if !json.is_object() {
             return Err(format!(
-                "the storage state `{name}` is no object with `cookies` and `origins`"
+                "the storage state `{name}` is not an object with `cookies` and `origins`"
             ));
         }
         let items = |list: &Value| -> Vec<Value> { list.as_array().cloned().unwrap_or_default() };
@@ -106,7 +106,7 @@ mod tests {
         std::fs::write(inner.join("bad.json"), "hunter2").expect("it can be written");
         for (file, words) in [
             ("../outside.json", "outside of"),
-            ("bad.json", "is no JSON, at 1:1"),
+            ("bad.json", "is not valid JSON, at 1:1"),
             ("nothing.json", "can't be read"),
         ] {
             let error = StorageFile::read(&inner, Path::new(file)).expect_err("it is refused");

@@ -44,7 +44,7 @@ impl BrowserTools {
         };
         let missing = |message: String| BrowserError::new(BrowserErrorKind::Unavailable, message);
         let node = programs.find("node").ok_or_else(|| {
-            missing("no `node` in PATH, which the driver for browsers runs on".to_owned())
+            missing("`node`, which runs the browser driver, not found in PATH".to_owned())
                 .help(programs.install(Thing::Node))
         })?;
         let driver = browsers::driver(looked.environment, looked.working_directory, Some(&node));
@@ -61,14 +61,15 @@ impl BrowserTools {
             Some(browser) if may_run(browser) => Some(browser.to_owned()),
             Some(browser) => {
                 return Err(missing(format!(
-                    "the browser `{}` is no program that can be run",
+                    "the browser `{}` is not an executable program",
                     browser.display()
                 )));
             }
             None if !looked.needs_browser => None,
             None => Some(browsers::find(&programs).ok_or_else(|| {
                 missing(
-                    "no Chrome or Chromium in PATH or where Playwright downloads them".to_owned(),
+                    "Chrome or Chromium not found in PATH or in Playwright's download directory"
+                        .to_owned(),
                 )
                 .help(programs.install(Thing::Browser))
             })?),

@@ -62,45 +62,45 @@ pub(crate) enum Command {
     /// Play a tool-call scenario against real MCP servers, or browser steps in a browser
     #[command(after_long_help = exit_code::HELP)]
     Play(Box<PlayArgs>),
-    /// Look whether the pages still have what browser steps remember, and do no more than that needs
+    /// Check that the pages still match recorded browser steps, with as few actions as possible
     #[command(after_long_help = exit_code::HELP)]
     Verify(Box<VerifyArgs>),
-    /// Turn a browser scenario in plain words into validated steps
+    /// Turn a plain-language browser scenario into validated steps
     #[command(after_long_help = with_examples(PARSE_EXAMPLES))]
     Parse(Box<ParseArgs>),
-    /// Judge runs of agents: test cases with assertions on what was done and answered
+    /// Test agent runs: test cases with assertions on actions and answers
     #[command(after_long_help = with_examples(TEST_EXAMPLES))]
     Test(Box<TestArgs>),
-    /// Tell how two traces, or the results of two runs of tests, differ by meaning
+    /// Show semantic differences between two traces or two test results
     #[command(after_long_help = with_examples(DIFF_EXAMPLES))]
     Diff(DiffArgs),
-    /// Check scenarios, timelines and test cases without running anything, and list what they would do
+    /// Check scenarios, timelines and test cases without running them, and list what they would do
     #[command(after_long_help = exit_code::HELP)]
     Check(CheckArgs),
     /// List the scenarios of the project
     List(ListArgs),
-    /// Try every MCP server: where it comes from, whether it starts, what the machine lacks
+    /// Try every MCP server: where it is configured, whether it starts, what is missing on this machine
     #[command(after_long_help = exit_code::HELP)]
     Doctor(DoctorArgs),
     /// List the tools of an MCP server, with their parameters
     #[command(after_long_help = with_examples(TOOLS_EXAMPLES))]
     Tools(ToolsArgs),
-    /// Call a tool of an MCP server once, and print what it answers
+    /// Call a tool of an MCP server once, and print the result
     #[command(after_long_help = with_examples(CALL_EXAMPLES))]
     Call(CallArgs),
-    /// Rewrite a scenario of version 1.x as version 2.1, a timeline in canonical form, or browser steps as something else
+    /// Convert a version 1.x scenario to version 2.1, a timeline to canonical form, or browser steps to another format
     #[command(after_long_help = exit_code::HELP)]
     Convert(ConvertArgs),
-    /// Bring timelines into their layout: order of keys, blank lines, ends of lines
+    /// Format timelines: key order, blank lines, line endings
     #[command(after_long_help = exit_code::HELP)]
     Fmt(FmtArgs),
-    /// Print the JSON Schema of a file format, or list them
+    /// Print the JSON Schema of a file format, or list the formats
     #[command(after_long_help = exit_code::HELP)]
     Schema(SchemaArgs),
-    /// Explain a code such as C-REF-02, or what a timeline does and when; without either list all codes
+    /// Explain a code such as C-REF-02, or what a timeline does and when; without arguments, list all codes
     #[command(after_long_help = exit_code::HELP)]
     Explain(ExplainArgs),
-    /// Print a completion script for a shell
+    /// Print a shell completion script
     Completions {
         /// The shell
         #[arg(value_enum)]
@@ -110,23 +110,23 @@ pub(crate) enum Command {
     Man,
     /// Serve the built-in MCP server
     Mcp(McpArgs),
-    /// Stand in for a service that agents talk to
+    /// Run a mock of a service that agents talk to
     Serve(ServeArgs),
-    /// Record what agents do as scenarios that play the same again
+    /// Record what agents do as replayable scenarios
     Record(RecordArgs),
-    /// Show what agents call their tools, and make such a profile of what an agent advertised
+    /// Show how agents name their tools, and create such a profile from what an agent advertised
     #[command(after_long_help = exit_code::HELP)]
     Profile(ProfileArgs),
-    /// Get what browser scenarios need
+    /// Install what browser scenarios need
     Browser(BrowserArgs),
 }
 
 const TEST_EXAMPLES: &str = "\
 Examples:
-  cuecard test tests/ --report html:report.html    judge everything below a folder
-  cuecard test tests/ --filter news --watch        again whenever a file changes
-  cuecard test tests/ --mutate --min-score 90      do the assertions notice defects?
-  cuecard test tests/ --update                     keep the traces as they are now";
+  cuecard test tests/ --report html:report.html    run all tests in a folder
+  cuecard test tests/ --filter news --watch        rerun when a file changes
+  cuecard test tests/ --mutate --min-score 90      do the assertions detect defects?
+  cuecard test tests/ --update                     update the stored traces";
 
 const PARSE_EXAMPLES: &str = "\
 Examples:
@@ -136,8 +136,8 @@ Examples:
 
 const TOOLS_EXAMPLES: &str = "\
 Examples:
-  cuecard tools notes                              a server of a config
-  cuecard tools https://tickets.example/mcp        any other one
+  cuecard tools notes                              a server from a config
+  cuecard tools https://tickets.example/mcp        any other server
   cuecard tools -- npx -y @playwright/mcp          the command that starts it";
 
 const CALL_EXAMPLES: &str = "\
@@ -159,7 +159,7 @@ fn with_examples(examples: &str) -> String {
 /// Arguments of `play`.
 #[derive(Debug, Args)]
 pub(crate) struct PlayArgs {
-    /// The scenario or the browser steps, or `-` for standard input
+    /// The scenario or browser steps to play, or `-` for stdin
     pub file: PathBuf,
 
     #[command(flatten)]
@@ -174,7 +174,7 @@ pub(crate) struct PlayArgs {
     /// Read servers from this file only
     #[arg(long, value_name = "FILE", help_heading = "Servers")]
     pub config: Option<PathBuf>,
-    /// The longest a call, or starting a server, may take, in seconds
+    /// Timeout for a call or for starting a server, in seconds
     #[arg(
         long,
         value_name = "SECONDS",
@@ -183,7 +183,7 @@ pub(crate) struct PlayArgs {
     )]
     pub timeout: Option<f64>,
 
-    /// Begin with this step
+    /// Start at this step
     #[arg(
         long,
         alias = "resume-from",
@@ -191,16 +191,16 @@ pub(crate) struct PlayArgs {
         help_heading = "What to play"
     )]
     pub start: Option<u64>,
-    /// End with this step
+    /// Stop after this step
     #[arg(long, value_name = "STEP", help_heading = "What to play")]
     pub end: Option<u64>,
-    /// Check everything that can be known without side effects, and run nothing
+    /// Check everything that can be checked without side effects, and run nothing
     #[arg(long, help_heading = "What to play")]
     pub dry_run: bool,
-    /// With --dry-run: start the servers too, and check tools and parameters
+    /// With --dry-run: also start the servers, and check tools and parameters
     #[arg(long, requires = "dry_run", help_heading = "What to play")]
     pub connect: bool,
-    /// Multiply scripted delays (0.5 is faster, 0 doesn't wait)
+    /// Multiply scripted delays by this factor (0.5: faster, 0: no delay)
     #[arg(
         long,
         value_name = "FACTOR",
@@ -213,13 +213,13 @@ pub(crate) struct PlayArgs {
     #[arg(long, help_heading = "What to play")]
     pub strict: bool,
 
-    /// Print the result as one JSON document on standard output
+    /// Print the result as JSON to stdout
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Write the result as JSON into a file
+    /// Write the result as JSON to a file
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// Put tool results into the JSON result
+    /// Include tool results in the JSON result
     #[arg(
         long,
         value_enum,
@@ -230,10 +230,10 @@ pub(crate) struct PlayArgs {
         help_heading = "Output"
     )]
     pub include_results: IncludeResults,
-    /// Write a report: junit:FILE, of browser steps also html:FILE (repeatable)
+    /// Write a report: junit:FILE, or html:FILE for browser steps (repeatable)
     #[arg(long = "report", value_name = "KIND:FILE", help_heading = "Output")]
     pub reports: Vec<String>,
-    /// Show what servers log
+    /// Show server logs
     #[arg(short, long, action = ArgAction::Count, help_heading = "Output")]
     pub verbose: u8,
     /// Show config sources, server starts, parameters, results and timings
@@ -242,7 +242,7 @@ pub(crate) struct PlayArgs {
     /// Take a screenshot of the browser when a step fails
     #[arg(long, help_heading = "Output")]
     pub screenshot_on_failure: bool,
-    /// Where screenshots go
+    /// Directory for screenshots
     #[arg(
         long,
         value_name = "DIR",
@@ -260,7 +260,7 @@ pub(crate) struct PlayArgs {
 /// Where runs are kept.
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
-    /// The folder that keeps the last 20 runs
+    /// Directory for run data; the last 20 runs are kept
     #[arg(
         long,
         value_name = "DIR",
@@ -273,33 +273,33 @@ pub(crate) struct RunsArgs {
 /// Arguments of `test`.
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// Test cases, and folders with files called test.yaml or NAME.test.yaml; a scenario is a test of its own checks
+    /// Test cases, and folders containing test.yaml or NAME.test.yaml files; a scenario is tested by its own checks
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
-    /// Only tests with this in their id, title or path: a text, or /a regular expression/ (repeatable)
+    /// Only tests whose id, title or path matches: a substring, or a /regular expression/ (repeatable)
     #[arg(long = "filter", value_name = "TEXT", help_heading = "Which tests")]
     pub filters: Vec<String>,
     /// Only tests with this tag (repeatable)
     #[arg(long = "tag", value_name = "TAG", help_heading = "Which tests")]
     pub tags: Vec<String>,
-    /// Only every N-th file, from the I-th: the I-th of N parts of the suite
+    /// Run only shard I of N: every N-th file, starting at the I-th
     #[arg(long, value_name = "I/N", help_heading = "Which tests")]
     pub shard: Option<String>,
-    /// List the tests and judge nothing
+    /// List the tests without running them
     #[arg(long, help_heading = "Which tests")]
     pub list: bool,
 
-    /// How many tests run at once (default: as many as there are cores)
+    /// Number of tests to run in parallel (default: number of cores)
     #[arg(short, long, value_name = "N", help_heading = "How to run")]
     pub jobs: Option<usize>,
-    /// Stop after the first test that fails
+    /// Stop after the first failing test
     #[arg(long, help_heading = "How to run")]
     pub fail_fast: bool,
-    /// Fail what had nothing to judge, and treat warnings about files as errors
+    /// Fail tests whose assertions had nothing to check, and treat warnings about files as errors
     #[arg(long, help_heading = "How to run")]
     pub strict: bool,
-    /// The longest a test may take, in seconds (default: 300)
+    /// Timeout for a test, in seconds (default: 300)
     #[arg(
         long,
         value_name = "SECONDS",
@@ -307,24 +307,24 @@ pub(crate) struct TestArgs {
         help_heading = "How to run"
     )]
     pub timeout: Option<f64>,
-    /// Replace the stored traces of trace_snapshot by those of this run
+    /// Update the stored traces of trace_snapshot with those of this run
     #[arg(long, help_heading = "How to run")]
     pub update: bool,
-    /// Judge again whenever a file changes that a test depends on, until Ctrl-C; with --json a line for each run
+    /// Rerun tests when a file they depend on changes, until Ctrl-C; with --json, print one line per run
     #[arg(
         long,
         conflicts_with_all = ["list", "update", "fail_fast", "shard", "reports", "out", "mutate"],
         help_heading = "How to run"
     )]
     pub watch: bool,
-    /// Change the trace of each test that passes as a defect would, and tell which changes no assertion notices
+    /// Mutation testing: inject defects into the traces of passing tests, and list those that no assertion detects
     #[arg(
         long,
         conflicts_with_all = ["list", "update", "fail_fast", "reports", "out"],
         help_heading = "How to run"
     )]
     pub mutate: bool,
-    /// With --mutate: fail if less of the changes is noticed, in percent
+    /// With --mutate: fail if fewer mutants are detected, in percent
     #[arg(
         long,
         value_name = "PERCENT",
@@ -333,7 +333,7 @@ pub(crate) struct TestArgs {
         help_heading = "How to run"
     )]
     pub min_score: Option<f64>,
-    /// Multiply scripted delays of played scenarios (0.5 is faster, 0 doesn't wait)
+    /// Multiply scripted delays of played scenarios by this factor (0.5: faster, 0: no delay)
     #[arg(
         long,
         value_name = "FACTOR",
@@ -346,13 +346,13 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "FILE", help_heading = "How to run")]
     pub config: Option<PathBuf>,
 
-    /// Print the result as one JSON document on standard output
+    /// Print the result as JSON to stdout
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Write a report: html, junit, json, tap or github, to a file or - for standard output (repeatable)
+    /// Write a report: html, junit, json, tap or github, to a file or `-` for stdout (repeatable)
     #[arg(long = "report", value_name = "KIND:FILE", help_heading = "Output")]
     pub reports: Vec<String>,
-    /// Write traces and results into DIR/RUN/
+    /// Write traces and results to DIR/RUN/
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
 
@@ -366,14 +366,14 @@ pub(crate) struct TestArgs {
 /// Arguments of `diff`.
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The first: a trace, a result of `cuecard test`, or the folder of a run
+    /// The first input: a trace, a result of `cuecard test`, or a run directory
     pub first: PathBuf,
-    /// The second, of the same kind
+    /// The second input, of the same kind
     pub second: PathBuf,
-    /// Don't compare what a JSON pointer names in two traces; `*` stands for any text of a part, `**` for any parts (repeatable)
+    /// Ignore the values at a JSON pointer when comparing traces; `*` matches any text within a segment, `**` any number of segments (repeatable)
     #[arg(long, value_name = "POINTER")]
     pub ignore: Vec<String>,
-    /// Print the differences as one JSON document on standard output
+    /// Print the differences as JSON to stdout
     #[arg(long)]
     pub json: bool,
 }
@@ -381,10 +381,10 @@ pub(crate) struct DiffArgs {
 /// Where variables get their values.
 #[derive(Debug, Default, Args)]
 pub(crate) struct VariableArgs {
-    /// Give a variable a value (repeatable)
+    /// Set a variable (repeatable)
     #[arg(long = "var", value_name = "NAME=VALUE", help_heading = "Variables")]
     pub variables: Vec<String>,
-    /// Give a variable a JSON value (repeatable)
+    /// Set a variable to a JSON value (repeatable)
     #[arg(
         long = "var-json",
         value_name = "NAME=JSON",
@@ -394,7 +394,7 @@ pub(crate) struct VariableArgs {
     /// Read variables from a file of NAME=VALUE lines
     #[arg(long = "env", value_name = "FILE", help_heading = "Variables")]
     pub env_file: Option<PathBuf>,
-    /// Keep a variable's value out of everything that is written; it comes from CUECARD_VAR_NAME or a prompt
+    /// Treat a variable as a secret and redact its value from all output; the value comes from CUECARD_VAR_NAME or a prompt
     #[arg(long = "secret", value_name = "NAME", help_heading = "Variables")]
     pub secrets: Vec<String>,
 }
@@ -411,10 +411,10 @@ pub(crate) struct SymbolArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Safety")]
 pub(crate) struct SafetyArgs {
-    /// Where paths made from a server's answers must stay (default: the working directory)
+    /// Directory that paths built from server responses must stay in (default: the working directory)
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// Keep everything inside the root, and run no commands
+    /// Restrict all paths to the root, and run no commands
     #[arg(long)]
     pub confine: bool,
     /// Change nothing: no writes, no commands
@@ -462,31 +462,31 @@ pub(crate) enum IncludeResults {
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The scenarios, timelines and test cases, folders of timelines, or `-` for standard input
+    /// Scenarios, timelines, test cases, folders of timelines, or `-` for stdin
     #[arg(required = true, value_name = "PATH")]
     pub files: Vec<PathBuf>,
     /// Treat warnings as errors
     #[arg(long)]
     pub strict: bool,
-    /// Propose targets for the element ids in a scenario, from this snapshot of a page as a browser's server wrote it
+    /// Suggest targets for the element ids in a scenario, based on this page snapshot from a browser's MCP server
     #[arg(long, value_name = "FILE")]
     pub snapshot: Vec<PathBuf>,
     #[command(flatten)]
     pub symbols: SymbolArgs,
-    /// Print the findings as one JSON document on standard output
+    /// Print the findings as JSON to stdout
     #[arg(long)]
     pub json: bool,
 
     /// Read servers from this file only
     #[arg(long, value_name = "FILE", help_heading = "Servers")]
     pub config: Option<PathBuf>,
-    /// Start the servers too, and check tools and parameters; no tool is called
+    /// Also start the servers, and check tools and parameters without calling any tool
     #[arg(long, help_heading = "Servers")]
     pub connect: bool,
-    /// Read variables, also those of configs, from a file of NAME=VALUE lines
+    /// Read variables, including those used in configs, from a file of NAME=VALUE lines
     #[arg(long = "env", value_name = "FILE", help_heading = "Servers")]
     pub env_file: Option<PathBuf>,
-    /// With --connect: the longest that starting a server may take, in seconds
+    /// With --connect: timeout for starting a server, in seconds
     #[arg(
         long,
         value_name = "SECONDS",
@@ -502,7 +502,7 @@ pub(crate) struct CheckArgs {
 pub(crate) struct ListArgs {
     /// Folders to look in (default: .cuecard/scenarios and .sandy/scenarios)
     pub folders: Vec<PathBuf>,
-    /// Print the list as one JSON document on standard output
+    /// Print the list as JSON to stdout
     #[arg(long)]
     pub json: bool,
 }
@@ -518,13 +518,13 @@ pub(crate) struct DoctorArgs {
     /// Read variables for configs from a file of NAME=VALUE lines
     #[arg(long = "env", value_name = "FILE")]
     pub env_file: Option<PathBuf>,
-    /// The longest that starting a server may take, in seconds
+    /// Timeout for starting a server, in seconds
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub timeout: Option<f64>,
-    /// Start no server: only tell which there are, and where they come from
+    /// Don't start any server: only list the servers and where they are configured
     #[arg(long)]
     pub no_start: bool,
-    /// Print the findings as one JSON document on standard output
+    /// Print the findings as JSON to stdout
     #[arg(long)]
     pub json: bool,
 }
@@ -538,7 +538,7 @@ pub(crate) struct ServerArgs {
     /// Read variables for configs from a file of NAME=VALUE lines
     #[arg(long = "env", value_name = "FILE", help_heading = "Servers")]
     pub env_file: Option<PathBuf>,
-    /// The longest that starting the server, or a call, may take, in seconds
+    /// Timeout for starting the server or for a call, in seconds
     #[arg(
         long,
         value_name = "SECONDS",
@@ -551,13 +551,13 @@ pub(crate) struct ServerArgs {
 /// Arguments of `tools`.
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
-    /// The server: its name in a config, or its address
+    /// The server: its name in a config, or its URL
     #[arg(value_name = "SERVER")]
     pub server_name: Option<String>,
-    /// The command that starts the server, in place of its name
+    /// The command that starts the server, instead of its name
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
-    /// Print the tools and their schemas as one JSON document
+    /// Print the tools and their schemas as JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -567,22 +567,22 @@ pub(crate) struct ToolsArgs {
 /// Arguments of `call`.
 #[derive(Debug, Args)]
 pub(crate) struct CallArgs {
-    /// The server (its name in a config, or its address) and the tool; the tool alone if a command starts the server
+    /// The server (its name in a config, or its URL) and the tool; only the tool if a command is given
     #[arg(value_name = "SERVER> <TOOL", required = true, num_args = 1..=2)]
     pub names: Vec<String>,
     /// The command that starts the server
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
-    /// An argument (repeatable): a text where the tool takes one, else JSON
+    /// An argument (repeatable): parsed as JSON unless the tool expects a string
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub texts: Vec<String>,
     /// An argument as JSON (repeatable)
     #[arg(long = "arg-json", value_name = "NAME=JSON")]
     pub values: Vec<String>,
-    /// All arguments as a JSON object, `@FILE` for one in a file, or `-` for standard input
+    /// All arguments as a JSON object, `@FILE` to read it from a file, or `-` for stdin
     #[arg(long = "args", value_name = "JSON", allow_hyphen_values = true)]
     pub all: Option<String>,
-    /// Print the answer as one JSON document
+    /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -592,12 +592,12 @@ pub(crate) struct CallArgs {
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// The scenario, timeline or browser steps, or `-` for standard input
+    /// The scenario, timeline or browser steps to convert, or `-` for stdin
     pub file: PathBuf,
-    /// What browser steps become: a tool-call scenario, or a test for Playwright's own runner
+    /// Target format for browser steps: a tool-call scenario, or a Playwright test
     #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["in_place", "terminal_file"])]
     pub to: Option<ExportForm>,
-    /// With --to tool-call: the browser's server that the scenario is for
+    /// With --to tool-call: the browser's MCP server that the scenario targets
     #[arg(
         long,
         value_enum,
@@ -606,22 +606,22 @@ pub(crate) struct ConvertArgs {
         default_value = "chrome-devtools"
     )]
     pub server: ExportServer,
-    /// With --to: export the steps of a parse that did not succeed with every action
+    /// With --to: export the steps even if some actions could not be parsed
     #[arg(long, requires = "to")]
     pub allow_partial: bool,
-    /// Write the result into this file instead of printing it
+    /// Write the result to this file instead of stdout
     #[arg(short, long, value_name = "FILE", conflicts_with = "in_place")]
     pub output: Option<PathBuf>,
-    /// Write the result into the scenario's own file
+    /// Overwrite the input file with the result
     #[arg(short, long)]
     pub in_place: bool,
-    /// Put a terminal config that stands in the timeline into this file beside it: .yaml, .yml or .json
+    /// Move an inline terminal config to this file next to the timeline: .yaml, .yml or .json
     #[arg(long, value_name = "FILE")]
     pub terminal_file: Option<String>,
-    /// Replace the file given with --output
+    /// Overwrite the file given with --output
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// Print the result and the findings as one JSON document on standard output
+    /// Print the result and the findings as JSON to stdout
     #[arg(long)]
     pub json: bool,
 }
@@ -647,10 +647,10 @@ pub(crate) enum ExportServer {
 /// Arguments of `fmt`.
 #[derive(Debug, Args)]
 pub(crate) struct FmtArgs {
-    /// The timelines and folders of them, or `-` for standard input, which is printed
+    /// Timelines and folders of timelines, or `-` to format stdin to stdout
     #[arg(required = true, value_name = "PATH")]
     pub files: Vec<PathBuf>,
-    /// Write nothing: name the files that are laid out otherwise, and fail if there are any
+    /// Write nothing: list the files that are not formatted, and fail if there are any
     #[arg(long)]
     pub check: bool,
 }
@@ -658,13 +658,13 @@ pub(crate) struct FmtArgs {
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// A code, or timelines and folders of them
+    /// A code, or timelines and folders of timelines
     #[arg(value_name = "CODE|PATH")]
     pub what: Vec<PathBuf>,
-    /// Say which of the timelines is chosen for this prompt, and why
+    /// Show which timeline is selected for this prompt, and why
     #[arg(long, value_name = "TEXT", requires = "what")]
     pub prompt: Option<String>,
-    /// The distance above which no timeline is chosen, from 0 to 1
+    /// Maximum distance at which a timeline is selected, from 0 to 1
     #[arg(
         long,
         value_name = "DISTANCE",
@@ -673,10 +673,10 @@ pub(crate) struct ExplainArgs {
         requires = "prompt"
     )]
     pub max_distance: f64,
-    /// Say how one player takes each event
+    /// Show how one player handles each event
     #[arg(long, value_enum, value_name = "NAME")]
     pub player: Option<Player>,
-    /// Multiply times (0.5 is faster, 0 doesn't wait)
+    /// Multiply times by this factor (0.5: faster, 0: no delay)
     #[arg(
         long,
         alias = "scenario-speed",
@@ -690,7 +690,7 @@ pub(crate) struct ExplainArgs {
     pub strict: bool,
     #[command(flatten)]
     pub symbols: SymbolArgs,
-    /// Print the result as one JSON document on standard output
+    /// Print the result as JSON to stdout
     #[arg(long)]
     pub json: bool,
 }
@@ -698,7 +698,7 @@ pub(crate) struct ExplainArgs {
 /// Who plays a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Player {
-    /// The stand-in for a model's API.
+    /// The mock LLM API.
     Llm,
     /// The mock agent over ACP.
     Acp,
@@ -713,9 +713,9 @@ pub(crate) enum Player {
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// The format; without it all are listed
+    /// The format (default: list all formats)
     pub name: Option<String>,
-    /// Write the schema, or all of them, as NAME.schema.json into this folder
+    /// Write the schema, or all schemas, as NAME.schema.json to this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -736,10 +736,10 @@ pub(crate) enum McpServer {
         /// Serve Streamable HTTP instead of stdio
         #[arg(long)]
         http: bool,
-        /// The port (0: any free one)
+        /// Port to listen on (0: any free port)
         #[arg(long, requires = "http", default_value_t = 0)]
         port: u16,
-        /// The address; another than this machine's own needs --token
+        /// Address to listen on; a non-loopback address requires --token
         #[arg(
             long,
             requires = "http",
@@ -747,7 +747,7 @@ pub(crate) enum McpServer {
             value_name = "ADDRESS"
         )]
         bind: IpAddr,
-        /// Ask clients for this bearer token
+        /// Require this bearer token from clients
         #[arg(long, requires = "http")]
         token: Option<String>,
     },

@@ -31,7 +31,9 @@ fn start<T>(
         .enable_all()
         .build()
         .map_err(|error| {
-            stderr_line(&format!("error: the runtime can't be started: {error}"));
+            stderr_line(&format!(
+                "error: failed to start the async runtime: {error}"
+            ));
             ExitCode::CouldNotRun
         })?;
     let outcome = runtime.block_on(async {

@@ -26,13 +26,13 @@ pub(crate) const HELP: &str = "\
 Exit codes:
   0    passed
   1    the scenario or a critical assertion failed
-  2    it could not be run (server, config, I/O)
-  3    a file, an argument or the usage is invalid
+  2    the run could not start or continue (server, config, I/O)
+  3    invalid file, argument or usage
   4    passed, but something was healed or drifted
   130  interrupted";
 
 /// What is added to the table where a command of the user's is run.
-pub(crate) const HELP_ON_COMMAND: &str = "A command that fails ends us with its own code.";
+pub(crate) const HELP_ON_COMMAND: &str = "If COMMAND fails, its exit code is returned.";
 
 impl ExitCode {
     /// The number.

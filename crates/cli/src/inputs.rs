@@ -133,10 +133,21 @@ pub(crate) fn variables_of(args: &VariableArgs, environment: &[(OsString, OsStri
     for pair in &args.json_variables {
         if let Some((name, value)) = variables.split(pair, "--var-json") {
             match serde_json::from_str(&value) {
-                Ok(value) => variables.give(&name, value, "--var-json".to_owned(), is_secret(&name), false),
+                Ok(value) => variables.give(
+                    &name,
+                    value,
+                    "--var-json".to_owned(),
+                    is_secret(&name),
+                    false,
+                ),
                 Err(error) => variables.diagnostics.push(
-                    Diagnostic::error(codes::ARGUMENT, format!("the value of `--var-json {name}` is not JSON: {error}"))
-                        .with_help(format!("a text is written in quotes: --var-json '{name}=\"text\"', or --var {name}=text")),
+                    Diagnostic::error(
+                        codes::ARGUMENT,
+                        format!("the value of `--var-json {name}` is not JSON: {error}"),
+                    )
+                    .with_help(format!(
+                        "quote strings: --var-json '{name}=\"text\"', or use --var {name}=text"
+                    )),
                 ),
             }
         }
@@ -184,11 +195,8 @@ impl Variables {
             split => {
                 let what = if split.is_some() { "variable" } else { "value" };
                 self.diagnostics.push(
-                    Diagnostic::error(
-                        codes::ARGUMENT,
-                        format!("`{option} {pair}` names no {what}"),
-                    )
-                    .with_help(format!("write {option} NAME=VALUE")),
+                    Diagnostic::error(codes::ARGUMENT, format!("`{option} {pair}` has no {what}"))
+                        .with_help(format!("write {option} NAME=VALUE")),
                 );
                 None
             }
@@ -222,7 +230,7 @@ impl Variables {
             }
             Err(error) => self.diagnostics.push(Diagnostic::error(
                 codes::ARGUMENT,
-                format!("the secret `{name}` can't be asked for: {error}"),
+                format!("failed to prompt for the secret `{name}`: {error}"),
             )),
         }
     }
@@ -329,10 +337,10 @@ pub(crate) fn seconds(
     let warning = (value > 3600.0).then(|| {
         Diagnostic::warning(
             codes::TIME_MILLISECONDS,
-            format!("`{option} {value}` is more than an hour: milliseconds?"),
+            format!("`{option} {value}` is more than an hour: did you mean milliseconds?"),
         )
         .with_help(format!(
-            "`{option}` is in seconds: {} if you meant milliseconds",
+            "`{option}` is in seconds: write {} if you meant milliseconds",
             value / 1000.0
         ))
     });

@@ -7,7 +7,7 @@ use crate::exit_code::ExitCode;
 use crate::output::stderr_line;
 
 /// What is said of the first signal where servers may be running.
-pub(crate) const STOPPING: &str = "\nstopping the servers; again to kill them";
+pub(crate) const STOPPING: &str = "\nstopping the servers; press Ctrl-C again to kill them";
 
 /// Cancels `stop` at the first signal and says so with `words`, if there are any; at the second kills all children and
 /// exits.

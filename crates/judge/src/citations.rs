@@ -332,11 +332,9 @@ fn finding(
     });
     if cited.missing.is_empty() {
         let count = cited.all.len();
-        return Finding::holds(format!(
-            "all {count} citations name something in results of {tools}"
-        ))
-        .observed(observed)
-        .refs(results);
+        return Finding::holds(format!("all {count} citations refer to results of {tools}"))
+            .observed(observed)
+            .refs(results);
     }
     let mut texts: Vec<String> = cited
         .missing
@@ -348,14 +346,14 @@ fn finding(
         texts.push(format!("{} more", cited.missing.len() - MOST_IN_MESSAGE));
     }
     let finding = Finding::fails(format!(
-        "cited, but in no result of {tools}: {}",
+        "cited, but not found in any result of {tools}: {}",
         texts.join(", ")
     ))
     .observed(observed)
     .refs(results.iter().copied());
     match elsewhere(&cited, view, allowed) {
         Some(tool) => finding.help(format!(
-            "results of `{tool}` have it: is it missing in `allowed_sources`?"
+            "found in results of `{tool}`: is it missing from `allowed_sources`?"
         )),
         None => finding.help("the answer may cite only what the tools returned"),
     }

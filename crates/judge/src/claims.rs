@@ -677,7 +677,7 @@ fn finding(
     });
     if problems.is_empty() {
         return Finding::holds(format!(
-            "{checked} of {checked} parts of the output stand in results of {tools}"
+            "{checked} of {checked} parts of the output are supported by results of {tools}"
         ))
         .observed(observed)
         .refs(results);
@@ -685,7 +685,7 @@ fn finding(
     if sources.iter().all(|source| source.event.is_none()) {
         return Finding::fails(format!("no successful result of {tools} could support the output"))
             .observed(observed)
-            .help("name the tools whose results count in `allowed_sources`, or check that they were called and succeeded");
+            .help("list the supporting tools in `allowed_sources`, or check that they were called and succeeded");
     }
     let mut message: Vec<String> = problems
         .iter()
@@ -724,12 +724,12 @@ impl Problem<'_> {
         let mut message = format!("“{}”: ", excerpt(self.unit));
         if let Some(passage) = &self.contradiction {
             message.push_str(&match passage.is_empty() {
-                true => "no result denies it".to_owned(),
+                true => "no result contradicts it".to_owned(),
                 false => format!("the results say the opposite, “{}”", excerpt(passage)),
             });
         } else if let Some((shared, all)) = self.overlap {
             message.push_str(&format!(
-                "no single result of {tools} has enough of it ({shared} of {all} words)"
+                "no single result of {tools} covers enough of it ({shared} of {all} words)"
             ));
         }
         if !self.spans.is_empty() {
@@ -737,7 +737,10 @@ impl Problem<'_> {
                 message.push_str("; ");
             }
             let texts: Vec<&str> = self.spans.iter().map(|(_, text)| text.as_str()).collect();
-            message.push_str(&format!("{} in no result of {tools}", texts.join(" · ")));
+            message.push_str(&format!(
+                "{} not found in any result of {tools}",
+                texts.join(" · ")
+            ));
         }
         if self.contradiction.is_none()
             && let Some((source, text)) = self.nearest(judge)

@@ -15,7 +15,7 @@ use cuecard_source::value::{Json, cut, kind_name};
 pub(super) fn matches_format(format: &OutputFormat, view: &View<'_>) -> Finding {
     let refs = view.output_ref();
     if view.output_is_empty() {
-        return Finding::fails("the output is empty, so it has no form")
+        return Finding::fails("the output is empty, so it has no format")
             .observed(json!({"output": ""}))
             .help(empty_help(view))
             .refs(refs);
@@ -76,10 +76,10 @@ fn out_of_bounds(
             Some(format!("{}, expected {min}", words(count)))
         }
         (Some(min), _) if certain < min => {
-            Some(format!("{}, expected {min} at least", words(certain)))
+            Some(format!("{}, expected at least {min}", words(certain)))
         }
         (_, Some(max)) if possible > max => {
-            Some(format!("{}, expected {max} at most", words(possible)))
+            Some(format!("{}, expected at most {max}", words(possible)))
         }
         _ => None,
     }
@@ -116,7 +116,7 @@ fn bullet_list(
         }
         if at_top < bullets.len() {
             help = Some(format!(
-                "{} stand inside other items: they count towards the most, not towards the least",
+                "{} stand inside other items: they count towards the maximum, not the minimum",
                 count_of(as_count(bullets.len() - at_top), "bullet")
             ));
         }
@@ -130,7 +130,7 @@ fn bullet_list(
             .collect();
         for (number, count) in long.iter().take(5) {
             broken.push(format!(
-                "bullet {number} has {count} sentences, expected {limit} at most"
+                "bullet {number} has {count} sentences, expected at most {limit}"
             ));
         }
     }
@@ -216,7 +216,7 @@ fn paragraphs(
     }
     broken.dedup();
     let help = (prose < all.len()).then(|| {
-        "headings, lists and tables count towards the most, not towards the least".to_owned()
+        "headings, lists and tables count towards the maximum, not the minimum".to_owned()
     });
     Form {
         found: format!("the output has {}", count_of(as_count(prose), "paragraph")),
@@ -291,7 +291,7 @@ fn markdown_table(lines: &[Line<'_>]) -> Form {
         match table {
             Ok(table) if table.rows == 0 => broken.push("a table has no row".to_owned()),
             Ok(_) => {}
-            Err(reason) => broken.push(format!("a table is broken: {reason}")),
+            Err(reason) => broken.push(format!("malformed table: {reason}")),
         }
     }
     broken.truncate(5);
@@ -376,7 +376,7 @@ mod tests {
         for empty in ["", " \n\t "] {
             assert_eq!(
                 broken(format, empty).as_deref(),
-                Some("the output is empty, so it has no form")
+                Some("the output is empty, so it has no format")
             );
         }
     }
@@ -419,7 +419,7 @@ mod tests {
         check_all(
             &any,
             &["- a"],
-            &[("1. a\n   - b", "no bullet, expected 1 at least")],
+            &[("1. a\n   - b", "no bullet, expected at least 1")],
         );
     }
 
@@ -439,19 +439,19 @@ mod tests {
             &[
                 (
                     "- One.\n- Two. Three.",
-                    "bullet 2 has 2 sentences, expected 1 at most",
+                    "bullet 2 has 2 sentences, expected at most 1",
                 ),
                 (
                     "- One.\n  Two.",
-                    "bullet 1 has 2 sentences, expected 1 at most",
+                    "bullet 1 has 2 sentences, expected at most 1",
                 ),
                 (
                     "- One.\n\n  Two",
-                    "bullet 1 has 2 sentences, expected 1 at most",
+                    "bullet 1 has 2 sentences, expected at most 1",
                 ),
                 (
                     "- it ran. then it fell.",
-                    "bullet 1 has 2 sentences, expected 1 at most",
+                    "bullet 1 has 2 sentences, expected at most 1",
                 ),
             ],
         );
@@ -518,8 +518,8 @@ mod tests {
             &some,
             &["a\n\nb", "a\n\nb\n\nc"],
             &[
-                ("a", "1 paragraph, expected 2 at least"),
-                ("a\n\nb\n\nc\n\nd", "4 paragraphs, expected 3 at most"),
+                ("a", "1 paragraph, expected at least 2"),
+                ("a\n\nb\n\nc\n\nd", "4 paragraphs, expected at most 3"),
             ],
         );
         let most = OutputFormat::Paragraphs {
@@ -593,7 +593,7 @@ mod tests {
                 ("| a |\n|---|", "a table has no row"),
                 (
                     "| a |\n|---|\n| 1 | 2 |",
-                    "a table is broken: row 1 has 2 cells, the heading 1",
+                    "malformed table: row 1 has 2 cells, the heading 1",
                 ),
                 ("```\n| a |\n|---|\n| 1 |\n```", "the output has no table"),
             ],
@@ -619,7 +619,7 @@ mod tests {
         };
         assert_eq!(
             judged(check, &trace).help.as_deref(),
-            Some("the trace has no end: the run died before its answer")
+            Some("the trace is incomplete: the run ended before the answer")
         );
     }
 }

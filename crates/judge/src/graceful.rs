@@ -67,11 +67,11 @@ pub(super) fn failed_gracefully(
         .observed(observed)
         .refs(refs()),
         (None, None) => Finding::fails(format!(
-            "the output doesn't admit that {}; expected a word about it",
+            "the output doesn't admit that {}",
             told(&errors, count)
         ))
         .observed(observed)
-        .help("if it does, in words that are not known, add them to `allowed_failure_phrases`")
+        .help("if it does in wording that isn't recognized, add it to `allowed_failure_phrases`")
         .refs(refs()),
         (Some(admission), None) => {
             Finding::holds(format!("the output admits the failure: “{admission}”"))

@@ -254,7 +254,7 @@ fn outcome(assertion: &Assertion, count: Option<u64>, view: &View<'_>) -> Outcom
     } else {
         Finding::new(
             Verdict::Skipped,
-            format!("the trace lacks {}", missing.join(", ")),
+            format!("the trace does not have {}", missing.join(", ")),
         )
     };
     let status = match (finding.verdict, assertion.severity) {

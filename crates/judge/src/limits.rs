@@ -11,9 +11,9 @@ pub(super) fn max_duration(limit: f64, view: &View<'_>) -> Finding {
     let Some(end) = &view.trace.end else {
         return Finding::new(
             Verdict::Undecided,
-            "the trace has no end, so nobody knows how long the run would have taken",
+            "the trace is incomplete, so the duration of the run is unknown",
         )
-        .help("the run died: see its last events");
+        .help("the run ended abnormally: see its last events");
     };
     let took = end.metrics.timing_ms_total;
     if end.metrics.timing_synthesized {
@@ -22,19 +22,19 @@ pub(super) fn max_duration(limit: f64, view: &View<'_>) -> Finding {
             format!("the duration was not measured: {took} ms is synthesized"),
         )
         .observed(json!({"timing_ms_total": took, "timing_synthesized": true}))
-        .help("what the trace was made of has no times");
+        .help("the source of the trace has no timestamps");
     }
     let observed = json!({"timing_ms_total": took});
     if took <= limit && took > 0.0 {
         Finding::holds(format!("it took {took} ms, at most {limit} ms allowed")).observed(observed)
     } else if took == 0.0 {
         Finding::holds("the trace says that it took 0 ms")
-            .help("whoever made the trace measured no time")
+            .help("the trace has no measured duration")
             .observed(observed)
             .vacuous()
     } else {
         let (slowest, help) = slowest(view);
-        Finding::fails(format!("it took {took} ms, expected {limit} ms at most"))
+        Finding::fails(format!("it took {took} ms, expected at most {limit} ms"))
             .observed(observed)
             .help(help)
             .refs(slowest)
@@ -62,7 +62,7 @@ fn slowest<'a>(view: &View<'a>) -> (Option<&'a str>, String) {
         ),
         None => (
             None,
-            "the trace doesn't say how long single calls took".to_owned(),
+            "the trace has no durations for individual calls".to_owned(),
         ),
     }
 }
@@ -74,14 +74,11 @@ pub(super) fn max_tokens(limit: u64, view: &View<'_>) -> Finding {
         .as_ref()
         .and_then(|end| end.metrics.token_usage);
     let Some(used) = used else {
-        return Finding::new(
-            Verdict::Skipped,
-            "the trace doesn't say how many tokens were used",
-        );
+        return Finding::new(Verdict::Skipped, "the trace has no token usage");
     };
     let observed = json!({"token_usage": used});
     if used == 0 {
-        return Finding::holds("the trace says that no token was used")
+        return Finding::holds("the trace reports 0 tokens used")
             .observed(observed)
             .vacuous();
     }
@@ -89,7 +86,7 @@ pub(super) fn max_tokens(limit: u64, view: &View<'_>) -> Finding {
     if used <= limit {
         Finding::holds(format!("{was} used, at most {limit} allowed")).observed(observed)
     } else {
-        Finding::fails(format!("{was} used, expected {limit} at most"))
+        Finding::fails(format!("{was} used, expected at most {limit}"))
             .observed(observed)
             .help("long tool results and repeated calls are the usual reasons")
     }
@@ -110,23 +107,25 @@ pub(super) fn max_errors(limit: u64, view: &View<'_>) -> Finding {
         .as_ref()
         .is_some_and(|end| end.status == RunStatus::Failed);
     if errors.is_empty() && has_failed && limit == 0 {
-        return Finding::fails("the run failed, though no event says with what error")
+        return Finding::fails("the run failed, but no event has the error")
             .observed(json!({"errors": 0, "status": "failed"}));
     }
     if errors.is_empty() && view.trace.end.is_none() && limit == 0 {
-        return Finding::fails("the trace has no end: the run died, and nothing says why")
-            .observed(json!({"errors": 0, "status": null}))
-            .help("run it again, and look at the last events of its trace");
+        return Finding::fails(
+            "the trace is incomplete: the run ended abnormally for an unknown reason",
+        )
+        .observed(json!({"errors": 0, "status": null}))
+        .help("run it again, and look at the last events of its trace");
     }
     let finding = match errors.first() {
         Some((first, text)) if count > limit => Finding::fails(format!(
-            "{} happened, expected {limit} at most; the first is event {}: {text}",
+            "{} occurred, expected at most {limit}; the first is event {}: {text}",
             count_of(count, "error"),
             first.seq
         ))
-        .help("error events and failed tool results count, both for one call once"),
+        .help("error events and failed tool results count; both for the same call count once"),
         _ => Finding::holds(format!(
-            "{} happened, at most {limit} allowed",
+            "{} occurred, at most {limit} allowed",
             count_of(count, "error")
         )),
     };
@@ -201,7 +200,7 @@ mod tests {
             .metrics(50.0, None)
             .trace();
         let finding = judged(AssertionCheck::MaxDurationMs { limit: 5.0 }, &trace);
-        assert_eq!(finding.message, "it took 50 ms, expected 5 ms at most");
+        assert_eq!(finding.message, "it took 50 ms, expected at most 5 ms");
         assert_eq!(finding.event_refs, ["e2"]);
         assert_eq!(
             finding.help.as_deref(),

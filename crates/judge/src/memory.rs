@@ -54,7 +54,7 @@ pub(super) fn recalled(
         .help("set `require_event: false` if memory reaches the agent in a way that the trace doesn't show");
     }
     if output.trim().is_empty() {
-        return Finding::fails("the output is empty: it honours nothing")
+        return Finding::fails("the output is empty, so it can't honour the memory")
             .observed(observed)
             .refs(refs());
     }
@@ -228,7 +228,7 @@ pub(super) fn updated(
     });
     if let Some((event, unit)) = undone {
         return Finding::fails(format!(
-            "the memory of `{name}` says again what was corrected: “{unit}”"
+            "the memory of `{name}` repeats what was corrected: “{unit}”"
         ))
         .observed(observed)
         .refs([event.event_id.as_str()]);
@@ -240,7 +240,7 @@ pub(super) fn updated(
         .observed(observed)
         .refs(refs);
     }
-    Finding::holds(format!("“{told}” was written to the memory of `{name}`"))
+    Finding::holds(format!("“{told}” was saved to the memory of `{name}`"))
         .observed(observed)
         .refs(refs)
 }
@@ -474,10 +474,10 @@ pub(super) fn kept_apart(
     if forbidden.is_empty() && current.is_none() && canaries.is_empty() {
         return Finding::new(
             Verdict::Undecided,
-            "nobody says which group is the current one, nor which are forbidden",
+            "neither the current group nor forbidden groups are given",
         )
         .observed(observed)
-        .help("give `current_group_id` or `forbidden_group_ids`");
+        .help("add `current_group_id` or `forbidden_group_ids`");
     }
     if require_proof && proven == 0 {
         return Finding::fails("no memory event says whose memory was used, and `require_event_level_proof` asks for one")
@@ -485,8 +485,8 @@ pub(super) fn kept_apart(
     }
     let finding = Finding::holds(match memory_events {
         0 => "no memory was used".to_owned(),
-        1 => "the one memory event is of an allowed group".to_owned(),
-        more => format!("all {more} memory events are of allowed groups"),
+        1 => "the only memory event belongs to an allowed group".to_owned(),
+        more => format!("all {more} memory events belong to allowed groups"),
     })
     .observed(observed);
     let has_canary = canaries.iter().any(|canary| !squeeze(canary).is_empty());

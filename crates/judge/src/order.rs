@@ -90,18 +90,21 @@ pub(super) fn call_order(
         let help: Vec<String> = lacking
             .map(|(_, selector, _)| unmet_help(selector, view))
             .collect();
-        return Finding::fails(format!("no event is {}", missing.join(", and none is ")))
-            .observed(json!({
-                "before_found": first_before.is_some(),
-                "after_found": first_after.is_some(),
-            }))
-            .help(dedup(help).join("; "))
-            .refs(
-                [first_before, first_after]
-                    .into_iter()
-                    .flatten()
-                    .filter_map(Moment::id),
-            );
+        return Finding::fails(format!(
+            "no event matches {}",
+            missing.join(", and none matches ")
+        ))
+        .observed(json!({
+            "before_found": first_before.is_some(),
+            "after_found": first_after.is_some(),
+        }))
+        .help(dedup(help).join("; "))
+        .refs(
+            [first_before, first_after]
+                .into_iter()
+                .flatten()
+                .filter_map(Moment::id),
+        );
     };
     let decisive = if all {
         moments(before, view).next_back().unwrap_or(first_before)
@@ -132,7 +135,7 @@ pub(super) fn call_order(
     };
     Finding::fails(message)
         .observed(observed)
-        .help("give `tool`, `call_id` or `args` to a selector to mean fewer events")
+        .help("add `tool`, `call_id` or `args` to a selector to match fewer events")
         .refs(refs)
 }
 
@@ -161,7 +164,7 @@ pub(super) fn stop_after_success(
     view: &View<'_>,
 ) -> Finding {
     let Some(success) = moments(success_event, view).next() else {
-        return Finding::fails(format!("no event is {}", described(success_event)))
+        return Finding::fails(format!("no event matches {}", described(success_event)))
             .observed(json!({"success_event": null}))
             .help(unmet_help(success_event, view));
     };
@@ -197,7 +200,7 @@ pub(super) fn stop_after_success(
             "violations": shown,
             "violation_count": count,
         }))
-        .help("what may follow goes into `allowed_following_tools`")
+        .help("list the tools that may follow in `allowed_following_tools`")
         .refs(
             std::iter::once(success)
                 .chain(violations)
@@ -206,7 +209,7 @@ pub(super) fn stop_after_success(
     }
     let mut natives = forbid_following.iter();
     if let Some(reason) = natives.find_map(|selector| only_agents_name(selector, view)) {
-        return Finding::fails(format!("nothing tells whether {forbidden} follows"))
+        return Finding::fails(format!("can't determine whether {forbidden} follows"))
             .observed(json!({"success": success.json()}))
             .help(reason)
             .refs(success.id());
@@ -326,7 +329,7 @@ mod tests {
         }
         let help = judged(stops("tool_result"), &trace).help;
         let help = help.expect("a way out");
-        assert!(help.contains("own name of `web_fetch`"), "{help}");
+        assert!(help.contains("own name for `web_fetch`"), "{help}");
     }
 
     #[test]
@@ -341,12 +344,12 @@ mod tests {
         );
         assert_eq!(
             finding.message,
-            "no event is `before` (`tool_call` of `web_serch`), and none is `after` (`final_ouput`)"
+            "no event matches `before` (`tool_call` of `web_serch`), and none matches `after` (`final_ouput`)"
         );
         assert_eq!(
             finding.help.as_deref(),
             Some(
-                "did you mean `web_search`?; no event has the type `final_ouput`: did you mean `final_output`?"
+                "did you mean `web_search`?; no event of type `final_ouput`: did you mean `final_output`?"
             )
         );
         assert_eq!(
@@ -453,7 +456,7 @@ mod tests {
         assert!(finding.vacuous);
         assert_eq!(
             finding.help.as_deref(),
-            Some("no tool of `tools.available` is called `web_serch`: did you mean `web_search`?")
+            Some("unknown tool `web_serch`: not in `tools.available`: did you mean `web_search`?")
         );
     }
 }

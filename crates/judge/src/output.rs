@@ -20,7 +20,7 @@ pub(super) fn contains(
 ) -> Finding {
     let output = view.output();
     if any_of.is_empty() && all_of.is_empty() && regex.is_empty() {
-        return Finding::holds("nothing is asked of the output").vacuous();
+        return Finding::holds("no requirement on the output").vacuous();
     }
     let refs = view.output_ref();
     if view.output_is_empty() {
@@ -68,10 +68,10 @@ pub(super) fn contains(
         .filter(|pattern| !pattern.regex.is_match(output))
         .collect();
     for pattern in unmatched.iter().take(5) {
-        broken.push(format!("nothing matches /{}/", pattern.text));
+        broken.push(format!("no match for /{}/", pattern.text));
     }
     if broken.is_empty() {
-        return Finding::holds("the output contains what is asked")
+        return Finding::holds("the output contains what is required")
             .observed(json!({"found_of_any": found_any}))
             .refs(refs);
     }
@@ -89,9 +89,9 @@ pub(super) fn contains(
             .chain(all_of)
             .any(|part| !holds(part) && folded.contains(&one_line(&fold(part))));
     if differs_in_case {
-        finding.help("it is there in another case: `case_sensitive` is true")
+        finding.help("found with different case: `case_sensitive` is true")
     } else {
-        finding.help("`any_of` takes other wordings, `regex` patterns")
+        finding.help("use `any_of` for alternative wordings, `regex` for patterns")
     }
 }
 
@@ -139,7 +139,7 @@ pub(super) fn omits(patterns: &[TextPattern], view: &View<'_>) -> Finding {
     };
     let whole_line = output.lines().nth(line - 1).unwrap_or_default();
     Finding::fails(format!(
-        "`{}` matches {} in line {line} of the output{more}",
+        "`{}` matches {} on line {line} of the output{more}",
         cut(&pattern.text, 120),
         said(part)
     ))
@@ -194,7 +194,7 @@ fn one_line(text: &str) -> String {
 /// Why there may be no output.
 pub(super) fn empty_help(view: &View<'_>) -> String {
     if view.trace.end.is_none() {
-        "the trace has no end: the run died before its answer".to_owned()
+        "the trace is incomplete: the run ended before the answer".to_owned()
     } else {
         "the run ended without an answer".to_owned()
     }
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(finding.verdict, Fails);
         assert_eq!(
             finding.help.as_deref(),
-            Some("it is there in another case: `case_sensitive` is true")
+            Some("found with different case: `case_sensitive` is true")
         );
         assert_eq!(judged(check, &answer("growth")).verdict, Holds);
     }
@@ -309,7 +309,7 @@ mod tests {
         let finding = judged(check, &answer("done"));
         assert_eq!(
             finding.message,
-            "none of \"a1\", \"b1\" is in the output; 1 of 2 missing: \"c1\"; nothing matches /^z/"
+            "none of \"a1\", \"b1\" is in the output; 1 of 2 missing: \"c1\"; no match for /^z/"
         );
         assert_eq!(finding.event_refs, ["e2"]);
     }
@@ -401,7 +401,7 @@ mod tests {
         };
         assert_eq!(
             judged(check(), &answer(output)).message,
-            "`source: \\w+` matches \"Source: unknown\" in line 2 of the output"
+            "`source: \\w+` matches \"Source: unknown\" on line 2 of the output"
         );
         let curly = "I can’t.\nSo\u{200b}urce:\u{a0}unknown";
         for text in ["can't", "^source: "] {
@@ -436,7 +436,7 @@ mod tests {
         );
         assert_eq!(
             finding.message,
-            "`full refund` matches \"full refund\" in line 3 of the output"
+            "`full refund` matches \"full refund\" on line 3 of the output"
         );
         assert!(judged(check(), &answer(" ")).vacuous);
         assert!(judged(check(), &Events::new().trace()).vacuous);

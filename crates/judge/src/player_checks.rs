@@ -39,10 +39,10 @@ pub(super) fn player_check(id: &str, kind: &str, view: &View<'_>) -> Finding {
     };
     let finding = match checked.status.as_str() {
         "pass" => Finding::holds(format!(
-            "the player found that it holds, in event {}",
+            "checked by the player: it holds (event {})",
             event.seq
         )),
-        "fail" => Finding::fails(format!("the player found that it doesn't hold{why}")).help(
+        "fail" => Finding::fails(format!("checked by the player: it does not hold{why}")).help(
             format!("event {} observed {}", event.seq, brief(&checked.observed)),
         ),
         "skip" => Finding::new(
@@ -51,7 +51,7 @@ pub(super) fn player_check(id: &str, kind: &str, view: &View<'_>) -> Finding {
         ),
         other => Finding::new(
             Verdict::Undecided,
-            format!("the player said `{other}`, which is neither `pass` nor `fail`{why}"),
+            format!("the player reported `{other}`, which is neither `pass` nor `fail`{why}"),
         ),
     };
     finding
@@ -104,7 +104,7 @@ mod tests {
             if expected == Fails {
                 assert_eq!(
                     finding.message,
-                    "the player found that it doesn't hold: a.txt is not there"
+                    "checked by the player: it does not hold: a.txt is not there"
                 );
             }
         }

@@ -104,7 +104,7 @@ pub(super) fn asks_first(
     if question.is_none() {
         broken.push("the output asks nothing".to_owned());
         help.push(
-            "polite endings such as `Anything else?` don't count; `question_patterns` takes other forms",
+            "polite endings such as `Anything else?` don't count; use `question_patterns` for other wordings",
         );
     }
     if let Some(first) = acted.first() {

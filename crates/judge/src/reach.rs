@@ -77,10 +77,10 @@ pub(super) fn unknown_tool(tool: &ToolPattern, view: &View<'_>) -> Option<String
         None => String::new(),
     };
     Some(match available.is_empty() {
-        false => format!("no tool of `tools.available` is called `{name}`{suggestion}"),
+        false => format!("unknown tool `{name}`: not in `tools.available`{suggestion}"),
         true if suggestion.is_empty() => {
             format!(
-                "unknown tool `{name}`: no server offers it; list it in `tools.available` if the agent has it"
+                "unknown tool `{name}`: no server provides it; list it in `tools.available` if the agent has it"
             )
         }
         true => format!("unknown tool `{name}`{suggestion}"),
@@ -207,7 +207,9 @@ pub(super) fn only_agents_name(selector: &Selector, view: &View<'_>) -> Option<S
     let is_only_native = is_of_answers && !calls.any(|name| tool.matches(name));
     is_only_native.then(|| {
         let (own, name) = (tool.text(), &call.data.tool);
-        format!("`{own}` is the agent's own name of `{name}`: name results and errors so")
+        format!(
+            "`{own}` is the agent's own name for `{name}`: use the latter for results and errors"
+        )
     })
 }
 
@@ -218,8 +220,8 @@ pub(super) fn unreachable_selector(selector: &Selector, view: &View<'_>) -> Opti
         if !EventData::TYPES.contains(&kind) && !occurs() {
             let known = EventData::TYPES.iter().copied();
             return Some(match did_you_mean(kind, known) {
-                Some(name) => format!("no event has the type `{kind}`: did you mean `{name}`?"),
-                None => format!("no event has the type `{kind}`"),
+                Some(name) => format!("no event of type `{kind}`: did you mean `{name}`?"),
+                None => format!("no event of type `{kind}`"),
             });
         }
         let knows = |kinds: &[&str]| !EventData::TYPES.contains(&kind) || kinds.contains(&kind);

@@ -161,7 +161,7 @@ pub(super) fn retried_as_allowed(
         )
         .observed(observed)
         .refs(refs.iter().map(String::as_str))
-        .help("give the steps of the bundle their `ts`, or leave `min_backoff_ms` out");
+        .help("add `ts` to the steps of the bundle, or remove `min_backoff_ms`");
     }
     Finding::holds(format!(
         "{errors} failed {} of `{name}`, at most {most} retries in a row; {max_retries} allowed",

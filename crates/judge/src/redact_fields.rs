@@ -80,15 +80,16 @@ pub fn misspelt_redactions(case: &TestCase, trace: &Trace) -> Vec<Diagnostic> {
         })
     });
     let astray = pointers.map(|pointer| {
-        let message = format!("`redact_fields` has `{pointer}`, which leads nowhere");
+        let message = format!("`redact_fields` has `{pointer}`, which matches nothing");
         let help = "it starts at the trace (`/events/*/data/args/pin`) or at the result (`/assertions/0/observed`)";
         warning(message, help.to_owned())
     });
     unmet
         .filter_map(|name| {
             let meant = did_you_mean(&name.to_lowercase(), keys.iter().map(String::as_str))?;
-            let message = format!("`redact_fields` has `{name}`, which the trace has nowhere");
-            let help = format!("did you mean `{meant}`? It stands in what is written");
+            let message =
+                format!("`redact_fields` has `{name}`, which does not occur in the trace");
+            let help = format!("did you mean `{meant}`? it occurs in the output");
             Some(warning(message, help))
         })
         .chain(astray)

@@ -294,9 +294,10 @@ fn vacuity(outcomes: &[Outcome], trace: &Trace) -> Option<String> {
     match outcomes {
         [] => Some("it asserts nothing".to_owned()),
         outcomes if outcomes.iter().all(skipped) => Some("every assertion was skipped".to_owned()),
-        _ if trace.end.is_none() => {
-            Some("the trace has no end: the run died, and more could have followed".to_owned())
-        }
+        _ if trace.end.is_none() => Some(
+            "the trace is incomplete: the run ended abnormally, and more could have followed"
+                .to_owned(),
+        ),
         _ => None,
     }
 }

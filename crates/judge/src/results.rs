@@ -57,7 +57,7 @@ pub(super) fn tool_result(
                 && test.regex.is_none()
                 && test.json_schema.is_none();
             return if asks_nothing {
-                finding.help("nothing is asked of the result").vacuous()
+                finding.help("no requirement on the result").vacuous()
             } else {
                 finding
             };
@@ -75,9 +75,9 @@ pub(super) fn tool_result(
             let help = if calls.is_empty() {
                 unreachable_tool(tool, view).unwrap_or_else(|| uncalled_help(tool, view))
             } else {
-                "it was called, but the trace has no answer".to_owned()
+                "it was called, but the trace has no result".to_owned()
             };
-            Finding::fails(format!("there is no result of `{}`", tool.text()))
+            Finding::fails(format!("no result of `{}`", tool.text()))
                 .observed(json!({"results": 0}))
                 .help(help)
                 .refs(calls.iter().map(|call| call.id()))
@@ -235,10 +235,7 @@ pub(super) fn json_path(
     let mut broken = Vec::new();
     if let Some(wanted) = equals {
         if nodes.is_empty() {
-            broken.push(format!(
-                "nothing is at `{path}`, expected {}",
-                brief(wanted)
-            ));
+            broken.push(format!("no value at `{path}`, expected {}", brief(wanted)));
         } else if !equals_nodes(&nodes, wanted) {
             broken.push(format!(
                 "`{path}` is {}, expected {}",
@@ -250,9 +247,9 @@ pub(super) fn json_path(
     // Without any test the place must be there.
     let exists = exists.or((equals.is_none() && count.is_none()).then_some(true));
     match exists {
-        Some(true) if nodes.is_empty() => broken.push(format!("nothing is at `{path}`")),
+        Some(true) if nodes.is_empty() => broken.push(format!("no value at `{path}`")),
         Some(false) if !nodes.is_empty() => broken.push(format!(
-            "`{path}` matches {}, expected nothing there",
+            "`{path}` matches {}, expected no match",
             count_of(found, "place")
         )),
         _ => {}
@@ -307,7 +304,7 @@ fn unknown_root(path: &JsonPath) -> Option<String> {
     }
     let meant = did_you_mean(name, ROOTS.iter().copied());
     let meant = meant.map_or_else(String::new, |meant| format!(": did you mean `{meant}`?"));
-    Some(format!("a trace has no `{name}` at its top{meant}"))
+    Some(format!("a trace has no top-level `{name}`{meant}"))
 }
 
 /// What a trace may have at its top.

@@ -45,9 +45,9 @@ pub(super) fn task_ran(
     });
     let refs = || of_task.iter().take(1).map(|event| event.event_id.as_str());
     let Some(wanted) = wanted else {
-        return Finding::fails("neither the test case nor the trace names a task")
+        return Finding::fails("neither the test case nor the trace specifies a task")
             .observed(observed)
-            .help("give the assertion a `task_id`");
+            .help("add a `task_id` to the assertion");
     };
     let is_triggered = seen_trigger == Some(trigger);
     if !is_triggered {
@@ -59,14 +59,14 @@ pub(super) fn task_ran(
                 "the run was triggered by `{seen}`, not by `{trigger}`"
             )),
             None => Finding::fails(format!(
-                "the trace doesn't say what triggered the run; expected `{trigger}`"
+                "the trace has no trigger for the run; expected `{trigger}`"
             )),
         };
         let finding = finding.observed(observed).refs(refs());
         return if is_word {
             finding
         } else {
-            finding.help("`trigger_must_equal` is `scheduler` or `user_message`")
+            finding.help("`trigger_must_equal` must be `scheduler` or `user_message`")
         };
     }
     if seen_task.is_some_and(|seen| seen != wanted) {

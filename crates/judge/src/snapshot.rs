@@ -140,16 +140,16 @@ fn stable_event(event: &Event, seq: u64, numbering: &mut Numbering) -> Event {
 }
 
 pub(super) fn trace_snapshot(file: &str, ignore: &[String], view: &View<'_>) -> Finding {
-    let update = "`cuecard test --update` writes it";
+    let update = "`cuecard test --update` creates it";
     let stored = match view.snapshot(file) {
         Some(Snapshot::Stored(stored)) => stored,
         Some(Snapshot::Unreadable(reason)) => {
             return Finding::fails(format!("the stored trace `{file}` can't be read: {reason}"))
                 .observed(json!({"stored": false}))
-                .help(format!("{update} anew"));
+                .help(format!("{update} again"));
         }
         None => {
-            return Finding::fails(format!("there is no stored trace `{file}`"))
+            return Finding::fails(format!("stored trace `{file}` not found"))
                 .observed(json!({"stored": false}))
                 .help(update);
         }
@@ -166,9 +166,7 @@ pub(super) fn trace_snapshot(file: &str, ignore: &[String], view: &View<'_>) -> 
         return if !view.events().any(is_kept) {
             finding.help("both traces are empty").vacuous()
         } else if comparison.ignores_all_events {
-            finding
-                .help("`ignore` leaves no event to compare")
-                .vacuous()
+            finding.help("`ignore` excludes every event").vacuous()
         } else {
             finding
         };
@@ -188,7 +186,7 @@ pub(super) fn trace_snapshot(file: &str, ignore: &[String], view: &View<'_>) -> 
     Finding::fails(format!("the trace differs from `{file}`: {difference}{more}"))
         .observed(json!({"differences": count, "first": first}))
         .help(format!(
-            "if the change is meant, {update} anew; `ignore` takes JSON pointers such as `/events/*/data/result`"
+            "if the change is intended, {update} again; `ignore` takes JSON pointers such as `/events/*/data/result`"
         ))
         .refs(refs)
 }
@@ -411,7 +409,7 @@ mod tests {
         assert_eq!(files, ["s.json"]);
         let outcomes = judge_with(&case, &run(), &Snapshots::new());
         assert_eq!(outcomes[0].status, OutcomeStatus::Fail);
-        assert_eq!(outcomes[0].message, "there is no stored trace `s.json`");
+        assert_eq!(outcomes[0].message, "stored trace `s.json` not found");
         let broken =
             Snapshots::from([("s.json".into(), Snapshot::Unreadable("line 1: bad".into()))]);
         assert_eq!(

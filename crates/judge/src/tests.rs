@@ -424,7 +424,10 @@ fn severity_and_capabilities_make_the_status() {
             OutcomeStatus::Skip
         ]
     );
-    assert_eq!(outcomes[2].message, "the trace lacks supports_live_run");
+    assert_eq!(
+        outcomes[2].message,
+        "the trace does not have supports_live_run"
+    );
     assert_eq!(outcomes[2].missing_capabilities, ["supports_live_run"]);
     assert_eq!(outcomes[0].kind, "must_call_tool");
 }

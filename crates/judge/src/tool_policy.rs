@@ -24,7 +24,7 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
                 Some(name) => format!("did you mean `{name}` in `tools.available`?"),
                 None if available.is_empty() => "`tools.available` lists no tool".to_owned(),
                 None => format!(
-                    "available are {}",
+                    "available tools: {}",
                     quoted(available.iter().map(String::as_str))
                 ),
             };
@@ -86,7 +86,7 @@ pub(super) fn warnings(view: &View<'_>) -> Vec<Outcome> {
             warnings.push(warning(
                 "tools.policy.max_calls",
                 format!("{}, at most {max} allowed", count_of(count, "tool call")),
-                format!("called are {}", names(&all)),
+                format!("called tools: {}", names(&all)),
                 json!(max),
                 total,
                 &all,

@@ -24,12 +24,13 @@ pub(super) fn must_call(
     let was = format!("`{}` was {}", tool.text(), times(total));
     let finding = if count < min {
         let expected = count_of(min, "call");
-        Finding::fails(format!("{was}, expected {expected} at least"))
+        Finding::fails(format!("{was}, expected at least {expected}"))
             .help(uncalled_or_fewer(tool, count, view))
     } else if let Some(max) = max.filter(|max| count > *max) {
         let expected = count_of(max, "call");
-        Finding::fails(format!("{was}, expected {expected} at most"))
-            .help("events beyond the limit are among the evidence: what made the agent call again?")
+        Finding::fails(format!("{was}, expected at most {expected}")).help(
+            "the evidence includes the calls beyond the limit: what made the agent call again?",
+        )
     } else if count == 0 {
         // Only a lower bound of 0 lets this be.
         Finding::holds(was).vacuous()
@@ -88,7 +89,7 @@ pub(super) fn max_calls(
     view: &View<'_>,
 ) -> Finding {
     if tool.is_none() && max_total.is_none() {
-        return Finding::holds("nothing is limited").vacuous();
+        return Finding::holds("no limit is given").vacuous();
     }
     let mut broken = Vec::new();
     let mut holding = Vec::new();
@@ -101,7 +102,7 @@ pub(super) fn max_calls(
         let was = format!("`{}` was {}", tool.text(), times(count));
         if as_count(count) > *max {
             broken.push(format!(
-                "{was}, expected {} at most",
+                "{was}, expected at most {}",
                 count_of(*max, "call")
             ));
         } else {
@@ -117,7 +118,7 @@ pub(super) fn max_calls(
             total => format!("there were {}", count_of(as_count(total), "tool call")),
         };
         if as_count(total) > max {
-            broken.push(format!("{were}, expected {max} at most"));
+            broken.push(format!("{were}, expected at most {max}"));
         } else {
             holding.push(format!("{were}, at most {max} allowed"));
         }
@@ -133,7 +134,7 @@ pub(super) fn max_calls(
     }
     Finding::fails(broken.join("; "))
         .observed(observed)
-        .help("the evidence names the calls: look for repeated ones")
+        .help("the evidence lists the calls: look for repeated ones")
         .refs(refs)
 }
 
@@ -173,7 +174,7 @@ pub(super) fn args_match(
         && matching.json_schema.is_none();
     if asks_nothing {
         finding
-            .help("`match` asks nothing of the arguments")
+            .help("`match` has no condition on the arguments")
             .vacuous()
     } else {
         finding
@@ -325,7 +326,10 @@ fn called_with(call: &Call<'_>) -> String {
             call.event.seq,
             quoted(members.keys().map(String::as_str))
         ),
-        None => format!("the arguments of event {} are no object", call.event.seq),
+        None => format!(
+            "the arguments of event {} are not an object",
+            call.event.seq
+        ),
     }
 }
 
@@ -477,7 +481,7 @@ mod tests {
         let finding = judged(must("web_serch", 1, None), &searches());
         assert_eq!(
             finding.message,
-            "`web_serch` was never called, expected 1 call at least"
+            "`web_serch` was never called, expected at least 1 call"
         );
         assert_eq!(finding.help.as_deref(), Some("did you mean `web_search`?"));
         assert_eq!(finding.observed, json!({"calls": 0}));
@@ -544,7 +548,7 @@ mod tests {
         assert!(vacuous);
         assert_eq!(
             help.as_deref(),
-            Some("no tool of `tools.available` is called `web_serch2`: did you mean `web_search`?")
+            Some("unknown tool `web_serch2`: not in `tools.available`: did you mean `web_search`?")
         );
         assert!(!said(must_not("mcp__slack__post")).0);
         let none_of = |max_total| AssertionCheck::MaxToolCalls {
@@ -567,7 +571,7 @@ mod tests {
         assert_eq!(
             help.as_deref(),
             Some(
-                "unknown tool `delete_all`: no server offers it; list it in `tools.available` if the agent has it"
+                "unknown tool `delete_all`: no server provides it; list it in `tools.available` if the agent has it"
             )
         );
         let stop = AssertionCheck::StopAfterSuccess {
@@ -606,7 +610,7 @@ mod tests {
         let finding = judged(max(Some(("web_search", 1)), Some(2)), &searches());
         assert_eq!(
             finding.message,
-            "`web_search` was called 2 times, expected 1 call at most; there were 3 tool calls, expected 2 at most"
+            "`web_search` was called 2 times, expected at most 1 call; there were 3 tool calls, expected at most 2"
         );
     }
 

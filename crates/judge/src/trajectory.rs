@@ -76,8 +76,8 @@ pub(super) fn trajectory(
 /// What is looked at of the arguments.
 fn about_arguments(expected: &[ExpectedCall]) -> &'static str {
     match expected.iter().any(|call| !call.args.is_empty()) {
-        true => "arguments that `calls` doesn't name don't count",
-        false => "arguments don't count",
+        true => "arguments not listed in `calls` are ignored",
+        false => "arguments are ignored",
     }
 }
 
@@ -142,7 +142,7 @@ fn exact(expected: &[ExpectedCall], calls: &[Call<'_>], count: usize) -> Option<
         .find(|(_, (expected, call))| !is_met(expected, call));
     if let Some((index, (expected, call))) = differing {
         return Some(format!(
-            "call {} should be {}, is {}",
+            "call {}: expected {}, found {}",
             index + 1,
             described(expected),
             shown(call)
@@ -179,7 +179,7 @@ fn in_order(expected: &[ExpectedCall], calls: &[Call<'_>]) -> Option<String> {
                     None => String::new(),
                 };
                 return Some(format!(
-                    "expected call {}, {}, doesn't come{after}",
+                    "expected call {}, {}, is missing{after}",
                     index + 1,
                     described(wanted)
                 ));
@@ -215,7 +215,7 @@ fn paired(
     let mut parts = Vec::new();
     for (what, count, all) in [
         ("missing", missing.len(), missing),
-        ("not expected", extra_count, extra),
+        ("unexpected", extra_count, extra),
     ] {
         if !all.is_empty() {
             let more = count.saturating_sub(TOLD);
@@ -363,7 +363,7 @@ mod tests {
         let finding = judged(check(json!("w")), &calls(&["a"]));
         assert_eq!(
             finding.message,
-            "call 1 should be `a` with `deep.k` \"w\", is `a` with {\"n\":0,\"deep\":{\"k\":\"v\"}} (event 1)"
+            "call 1: expected `a` with `deep.k` \"w\", found `a` with {\"n\":0,\"deep\":{\"k\":\"v\"}} (event 1)"
         );
     }
 
@@ -378,11 +378,11 @@ mod tests {
         };
         assert!(
             told(TrajectoryMode::AnyOrder, &["a", "x"], &["a", "b"])
-                .starts_with("missing: `x`; not expected: `b` with")
+                .starts_with("missing: `x`; unexpected: `b` with")
         );
         assert_eq!(
             told(TrajectoryMode::InOrder, &["b", "a"], &["a", "b"]),
-            "expected call 2, `a`, doesn't come after event 2"
+            "expected call 2, `a`, is missing after event 2"
         );
         assert_eq!(
             told(TrajectoryMode::Exact, &["a"], &[]),

@@ -71,13 +71,15 @@ pub(super) fn prepare(
     {
         for name in profile.unknown_tools(&request.tools) {
             let message = format!(
-                "the request advertises `{name}`, which the profile `{}` does not know",
+                "the request advertises `{name}`, which is not in the profile `{}`",
                 profile.title()
             );
             failures.push(
                 Diagnostic::error(codes::MODEL_CALL_INVALID, message)
                     .at(&script.timeline.source, turn.span)
-                    .with_help("`cuecard profile capture` makes a profile of what is advertised"),
+                    .with_help(
+                        "`cuecard profile capture` creates a profile from the advertised tools",
+                    ),
             );
         }
     }
@@ -142,7 +144,7 @@ pub(super) fn prepare(
                         }
                         for argument in &mapped.dropped {
                             let message = format!(
-                                "`{}` has no place for the argument `{argument}`, which is left out",
+                                "`{}` does not accept the argument `{argument}`, which is dropped",
                                 mapped.call.name
                             );
                             let found = Diagnostic::warning(codes::TOOL_ARGUMENT_DROPPED, message);
@@ -174,7 +176,7 @@ pub(super) fn prepare(
         && !has_calls
         && attempt.error.is_none()
     {
-        let message = "the request demands a call (`tool_choice`), and the script makes none";
+        let message = "the request requires a call (`tool_choice`), but the script makes none";
         let found = Diagnostic::warning(codes::MODEL_CALL_INVALID, message);
         prepared
             .warnings

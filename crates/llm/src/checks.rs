@@ -81,7 +81,7 @@ pub(super) async fn judge(
         | TimelineCheck::ScreenOmits(_)
         | TimelineCheck::Screenshot { .. } => {
             return Judged::Unjudged {
-                why: "there is no terminal",
+                why: "no terminal available",
             };
         }
         TimelineCheck::ExitCode(_) => {
@@ -91,7 +91,7 @@ pub(super) async fn judge(
         }
         TimelineCheck::AcpSession { .. } => {
             return Judged::Unjudged {
-                why: "there is no ACP session",
+                why: "no ACP session available",
             };
         }
     };

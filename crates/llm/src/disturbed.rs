@@ -96,7 +96,7 @@ async fn next(mut sending: Sending) -> Option<(io::Result<Bytes>, Sending)> {
             first
         }
         Act::SendHalf(bytes) => {
-            sending.end = Some("cut on purpose");
+            sending.end = Some("cut intentionally");
             bytes[..bytes.len() / 2].to_vec()
         }
         Act::Stall => {
@@ -106,7 +106,7 @@ async fn next(mut sending: Sending) -> Option<(io::Result<Bytes>, Sending)> {
         Act::Crash => {
             sending.answering.reset();
             sending.parts.clear();
-            return Some((Err(io::Error::other("crashed on purpose")), sending));
+            return Some((Err(io::Error::other("crashed intentionally")), sending));
         }
         // An API has no standard error.
         Act::FloodErrors(_) => Vec::new(),
@@ -115,7 +115,7 @@ async fn next(mut sending: Sending) -> Option<(io::Result<Bytes>, Sending)> {
 }
 
 fn ended() -> io::Error {
-    io::Error::other("the stand-in ends before its answer")
+    io::Error::other("the mock server stops before its answer")
 }
 
 /// What was waited for.

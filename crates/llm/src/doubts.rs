@@ -20,8 +20,7 @@ impl StandIn {
         if let Some(rejected) = &served.unaligned
             && let Some(turn) = served.turn(script)
         {
-            let message =
-                "the history of a request can't be followed; the session goes on where it was";
+            let message = "the history of a request does not match the script; the session continues where it was";
             let mut note = Diagnostic::note(codes::MODEL_UNALIGNED, message).at(source, turn.span);
             for rejected in rejected {
                 note = note.with_note(rejected.explain(script));
@@ -31,9 +30,9 @@ impl StandIn {
         if let Some(more) = &served.said_more
             && let Some(turn) = served.turn(script)
         {
-            let message = "the user says more than the prompt of this turn";
+            let message = "the user message contains more than the prompt of this turn";
             let note = Diagnostic::note(codes::MODEL_UNALIGNED, message).at(source, turn.span);
-            let note = note.with_note(format!("beside it: {:?}", cut(more, 200)));
+            let note = note.with_note(format!("additional text: {:?}", cut(more, 200)));
             found.push(self.strictly_noted(note));
         }
         for differing in &served.differing_results {
@@ -49,7 +48,7 @@ impl StandIn {
             let differs = Diagnostic::warning(codes::MODEL_RESULT_DIFFERS, message)
                 .at(source, span)
                 .with_note(format!("expected: {}", differing.expected))
-                .with_note(format!("arrived: {}", differing.arrived));
+                .with_note(format!("received: {}", differing.arrived));
             found.push(self.strictly(differs));
         }
         found.extend(self.changed_calls(script, served, request));
@@ -82,8 +81,7 @@ impl StandIn {
         if changed.is_empty() {
             return None;
         }
-        let message =
-            "the history of a request holds another answer with calls than the one that was given";
+        let message = "the history of a request contains a different answer with calls than the one that was sent";
         let mut note = Diagnostic::note(codes::MODEL_UNALIGNED, message)
             .at(&script.timeline.source, first.call.span);
         for change in changed {

@@ -137,11 +137,11 @@ impl Faults {
             .filter_map(|(scripted, _)| {
                 let timeline = &scripts.get(scripted.scenario_idx)?.timeline;
                 let event = timeline.events.get(scripted.event_idx)?;
-                let message = format!("the fault `{}` never happened", scripted.fault.kind.word());
+                let message = format!("the fault `{}` was never triggered", scripted.fault.kind.word());
                 let why = match &scripted.aim {
                     Err(never) => *never,
                     Ok(_) => {
-                        "its turn was not played, or the answer has no such frame; `--dry-run` lists what faults would hit"
+                        "its turn was not played, or the answer has no such frame; `--dry-run` lists where faults would be injected"
                     }
                 };
                 Some(
@@ -190,7 +190,7 @@ fn aim(
     kind: FaultKind,
 ) -> Result<Aim, &'static str> {
     if kind == FaultKind::Stderr {
-        return Err("the API of a model has no standard error");
+        return Err("a model API has no stderr");
     }
     let is_answer = matches!(event.kind, EventKind::Response(_));
     let turns = script.turns.turns.iter().enumerate();

@@ -96,12 +96,12 @@ fn without_turns(scripts: &[Arc<LlmScript>]) -> Option<Diagnostic> {
         return None;
     }
     let timeline = &scripts.first()?.timeline;
-    let message = "there is no answer of the model in any timeline";
+    let message = "no timeline has a model response";
     let found = Diagnostic::error(codes::TIMELINE_NONE, message);
     Some(
         found
             .at(&timeline.source, timeline.name_span)
-            .with_help("say one: `- llmResponse: [{assistant: [[0, \"Hello\"]]}]`"),
+            .with_help("add one: `- llmResponse: [{assistant: [[0, \"Hello\"]]}]`"),
     )
 }
 
@@ -128,7 +128,7 @@ fn ignored(scripts: &[Arc<LlmScript>]) -> (GlobSet, Vec<Diagnostic>) {
         }
     }
     let globs = globs.build().unwrap_or_else(|error| {
-        let message = format!("the globs of `server.ignore` can't be used: {error}");
+        let message = format!("invalid globs in `server.ignore`: {error}");
         problems.push(Diagnostic::error(codes::TIMELINE_SHAPE, message));
         GlobSet::empty()
     });
@@ -144,10 +144,10 @@ fn unfitting(faults: Option<&FaultRules>, fitting: &HashSet<usize>) -> Vec<Diagn
     rules
         .filter(|(idx, _)| !fitting.contains(idx))
         .map(|(_, rule)| {
-            let message = "this fault fits no event of any timeline";
+            let message = "this fault matches no event of any timeline";
             Diagnostic::warning(codes::FAULT_NEVER, message)
                 .at(&faults.source, rule.span)
-                .with_help("`match` names an `event`, a `tool` or an `index` of `timeline`, counted from 0; all that is said must hold")
+                .with_help("`match` names an `event`, a `tool` or an `index` of `timeline`, counted from 0; all given conditions must hold")
         })
         .collect()
 }

@@ -155,9 +155,9 @@ impl MockLlm {
             match profiles.of_agent(agent) {
                 None => {
                     let known = profiles.agents().join(", ");
-                    let message = format!("there is no profile for the agent `{}`", agent.agent);
+                    let message = format!("no profile found for the agent `{}`", agent.agent);
                     let found = Diagnostic::error(codes::ARGUMENT, message).with_help(format!(
-                        "there are: {known}; or give one with `--profile FILE`"
+                        "available profiles: {known}; or pass one with `--profile FILE`"
                     ));
                     return Err(StartError::Files(vec![found]));
                 }
@@ -428,11 +428,10 @@ async fn accept(
 }
 
 fn crowded(n_places: usize) -> Diagnostic {
-    let message = format!(
-        "more than {n_places} connections: those that wait longest for their client are closed"
-    );
-    Diagnostic::note(codes::SERVER_BOUND, message)
-        .with_help("if you need more, raise the limit of open files, say with `ulimit -n 20000`")
+    let message = format!("more than {n_places} connections: those idle longest are closed");
+    Diagnostic::note(codes::SERVER_BOUND, message).with_help(
+        "if you need more, raise the open file limit, for example with `ulimit -n 20000`",
+    )
 }
 
 /// The asserts behind the last turn of each script that was played to its end.
@@ -479,7 +478,7 @@ async fn judge_expectations(stand_in: &StandIn, exit_code: Option<i64>) {
                 stand_in.find(stand_in.strictly_noted(found)).await;
             }
             (Some(code), Some(exit_code)) if code != exit_code => failures.push((
-                format!("the command ended with {exit_code}, and `expect.exitCode` is {code}"),
+                format!("the command exited with {exit_code}, expected {code} (`expect.exitCode`)"),
                 expected.span.unwrap_or_default(),
             )),
             _ => {}
@@ -516,7 +515,7 @@ fn unplayed_turns(stand_in: &StandIn, unplayed: &[super::UnplayedTurn]) -> Diagn
     let first = &unplayed[0];
     let what = |turn: &super::UnplayedTurn| {
         let cut = match turn.is_cut {
-            true => ": its answer was cut, since its client or the run ended before",
+            true => ": its answer was cut off, because the client or the run ended first",
             false => "",
         };
         (format!("turn {} of `{}`", turn.turn, turn.scenario), cut)
@@ -562,7 +561,7 @@ impl fmt::Display for StartError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Files(diagnostics) => {
-                formatter.write_str("the scenarios can't be played")?;
+                formatter.write_str("invalid scenarios")?;
                 for found in bounded(diagnostics) {
                     write!(formatter, "\n{}: {}", found.code.name(), found.message)?;
                     if let Some(place) = &found.place {
@@ -573,8 +572,8 @@ impl fmt::Display for StartError {
                 }
                 Ok(())
             }
-            Self::Listener(_) => formatter.write_str("the stand-in can't listen"),
-            Self::Io(_) => formatter.write_str("the stand-in can't start"),
+            Self::Listener(_) => formatter.write_str("the mock server can't listen"),
+            Self::Io(_) => formatter.write_str("the mock server failed to start"),
         }
     }
 }

@@ -105,7 +105,7 @@ async fn handle_plain(
         response = later => response,
         // Who waits for a delayed answer when all ends gets none.
         () = stand_in.stop.cancelled() => {
-            let error = ApiError::new(503, "the stand-in has ended");
+            let error = ApiError::new(503, "the mock server has stopped");
             error_response(arrived.endpoint_like(), &error, &[], false)
         }
     }
@@ -115,10 +115,10 @@ async fn handle_plain(
 /// wording, so that it is told once.
 fn refused_unread(status: StatusCode) -> Diagnostic {
     let why = match status {
-        StatusCode::UNAUTHORIZED => "it does not have the token of this server",
-        StatusCode::FORBIDDEN => "it was not sent to this machine by name, or a web page sent it",
+        StatusCode::UNAUTHORIZED => "missing or wrong token",
+        StatusCode::FORBIDDEN => "wrong `Host` header, or sent by a web page",
         StatusCode::PAYLOAD_TOO_LARGE => "its body is too large",
-        _ => "its body ended early",
+        _ => "its body is incomplete",
     };
     let message = format!("a request was refused with {}: {why}", status.as_u16());
     Diagnostic::note(codes::REQUEST_REFUSED, message)
@@ -128,9 +128,9 @@ fn refused_unread(status: StatusCode) -> Diagnostic {
 pub(super) fn not_http() -> Diagnostic {
     Diagnostic::error(
         codes::MODEL_UNSERVED,
-        "a connection was refused: what came on it is no HTTP",
+        "a connection was refused: the data received is not HTTP",
     )
-    .with_help("a client that speaks TLS needs an address with `http://`, not `https://`")
+    .with_help("if the client uses TLS, give it an `http://` URL, not `https://`")
 }
 
 /// A refusal of the guard in the form of the provider.
@@ -371,11 +371,11 @@ pub(super) fn unserved(arrived: &Arrived<'_>, error: &ApiError) -> Diagnostic {
     let (method, path) = (cut(arrived.method, 20), cut(arrived.path, 200));
     let (why, help) = match error.status {
         404 | 405 => (
-            "the stand-in does not serve it",
+            "the mock server does not support it",
             "correct the client or its base URL; list expected failures in `server: {ignore: [PATH]}`",
         ),
         _ => (
-            "what it sent is refused, as by the API itself",
+            "the request is invalid, and the real API would reject it too",
             "correct the client: the note says what is wrong",
         ),
     };
@@ -482,7 +482,7 @@ pub(super) fn bounded(body: &Json, n_bytes: usize) -> Json {
     serde_json::json!({
         // The tools are what a profile is made of.
         "tools": (body["tools"].to_string().len() <= MAX_KEPT_BODY).then(|| &body["tools"]),
-        "cut": format!("{} bytes, of which the first {MAX_KEPT_BODY} are kept", text.len()),
+        "cut": format!("{} bytes, truncated to {MAX_KEPT_BODY}", text.len()),
         "begins": cuecard_source::value::cut(&text, MAX_KEPT_BODY),
     })
 }

@@ -249,7 +249,7 @@ impl StandIn {
                 self.options.max_exchanges
             );
             let found = Diagnostic::note(codes::SERVER_BOUND, message);
-            self.find(found.with_help("raise the bound with `--exchanges-max`"))
+            self.find(found.with_help("raise the limit with `--exchanges-max`"))
                 .await;
         }
     }
@@ -681,7 +681,7 @@ fn reply_outside(outside: Outside, request: &Request) -> Reply {
             let mut error = ApiError::new(404, message);
             error.param = Some("previous_response_id".to_owned());
             error.code = Some("previous_response_not_found".to_owned());
-            let message = "a request goes on from an answer that is none of this run's scenarios, was deleted, or was not to be stored";
+            let message = "a request refers to a response that is not from this run's scenarios, was deleted, or was not stored";
             let found = Diagnostic::error(codes::MODEL_UNSERVED, message)
                 .with_note(error.message.as_str())
                 .with_help("response ids are valid only while their scenario is unchanged");

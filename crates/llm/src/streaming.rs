@@ -257,7 +257,7 @@ impl Stream for Sending {
             if sending.stopped.as_mut().poll(context).is_ready() {
                 sending.is_over = true;
                 sending.delivery = None;
-                let why = "the stand-in ends before its answer";
+                let why = "the mock server stops before its answer";
                 return Poll::Ready(Some(Err(io::Error::other(why))));
             }
             ready!(sending.alarm.poll(context));

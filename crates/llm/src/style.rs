@@ -9,7 +9,7 @@ use cuecard_timeline::script::Endpoint;
 pub(super) fn check_requests(timeline: &Timeline, endpoint: Endpoint) -> Option<Diagnostic> {
     let message = || {
         format!(
-            "requests come by the API `{}`, and the scenario names another one",
+            "requests use the API `{}`, but the scenario specifies another one",
             endpoint.word()
         )
     };
@@ -21,7 +21,7 @@ pub(super) fn check_agent(timeline: &Timeline, profile: &Profile) -> Option<Diag
     let endpoint = profile.endpoint.as_deref()?;
     let message = || {
         format!(
-            "`{}` asks by the API `{endpoint}`, and the scenario names another one",
+            "`{}` uses the API `{endpoint}`, but the scenario specifies another one",
             profile.agent
         )
     };
@@ -37,7 +37,7 @@ fn check(
     (named != asked).then(|| {
         Diagnostic::warning(codes::MODEL_OTHER_API, message())
             .at(&timeline.source, span)
-            .with_help("the endpoint decides; correct `llmApiStyle`, or leave it out")
+            .with_help("the endpoint takes precedence; correct `llmApiStyle`, or remove it")
     })
 }
 

@@ -305,7 +305,7 @@ fn raw(result: ServerResult, ask: Ask<'_>) -> Result<Value, CallErrorKind> {
     };
     if !fits {
         return Err(CallErrorKind::Protocol {
-            text: "the fields of the result are those of another kind of answer".to_owned(),
+            text: "the result has the fields of another kind of response".to_owned(),
         });
     }
     match result {

@@ -310,21 +310,21 @@ impl fmt::Display for StartError {
             StartErrorKind::CommandNotFound { command } => {
                 write!(
                     f,
-                    "server `{server}` was not started: command not found: `{}`",
+                    "server `{server}` failed to start: command not found: `{}`",
                     clean(command)
                 )
             }
             StartErrorKind::NoSuchDirectory { directory } => write!(
                 f,
-                "server `{server}` was not started: there is no directory `{}`",
+                "server `{server}` failed to start: directory not found: `{}`",
                 clean(directory)
             ),
             StartErrorKind::NotExecuted { text } => {
-                write!(f, "server `{server}` was not started: {text}")
+                write!(f, "server `{server}` failed to start: {text}")
             }
             StartErrorKind::Exited { exit, after } => write!(
                 f,
-                "server `{server}` ended before it answered initialize ({exit}, after {})",
+                "server `{server}` exited before it answered initialize ({exit}, after {})",
                 seconds(*after)
             ),
             StartErrorKind::Closed => {
@@ -336,7 +336,7 @@ impl fmt::Display for StartError {
             }
             StartErrorKind::NoConnection { within } => write!(
                 f,
-                "server `{server}` did not take the connection within {}",
+                "server `{server}` did not accept the connection within {}",
                 seconds(*within)
             ),
             StartErrorKind::NoAnswer { within } => match &self.facts.stray_output {
@@ -352,11 +352,13 @@ impl fmt::Display for StartError {
                     Instead(self.facts.trouble.as_deref())
                 ),
             },
-            StartErrorKind::BadUrl { text } => write!(f, "server `{server}` has a bad URL: {text}"),
+            StartErrorKind::BadUrl { text } => {
+                write!(f, "server `{server}` has an invalid URL: {text}")
+            }
             StartErrorKind::BadHeader { name, text } => {
                 write!(
                     f,
-                    "server `{server}` has a bad header `{}`: {text}",
+                    "server `{server}` has an invalid header `{}`: {text}",
                     clean(name)
                 )
             }
@@ -367,13 +369,15 @@ impl fmt::Display for StartError {
                 let path = clean(&path.display().to_string());
                 write!(f, "server `{server}` cannot be reached: ")?;
                 match problem {
-                    SocketProblem::Missing => write!(f, "there is no socket `{path}`"),
-                    SocketProblem::NotASocket => write!(f, "`{path}` is no socket"),
-                    SocketProblem::Refused => write!(f, "nobody listens on the socket `{path}`"),
-                    SocketProblem::Denied => write!(f, "the socket `{path}` may not be used by us"),
+                    SocketProblem::Missing => write!(f, "socket not found: `{path}`"),
+                    SocketProblem::NotASocket => write!(f, "`{path}` is not a socket"),
+                    SocketProblem::Refused => {
+                        write!(f, "nothing is listening on the socket `{path}`")
+                    }
+                    SocketProblem::Denied => write!(f, "permission denied for the socket `{path}`"),
                     SocketProblem::TooLong { length, longest } => write!(
                         f,
-                        "the path of a socket has at most {longest} bytes, and `{path}` has {length}"
+                        "socket paths are limited to {longest} bytes, and `{path}` has {length}"
                     ),
                     SocketProblem::Other(text) => write!(f, "the socket `{path}`: {text}"),
                 }
@@ -392,14 +396,14 @@ impl fmt::Display for StartError {
             }
             StartErrorKind::NoTab { text } => write!(
                 f,
-                "server `{server}` has no tab to work in, and opened none{}",
+                "server `{server}` has no tab to work in, and did not open one{}",
                 Quote(text)
             ),
             StartErrorKind::Http { status, text, to } => {
                 let to = match to {
                     HttpRequest::Initialize => "initialize",
                     HttpRequest::EventStream => "the request for its event stream",
-                    HttpRequest::WebSocket => "the handshake of WebSocket",
+                    HttpRequest::WebSocket => "the WebSocket handshake",
                 };
                 write!(
                     f,
@@ -413,7 +417,7 @@ impl fmt::Display for StartError {
                  HTTP with SSE, failed too: {sse}"
             ),
             StartErrorKind::NoToken { text } => {
-                write!(f, "server `{server}` wants a token{}", Quote(text))
+                write!(f, "server `{server}` requires a token{}", Quote(text))
             }
             StartErrorKind::RpcError { code, message } => {
                 write!(
@@ -426,20 +430,20 @@ impl fmt::Display for StartError {
                 let theirs = cut(&clean(&theirs.join(", ")), 200);
                 write!(
                     f,
-                    "server `{server}` speaks no protocol version we know (it has {theirs})"
+                    "server `{server}` does not support any known protocol version (it offers {theirs})"
                 )
             }
             StartErrorKind::Protocol { text } => {
                 write!(
                     f,
-                    "server `{server}` broke the protocol during initialize{}",
+                    "server `{server}` violated the protocol during initialize{}",
                     Quote(text)
                 )
             }
             StartErrorKind::TooLarge { bound } => {
                 write!(
                     f,
-                    "server `{server}` sent a message over the bound of {}",
+                    "server `{server}` sent a message larger than the limit of {}",
                     size(*bound)
                 )
             }
@@ -462,7 +466,7 @@ impl fmt::Display for CallError {
             CallErrorKind::ServerGone { exit: Some(exit) } => {
                 write!(
                     f,
-                    "server `{server}` ended before it answered `{tool}` ({exit}, after {elapsed})"
+                    "server `{server}` exited before it answered `{tool}` ({exit}, after {elapsed})"
                 )
             }
             CallErrorKind::ServerGone { exit: None } => {
@@ -488,14 +492,14 @@ impl fmt::Display for CallError {
             CallErrorKind::NoToken { text } => {
                 write!(
                     f,
-                    "server `{server}` wants a token for `{tool}`{}",
+                    "server `{server}` requires a token for `{tool}`{}",
                     Quote(text)
                 )
             }
             CallErrorKind::Protocol { text } => {
                 write!(
                     f,
-                    "server `{server}` broke the protocol answering `{tool}`{}",
+                    "server `{server}` violated the protocol while answering `{tool}`{}",
                     Quote(text)
                 )
             }
@@ -515,7 +519,7 @@ impl fmt::Display for CallError {
             }
             CallErrorKind::TooLarge { bound } => write!(
                 f,
-                "server `{server}` sent a message over the bound of {} while `{tool}` was open",
+                "server `{server}` sent a message larger than the limit of {} during the call of `{tool}`",
                 size(*bound)
             ),
             CallErrorKind::Refused { .. } => {
@@ -526,13 +530,13 @@ impl fmt::Display for CallError {
             }
             CallErrorKind::TooManyRounds { bound } => write!(
                 f,
-                "server `{server}` wanted more input for `{tool}` over and over, {bound} times in all"
+                "server `{server}` kept requesting input for `{tool}`, {bound} times in total"
             ),
             CallErrorKind::NeedsInput { methods } => {
                 let methods = cut(&clean(&methods.join(", ")), 200);
                 write!(
                     f,
-                    "server `{server}` wants input for `{tool}` that nobody gives ({methods})"
+                    "server `{server}` requests input for `{tool}` that can't be provided ({methods})"
                 )
             }
         }
@@ -548,7 +552,7 @@ struct Instead<'a>(Option<&'a str>);
 impl fmt::Display for Instead<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(trouble) => write!(f, "; something else came{}", Quote(trouble)),
+            Some(trouble) => write!(f, "; something else was received{}", Quote(trouble)),
             None => Ok(()),
         }
     }
@@ -599,11 +603,11 @@ mod tests {
         };
         assert_eq!(
             error.to_string(),
-            "server `github` ended before it answered initialize (exit 1, after 0.3 s)"
+            "server `github` exited before it answered initialize (exit code 1, after 0.3 s)"
         );
         assert_eq!(
             error.help().expect("there is help"),
-            "`cuecard doctor` tries every server; env is passed with \"env\": { \"GITHUB_TOKEN\": \
+            "`cuecard doctor` tries every server; pass environment variables with \"env\": { \"GITHUB_TOKEN\": \
              \"${GITHUB_TOKEN}\" }"
         );
         assert_eq!(error.last_words(), ["Error: GITHUB_TOKEN is not set"]);
@@ -659,7 +663,7 @@ mod tests {
             texts,
             [
                 "server `github` refused `create_issue` (code -32602): bad title",
-                "server `github` ended before it answered `create_issue` (killed by SIGKILL, after 0.3 s)",
+                "server `github` exited before it answered `create_issue` (killed by SIGKILL, after 0.3 s)",
                 "server `github` did not answer `create_issue` within 1.5 s; the call was cancelled",
                 "server `github` answered `create_issue` with HTTP 500",
             ]

@@ -17,12 +17,12 @@ pub enum Exit {
 impl fmt::Display for Exit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Code(code) => write!(f, "exit {code}"),
+            Self::Code(code) => write!(f, "exit code {code}"),
             Self::Signal(signal) => match signal_name(*signal) {
                 Some(name) => write!(f, "killed by {name}"),
                 None => write!(f, "killed by signal {signal}"),
             },
-            Self::Unknown => f.write_str("exit unknown"),
+            Self::Unknown => f.write_str("unknown exit status"),
         }
     }
 }

@@ -57,7 +57,7 @@ impl StartError {
             }
             StartErrorKind::Unreachable { .. } => Some("is it running?".to_owned()),
             StartErrorKind::NoConnection { .. } => {
-                Some("a slow start needs a larger `--timeout`; is the address that of an MCP server?".to_owned())
+                Some("increase `--timeout` if the server starts slowly; is this the URL of an MCP server?".to_owned())
             }
             StartErrorKind::Socket { problem, .. } => Some(self.socket_help(problem)),
             StartErrorKind::NoChrome { .. } => Some(
@@ -89,7 +89,7 @@ impl StartError {
             StartErrorKind::NoCommonVersion { .. }
             | StartErrorKind::RpcError { .. }
             | StartErrorKind::Protocol { .. } => (self.facts.protocol != Protocol::Auto)
-                .then(|| "\"protocol\": \"auto\" finds out what the server speaks".to_owned()),
+                .then(|| "\"protocol\": \"auto\" detects what the server speaks".to_owned()),
             StartErrorKind::TooLarge { .. } => None,
         }
     }
@@ -99,16 +99,16 @@ impl StartError {
         match problem {
             SocketProblem::Missing => {
                 format!(
-                    "is the server running? it makes the socket; else correct the path in {source}"
+                    "is the server running? it creates the socket; otherwise fix the path in {source}"
                 )
             }
             SocketProblem::NotASocket => format!("correct the path in {source}"),
             SocketProblem::Refused => {
-                "start the server again: the socket is left from one that has ended".to_owned()
+                "restart the server: the socket is left over from one that has exited".to_owned()
             }
             SocketProblem::Denied => "run as its owner, or change its permissions".to_owned(),
             SocketProblem::TooLong { .. } => {
-                "let the server make its socket in a folder with a shorter path, such as /tmp"
+                "let the server create its socket in a directory with a shorter path, such as /tmp"
                     .to_owned()
             }
             SocketProblem::Other(_) => format!("correct the path in {source}"),
@@ -123,12 +123,17 @@ impl StartError {
             .find_map(|line| variable_in(line))
         {
             Some(name) => {
-                format!("env is passed with \"env\": {{ \"{name}\": \"${{{name}}}\" }}")
+                format!(
+                    "pass environment variables with \"env\": {{ \"{name}\": \"${{{name}}}\" }}"
+                )
             }
             None if self.facts.transport != "stdio" => {
-                "is the address that of an MCP server, and of this transport?".to_owned()
+                "is this the URL of an MCP server, and is the transport right?".to_owned()
             }
-            None => "children get PATH, HOME and the like, the rest needs \"env\"".to_owned(),
+            None => {
+                "servers only inherit PATH, HOME and the like; pass other variables with \"env\""
+                    .to_owned()
+            }
         }
     }
 
@@ -137,7 +142,7 @@ impl StartError {
             Some(line) if line.to_lowercase().starts_with("content-length") => {
                 "it frames messages with Content-Length; MCP has one JSON message per line".to_owned()
             }
-            Some(_) => "does it need an argument such as `stdio`? standard output is for JSON messages only"
+            Some(_) => "does it need an argument such as `stdio`? stdout is for JSON messages only"
                 .to_owned(),
             None if self.facts.transport == "unix" => {
                 "a server that speaks HTTP over its socket needs `http+unix://`; a slow start needs a larger `--timeout`"
@@ -181,14 +186,14 @@ impl CallError {
                 message,
                 ..
             } if message.contains("elicitation") => Some(
-                "it asks a user something: answer with \"answers\": { \"elicitation\": [ { \"action\": \"accept\" } ] }"
+                "it asks the user a question: answer it with \"answers\": { \"elicitation\": [ { \"action\": \"accept\" } ] }"
                     .to_owned(),
             ),
             CallErrorKind::RpcError {
                 code: PAGE_REQUIRED,
                 ..
             } => Some(
-                "it wants a user to visit a web page first, which can't be answered: do it by hand".to_owned(),
+                "it wants a user to visit a web page first, which can't be automated: do it manually".to_owned(),
             ),
             _ => None,
         }

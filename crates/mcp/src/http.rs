@@ -70,7 +70,7 @@ pub(super) fn over_socket(
 /// The URL of a server.
 pub(super) fn parse(url: &str) -> Result<Url, StartErrorKind> {
     let parsed = Url::parse(url).map_err(|error| StartErrorKind::BadUrl {
-        text: format!("`{}` is none ({error})", shown_url(url)),
+        text: format!("`{}` is not a URL ({error})", shown_url(url)),
     })?;
     if !matches!(parsed.scheme(), "http" | "https") {
         return Err(StartErrorKind::BadUrl {
@@ -105,8 +105,8 @@ pub(super) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue
         name: name.to_owned(),
         text: text.to_owned(),
     };
-    let key = HeaderName::from_bytes(name.as_bytes())
-        .map_err(|_| bad("that is not the name of a header"))?;
+    let key =
+        HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad("not a valid header name"))?;
     const OURS: &[&str] = &[
         "accept",
         "content-type",
@@ -118,7 +118,7 @@ pub(super) fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue
         return Err(bad("the protocol sets it"));
     }
     let mut value = HeaderValue::from_str(value)
-        .map_err(|_| bad("its value holds characters that no header may hold"))?;
+        .map_err(|_| bad("its value contains characters that are not allowed in a header"))?;
     value.set_sensitive(true);
     Ok((key, value))
 }
@@ -162,7 +162,7 @@ fn follow(attempt: redirect::Attempt<'_>) -> redirect::Action {
         return attempt.error(text);
     }
     if attempt.previous().len() > MOST_REDIRECTS {
-        return attempt.error(format!("over {MOST_REDIRECTS} redirects"));
+        return attempt.error(format!("more than {MOST_REDIRECTS} redirects"));
     }
     attempt.follow()
 }
@@ -212,7 +212,7 @@ pub(super) fn explain(error: &(dyn Error + Send + Sync + 'static)) -> Option<Htt
             HttpFailure::Unreachable("connection refused".to_owned())
         }
         UnixSocketError::Io(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            HttpFailure::Unreachable("the socket is gone".to_owned())
+            HttpFailure::Unreachable("the socket no longer exists".to_owned())
         }
         UnixSocketError::Io(error) => HttpFailure::Unreachable(error.to_string().to_lowercase()),
         _ => HttpFailure::Broken,

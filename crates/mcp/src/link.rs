@@ -134,7 +134,7 @@ impl Link {
         let text = self.shown(line, 200);
         lock(&self.stray).get_or_insert_with(|| text.clone());
         self.trouble(Trouble::Broken(format!(
-            "a line that is no message: `{text}`"
+            "a line that is not a message: `{text}`"
         )));
         self.notice(Notice::StrayOutput { text });
     }

@@ -98,14 +98,17 @@ impl MessageTransport {
         }
         match serde_json::from_slice(frame) {
             Ok(Value::Array(batch)) if batch.len() > LARGEST_BATCH => {
-                self.bad_frame(frame, &format!("a batch of over {LARGEST_BATCH} messages"));
+                self.bad_frame(
+                    frame,
+                    &format!("a batch of more than {LARGEST_BATCH} messages"),
+                );
             }
             Ok(Value::Array(batch)) => self.queue.extend(batch.into_iter().map(Incoming::Value)),
             Ok(value @ Value::Object(_)) => self.queue.push_back(Incoming::Value(value)),
             Err(error) if looks_like_a_message(frame) => {
                 let reason = match is_last && error.is_eof() {
                     true => "the connection ended in the middle of it".to_owned(),
-                    false => format!("it is no valid JSON: {error}"),
+                    false => format!("it is not valid JSON: {error}"),
                 };
                 self.bad_frame(frame, &reason);
                 // It answers something, and that can only be the one request that is open.
@@ -120,8 +123,8 @@ impl MessageTransport {
             }
             // Other JSON, such as a number, is as much of a banner as any text.
             Ok(_) | Err(_) if self.has_banners => self.link.stray_output(&beginning(frame)),
-            Ok(_) => self.bad_frame(frame, "it is no object"),
-            Err(error) => self.bad_frame(frame, &format!("it is no valid JSON: {error}")),
+            Ok(_) => self.bad_frame(frame, "it is not an object"),
+            Err(error) => self.bad_frame(frame, &format!("it is not valid JSON: {error}")),
         }
     }
 
@@ -130,7 +133,7 @@ impl MessageTransport {
         let Value::Object(mut message) = value else {
             self.bad_frame(
                 value.to_string().as_bytes(),
-                "a batch holds what is no object",
+                "a batch contains something that is not an object",
             );
             return None;
         };
@@ -314,11 +317,11 @@ async fn over(link: Arc<Link>, sink: Arc<dyn FrameSink>) {
 /// What an answer says; the reason if it is malformed.
 fn outcome(message: &mut Map<String, Value>) -> Result<Result<Value, ErrorData>, String> {
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-        return Err("the answer lacks `\"jsonrpc\": \"2.0\"`".to_owned());
+        return Err("the response has no `\"jsonrpc\": \"2.0\"`".to_owned());
     }
     match (message.contains_key("result"), message.get("error")) {
         (true, Some(error)) if !error.is_null() => {
-            Err("the answer holds both `result` and `error`".to_owned())
+            Err("the response has both `result` and `error`".to_owned())
         }
         (false, Some(error)) => Ok(Err(read_error(error)?)),
         // Some servers send `"error": null` beside their result.
@@ -331,7 +334,7 @@ fn read_error(error: &Value) -> Result<ErrorData, String> {
     let Value::Object(fields) = error else {
         return match error {
             Value::String(text) => Ok(ErrorData::new(ErrorCode(0), text.clone(), None)),
-            _ => Err("its `error` is no object".to_owned()),
+            _ => Err("its `error` is not an object".to_owned()),
         };
     };
     let code = fields

@@ -115,9 +115,9 @@ impl fmt::Display for Notice {
             Self::ToolsChanged => f.write_str("its list of tools has changed"),
             Self::Other { method } => write!(f, "notification `{method}`"),
             Self::StrayOutput { text } => {
-                write!(f, "a line on its standard output is no message: {text}")
+                write!(f, "a line on its stdout is not a message: {text}")
             }
-            Self::BadFrame { text, reason } => write!(f, "a broken message ({reason}): {text}"),
+            Self::BadFrame { text, reason } => write!(f, "an invalid message ({reason}): {text}"),
             Self::Dropped { count } => write!(f, "{count} more notices were dropped"),
         }
     }
@@ -181,7 +181,7 @@ fn bounded(notice: Notice) -> Notice {
             let size = result.to_string().len();
             if size > LONGEST_QUESTION {
                 // A cut text could hold the half of a secret.
-                result["content"] = Value::String(format!("{size} bytes, which are not kept"));
+                result["content"] = Value::String(format!("{size} bytes, not kept"));
             }
             Notice::Answered {
                 method: short(method),

@@ -116,16 +116,16 @@ impl Questions {
                 Err(Refused {
                     is_known: self.offers.elicitation,
                     message:
-                        "cuecard has no answer to this question: its scenario holds none that fits"
+                        "cuecard has no answer to this question: no answer in its scenario matches"
                             .to_owned(),
                 })
             }
             None => {
                 let message =
-                    format!("cuecard has no answer to `{method}`: nobody sits at this client");
+                    format!("cuecard can't answer `{method}`: this client runs unattended");
                 link.notice(Notice::Refused {
                     method,
-                    reason: "nobody here can answer it".to_owned(),
+                    reason: "no user is present to answer it".to_owned(),
                 });
                 Err(Refused {
                     is_known: false,

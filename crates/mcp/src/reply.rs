@@ -75,20 +75,20 @@ impl ToolReply {
     pub(super) fn from_wire(result: Value) -> Result<Self, NoReply> {
         let malformed = |text: &str| NoReply::Malformed(text.to_owned());
         let Value::Object(mut fields) = result else {
-            return Err(malformed("the result is no object"));
+            return Err(malformed("the result is not an object"));
         };
         match fields.get("resultType").and_then(Value::as_str) {
             None | Some("complete") => {}
             Some("input_required") => return Err(wanted(fields)),
             Some(other) => {
-                let text = format!("the result is of the kind `{other}`, which nobody asked for");
+                let text = format!("unexpected result type `{other}`");
                 return Err(NoReply::Malformed(text));
             }
         }
         let is_error = match fields.get("isError") {
             None | Some(Value::Null) => false,
             Some(Value::Bool(is_error)) => *is_error,
-            Some(_) => return Err(malformed("`isError` is no boolean")),
+            Some(_) => return Err(malformed("`isError` is not a boolean")),
         };
         let structured = fields.remove("structuredContent");
         let content: Vec<ContentBlock> = match fields.remove("content") {
@@ -98,7 +98,7 @@ impl ToolReply {
             }
             None | Some(Value::Null) => Vec::new(),
             Some(Value::Array(blocks)) => blocks.into_iter().map(ContentBlock::from_wire).collect(),
-            Some(_) => return Err(malformed("`content` is no array")),
+            Some(_) => return Err(malformed("`content` is not an array")),
         };
         let lacks_text = |block: &ContentBlock| matches!(block, ContentBlock::Other(block) if block["type"] == "text");
         if content.iter().any(lacks_text) {
@@ -174,19 +174,19 @@ fn wanted(mut fields: Map<String, Value>) -> NoReply {
     let requests = match fields.remove("inputRequests") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(requests)) if requests.len() > MOST_REQUESTS => {
-            let text = format!("it asks over {MOST_REQUESTS} questions at once");
+            let text = format!("it asks more than {MOST_REQUESTS} questions at once");
             return malformed(text);
         }
         Some(Value::Object(requests)) => requests,
-        Some(_) => return malformed("`inputRequests` is no object".to_owned()),
+        Some(_) => return malformed("`inputRequests` is not an object".to_owned()),
     };
     let state = match fields.remove("requestState") {
         None | Some(Value::Null) => None,
         Some(Value::String(state)) => Some(state),
-        Some(_) => return malformed("`requestState` is no string".to_owned()),
+        Some(_) => return malformed("`requestState` is not a string".to_owned()),
     };
     if requests.is_empty() && state.is_none() {
-        return malformed("it wants input and does not say which".to_owned());
+        return malformed("it requests input without saying which".to_owned());
     }
     NoReply::NeedsInput(InputWanted { requests, state })
 }
@@ -276,15 +276,15 @@ mod tests {
         let no = |value| ToolReply::from_wire(value).expect_err("no reply");
         assert_eq!(
             no(json!([])),
-            NoReply::Malformed("the result is no object".into())
+            NoReply::Malformed("the result is not an object".into())
         );
         assert_eq!(
             no(json!({ "content": "text" })),
-            NoReply::Malformed("`content` is no array".into())
+            NoReply::Malformed("`content` is not an array".into())
         );
         assert_eq!(
             no(json!({ "isError": "yes" })),
-            NoReply::Malformed("`isError` is no boolean".into())
+            NoReply::Malformed("`isError` is not a boolean".into())
         );
         assert_eq!(
             no(json!({ "error": "disk full, nothing saved" })),

@@ -147,9 +147,7 @@ impl OpenRequests {
 }
 
 fn unknown(id: &Value) -> Unmatched {
-    Unmatched::Unknown(format!(
-        "it answers request `{id}`, and no such request is open"
-    ))
+    Unmatched::Unknown(format!("it answers request `{id}`, which is not pending"))
 }
 
 #[cfg(test)]

@@ -403,7 +403,7 @@ impl<'a> Lines<'a> {
 impl fmt::Display for UnmetParse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoText => f.write_str("it holds no text"),
+            Self::NoText => f.write_str("it contains no text"),
             Self::NotJson { beginning } => write!(
                 f,
                 "its text is not JSON: it begins with `{}`",

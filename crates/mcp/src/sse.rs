@@ -72,8 +72,11 @@ fn is_event_stream(response: &Response) -> Result<(), StartErrorKind> {
         .map(|kind| String::from_utf8_lossy(kind.as_bytes()));
     let text = match kind {
         Some(kind) if kind.trim_start().starts_with("text/event-stream") => return Ok(()),
-        Some(kind) => format!("its content type is `{}`, no event stream", cut(&kind, 100)),
-        None => "its answer has no content type, and an event stream has one".to_owned(),
+        Some(kind) => format!(
+            "its content type is `{}`, not an event stream",
+            cut(&kind, 100)
+        ),
+        None => "its response has no content type; expected an event stream".to_owned(),
     };
     Err(StartErrorKind::Protocol { text })
 }
@@ -131,10 +134,12 @@ impl EventSource {
             {
                 Err(Read::TooLarge(LARGEST_FRAME))
             }
-            Some(Err(SseError::Body(_))) => {
-                Err(Read::Broken("its event stream broke off".to_owned()))
-            }
-            Some(Err(error)) => Err(Read::Broken(format!("its event stream is broken: {error}"))),
+            Some(Err(SseError::Body(_))) => Err(Read::Broken(
+                "its event stream ended unexpectedly".to_owned(),
+            )),
+            Some(Err(error)) => Err(Read::Broken(format!(
+                "its event stream is invalid: {error}"
+            ))),
             None => Err(Read::Broken("its event stream ended".to_owned())),
         }
     }
@@ -146,7 +151,7 @@ impl EventSource {
             let event = self.event().await.map_err(|end| match end {
                 Read::TooLarge(bound) => StartErrorKind::TooLarge { bound },
                 Read::Broken(reason) => {
-                    protocol(format!("{reason} before it named an address for messages"))
+                    protocol(format!("{reason} before it sent a message endpoint"))
                 }
                 Read::Frame(_) | Read::End => StartErrorKind::Closed,
             })?;
@@ -155,19 +160,19 @@ impl EventSource {
             }
             let written = event.data.unwrap_or_default();
             let endpoint = base.join(written.trim()).map_err(|error| {
-                protocol(format!("the address for messages is no URL ({error})"))
+                protocol(format!("the message endpoint is not a valid URL ({error})"))
             })?;
             // It gets the headers, and with them the credentials.
             if endpoint.origin() != base.origin() {
                 return Err(protocol(format!(
-                    "the address for messages is on another host, `{}`",
+                    "the message endpoint is on another host, `{}`",
                     shown_url(endpoint.as_str())
                 )));
             }
             return Ok(endpoint);
         }
         Err(protocol(format!(
-            "the first {MOST_EVENTS_BEFORE} events name no address for messages"
+            "the first {MOST_EVENTS_BEFORE} events contain no message endpoint"
         )))
     }
 }

@@ -190,7 +190,7 @@ impl FrameSink for StreamWriter {
                 }
                 Err(WriteError::Closed) => Err(SendError::Closed),
                 Err(WriteError::TooLong) => {
-                    Err(SendError::Unwritable("it is over 4 GiB".to_owned()))
+                    Err(SendError::Unwritable("it is larger than 4 GiB".to_owned()))
                 }
             }
         }

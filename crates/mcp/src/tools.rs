@@ -42,7 +42,7 @@ impl Session {
             let left = self.spec.start_timeout.saturating_sub(began.elapsed());
             let page = self.request(Ask::Tools(&params), left.into()).await?;
             let Some(Value::Array(listed)) = page.get("tools") else {
-                return Err(malformed("the list holds no array `tools`"));
+                return Err(malformed("the list has no `tools` array"));
             };
             for tool in listed {
                 let tool = read_tool(tool).ok_or_else(|| malformed("a tool has no name"))?;
@@ -50,18 +50,18 @@ impl Session {
                     tools.push(tool);
                 }
                 if tools.len() > MOST_TOOLS {
-                    return Err(malformed(&format!("over {MOST_TOOLS} tools")));
+                    return Err(malformed(&format!("more than {MOST_TOOLS} tools")));
                 }
             }
             match page.get("nextCursor").and_then(Value::as_str) {
                 None | Some("") => return Ok(tools),
                 Some(next) if !seen.insert(next.to_owned()) => {
-                    return Err(malformed("its pages of tools go round in a circle"));
+                    return Err(malformed("the pagination of its tool list loops"));
                 }
                 Some(next) => cursor = Some(next.to_owned()),
             }
         }
-        Err(malformed(&format!("over {MOST_PAGES} pages of tools")))
+        Err(malformed(&format!("more than {MOST_PAGES} pages of tools")))
     }
 }
 

@@ -69,7 +69,7 @@ pub(super) async fn connect(
             let Some(text) = socket.to_str() else {
                 return Err(StartErrorKind::Socket {
                     path: socket.clone(),
-                    problem: SocketProblem::Other("its path is no UTF-8".to_owned()),
+                    problem: SocketProblem::Other("its path is not valid UTF-8".to_owned()),
                 });
             };
             let transport = http::over_socket(text, path, headers, link)?;

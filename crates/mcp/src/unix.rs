@@ -36,7 +36,7 @@ pub(super) fn check(path: &Path) -> Result<(), StartErrorKind> {
         return Err(failure(path, SocketProblem::TooLong { length, longest }));
     }
     if SocketAddr::from_pathname(path).is_err() {
-        let problem = SocketProblem::Other("its path holds a zero byte".to_owned());
+        let problem = SocketProblem::Other("its path contains a NUL byte".to_owned());
         return Err(failure(path, problem));
     }
     let problem = match std::fs::metadata(path) {

@@ -69,7 +69,8 @@ fn request(url: &str, headers: &[(String, String)]) -> Result<Request, StartErro
     let bad_url = |why: &str| StartErrorKind::BadUrl {
         text: format!("`{}` {why}", shown_url(url)),
     };
-    let mut parsed = Url::parse(url).map_err(|error| bad_url(&format!("is none ({error})")))?;
+    let mut parsed =
+        Url::parse(url).map_err(|error| bad_url(&format!("is not a URL ({error})")))?;
     if !matches!(parsed.scheme(), "ws" | "wss") {
         return Err(bad_url("is neither ws nor wss"));
     }
@@ -86,7 +87,7 @@ fn request(url: &str, headers: &[(String, String)]) -> Result<Request, StartErro
     let mut request = parsed
         .as_str()
         .into_client_request()
-        .map_err(|_| bad_url("is no address of a server"))?;
+        .map_err(|_| bad_url("is not the URL of a server"))?;
     let ours = request.headers_mut();
     ours.insert(
         SEC_WEBSOCKET_PROTOCOL,
@@ -130,7 +131,7 @@ fn not_opened(error: Error) -> StartErrorKind {
         }
         Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
             StartErrorKind::Unreachable {
-                text: format!("no TLS came about: {error}"),
+                text: format!("TLS handshake failed: {error}"),
             }
         }
         Error::Io(error) => StartErrorKind::Unreachable {
@@ -145,7 +146,7 @@ fn not_opened(error: Error) -> StartErrorKind {
         },
         Error::Protocol(ProtocolError::SecWebSocketSubProtocolError(_)) => {
             StartErrorKind::Protocol {
-                text: format!("it speaks another subprotocol of WebSocket than `{SUBPROTOCOL}`"),
+                text: format!("it speaks a WebSocket subprotocol other than `{SUBPROTOCOL}`"),
             }
         }
         Error::Protocol(ProtocolError::HandshakeIncomplete) => StartErrorKind::Closed,
@@ -193,9 +194,9 @@ fn broken(error: &Error) -> Read {
         | Error::AlreadyClosed
         | Error::Io(_)
         | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
-            Read::Broken("it broke off without a close frame".to_owned())
+            Read::Broken("it closed the connection without a close frame".to_owned())
         }
-        Error::Utf8(_) => Read::Broken("a text frame holds bytes that are no UTF-8".to_owned()),
+        Error::Utf8(_) => Read::Broken("a text frame contains invalid UTF-8".to_owned()),
         error => Read::Broken(error.to_string()),
     }
 }

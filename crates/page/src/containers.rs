@@ -89,7 +89,7 @@ impl Finder<'_> {
         };
         let sought = SoughtName::new(name);
         sought.found_first(Likeness::of_sentence(is_quoted), |fits| {
-            let named = self.named_places(kind, fits);
+            let named = self.named_places(kind, None, fits);
             named.into_iter().map(|(place, _)| place).collect()
         })
     }
@@ -122,7 +122,7 @@ impl Finder<'_> {
         };
         let folded = fold_name(text);
         let fits = |text: &str| fold_name(text) == folded;
-        self.named_places(container.kind, &fits)
+        self.named_places(container.kind, container.made.as_deref(), &fits)
             .into_iter()
             .filter(|(place, _)| self.can_be(place, container))
             .filter(|(place, found)| match &container.column {
@@ -155,7 +155,7 @@ impl Finder<'_> {
             });
         };
         let sought = SoughtName::new(name);
-        let texts = self.named_places(said.kind, &|text| {
+        let texts = self.named_places(said.kind, None, &|text| {
             sought.fits(text, Likeness::Words) || sought.fits(text, Likeness::Folded)
         });
         let (_, texts) = texts.into_iter().find(|(found, _)| *found == place)?;
@@ -261,11 +261,21 @@ impl Finder<'_> {
     fn named_places(
         &self,
         kind: ContainerKind,
+        made: Option<&str>,
         fits: &dyn Fn(&str) -> bool,
     ) -> Vec<(Place, Vec<ContainedText>)> {
+        // A card that is alone in its column is made as the others are.
+        let made = made.filter(|made| made.contains('.'));
+        let is_made_so = |element: &DomElement| made.is_some_and(|made| made_of(element) == made);
         let mut found: Vec<(Place, Vec<ContainedText>)> = self
-            .containers_of(kind)
-            .into_iter()
+            .state
+            .elements()
+            .filter(|(id, element)| {
+                element.is_visible
+                    && (self.is_container(*id, element, kind)
+                        || (is_made_so(element) && self.size(*id) <= MOST_INSIDE))
+            })
+            .map(|(id, _)| id)
             .filter_map(|id| {
                 let texts: Vec<ContainedText> = self
                     .container_texts(id, kind)

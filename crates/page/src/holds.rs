@@ -73,7 +73,7 @@ impl Finder<'_> {
                 let count = targets.iter().filter(|&&id| self.is_visible(id)).count();
                 let is_visible = assertion.kind == AssertKind::Visible;
                 let observed = match count {
-                    0 if targets.is_empty() => "it is not on the page".to_owned(),
+                    0 if targets.is_empty() => "it does not exist on the page".to_owned(),
                     0 => "it is hidden".to_owned(),
                     1 => "it is visible".to_owned(),
                     count => format!("{count} are visible"),
@@ -112,9 +112,9 @@ impl Finder<'_> {
             [one] => self
                 .state
                 .element(*one)
-                .ok_or_else(|| wrong("it is no element".to_owned())),
-            [] => Err(wrong("it is not on the page".to_owned())),
-            several => Err(wrong(format!("{} could be meant", several.len()))),
+                .ok_or_else(|| wrong("it is not an element".to_owned())),
+            [] => Err(wrong("it does not exist on the page".to_owned())),
+            several => Err(wrong(format!("{} match", several.len()))),
         }
     }
 
@@ -248,7 +248,7 @@ fn compared(assertion: &BrowserAssertion, text: &str, expected: &str) -> Seen {
                 Ok(pattern) => said(pattern.is_match(&plain), observed),
                 Err(error) => Seen {
                     problem: Some(format!(
-                        "`{}` is no regular expression: {}",
+                        "`{}` is not a valid regular expression: {}",
                         cut(expected, 60),
                         cuecard_source::matching::regex_reason(&error)
                     )),
@@ -716,7 +716,7 @@ iframe \"Pay\"
             seen("the Delete button is enabled")
                 .problem
                 .expect("two")
-                .contains("2 could")
+                .contains("2 match")
         );
     }
 

@@ -36,6 +36,9 @@ pub struct Fingerprint {
     pub by_position: Vec<String>,
     /// What the elements of its role in the nearest container around it are called, at most 40.
     pub likes: Vec<String>,
+    /// What the item of a list or table around it said, else the heading before it. It decides nothing but how soon the
+    /// element is certain.
+    pub around: String,
 }
 
 /// A container that tells an element from its twins, known by a text in it.
@@ -206,6 +209,7 @@ impl Fingerprint {
                 .collect(),
             by_position: self.by_position.iter().map(|text| change(text)).collect(),
             likes: self.likes.iter().map(|name| change(name)).collect(),
+            around: change(&self.around),
             ..self.clone()
         }
     }

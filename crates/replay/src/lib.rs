@@ -79,7 +79,7 @@ pub async fn play(
                 codes::FILE_WRITE,
                 format!("the trace can't be written: {error}"),
             )
-            .with_help("make room, or put the run elsewhere with `--run-dir DIR`");
+            .with_help("free disk space, or choose another directory with `--run-dir DIR`");
             return finish(
                 &script,
                 Verdict::Blocked,

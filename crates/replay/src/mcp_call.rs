@@ -35,7 +35,7 @@ pub(super) async fn call(
         .ok_or_else(|| {
             Failure::new(
                 FailureKind::BadParameters,
-                format!("`{}` is not the name of a tool", request.tool),
+                format!("`{}` is not a valid tool name", request.tool),
             )
         })?;
     let timeout = request
@@ -169,7 +169,7 @@ fn with_unanswered(
                 Err(call) => {
                     failure
                         .notes
-                        .push(format!("the call had failed: {}", call.message));
+                        .push(format!("the call itself failed with: {}", call.message));
                     failure.notes.extend(call.notes);
                     failure.result = call.result;
                 }
@@ -235,7 +235,7 @@ fn bind_scripts(
     let Json::Object(mut arguments) = Json::clone(&params.json) else {
         return Err(Failure::new(
             FailureKind::BadParameters,
-            "the parameters are no object",
+            "the parameters are not an object",
         ));
     };
     if !is_script_tool(tool) {
@@ -252,11 +252,11 @@ fn bind_scripts(
         let is_below = |mark: &&Mark| mark.pointer.starts_with(&below) && !mark.origin.is_trusted();
         if let Some(mark) = params.marks.iter().find(is_below) {
             let message = format!(
-                "the data of `{{{{{}}}}}` stands inside `{name}`, which is no text",
+                "the data of `{{{{{}}}}}` is used inside `{name}`, which is not a string",
                 mark.reference
             );
             return Err(Failure::new(FailureKind::RefusedData, message)
-                .with_help("write the script as one text"));
+                .with_help("write the script as one string"));
         }
         let Some(text) = params.text(&pointer).filter(|text| !text.is_trusted()) else {
             continue;
@@ -368,7 +368,7 @@ async fn broken_promise(peer: Peer<'_>, tool: &str, reply: &ToolReply) -> Option
     let schema = info.output_schema.as_ref()?;
     let message = match &reply.structured {
         None => format!(
-            "the answer has no structured content, which the output schema of `{tool}` promises"
+            "the answer has no structured content, which the output schema of `{tool}` requires"
         ),
         Some(structured) => {
             let validator = jsonschema::validator_for(schema).ok()?;
@@ -380,12 +380,12 @@ async fn broken_promise(peer: Peer<'_>, tool: &str, reply: &ToolReply) -> Option
             let reason = error.to_string();
             let reason = cut(&reason, LONGEST);
             format!(
-                "the structured content of the answer does not fit the output schema of `{tool}`{place}: {reason}"
+                "the structured content of the answer does not match the output schema of `{tool}`{place}: {reason}"
             )
         }
     };
     let mut failure = Failure::new(FailureKind::CallFailed, message);
-    failure.help = Some("mend the server: the SDKs of MCP refuse such an answer".to_owned());
+    failure.help = Some("fix the server: the MCP SDKs reject such a response".to_owned());
     failure.result.clone_from(&reply.structured);
     Some(failure)
 }
@@ -401,7 +401,7 @@ async fn value_of(
     let text = result::text_of(reply);
     let failed = if reply.is_error {
         Some(if text.is_empty() {
-            "the tool reported an error without a text".to_owned()
+            "the tool reported an error without a message".to_owned()
         } else {
             text.clone()
         })
@@ -420,7 +420,7 @@ async fn value_of(
     });
     let Some(message) = failed else {
         return answer.unwrap_or_else(|unmet| {
-            let message = format!("the answer is not what `parse` asks for: {unmet}");
+            let message = format!("the answer can't be parsed as `parse` requires: {unmet}");
             let mut failure = Failure::new(FailureKind::ToolError, message);
             failure.result = Some(Json::String(text));
             Err(failure)
@@ -448,7 +448,7 @@ fn save_files(
             .map_err(|error| {
                 Failure::new(
                     FailureKind::CallFailed,
-                    format!("a file in the answer is no base64: {error}"),
+                    format!("a file in the answer is not valid base64: {error}"),
                 )
             })?;
         let saved = match &toolbox.run_dir {
@@ -545,7 +545,7 @@ async fn explain_unknown_tool(session: &Session, tool: &str, failure: &mut Failu
     }
     failure
         .notes
-        .push(format!("the server lists no tool `{tool}`"));
+        .push(format!("the server does not list the tool `{tool}`"));
     let names = tools.iter().map(|info| info.name.as_str());
     if let Some(proposal) = did_you_mean(tool, names) {
         failure.help = Some(format!("did you mean `{proposal}`?"));

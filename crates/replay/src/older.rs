@@ -93,7 +93,7 @@ pub(super) async fn type_by_keys(
                     said.trim().trim_end_matches('.')
                 ),
             )
-            .with_help("`fill` gives a field any text");
+            .with_help("use `fill` to enter arbitrary text");
             failure.notes.push(progress(index, typed));
             return Err(NotTyped::Failed(failure));
         }
@@ -105,7 +105,7 @@ pub(super) async fn type_by_keys(
 
 fn progress(index: usize, typed: usize) -> String {
     format!(
-        "the server has no {TYPE_TOOL}, so that each character is a call of {KEY_TOOL}: {index} of {typed} were typed"
+        "the server has no {TYPE_TOOL}, so each character is a separate call of {KEY_TOOL}: {index} of {typed} were typed"
     )
 }
 
@@ -149,7 +149,7 @@ pub(super) async fn save_screenshot(
     }) else {
         let mut failure = Failure::new(FailureKind::ToolError, text_of(refusal).trim().to_owned());
         failure.notes.push(format!(
-            "without a path the server gave no picture either: {}",
+            "without a path the server returned no image either: {}",
             text_of(&again).trim()
         ));
         return Some(Err(failure));
@@ -174,7 +174,7 @@ fn save(
         .map_err(|error| {
             Failure::new(
                 FailureKind::CallFailed,
-                format!("the screenshot is no base64: {error}"),
+                format!("the screenshot is not valid base64: {error}"),
             )
         })?;
     files::write_bytes(&path, &bytes)

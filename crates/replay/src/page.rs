@@ -75,7 +75,9 @@ pub(super) async fn resize(toolbox: &mut Toolbox, peer: Peer<'_>, recorder: &mut
         ),
         Some(problem) => log(
             "warning",
-            format!("the page could not get the recorded size of {width} by {height}: {problem}"),
+            format!(
+                "failed to resize the page to the recorded size of {width} by {height}: {problem}"
+            ),
         ),
     });
 }

@@ -98,7 +98,7 @@ impl Pool {
             .filter(|entry| !self.given_answers.contains(entry))
             .map(|entry| {
                 format!(
-                    "C-ANSWER-04: no server asked what answer {} of `answers.elicitation` is for",
+                    "C-ANSWER-04: answer {} of `answers.elicitation` was never requested by a server",
                     entry + 1
                 )
             })
@@ -157,13 +157,13 @@ impl Pool {
                 "warning",
                 match session.has_process() {
                     _ if hangs => format!(
-                        "server `{name}` does not answer any more and is started again; what it held is lost"
+                        "server `{name}` stopped responding and is being restarted; its state is lost"
                     ),
                     true => format!(
-                        "server `{name}` had ended and is started again; what it held is lost"
+                        "server `{name}` had exited and is being restarted; its state is lost"
                     ),
                     false => format!(
-                        "the connection to server `{name}` had broken and is made again; what it held for us may be lost"
+                        "the connection to server `{name}` was lost and is being re-established; session state may be lost"
                     ),
                 },
             ));
@@ -334,7 +334,7 @@ pub fn is_built_in(name: &str) -> bool {
 pub fn unknown_server(config: &Config, name: &str) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(
         codes::TOOL_SERVER,
-        format!("no config defines the server `{name}`"),
+        format!("server `{name}` is not configured"),
     );
     let names: Vec<&str> = config.names().chain([DEMO_SERVER, CHROME_SERVER]).collect();
     if let Some(proposal) = did_you_mean(name, names.iter().copied()) {
@@ -349,14 +349,14 @@ pub fn unknown_server(config: &Config, name: &str) -> Diagnostic {
         "no config file was found".to_owned()
     } else {
         format!(
-            "looked in {}; defined: {}",
+            "searched {}; configured servers: {}",
             looked.join(", "),
             names.join(", ")
         )
     });
     for broken in &config.broken {
         diagnostic.notes.push(format!(
-            "`{}` has errors, and what it defines is not known",
+            "`{}` has errors, so its servers are unknown",
             broken.file.shown.display()
         ));
     }
@@ -377,12 +377,12 @@ async fn start_session(
 fn start_failure(error: &StartError, transport: &TransportSpec) -> Failure {
     use StartErrorKind as Kind;
     let how = match (transport, &error.kind) {
-        (transport, _) if transport.is_address() => "its address is",
+        (transport, _) if transport.is_address() => "URL",
         (
             _,
             Kind::CommandNotFound { .. } | Kind::NoSuchDirectory { .. } | Kind::NotExecuted { .. },
-        ) => "it would be started as",
-        _ => "it was started as",
+        ) => "start command",
+        _ => "started as",
     };
     let mut failure = Failure::new(FailureKind::ServerStart, error.to_string());
     failure.notes.push(format!(
@@ -398,8 +398,8 @@ fn start_failure(error: &StartError, transport: &TransportSpec) -> Failure {
 pub(super) fn last_words_note(lines: &[String]) -> Option<String> {
     match lines {
         [] => None,
-        [line] => Some(format!("its last words: {line}")),
-        lines => Some(format!("its last words:\n{}", lines.join("\n"))),
+        [line] => Some(format!("its last output: {line}")),
+        lines => Some(format!("its last output:\n{}", lines.join("\n"))),
     }
 }
 
@@ -505,8 +505,8 @@ mod tests {
         assert_eq!(
             start_failure(&error("npx -y server"), &program).notes,
             [
-                "it was started as: npx -y server (from .mcp.json)",
-                "its last words: Error: TOKEN is not set",
+                "started as: npx -y server (from .mcp.json)",
+                "its last output: Error: TOKEN is not set",
             ]
         );
         let mut missing = error("npxx -y server");
@@ -515,7 +515,7 @@ mod tests {
         };
         assert_eq!(
             start_failure(&missing, &program).notes[0],
-            "it would be started as: npxx -y server (from .mcp.json)"
+            "start command: npxx -y server (from .mcp.json)"
         );
         let address = TransportSpec::Http {
             url: "http://h/mcp".to_owned(),
@@ -525,7 +525,7 @@ mod tests {
         };
         assert_eq!(
             start_failure(&error("http://h/mcp"), &address).notes[0],
-            "its address is: http://h/mcp (from .mcp.json)"
+            "URL: http://h/mcp (from .mcp.json)"
         );
     }
 

@@ -96,10 +96,10 @@ async fn save(
         } => Some((data_base64, media_type)),
         _ => None,
     });
-    let (data, media_type) = image.ok_or_else(|| format!("`{}` gave no image", tool.name))?;
+    let (data, media_type) = image.ok_or_else(|| format!("`{}` returned no image", tool.name))?;
     let bytes = base64::engine::general_purpose::STANDARD
         .decode(data.trim())
-        .map_err(|error| format!("the image is no base64: {error}"))?;
+        .map_err(|error| format!("the image is not valid base64: {error}"))?;
     let clock = recorder.clock();
     let taken = clock
         .timestamp(clock.now())

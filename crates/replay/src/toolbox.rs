@@ -267,10 +267,10 @@ pub(super) fn timed_out(limit: Duration) -> Failure {
 pub(super) fn command_timed_out(limit: Duration) -> Failure {
     // In seconds, as the step says it.
     let limit = limit.as_secs_f64();
-    too_late(format!("the command did not end within {limit} s"))
+    too_late(format!("the command timed out after {limit} s"))
 }
 
 fn too_late(message: String) -> Failure {
     Failure::new(FailureKind::Timeout, message)
-        .with_help("give the step more time: \"timeout\": SECONDS, or --timeout for all")
+        .with_help("increase the timeout: \"timeout\": SECONDS for the step, or --timeout for all")
 }

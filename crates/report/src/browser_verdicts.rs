@@ -10,7 +10,7 @@ use cuecard_trace::StepStatus;
 /// A step and whether it was done on the way to the next.
 pub type Looked<'a> = (&'a BrowserStep, bool);
 
-/// The widest verdict: `not looked at`.
+/// The widest verdict: `not checked`.
 const VERDICT: usize = 13;
 
 /// A line for each step, and below it what speaks for a verdict that is not the best; each ends with a line end.
@@ -71,7 +71,7 @@ fn word(step: &BrowserStep) -> &str {
         (Some(verdict), _) => &verdict.word,
         (None, Some(StepStatus::Passed)) => "done",
         (None, Some(StepStatus::Failed | StepStatus::Unknown)) => "failed",
-        (None, _) => "not looked at",
+        (None, _) => "not checked",
     }
 }
 
@@ -86,7 +86,7 @@ fn reasons(step: &BrowserStep) -> Vec<String> {
         .candidates
         .iter()
         .filter(|_| is_failure)
-        .map(|words| format!("near: {words}"));
+        .map(|words| format!("similar: {words}"));
     let notes = step.notes.iter().cloned();
     message
         .or(reason)
@@ -96,7 +96,7 @@ fn reasons(step: &BrowserStep) -> Vec<String> {
         .collect()
 }
 
-/// The counts: `3 same · 1 healed · 1 gone · 2 not looked at`.
+/// The counts: `3 same · 1 healed · 1 gone · 2 not checked`.
 pub fn counts(style: Style, steps: &[Looked<'_>]) -> String {
     let words = [
         "same",
@@ -106,7 +106,7 @@ pub fn counts(style: Style, steps: &[Looked<'_>]) -> String {
         "gone",
         "failed",
         "done",
-        "not looked at",
+        "not checked",
     ];
     let facts: Vec<String> = words
         .iter()
@@ -119,7 +119,7 @@ pub fn counts(style: Style, steps: &[Looked<'_>]) -> String {
             (count > 0).then(|| match *known {
                 "same" => style.good(&fact),
                 "healed" => style.doubtful(&fact),
-                "done" | "not looked at" => fact,
+                "done" | "not checked" => fact,
                 _ => style.bad(&fact),
             })
         })
@@ -226,16 +226,16 @@ mod tests {
         let style = Style::default();
         assert_eq!(
             lines(style, &steps),
-            "  1 ✓ same           type 'a' into X  textbox \"X\"  (done)\n  2 ~ healed         click 'Log in'\n      it has the id `go`\n  3 ✗ gone           click 'Buy'\n      nothing is there\n      near: button \"Sell\" (0.40)\n  4 – not looked at  wait 1 s\n"
+            "  1 ✓ same           type 'a' into X  textbox \"X\"  (done)\n  2 ~ healed         click 'Log in'\n      it has the id `go`\n  3 ✗ gone           click 'Buy'\n      nothing is there\n      similar: button \"Sell\" (0.40)\n  4 – not checked    wait 1 s\n"
         );
         assert_eq!(
             counts(style, &steps),
-            "1 same · 1 healed · 1 gone · 1 not looked at"
+            "1 same · 1 healed · 1 gone · 1 not checked"
         );
         let entries = entries(&steps);
         assert_eq!(entries[2]["code"], "B-element_not_found");
         assert_eq!(entries[0]["done"], true);
-        assert_eq!(entries[3]["verdict"], "not looked at");
+        assert_eq!(entries[3]["verdict"], "not checked");
         assert!(entries[3].get("target").is_none());
     }
 }

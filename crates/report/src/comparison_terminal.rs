@@ -7,7 +7,7 @@ use super::Style;
 use cuecard_judge::compare::{
     AssertionDifference, Change, Comparison, Difference, How, Part, Place, TestDifference,
 };
-use cuecard_source::value::{Json, cut, printable};
+use cuecard_source::value::{Json, printable};
 
 /// More differences are not shown.
 const MAX_SHOWN: usize = 200;
@@ -147,7 +147,7 @@ fn difference(text: &mut String, style: Style, one: &Difference) {
         let room = style.width.saturating_sub(used);
         // A few characters say nothing.
         if !place.text.is_empty() && room >= 8 {
-            let shown = cut(&place.text, room.saturating_sub(1));
+            let shown = style.shortened(&place.text, room.saturating_sub(1));
             let _ = write!(text, "   {}", style.faint(&printable(&shown)));
         }
     }
@@ -213,7 +213,7 @@ fn lines(text: &mut String, style: Style, mark: &str, value: Option<&Json>) {
     let room = style.width.saturating_sub(INDENT.len() + 5);
     let mut all = value.lines();
     for line in all.by_ref().take(MAX_LINES) {
-        let line = format!("{mark} {}", printable(&cut(line, room)));
+        let line = format!("{mark} {}", printable(&style.shortened(line, room)));
         let line = match mark {
             "-" => style.bad(&line),
             _ => style.good(&line),
@@ -261,7 +261,7 @@ fn test(text: &mut String, style: Style, one: &TestDifference) {
     let _ = writeln!(text, "{}", line.trim_end());
     if let Some(error) = one.is.as_ref().and_then(|is| is.error.as_ref()) {
         let room = style.width.saturating_sub(INDENT.len() + 1);
-        let _ = writeln!(text, "{INDENT}{}", printable(&cut(error, room)));
+        let _ = writeln!(text, "{INDENT}{}", printable(&style.shortened(error, room)));
     }
     for assertion in &one.assertions {
         assertion_line(text, style, assertion);
@@ -288,7 +288,7 @@ fn assertion_line(text: &mut String, style: Style, one: &AssertionDifference) {
     );
     if one.is.is_some() && outcome.status != "pass" {
         let room = style.width.saturating_sub(INDENT.len() + 3);
-        let message = cut(&outcome.message, room);
+        let message = style.shortened(&outcome.message, room);
         let _ = writeln!(text, "{INDENT}  {}", printable(&message));
     }
 }

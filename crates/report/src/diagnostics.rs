@@ -15,6 +15,9 @@ use cuecard_source::value::{Json, turns_direction};
 /// A longer line is shown only around the marked place.
 const MAX_SHOWN_LINE: usize = 400;
 
+/// In a file nothing is cut to a terminal's width.
+const UNCUT: usize = 10_000;
+
 /// A diagnostic as text of several lines, with a newline at the end: the message with its code, the place
 /// with its line, notes, and what to do.
 pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
@@ -61,7 +64,10 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
     };
     let mut text = renderer
         .decor_style(decor)
-        .term_width(style.width.max(40))
+        .term_width(match style.is_terminal {
+            true => style.width.max(40),
+            false => UNCUT,
+        })
         .render(&[group]);
     if let (Some(excerpt), Some(place)) = (&excerpt, &diagnostic.place)
         && excerpt.column != excerpt.shown_column
@@ -143,7 +149,7 @@ fn count_hidden(all: &[Diagnostic], hidden: &[usize]) -> Diagnostic {
         .iter()
         .min()
         .and_then(|&first| all[first].place.clone());
-    counted.with_help("correct those above and look again")
+    counted.with_help("fix the ones above and run again")
 }
 
 /// Findings as a JSON array, as far as they are shown.

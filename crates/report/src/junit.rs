@@ -83,9 +83,7 @@ impl JunitReport {
                 }
             }
             StepStatus::Unknown => {
-                status.set_message(
-                    "the run ended while the step was under way; it may have had an effect",
-                );
+                status.set_message("the run ended during the step; it may have had an effect");
             }
             StepStatus::Skipped => {
                 status.set_message(format!(

@@ -64,7 +64,7 @@ impl StepList {
         }
         self.fit(
             &mut line,
-            label(step.description.as_deref(), &step.tool),
+            label(step.description.as_deref(), step.id.as_deref(), &step.tool),
             self.label,
         );
         if step.status == StepStatus::Skipped {
@@ -122,9 +122,10 @@ fn aligned(line: &mut String, text: &str, width: usize) {
     line.push_str(text);
 }
 
-/// What a step is called: its description, else the tool's own name without the server's.
-pub fn label<'a>(description: Option<&'a str>, tool: &'a str) -> &'a str {
-    description.unwrap_or_else(|| tool.rsplit("__").next().unwrap_or(tool))
+/// What a step is called: its description, else its id, else the tool's own name without the server's.
+pub fn label<'a>(description: Option<&'a str>, id: Option<&'a str>, tool: &'a str) -> &'a str {
+    let own_name = || tool.rsplit("__").next().unwrap_or(tool);
+    description.or(id).unwrap_or_else(own_name)
 }
 
 /// `2 passed · 1 skipped · 1 failed · 3 not run · 2.4 s`.

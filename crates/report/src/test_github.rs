@@ -20,7 +20,7 @@ pub fn annotate(result: &TestResult, out: &mut impl Write) -> io::Result<()> {
             file: &result.run.file,
             line: None,
             column: None,
-            title: format!("{}: nothing to judge", result.id),
+            title: format!("{}: nothing to check", result.id),
             message: reason.clone(),
         };
         annotation.write(out)?;
@@ -39,7 +39,7 @@ pub fn annotate(result: &TestResult, out: &mut impl Write) -> io::Result<()> {
             message.push_str(help);
         }
         let what = if outcome.vacuous {
-            ", nothing to judge"
+            ", nothing to check"
         } else {
             ""
         };
@@ -142,9 +142,9 @@ mod tests {
         let expected = "\
 ::error file=tests/news/test.yaml,line=2,title=news.current.grounded%3A grounded-claims-only (claims_supported_by_fixtures)::1 of 4 units has no support: “Reuters reports 40 %25 growth”%0Ahelp: say only what a tool answered, or allow the tool that knows it in `allowed_sources`
 ::warning file=tests/news/test.yaml,line=3,title=news.current.grounded%3A three-bullet-format (output_matches_format)::4 bullets, expected 3
-::warning file=a%3Ab%2Cc.yaml,line=3,title=memory.same-group%3A retries (retry_policy_respected%2C nothing to judge)::`web_fetch` had no error to judge
+::warning file=a%3Ab%2Cc.yaml,line=3,title=memory.same-group%3A retries (retry_policy_respected%2C nothing to check)::`web_fetch` had no error to judge
 ::error file=tests/broken/replay.json,line=3,col=40,title=broken.bundle%3A X-ARG-01::`call_id` is `c9`, and no `tool_call` before it has that id%0Ahelp: add the call, or correct the id
-::warning file=tests/skipped/test.yaml,title=skipped.all%3A nothing to judge::every assertion was skipped
+::warning file=tests/skipped/test.yaml,title=skipped.all%3A nothing to check::every assertion was skipped
 ";
         assert_eq!(text, expected, "\n{text}");
     }

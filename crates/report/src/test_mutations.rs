@@ -1,4 +1,4 @@
-//! What the assertions of a suite notice: the score, by what was changed and by who should notice it, and what
+//! What the assertions of a suite notice: the score, by what was changed and by assertion type, and what
 //! nobody noticed.
 
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ impl MutationReport {
                 reason: match result.status {
                     TestStatus::Pass => "a scenario has no assertions of its own",
                     TestStatus::Fail => "it fails unchanged",
-                    TestStatus::Error => "it can't be judged",
+                    TestStatus::Error => "it can't be evaluated",
                     TestStatus::Skipped => "all its assertions are skipped",
                 },
             });
@@ -105,15 +105,15 @@ impl MutationReport {
             .by_mutation
             .iter()
             .map(|(mutation, tally)| (mutation.word(), *tally));
-        table(&mut text, style, "what was changed", by_mutation);
+        table(&mut text, style, "mutation", by_mutation);
         let by_type = self.total.by_type.iter();
         let by_type = by_type.map(|(kind, tally)| (*kind, *tally));
-        table(&mut text, style, "who should notice it", by_type);
+        table(&mut text, style, "assertion type", by_type);
         self.survivors(&mut text, style);
         self.unexercised(&mut text, style);
         for test in &self.left_out {
             let line = format!(
-                "left out: {}   {}",
+                "skipped: {}   {}",
                 printable(&test.id),
                 style.faint(&printable(&test.file))
             );
@@ -135,12 +135,12 @@ impl MutationReport {
                 None => style.doubtful("no score"),
             },
             match made {
-                0 => "nothing to change that an assertion should notice".to_owned(),
-                _ => format!("{noticed} of {made} mutants noticed"),
+                0 => "nothing to mutate that an assertion should detect".to_owned(),
+                _ => format!("{noticed} of {made} mutants detected"),
             },
             match (self.total.unexercised.len(), self.n_unexercised()) {
                 (0, 0) => "all assertions exercised".to_owned(),
-                (0, tests) => style.doubtful(&format!("{tests} left out")),
+                (0, tests) => style.doubtful(&format!("{tests} skipped")),
                 (count, _) => style.doubtful(&format!("{count} not exercised")),
             },
             match self.tests.len() {
@@ -165,7 +165,7 @@ impl MutationReport {
                     let _ = writeln!(
                         text,
                         "{} {}   {}",
-                        style.bad("not noticed"),
+                        style.bad("not detected"),
                         style.strong(&printable(&test.id)),
                         style.faint(&printable(&test.file))
                     );
@@ -331,7 +331,7 @@ fn survivor_lines(text: &mut String, style: Style, survivor: &Survivor) {
     let change = printable(&survivor.change);
     let room = style.width.saturating_sub(6);
     let _ = writeln!(text, "      {}", cut(&change, room));
-    let seen = format!("looked at by {}", named(&survivor.watched_by));
+    let seen = format!("covered by {}", named(&survivor.watched_by));
     let _ = writeln!(text, "      {}", style.faint(&cut(&seen, room)));
 }
 
@@ -434,10 +434,10 @@ mod tests {
             text.contains("drop_call                                3        2         1\n"),
             "{text}"
         );
-        assert!(text.contains("  drop_call   event e1\n      the calls of `a` are missing\n      looked at by called (must_call_tool)\n"), "{text}");
+        assert!(text.contains("  drop_call   event e1\n      the calls of `a` are missing\n      covered by called (must_call_tool)\n"), "{text}");
         assert!(text.contains("it fails unchanged"), "{text}");
         assert!(
-            text.ends_with("score 66.6 % · 2 of 3 mutants noticed · 1 left out · 1 test · 5 ms\n"),
+            text.ends_with("score 66.6 % · 2 of 3 mutants detected · 1 skipped · 1 test · 5 ms\n"),
             "{text}"
         );
         let json = report.json(Some(90.0));
@@ -475,7 +475,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("score 100 % · 6 of 6 mutants noticed · 2 not exercised"),
+            text.contains("score 100 % · 6 of 6 mutants detected · 2 not exercised"),
             "{text}"
         );
         let json = report.json(None);

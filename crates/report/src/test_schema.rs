@@ -145,7 +145,7 @@ pub fn result_schema() -> Json {
         "result",
         SCHEMA_VERSION,
         "Result of a test",
-        "What came of the assertions of one test case (version 0.1).",
+        "Outcome of the assertions of one test case (version 0.1).",
         schema,
     )
 }

@@ -55,7 +55,7 @@ fn ready(
         missing: Missing::Leave,
         range: 0..=u64::MAX,
         timeout: None,
-        partial_help: Some("a test plays the steps of a parse that succeeded with every action"),
+        partial_help: Some("a test needs steps from a parse in which every action succeeded"),
         strict: false,
         heals: true,
         found: Vec::new(),
@@ -89,7 +89,7 @@ async fn perform(
         context: case.context.clone(),
     }));
     let scratch = Scratch::new().map_err(|error| {
-        let message = format!("no temporary folder could be made: {error}");
+        let message = format!("failed to create a temporary directory: {error}");
         Stop::could_not_run(vec![Diagnostic::error(codes::FILE_WRITE, message)])
     })?;
     let session = Session {

@@ -13,9 +13,11 @@ const TESTS: Kind = Kind {
     none: |folder| {
         Diagnostic::error(
             codes::TEST_NONE,
-            format!("there is no test below `{}`", folder.display()),
+            format!("no tests found in `{}`", folder.display()),
         )
-        .with_help("a test is called `test.yaml` or `NAME.test.yaml`; a file of another name can be named itself")
+        .with_help(
+            "test files are named `test.yaml` or `NAME.test.yaml`; pass other files explicitly",
+        )
     },
 };
 

@@ -56,7 +56,7 @@ pub(super) fn run(
         })?;
     let scratch = tempfile::tempdir().map_err(|error| {
         Stop::could_not_run(vec![failed(format!(
-            "there is no place for its bundle: {}",
+            "failed to create a place for its bundle: {}",
             io_reason(&error)
         ))])
     })?;
@@ -65,7 +65,7 @@ pub(super) fn run(
     env.push((BUNDLE.into(), bundle.clone().into()));
     let (program, args) = command
         .split_first()
-        .ok_or_else(|| Stop::invalid(vec![failed("the command names no program".to_owned())]))?;
+        .ok_or_else(|| Stop::invalid(vec![failed("the command is empty".to_owned())]))?;
     let spec = ProcessSpec {
         program: program.into(),
         args: args.iter().map(OsString::from).collect(),
@@ -99,8 +99,8 @@ pub(super) fn run(
         Ended::Exited(status, stdout, stderr) => (status, stdout, stderr),
         Ended::Interrupted => return Err(Stop::interrupted()),
         Ended::NotStarted(reason) => {
-            let error = failed(format!("`{program}` can't be started: {reason}")).with_help(
-                "a program is looked up in PATH; one with a `/` starts at the folder of the test",
+            let error = failed(format!("failed to start `{program}`: {reason}")).with_help(
+                "programs are looked up in PATH; a path with `/` is relative to the test's folder",
             );
             return Err(Stop::could_not_run(vec![error]));
         }
@@ -110,7 +110,10 @@ pub(super) fn run(
             )]));
         }
         Ended::TooMuch => {
-            let message = format!("`{program}` wrote more than {} MiB", MAX_FILE >> 20);
+            let message = format!(
+                "the output of `{program}` is larger than {} MiB",
+                MAX_FILE >> 20
+            );
             return Err(Stop::could_not_run(vec![failed(message)]));
         }
     };
@@ -120,15 +123,15 @@ pub(super) fn run(
             (None, Some(signal)) => format!("signal {signal}"),
             (None, None) => status.to_string(),
         };
-        let mut error = failed(format!("`{program}` ended with {how}"));
+        let mut error = failed(format!("`{program}` exited with {how}"));
         let words = redactor
             .text(&String::from_utf8_lossy(&stderr))
             .into_owned();
         if !words.trim().is_empty() {
-            error = error.with_note(format!("its last words: {}", words.trim()));
+            error = error.with_note(format!("its last output: {}", words.trim()));
         }
         return Err(Stop::could_not_run(vec![error.with_help(
-            "a command that made a bundle ends with exit code 0, whatever the agent did",
+            "a command that produced a bundle must exit with code 0, whatever the agent did",
         )]));
     }
     let (bytes, name) = match std::fs::metadata(&bundle) {
@@ -138,12 +141,12 @@ pub(super) fn run(
                 .map_err(|error| Stop::could_not_run(vec![error.at(&case.source, span)]))?;
             (source.text().as_bytes().to_vec(), name)
         }
-        _ => (stdout, format!("<standard output of `{}`>", case.id)),
+        _ => (stdout, format!("<stdout of `{}`>", case.id)),
     };
     if bytes.iter().all(u8::is_ascii_whitespace) {
-        let error = failed(format!("`{program}` ended well, but gave no bundle")).with_help(format!(
-            "it writes a replay bundle into the file that ${BUNDLE} names, or onto its standard output"
-        ));
+        let error = failed(format!("`{program}` succeeded but produced no bundle")).with_help(
+            format!("it must write a replay bundle to the file named by ${BUNDLE}, or to stdout"),
+        );
         return Err(Stop::could_not_run(vec![error]));
     }
     let source = text_file::decode(bytes, &name, &name)

@@ -285,7 +285,7 @@ pub(super) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Stop> {
         .map_err(|error| {
             Stop::could_not_run(vec![Diagnostic::error(
                 codes::TEST_RUN,
-                format!("the runtime can't be started: {error}"),
+                format!("failed to start the async runtime: {error}"),
             )])
         })?;
     let outcome = runtime.block_on(work);
@@ -297,10 +297,10 @@ pub(super) fn too_late(case: &TestCase, span: Span, setup: &Setup) -> Diagnostic
     let seconds = setup.timeout.as_secs_f64();
     Diagnostic::error(
         codes::TEST_TIMEOUT,
-        format!("the test took longer than {seconds} s, and was stopped"),
+        format!("the test timed out after {seconds} s"),
     )
     .at(&case.source, span)
-    .with_help("give it more time with `--timeout SECONDS`")
+    .with_help("increase the limit with `--timeout SECONDS`")
 }
 
 fn input_span(input: &TraceInput) -> Span {
@@ -327,7 +327,7 @@ fn failed(failure: Option<Diagnostic>, trace: &Trace) -> Outcome {
     };
     Outcome {
         help: Some(help.unwrap_or_else(|| {
-            "a step that may fail has `\"on_error\": \"skip\"`: then the assertions judge what came of it".to_owned()
+            "give a step that may fail `\"on_error\": \"skip\"`, so that the assertions can check the outcome".to_owned()
         })),
         event_refs,
         ..Outcome::of_run("scenario", "played", OutcomeStatus::Fail, message)

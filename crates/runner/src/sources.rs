@@ -117,7 +117,7 @@ fn trace_file(
     let unfinished = sifted.trace.end.is_none().then(|| {
         Diagnostic::warning(
             codes::TRACE_UNFINISHED,
-            format!("the trace `{shown}` has no end: its run died"),
+            format!("the trace `{shown}` is incomplete: its run ended abnormally"),
         )
         .at(&case.source, span)
     });
@@ -142,7 +142,7 @@ fn read(case: &TestCase, folder: &Path, file: &Path, span: Span) -> Result<Sourc
 fn regular(path: &Path, case: &TestCase, span: Span) -> Result<(), Stop> {
     match std::fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
-            let message = format!("`{}` can't be read: it is no file", path.display());
+            let message = format!("`{}` can't be read: it is not a file", path.display());
             let error = Diagnostic::error(codes::FILE_READ, message).at(&case.source, span);
             Err(Stop::could_not_run(vec![error]))
         }

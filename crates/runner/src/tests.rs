@@ -238,12 +238,12 @@ fn a_command_that_fails_says_so() {
     for (script, expected) in [
         (
             "echo broken >&2; exit 3",
-            "`/bin/sh` ended with exit code 3",
+            "`/bin/sh` exited with exit code 3",
         ),
-        ("true", "`/bin/sh` ended well, but gave no bundle"),
+        ("true", "`/bin/sh` succeeded but produced no bundle"),
         (
             "cat replay.json; exit 1",
-            "`/bin/sh` ended with exit code 1",
+            "`/bin/sh` exited with exit code 1",
         ),
         ("echo '{'", "is never closed"),
     ] {
@@ -257,7 +257,7 @@ fn a_command_that_fails_says_so() {
         |_| {},
     );
     assert!(
-        message(&judged).contains("can't be started"),
+        message(&judged).contains("failed to start `./no-such-program`"),
         "{}",
         message(&judged)
     );

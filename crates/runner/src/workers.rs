@@ -151,9 +151,9 @@ impl Shared {
 fn panicked(file: &TestFile, setup: &Setup) -> Judged {
     let error = Diagnostic::error(
         codes::TEST_PANIC,
-        "the test could not be judged: something went wrong in the program itself",
+        "the test could not be run: internal error",
     )
-    .with_help("what it said stands above; please report it, with the test");
+    .with_help("see the output above; please report it, with the test");
     let clock = Clock::start();
     let run = case::run(setup, &file.path.display().to_string(), &clock);
     Judged::error(TestResult::not_read(vec![error], run), Problem::CouldNotRun)

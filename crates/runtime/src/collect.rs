@@ -125,7 +125,7 @@ impl Walk {
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             if is_folder && !name.starts_with('.') && !SKIPPED.contains(&&*name) {
                 if depth >= DEEPEST {
-                    let reason = format!("it lies more than {DEEPEST} folders deep");
+                    let reason = format!("it is nested more than {DEEPEST} folders deep");
                     self.unreadable(&entry.path(), &reason);
                     continue;
                 }
@@ -134,7 +134,7 @@ impl Walk {
                 // A pipe would be waited for.
                 let is_file = fs::metadata(entry.path()).map_or(true, |found| found.is_file());
                 if !is_file {
-                    self.unreadable(&entry.path(), "it is no file");
+                    self.unreadable(&entry.path(), "it is not a file");
                     continue;
                 }
                 let path = entry.path();

@@ -26,10 +26,7 @@ const MAX_FINDINGS: usize = 100;
 pub fn parse(source: &SourceFile) -> (Vec<(String, String)>, Vec<Diagnostic>) {
     let text = source.text();
     if text.len() > MAX_BYTES {
-        let message = format!(
-            "the file has {} bytes, and at most 1 MiB is read",
-            text.len()
-        );
+        let message = format!("the file has {} bytes; the limit is 1 MiB", text.len());
         let place = SourceFile::new(source.name(), "");
         let diagnostic = Diagnostic::error(codes::ARGUMENT, message)
             .at(&place, Span::default())
@@ -135,7 +132,7 @@ impl<'t> Parser<'t> {
             self.error(
                 line,
                 "this line has no `=`",
-                "write `NAME=value`; a comment begins with `#`, and a value of several lines stands in quotes",
+                "write `NAME=value`; comments start with `#`, and multi-line values must be quoted",
             );
             return;
         };
@@ -148,7 +145,7 @@ impl<'t> Parser<'t> {
             Some(problem) => self.error(
                 name_span.clone(),
                 problem,
-                "a name holds letters, digits, `_`, `-` and `.`, as in `NAME=value`",
+                "a name consists of letters, digits, `_`, `-` and `.`, as in `NAME=value`",
             ),
         }
         let Some(value) = self.value(equals + 1, line.end) else {
@@ -164,7 +161,7 @@ impl<'t> Parser<'t> {
             let at = equals + nul;
             self.error(
                 at..at + 1,
-                "a value can't hold the character U+0000",
+                "a value can't contain the character U+0000",
                 "remove it",
             );
         }
@@ -214,7 +211,7 @@ impl<'t> Parser<'t> {
 
     fn single_quoted(&mut self, open: usize) -> Option<Value> {
         let Some(length) = self.text[open + 1..].find('\'') else {
-            self.unclosed(open, "the `'` that begins this value has no partner");
+            self.unclosed(open, "unterminated `'` at the start of this value");
             return None;
         };
         let close = open + 1 + length;
@@ -262,7 +259,7 @@ impl<'t> Parser<'t> {
                 other => text.push(other),
             }
         }
-        self.unclosed(open, "the `\"` that begins this value has no partner");
+        self.unclosed(open, "unterminated `\"` at the start of this value");
         None
     }
 
@@ -274,9 +271,9 @@ impl<'t> Parser<'t> {
         let escape = &self.text[span.clone()];
         let message = match escape.chars().nth(1) {
             Some(character) if !character.is_whitespace() && !character.is_control() => {
-                format!("`{escape}` is no escape")
+                format!("invalid escape `{escape}`")
             }
-            _ => "a `\\` that begins no escape".to_owned(),
+            _ => "`\\` without a valid escape".to_owned(),
         };
         let help = "write `\\\\` for a backslash, or put the value in `'`; the escapes are `\\n`, `\\t`, `\\\"` and `\\\\`";
         self.error(span, &message, help);
@@ -290,8 +287,8 @@ impl<'t> Parser<'t> {
         if value.is_quoted && !rest.is_empty() && !self.text[rest.start..].starts_with('#') {
             self.error(
                 rest,
-                "there is text after the closing quote",
-                "put all of the value in quotes; a quote inside `\"…\"` is written `\\\"`",
+                "unexpected text after the closing quote",
+                "put the whole value in quotes; a quote inside `\"…\"` is written `\\\"`",
             );
         }
     }
@@ -309,7 +306,7 @@ impl<'t> Parser<'t> {
                 let finding = Finding {
                     is_error: false,
                     span,
-                    message: format!("`{name}` is given twice, and the last value counts"),
+                    message: format!("duplicate `{name}`: the last value is used"),
                     earlier: Some(variable.at),
                     help: "remove one of the two",
                 };
@@ -394,7 +391,7 @@ impl Finding {
         let mut diagnostic = diagnostic.at(source, span).with_help(self.help);
         diagnostic.label = self.earlier.map(|at| {
             let line = source.position(u32::try_from(at).unwrap_or(u32::MAX)).line;
-            format!("first in line {line}")
+            format!("first defined on line {line}")
         });
         diagnostic
     }
@@ -404,7 +401,7 @@ impl Finding {
 /// line of a key that lost its quotes ends up here too.
 fn name_problem(name: &str) -> Option<String> {
     if name.is_empty() {
-        return Some("there is no name before this `=`".to_owned());
+        return Some("expected a name before `=`".to_owned());
     }
     if name.len() > MAX_NAME {
         return Some(format!("a name has at most {MAX_NAME} bytes"));
@@ -413,8 +410,13 @@ fn name_problem(name: &str) -> Option<String> {
         |character: char| !character.is_alphanumeric() && !matches!(character, '_' | '-' | '.');
     match name.chars().find(|&character| stray(character)) {
         None => None,
-        Some(character) if character.is_whitespace() => Some("a name holds no blanks".to_owned()),
-        Some(character) => Some(format!("a name can't hold `{}`", character.escape_debug())),
+        Some(character) if character.is_whitespace() => {
+            Some("a name can't contain spaces".to_owned())
+        }
+        Some(character) => Some(format!(
+            "a name can't contain `{}`",
+            character.escape_debug()
+        )),
     }
 }
 
@@ -561,8 +563,8 @@ C=a\nb\"#
         assert_eq!(
             shown,
             [
-                "warning 3:2-3:3 `A` is given twice, and the last value counts | first in line 1",
-                "warning 4:1-4:2 `A` is given twice, and the last value counts | first in line 1",
+                "warning 3:2-3:3 duplicate `A`: the last value is used | first defined on line 1",
+                "warning 4:1-4:2 duplicate `A`: the last value is used | first defined on line 1",
             ]
         );
     }
@@ -576,12 +578,12 @@ C=a\nb\"#
             [
                 "error 1:1-1:2 this line has no `=`",
                 "error 2:3-2:11 this line has no `=`",
-                "error 3:1-3:1 there is no name before this `=`",
-                "error 4:1-4:8 a name holds no blanks",
-                "error 5:1-5:4 a name can't hold `+`",
-                "error 6:9-6:10 there is text after the closing quote",
-                "error 7:5-7:7 `\\q` is no escape",
-                "error 9:3-9:4 the `'` that begins this value has no partner",
+                "error 3:1-3:1 expected a name before `=`",
+                "error 4:1-4:8 a name can't contain spaces",
+                "error 5:1-5:4 a name can't contain `+`",
+                "error 6:9-6:10 unexpected text after the closing quote",
+                "error 7:5-7:7 invalid escape `\\q`",
+                "error 9:3-9:4 unterminated `'` at the start of this value",
             ]
         );
         let (variables, _) = read(text);
@@ -594,7 +596,7 @@ C=a\nb\"#
         assert_eq!(
             findings("A=\"x\\q\nB=1\nbad\nC=2"),
             [
-                "error 1:3-1:4 the `\"` that begins this value has no partner",
+                "error 1:3-1:4 unterminated `\"` at the start of this value",
                 "error 3:1-3:4 this line has no `=`",
             ]
         );
@@ -605,7 +607,7 @@ C=a\nb\"#
     fn a_backslash_before_a_line_end_is_no_escape() {
         assert_eq!(
             findings("A=\"x\\\ny\""),
-            ["error 1:5-2:1 a `\\` that begins no escape"]
+            ["error 1:5-2:1 `\\` without a valid escape"]
         );
     }
 
@@ -613,13 +615,16 @@ C=a\nb\"#
     fn a_nul_can_be_in_no_value() {
         assert_eq!(
             findings("A=x\0y"),
-            ["error 1:4-1:5 a value can't hold the character U+0000"]
+            ["error 1:4-1:5 a value can't contain the character U+0000"]
         );
         assert_eq!(
             findings("A=\"x\0y\""),
-            ["error 1:5-1:6 a value can't hold the character U+0000"]
+            ["error 1:5-1:6 a value can't contain the character U+0000"]
         );
-        assert_eq!(findings("A\0=x"), ["error 1:1-1:3 a name can't hold `\\0`"]);
+        assert_eq!(
+            findings("A\0=x"),
+            ["error 1:1-1:3 a name can't contain `\\0`"]
+        );
     }
 
     #[test]
@@ -630,7 +635,7 @@ C=a\nb\"#
         assert!(variables.is_empty());
         assert_eq!(
             shown(&diagnostics[0]),
-            "error 1:1-1:1 the file has 1048577 bytes, and at most 1 MiB is read"
+            "error 1:1-1:1 the file has 1048577 bytes; the limit is 1 MiB"
         );
         let name = "N".repeat(MAX_NAME + 1);
         assert_eq!(

@@ -384,13 +384,16 @@ impl IntoResponse for Refusal {
             Self::Host { value } => (
                 StatusCode::FORBIDDEN,
                 format!(
-                    "the `Host` header `{}` is no name of this machine; use `127.0.0.1` or `localhost`",
+                    "the `Host` header `{}` is not a name of this machine; use `127.0.0.1` or `localhost`",
                     shortened(&value)
                 ),
             ),
             Self::Origin { value } => (
                 StatusCode::FORBIDDEN,
-                format!("a page of `{}` may not call this server", shortened(&value)),
+                format!(
+                    "pages from `{}` may not call this server",
+                    shortened(&value)
+                ),
             ),
             Self::Token => (
                 StatusCode::UNAUTHORIZED,
@@ -399,12 +402,9 @@ impl IntoResponse for Refusal {
             ),
             Self::Body { limit } => (
                 StatusCode::PAYLOAD_TOO_LARGE,
-                format!("the body is over this server's limit of {limit} bytes"),
+                format!("the body is larger than this server's limit of {limit} bytes"),
             ),
-            Self::Broken => (
-                StatusCode::BAD_REQUEST,
-                "the body ended before it was whole".to_owned(),
-            ),
+            Self::Broken => (StatusCode::BAD_REQUEST, "the body is incomplete".to_owned()),
         };
         let body = serde_json::json!({ "error": { "type": "refused_by_listener", "message": message.as_str() } });
         let mut response = (status, axum::Json(body)).into_response();
@@ -580,7 +580,7 @@ mod tests {
         .await;
         assert_eq!(status, 403, "an unknown path is guarded too");
         assert!(
-            answer.contains("`evil.example` is no name of this machine"),
+            answer.contains("`evil.example` is not a name of this machine"),
             "{answer}"
         );
     }

@@ -36,21 +36,23 @@ impl Provider {
     /// # Errors
     /// In words, if it is no such URL.
     pub fn parse(url: &str) -> Result<Self, String> {
-        let parsed = Url::parse(url).map_err(|error| format!("it is no URL: {error}"))?;
+        let parsed = Url::parse(url).map_err(|error| format!("it is not a valid URL: {error}"))?;
         if !matches!(parsed.scheme(), "http" | "https") {
-            return Err("it begins neither with `http://` nor with `https://`".to_owned());
+            return Err("it must start with `http://` or `https://`".to_owned());
         }
         if parsed.host_str().is_none_or(str::is_empty) {
-            return Err("it names no host".to_owned());
+            return Err("it has no host".to_owned());
         }
         if !parsed.username().is_empty() || parsed.password().is_some() {
             return Err(
-                "it holds a user name or a password; a key belongs in an environment variable"
+                "it contains a user name or a password; put keys into an environment variable"
                     .to_owned(),
             );
         }
         if parsed.query().is_some() || parsed.fragment().is_some() {
-            return Err("it has more than a path: leave out what follows `?` or `#`".to_owned());
+            return Err(
+                "it has a query or fragment: remove everything from `?` or `#` on".to_owned(),
+            );
         }
         Ok(Self(parsed))
     }

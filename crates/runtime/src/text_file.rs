@@ -74,10 +74,10 @@ fn unreadable(shown: &str, reason: &str) -> Diagnostic {
 /// An I/O error in words.
 pub fn io_reason(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::NotFound => "no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::NotADirectory => "a part of the path is a file, not a folder".to_owned(),
-        io::ErrorKind::AlreadyExists => "there is a file in its place".to_owned(),
+        io::ErrorKind::AlreadyExists => "a file with that name already exists".to_owned(),
         io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
         io::ErrorKind::StorageFull => "the disk is full".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),

@@ -21,10 +21,9 @@ const HEAD: u64 = 4096;
 pub const TIMELINES: Kind = Kind {
     is_meant: |name| !name.starts_with('.') && (name.ends_with(".yaml") || name.ends_with(".yml")),
     none: |folder| {
-        let message = format!("there is no scenario below `{}`", folder.display());
-        Diagnostic::error(codes::TIMELINE_NONE, message).with_help(
-            "scenarios are files that end in `.yaml` or `.yml`; name files of other kinds themselves",
-        )
+        let message = format!("no scenarios found in `{}`", folder.display());
+        Diagnostic::error(codes::TIMELINE_NONE, message)
+            .with_help("only `.yaml` and `.yml` files are searched; pass other files explicitly")
     },
 };
 
@@ -177,9 +176,9 @@ timeline:
         assert_eq!(
             messages,
             [
-                "there is no `change.patch` beside the scenario",
-                "`away.patch` leads out of the scenario's folder",
-                "`seed` is a folder, and a file is needed",
+                "`change.patch` not found next to the scenario",
+                "`away.patch` is outside the scenario's folder",
+                "`seed` is a folder: expected a file",
             ]
         );
         let real = fs::canonicalize(&root).expect("it is there");

@@ -37,7 +37,7 @@ impl FileKind {
             Self::ToolCallLegacy => "a tool-call scenario of version 1.x",
             Self::BrowserSteps => "compiled browser steps",
             Self::Browser => "a plain-language browser scenario",
-            Self::HealPatch => "a patch that heals browser steps",
+            Self::HealPatch => "a healing patch for browser steps",
             Self::Timeline => "a timeline",
             Self::TestCase => "a test case",
             Self::ReplayBundle => "a replay bundle",

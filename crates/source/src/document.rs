@@ -116,7 +116,7 @@ pub fn first_place(source: &SourceFile, error: &YamlError) -> Option<String> {
     match error.kind {
         YamlErrorKind::DuplicateKey { first, .. } => {
             let line = source.position(first.start).line;
-            Some(format!("first defined in line {line}"))
+            Some(format!("first defined on line {line}"))
         }
         _ => None,
     }

@@ -314,7 +314,7 @@ impl<'a> Reader<'a> {
     ) {
         let code = self.format.unknown;
         self.each_unknown_key(object, fields, more, |reader, key, span, proposal| {
-            let message = format!("{whose} has a key `{key}` that nothing reads");
+            let message = format!("unknown key `{key}` in {whose}");
             match proposal.is_some_and(asserts) {
                 true => reader.error(code, span, message),
                 false => reader.warning(code, span, message),
@@ -332,7 +332,7 @@ impl<'a> Reader<'a> {
         whose: &str,
     ) {
         self.each_unknown_key(object, fields, &[], |reader, key, span, _| {
-            reader.error(code, span, format!("{whose} has no key `{key}`"))
+            reader.error(code, span, format!("unknown key `{key}` in {whose}"))
         });
     }
 
@@ -370,7 +370,8 @@ impl<'a> Reader<'a> {
             diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
             if proposal.is_none() {
                 diagnostic.help = Some(
-                    "remove it, or start its name with `x-` to keep a note of your own".to_owned(),
+                    "remove it, or start its name with `x-` to keep it as a custom field"
+                        .to_owned(),
                 );
             }
         }
@@ -389,11 +390,7 @@ impl<'a> Reader<'a> {
             }
             let pointer = object.child_pointer(key);
             let code = self.format.unknown;
-            let diagnostic = self.warning(
-                code,
-                member.key_span,
-                format!("nothing reads the key `{key}`"),
-            );
+            let diagnostic = self.warning(code, member.key_span, format!("unknown key `{key}`"));
             diagnostic.pointer = Some(pointer);
             diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
         }

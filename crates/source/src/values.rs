@@ -22,7 +22,7 @@ pub fn json_path(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<
         Ok(path) => {
             if let Some(pattern) = unreadable_pattern(text) {
                 let message = format!(
-                    "the regular expression `{}` in the path can't be read, so it matches nothing",
+                    "the regular expression `{}` in the path is invalid, so it matches nothing",
                     cut(&pattern, 60)
                 );
                 let diagnostic = reader.error(reader.format().path, node.span, message);
@@ -53,13 +53,13 @@ pub fn json_path(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<
                 _ if starts_at_result => {
                     // Where the library has no word for it, its place must do.
                     let reason = match error.message().rsplit(", ").next() {
-                        None | Some("parser error") => "it can't be read from here on",
+                        None | Some("parser error") => "unexpected text from here on",
                         Some(reason) => reason,
                     };
-                    format!("`{}` is no JSONPath: {reason}", cut(text, 100))
+                    format!("`{}` is not a valid JSONPath: {reason}", cut(text, 100))
                 }
                 _ => format!(
-                    "`{}` is no JSONPath: it must begin with `$`",
+                    "`{}` is not a valid JSONPath: it must start with `$`",
                     cut(text, 100)
                 ),
             };
@@ -132,7 +132,7 @@ pub fn regular_expression(
                 node,
                 pointer,
                 format!(
-                    "`{}` is no regular expression: {}",
+                    "`{}` is not a valid regular expression: {}",
                     cut(text, 100),
                     crate::matching::regex_reason(&error)
                 ),
@@ -182,7 +182,7 @@ pub fn schema(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Jso
     let diagnostic = reader.error(
         reader.format().check,
         place.span,
-        format!("this is no JSON Schema: {reason}"),
+        format!("invalid JSON Schema: {reason}"),
     );
     diagnostic.pointer = Some(format!("{pointer}{path}"));
     diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
@@ -201,7 +201,7 @@ fn unknown_keywords(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> bool
             let diagnostic = reader.error(
                 reader.format().check,
                 member.key_span,
-                format!("JSON Schema has no keyword `{}`", cut(key, 40)),
+                format!("unknown JSON Schema keyword `{}`", cut(key, 40)),
             );
             diagnostic.pointer = Some(pointer.clone());
             diagnostic.label = Some(format!("did you mean `{proposal}`?"));

@@ -397,9 +397,9 @@ impl<'de> Visitor<'de> for EventVisitor {
         let seq = seq.ok_or_else(|| missing("seq"))?;
         let ts = ts.ok_or_else(|| missing("ts"))?;
         let kind = kind.ok_or_else(|| missing("type"))?;
-        let ts = ts
-            .parse()
-            .map_err(|error| de::Error::custom(format!("`ts` is no RFC 3339 time: {error}")))?;
+        let ts = ts.parse().map_err(|error| {
+            de::Error::custom(format!("`ts` is not a valid RFC 3339 timestamp: {error}"))
+        })?;
         let data = match data {
             Some(data) => data,
             None => {

@@ -72,7 +72,7 @@ impl Header {
         }
         Err(TraceError::Line {
             line: 1,
-            reason: "there is no trace here: the first line must be the header".to_owned(),
+            reason: "not a trace: the first line must be the header".to_owned(),
         })
     }
 }
@@ -305,7 +305,7 @@ impl Order {
     pub(crate) fn next(&mut self, seq: u64) -> Result<(), String> {
         match self.0.replace(seq) {
             Some(before) if before >= seq => Err(format!(
-                "the event has the `seq` {seq}, and comes after {before}: events stand in their order, each with a number of its own"
+                "the event has the `seq` {seq}, and comes after {before}: `seq` must be strictly increasing"
             )),
             _ => Ok(()),
         }
@@ -390,7 +390,7 @@ impl<R: BufRead> TraceReader<R> {
 
     fn line_of(&mut self, json: Json) -> Result<Line, TraceError> {
         if self.ended {
-            return Err(self.problem("nothing may follow the end".to_owned()));
+            return Err(self.problem("unexpected line after the end of the trace".to_owned()));
         }
         let kind = json
             .get("kind")
@@ -399,7 +399,7 @@ impl<R: BufRead> TraceReader<R> {
             .to_owned();
         if self.seen_header == (kind == "header") {
             let reason = if self.seen_header {
-                "a second header"
+                "duplicate header"
             } else {
                 "the first line must be the header"
             };

@@ -134,7 +134,7 @@ impl Trace {
     pub fn unfinished(&self, name: &str) -> Option<Diagnostic> {
         self.end.is_none().then(|| {
             let message = format!(
-                "`{name}` has no end: the run died after {} events",
+                "`{name}` is incomplete: the run ended abnormally after {} events",
                 self.events.len()
             );
             Diagnostic::warning(codes::TRACE_UNFINISHED, message)
@@ -284,7 +284,7 @@ fn check_version(text: &[u8]) -> Result<(), TraceError> {
     match version.schema_version {
         None => Err(TraceError::Line {
             line: 1,
-            reason: "there is no trace here: `schema_version` is missing".to_owned(),
+            reason: "not a trace: `schema_version` is missing".to_owned(),
         }),
         Some(Json::String(version)) if version == SCHEMA_VERSION => Ok(()),
         Some(version) => Err(TraceError::Version(
@@ -296,7 +296,7 @@ fn check_version(text: &[u8]) -> Result<(), TraceError> {
 fn problem(error: &serde_json::Error) -> TraceError {
     let mut reason = without_place(error);
     if error.line() > 0 && !error.is_data() {
-        reason = format!("not JSON: {reason} in column {}", error.column());
+        reason = format!("not valid JSON: {reason} in column {}", error.column());
     }
     TraceError::Line {
         line: u64::try_from(error.line().max(1)).unwrap_or(u64::MAX),
@@ -350,17 +350,17 @@ mod tests {
 
     #[test]
     fn what_is_no_trace_says_why() {
-        let nothing = "line 1: there is no trace here: the first line must be the header";
+        let nothing = "line 1: not a trace: the first line must be the header";
         assert_eq!(message(""), nothing);
         assert_eq!(message("\n \n"), nothing);
         assert_eq!(message("{}"), "line 1: the first line must be the header");
         assert_eq!(
             message("{\n \"events\": []}"),
-            "line 1: there is no trace here: `schema_version` is missing"
+            "line 1: not a trace: `schema_version` is missing"
         );
         assert_eq!(
             message("{\n \"events\": [}"),
-            "line 2: not JSON: expected value in column 13"
+            "line 2: not valid JSON: expected value in column 13"
         );
         assert_eq!(
             message(r#"{"schema_version": "1.2", "events": 7}"#),
@@ -387,7 +387,7 @@ mod tests {
         let found = trace.unfinished("x.trace.jsonl").expect("a warning");
         assert_eq!(
             found.message,
-            "`x.trace.jsonl` has no end: the run died after 0 events"
+            "`x.trace.jsonl` is incomplete: the run ended abnormally after 0 events"
         );
         trace.end = Some(end());
         assert!(trace.unfinished("x.trace.jsonl").is_none());

@@ -95,7 +95,7 @@ impl CommandError {
             Self::VariableName { .. } => {
                 Some("a name is not empty and has neither `=` nor a NUL byte in it".to_owned())
             }
-            Self::TooLong { .. } => Some("put it into a script file and run that".to_owned()),
+            Self::TooLong { .. } => Some("put it in a script file and run that".to_owned()),
             Self::Shell { .. } => {
                 Some("a shell is looked up as `bash` in PATH, then at /bin/sh".to_owned())
             }
@@ -113,8 +113,8 @@ impl fmt::Display for CommandError {
                     path.display()
                 )
             }
-            Self::Nul { place } => write!(f, "there is a NUL byte in {place}"),
-            Self::VariableName { name } => write!(f, "no variable can be named `{name}`"),
+            Self::Nul { place } => write!(f, "NUL byte in {place}"),
+            Self::VariableName { name } => write!(f, "`{name}` is not a valid variable name"),
             Self::TooLong { length } => {
                 write!(
                     f,
@@ -122,7 +122,7 @@ impl fmt::Display for CommandError {
                 )
             }
             Self::Shell { shell, source } => {
-                write!(f, "the shell `{}` did not run: {source}", shell.display())
+                write!(f, "failed to run the shell `{}`: {source}", shell.display())
             }
         }
     }

@@ -142,7 +142,7 @@ impl Git<'_> {
             cwd: Some(self.root.to_owned()),
         };
         let mut git = ProcessGroup::spawn(&spec, self.environment)
-            .map_err(|error| format!("git can't be started: {error}"))?;
+            .map_err(|error| format!("failed to start git: {error}"))?;
         let (out, err) = (git.stdout.take(), git.stderr.take());
         let work = async {
             let (stdout, stderr) = tokio::join!(whole(out), whole(err));
@@ -155,7 +155,7 @@ impl Git<'_> {
         };
         tokio::time::timeout(TIMEOUT, work)
             .await
-            .map_err(|_| format!("git took longer than {} s", TIMEOUT.as_secs()))
+            .map_err(|_| format!("git timed out after {} s", TIMEOUT.as_secs()))
     }
 }
 

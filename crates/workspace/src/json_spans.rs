@@ -236,7 +236,7 @@ pub(super) mod tests {
         let problem = |text: &str| validate(text).unwrap_err();
         assert_eq!(
             problem("[1,\n {\"é\": 2 \"b\": 3}]"),
-            "a `,` is missing here (line 2, column 9)"
+            "expected `,` (line 2, column 9)"
         );
         // A key that stands twice is no mistake here, so it must not hide the one that is.
         assert!(problem("{\"a\": 1, \"a\": 2").ends_with("(line 1, column 1)"));

@@ -176,7 +176,7 @@ impl fmt::Display for WorkspaceError {
             Self::TooLarge { limit, .. } => {
                 write!(
                     f,
-                    "`{shown}` is over the limit of {}",
+                    "`{shown}` is larger than the limit of {}",
                     bytes_in_words(*limit)
                 )
             }
@@ -203,11 +203,11 @@ fn io_reason(error: &io::Error) -> String {
         Kind::IsADirectory => "it is a folder",
         Kind::NotADirectory => "a part of the path is not a folder",
         Kind::StorageFull => "the disk is full",
-        Kind::QuotaExceeded => "the disk quota is used up",
+        Kind::QuotaExceeded => "disk quota exceeded",
         Kind::ReadOnlyFilesystem => "the file system is read-only",
         Kind::FileTooLarge => "the file would be larger than the system allows",
         Kind::InvalidFilename => "the name is too long or not allowed",
-        Kind::ResourceBusy | Kind::ExecutableFileBusy => "it is in use",
+        Kind::ResourceBusy | Kind::ExecutableFileBusy => "it is in use by another process",
         _ => {
             let text = error.to_string();
             // "Too many open files (os error 24)" → "too many open files".

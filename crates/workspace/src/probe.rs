@@ -171,7 +171,7 @@ fn parse(path: &str, text: &str) -> Result<Json, String> {
 
 /// The place of a path in the workspace.
 fn inside(root: &Path, path: &str) -> Result<PathBuf, String> {
-    let outside = || format!("`{path}` is outside of the workspace");
+    let outside = || format!("`{path}` is outside the workspace");
     let root =
         fs::canonicalize(root).map_err(|error| format!("the workspace: {}", io_reason(&error)))?;
     let mut place = root.clone();

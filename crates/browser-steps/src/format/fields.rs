@@ -322,6 +322,11 @@ pub(super) const FINGERPRINT: &[Field] = &[
         TEXTS,
         "What the elements of its role in the container around it are called.",
     ),
+    field(
+        "around",
+        TEXT,
+        "The text of the item around it, else the heading before it.",
+    ),
 ];
 
 pub(super) const CONTAINER: &[Field] = &[

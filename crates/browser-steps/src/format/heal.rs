@@ -83,15 +83,15 @@ impl HealPatch {
     pub fn apply(&self, steps: &SourceFile) -> Result<String, Diagnostic> {
         if hash(steps.text()) != self.base {
             return Err(refused(format!(
-                "the patch was made for another text of `{}`",
+                "the patch was made for a different version of `{}`",
                 steps.name()
             ))
-            .with_help("remove it, and make a new one: `cuecard play FILE --heal propose`"));
+            .with_help("remove it, and create a new one: `cuecard play FILE --heal propose`"));
         }
         if Language::of(steps) == Language::Yaml {
             return Err(
-                refused(format!("`{}` is written in YAML", steps.name())).with_help(
-                    "steps are healed in JSON only: save them as JSON, or change them by hand",
+                refused(format!("`{}` is a YAML file", steps.name())).with_help(
+                    "only JSON steps can be healed: save them as JSON, or edit them by hand",
                 ),
             );
         }
@@ -116,7 +116,7 @@ pub fn heal(steps: &SourceFile, healed: &[HealedStep]) -> Result<HealPatch, Diag
         if let Some(reference) = lost_reference(old, healed_name(step)) {
             let (number, now) = (step.place + 1, cut(healed_name(step), 60));
             return Err(refused(format!(
-                "step {number}: its element was called by `{{{{{reference}}}}}`, and is called `{now}` now, whatever the variable is"
+                "step {number}: its element was named by `{{{{{reference}}}}}`, and is now named `{now}` regardless of the variable"
             ))
             .with_help("if the page is right, change the variable, and parse the scenario again"));
         }
@@ -199,11 +199,8 @@ pub fn read_heal(source: &SourceFile) -> Result<HealPatch, Vec<Diagnostic>> {
     match text("version") {
         Some(HEAL_VERSION) => {}
         Some(other) => found.push(
-            wrong(format!(
-                "this release doesn't read version `{}`",
-                cut(other, 40)
-            ))
-            .with_help(format!("it reads `{HEAL_VERSION}`")),
+            wrong(format!("unsupported version `{}`", cut(other, 40)))
+                .with_help(format!("supported version: `{HEAL_VERSION}`")),
         ),
         None => found.push(wrong("the patch has no `version`".to_owned())),
     }
@@ -220,7 +217,7 @@ pub fn read_heal(source: &SourceFile) -> Result<HealPatch, Vec<Diagnostic>> {
     let foreign = patch.iter().find(|operation| !is_allowed(operation));
     if let Some(operation) = foreign {
         found.push(wrong(format!(
-            "the patch would change `{}`, which is not what an element is known by",
+            "the patch would change `{}`, which does not identify an element",
             cut(operation.pointer(), 100)
         )));
     }
@@ -360,7 +357,11 @@ mod tests {
         let other = source(&STEPS.replace("Open", "Close"));
         let error = patch.apply(&other).expect_err("another text");
         assert_eq!(error.code, codes::BROWSER_HEAL);
-        assert!(error.message.contains("another text"), "{}", error.message);
+        assert!(
+            error.message.contains("a different version"),
+            "{}",
+            error.message
+        );
         let yaml = SourceFile::new("steps.yaml", STEPS);
         assert!(
             patch
@@ -372,7 +373,7 @@ mod tests {
         for (changed, message) in [
             (
                 patch.to_text().replace("heal/1", "heal/2"),
-                "doesn't read version",
+                "unsupported version",
             ),
             (
                 patch.to_text().replace("/1/selector\"", "/1/action\""),
@@ -387,7 +388,10 @@ mod tests {
                 "would change `/testSteps/1/id`",
             ),
             (patch.to_text().replace("\"base\"", "\"bass\""), "no `base`"),
-            (patch.to_text().replace("\"patch\"", "\"path\""), "no list"),
+            (
+                patch.to_text().replace("\"patch\"", "\"path\""),
+                "not an array",
+            ),
             ("[".to_owned(), ""),
         ] {
             let errors = read_heal(&SourceFile::new("steps.heal.json", changed.clone()))

@@ -186,7 +186,7 @@ fn is_attribute(sign: char) -> bool {
 fn file(reader: &mut Reader<'_>, object: Object<'_>) -> Option<PathBuf> {
     let (text, node) = reader.text(object, "storageState", "`storageState`")?;
     if text.trim().is_empty() || text.contains('\0') {
-        let message = "`storageState` names no file".to_owned();
+        let message = "`storageState` is not a valid file name".to_owned();
         invalid(reader, node, object.child_pointer("storageState"), message);
         return None;
     }
@@ -198,7 +198,7 @@ fn confidence(reader: &mut Reader<'_>, object: Object<'_>) -> Option<f64> {
     let number = node.as_f64().filter(|number| (0.0..=1.0).contains(number));
     if number.is_none() {
         let message = format!(
-            "`minConfidence` must be a number from 0 to 1, not {}",
+            "`minConfidence` must be a number between 0 and 1, not {}",
             found(node)
         );
         invalid(reader, node, object.child_pointer("minConfidence"), message);
@@ -228,7 +228,7 @@ fn attributes(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<String> {
             let pointer = format!("{pointer}/{index}");
             let text = reader.text_of(item, &pointer, "the name of an attribute")?;
             if text.is_empty() || text.len() > 64 || !text.chars().all(is_attribute) {
-                let message = format!("{} is no name of an attribute", found(item));
+                let message = format!("{} is not a valid attribute name", found(item));
                 invalid(reader, item, pointer, message);
                 return None;
             }

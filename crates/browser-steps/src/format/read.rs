@@ -106,7 +106,7 @@ fn is_browser(reader: &mut Reader<'_>, root: &Node) -> bool {
             FileKind::ToolCall | FileKind::ToolCallLegacy | FileKind::BrowserSteps => {
                 "play it with `cuecard play FILE`"
             }
-            FileKind::TestCase => "judge it with `cuecard test FILE`",
+            FileKind::TestCase => "run it with `cuecard test FILE`",
             _ => "a browser scenario has `url` and `actions`",
         }
         .to_owned(),
@@ -119,8 +119,7 @@ fn url(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(String, Span)> {
         let at = first_character(reader.source, object.node.span);
         let diagnostic = reader.error(codes::BROWSER_URL_MISSING, at, "the scenario has no `url`");
         diagnostic.pointer = Some("/url".to_owned());
-        diagnostic.help =
-            Some("add the address where it begins: \"url\": \"https://…\"".to_owned());
+        diagnostic.help = Some("add the start URL: \"url\": \"https://…\"".to_owned());
         return None;
     };
     let Some(text) = node.as_str() else {
@@ -138,12 +137,15 @@ fn url(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(String, Span)> {
         Ok(()) => return Some((text.to_owned(), node.span)),
         Err(UrlProblem::Invalid(why)) => (
             codes::BROWSER_URL_INVALID,
-            format!("`{shown}` is no URL: {why}"),
-            "write all of it, such as https://shop.example/login",
+            format!("`{shown}` is not a valid URL: {why}"),
+            "write the full URL, such as https://shop.example/login",
         ),
         Err(UrlProblem::Scheme(scheme)) => (
             codes::BROWSER_URL_SCHEME,
-            format!("a browser scenario can't begin at `{}:`", cut(&scheme, 40)),
+            format!(
+                "a browser scenario can't start at a `{}:` URL",
+                cut(&scheme, 40)
+            ),
             "use http, https, file or about:blank",
         ),
     };
@@ -270,7 +272,7 @@ fn sentence(
         let message = format!("action {} is empty", index + 1);
         let diagnostic = reader.error(codes::BROWSER_ACTION_EMPTY, node.span, message);
         diagnostic.pointer = Some(pointer.to_owned());
-        diagnostic.help = Some("remove it, or say what is to be done".to_owned());
+        diagnostic.help = Some("remove it, or describe the action".to_owned());
         return None;
     }
     if text.chars().nth(LONGEST_ACTION).is_some() {
@@ -294,7 +296,7 @@ fn sentence(
 fn doubts(reader: &mut Reader<'_>, node: &Node, pointer: &str) {
     for doubt in reader.doubts_in(node.span).to_vec() {
         let message = format!(
-            "`{}` is text here",
+            "`{}` is read as a string here",
             cut(reader.source.slice(doubt.span), 40)
         );
         let diagnostic = reader.warning(codes::YAML_DOUBT, doubt.span, message);
@@ -313,7 +315,7 @@ fn doubts(reader: &mut Reader<'_>, node: &Node, pointer: &str) {
         let start = end + line.len() - trimmed.len();
         let span = Span::new(start, start + trimmed.trim_end().len());
         let message = format!(
-            "a comment begins here, so that the sentence is only `{}`",
+            "a comment starts here, so the sentence is only `{}`",
             cut(written.trim_end(), 60)
         );
         let diagnostic = reader.warning(codes::BROWSER_ACTION_COMMENT, span, message);

@@ -19,7 +19,7 @@ pub fn schema() -> Json {
         "browser",
         "1",
         "Browser scenario",
-        "A URL with plain-language actions, which become validated steps.",
+        "A URL with plain-language actions, which are compiled to validated steps.",
         root,
     )
 }
@@ -44,7 +44,7 @@ pub fn steps_schema() -> Json {
         "steps",
         "1",
         "Browser steps",
-        "Validated steps that a browser scenario became (version cuecard-steps/1).",
+        "Validated steps compiled from a browser scenario (version cuecard-steps/1).",
         root,
     )
 }
@@ -60,7 +60,7 @@ pub fn heal_schema() -> Json {
         "heal",
         "1",
         "Healing patch",
-        "What a run learned of elements that are not as they were (version cuecard-heal/1).",
+        "Changes to elements that were healed in a run (version cuecard-heal/1).",
         root,
     )
 }

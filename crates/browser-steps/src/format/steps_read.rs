@@ -80,7 +80,7 @@ fn file(
         let message = format!("this is {}, not a file of steps", kind.description());
         reader.error(codes::FILE_KIND, at, message).help = Some(
             match kind {
-                FileKind::Browser => "its steps are what is played",
+                FileKind::Browser => "pass its steps file instead",
                 _ => "a file of steps has `version: cuecard-steps/1`",
             }
             .to_owned(),
@@ -137,10 +137,10 @@ fn version(reader: &mut Reader<'_>, object: Object<'_>) {
     };
     let text = version_text(node);
     if text != STEPS_VERSION {
-        let message = format!("this release doesn't read version `{}`", cut(&text, 40));
+        let message = format!("unsupported version `{}`", cut(&text, 40));
         let diagnostic = reader.error(codes::BROWSER_STEPS, node.span, message);
         diagnostic.pointer = Some("/version".to_owned());
-        diagnostic.help = Some(format!("it reads `{STEPS_VERSION}`"));
+        diagnostic.help = Some(format!("supported version: `{STEPS_VERSION}`"));
     }
 }
 
@@ -249,7 +249,7 @@ fn steps(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Vec<TestStep>> {
             continue;
         };
         if known.contains(&step.id) {
-            let message = format!("two steps have the id `{}`", cut(&step.id, 60));
+            let message = format!("duplicate step id `{}`", cut(&step.id, 60));
             let at = node.get("id").unwrap_or(node);
             invalid(reader, at, format!("{pointer}/id"), message);
         }
@@ -329,7 +329,7 @@ fn warn_network_idle(reader: &mut Reader<'_>, object: Object<'_>, wait_for: Opti
     let node = object.get("waitFor");
     if let (Some(WaitFor::NetworkIdle), Some(node)) = (wait_for, node) {
         let message =
-            "a page that polls is never idle: the step waits until it is quiet, 3 s at most";
+            "a page that polls is never idle: the step waits until it is quiet, for at most 3 s";
         let diagnostic = reader.warning(codes::BROWSER_STEPS, node.span, message);
         diagnostic.pointer = Some(object.child_pointer("waitFor"));
     }
@@ -439,6 +439,7 @@ fn fingerprint(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Fi
         position: position(reader, object),
         by_position: texts(reader, object, "byPosition"),
         likes: texts(reader, object, "likes"),
+        around: text(reader, object, "around").unwrap_or_default(),
     })
 }
 
@@ -451,7 +452,7 @@ fn position(reader: &mut Reader<'_>, object: Object<'_>) -> Option<i32> {
         .filter(|number| (1..=MOST_TWINS).contains(&number.abs()));
     if number.is_none() {
         let message = format!(
-            "`position` must be a whole number from 1, or from -1 down, not {}",
+            "`position` must be a positive or negative integer, not {}",
             found(node)
         );
         invalid(reader, node, object.child_pointer("position"), message);

@@ -167,6 +167,9 @@ pub(super) fn fingerprint(fingerprint: &Fingerprint) -> Json {
     put_some(&mut members, "position", fingerprint.position);
     put_texts(&mut members, "byPosition", &fingerprint.by_position);
     put_texts(&mut members, "likes", &fingerprint.likes);
+    if !fingerprint.around.is_empty() {
+        put(&mut members, "around", fingerprint.around.clone());
+    }
     Json::Object(members)
 }
 

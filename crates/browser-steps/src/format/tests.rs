@@ -495,7 +495,7 @@ fn steps_that_lack_something_are_refused() {
         ),
         (
             r#"{"id": "a", "description": "d", "action": "scroll"}, {"id": "a", "description": "d", "action": "scroll"}"#,
-            "the id `a`",
+            "duplicate step id `a`",
         ),
     ] {
         let found = wrong(step);

@@ -16,12 +16,12 @@ pub(super) fn check(url: &str) -> Result<(), UrlProblem> {
         return invalid("it is empty");
     }
     if url.trim() != url {
-        return invalid("it begins or ends with a space");
+        return invalid("it starts or ends with a space");
     }
     let known = url.find("{{").map_or(url, |at| &url[..at]);
     let is_whole = known.len() == url.len();
     if known.contains(|sign: char| sign.is_whitespace() || sign.is_control()) {
-        return invalid("it holds a space or a line end");
+        return invalid("it contains a space or a line break");
     }
     if !is_whole && !url[known.len()..].contains("}}") {
         return invalid("a reference is not closed");
@@ -55,7 +55,7 @@ pub(super) fn check(url: &str) -> Result<(), UrlProblem> {
 
 fn host(rest: &str, is_whole: bool) -> Result<(), UrlProblem> {
     let Some(rest) = rest.strip_prefix("//") else {
-        return Err(UrlProblem::Invalid("`//` is missing behind the scheme"));
+        return Err(UrlProblem::Invalid("expected `//` after the scheme"));
     };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     if end == rest.len() && !is_whole {
@@ -72,14 +72,14 @@ fn host(rest: &str, is_whole: bool) -> Result<(), UrlProblem> {
             .strip_prefix(':')
             .is_some_and(|port| port.is_empty() || port.parse::<u16>().is_ok());
     if host.is_empty() {
-        return Err(UrlProblem::Invalid("it names no host"));
+        return Err(UrlProblem::Invalid("it has no host"));
     }
     if !is_port {
-        return Err(UrlProblem::Invalid("its port is no number up to 65535"));
+        return Err(UrlProblem::Invalid("its port is not a number up to 65535"));
     }
     let is_odd = |sign: char| matches!(sign, '<' | '>' | '"' | '\\' | '^' | '|' | '{' | '}');
     match host.contains(is_odd) {
-        true => Err(UrlProblem::Invalid("its host holds what no host can")),
+        true => Err(UrlProblem::Invalid("its host contains invalid characters")),
         false => Ok(()),
     }
 }

@@ -20,18 +20,18 @@ pub(super) fn declared(reader: &mut Reader<'_>, root: Object<'_>) -> Declared {
             let name = &member.key;
             let pointer = object.child_pointer(name);
             if !is_name(name) {
-                let message = format!("`{}` can't be the name of a variable", cut(name, 60));
+                let message = format!("`{}` is not a valid variable name", cut(name, 60));
                 let diagnostic = reader.error(codes::BROWSER_OPTION, member.key_span, message);
                 diagnostic.pointer = Some(pointer);
                 continue;
             }
             let is_empty = member.value.is_null() || member.value.as_str() == Some("");
             if !is_empty && secrets.contains(name) {
-                let message = format!("the secret `{name}` has its value in the file");
+                let message = format!("the value of the secret `{name}` is in the file");
                 let diagnostic = reader.error(codes::BROWSER_SECRET, member.value.span, message);
                 diagnostic.pointer = Some(pointer.clone());
                 diagnostic.help = Some(format!(
-                    "remove the value, and give it as CUECARD_VAR_{name} in the environment"
+                    "remove the value, and set CUECARD_VAR_{name} in the environment"
                 ));
             }
             let value = member.value.to_value();
@@ -66,7 +66,7 @@ fn secrets(reader: &mut Reader<'_>, root: Object<'_>) -> Vec<String> {
             let pointer = format!("/secrets/{index}");
             let name = reader.text_of(item, &pointer, "the name of a secret")?;
             if !is_name(name) {
-                let message = format!("{} can't be the name of a secret", found(item));
+                let message = format!("{} is not a valid name for a secret", found(item));
                 let diagnostic = reader.error(codes::BROWSER_OPTION, item.span, message);
                 diagnostic.pointer = Some(pointer);
                 return None;
@@ -167,9 +167,9 @@ pub fn check_steps_variables(
             let help = match did_you_mean(name, known.iter().copied()) {
                 Some(proposal) => format!("did you mean `{proposal}`?"),
                 None if is_secret => {
-                    format!("set CUECARD_VAR_{shown}, or run it on a terminal, which asks for it")
+                    format!("set CUECARD_VAR_{shown}, or run in a terminal to be prompted for it")
                 }
-                None => format!("give it with --var {shown}=…, or as CUECARD_VAR_{shown}"),
+                None => format!("set it with --var {shown}=…, or as CUECARD_VAR_{shown}"),
             };
             let message = format!("{whose} refers to `{shown}`, which has no value");
             let mut finding = Diagnostic::error(codes::BROWSER_VARIABLE, message)
@@ -181,7 +181,7 @@ pub fn check_steps_variables(
             findings.push(finding);
         }
     };
-    check(&steps.url, "the first address", "/url".to_owned(), None);
+    check(&steps.url, "the start URL", "/url".to_owned(), None);
     for (place, step) in steps.test_steps.iter().enumerate() {
         let value = step.value.as_ref().and_then(Json::as_str);
         let texts = [
@@ -208,11 +208,11 @@ fn missing(
     let shown = cut(name, 60);
     let message = match is_declared {
         true => format!("`{shown}` has no value"),
-        false => format!("there is no variable `{shown}`"),
+        false => format!("undefined variable `{shown}`"),
     };
     let help = match did_you_mean(name, declared.iter().copied()) {
         Some(proposal) if !is_declared => format!("did you mean `{proposal}`?"),
-        _ if is_declared => format!("give it with --var {shown}=…, or as CUECARD_VAR_{shown}"),
+        _ if is_declared => format!("set it with --var {shown}=…, or as CUECARD_VAR_{shown}"),
         _ => format!("declare it: \"variables\": {{ \"{shown}\": null }}"),
     };
     Diagnostic::error(codes::BROWSER_VARIABLE, message)

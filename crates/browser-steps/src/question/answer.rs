@@ -300,7 +300,7 @@ fn read(arguments: &Json) -> Result<IntermediateStep, Breach> {
     };
     step.confidence = match confidence.as_f64() {
         Some(confidence) if (0.0..=1.0).contains(&confidence) => confidence,
-        _ => return breach("`confidence` must be a number from 0 to 1"),
+        _ => return breach("`confidence` must be a number between 0 and 1"),
     };
     step.target = match text("targetSelector")? {
         None => None,

@@ -108,7 +108,7 @@ impl BrowserBridge {
             None | Some(true) => Ok(()),
             Some(false) => Err(BrowserError::new(
                 BrowserErrorKind::ValueRejected,
-                "the field holds something else than what was typed",
+                "the field does not contain what was typed",
             )
             .at("fill", &target.selector())),
         }
@@ -160,7 +160,7 @@ impl BrowserBridge {
             let has = |idx: usize| count(idx) > 0;
             if count(0) > 1 {
                 let message = format!(
-                    "{} options are called `{option}`: nothing was chosen",
+                    "{} options are named `{option}`: nothing was selected",
                     count(0)
                 );
                 return Err(BrowserError::new(BrowserErrorKind::OptionNotFound, message)
@@ -440,7 +440,7 @@ impl BrowserBridge {
                     true => (BrowserErrorKind::ElementDisabled, "the element is disabled"),
                     false => (
                         BrowserErrorKind::NotEditable,
-                        "the element does not take the focus",
+                        "the element can't be focused",
                     ),
                 };
                 return Err(BrowserError::new(kind, message).at(call, &target.selector()));
@@ -579,16 +579,16 @@ impl BrowserBridge {
         let found = if look.is_null() {
             error
         } else if !is("found") {
-            BrowserError::new(Kind::ElementNotFound, "the element is not there any more")
+            BrowserError::new(Kind::ElementNotFound, "the element no longer exists")
         } else if !is("isVisible") {
             BrowserError::new(
                 Kind::ElementNotFound,
-                "the element is there, but it can't be seen",
+                "the element exists, but is not visible",
             )
         } else if !is("isEnabled") {
             BrowserError::new(Kind::ElementDisabled, "the element is disabled")
         } else if needs_editing && !is("isEditable") {
-            BrowserError::new(Kind::NotEditable, "the element takes no input")
+            BrowserError::new(Kind::NotEditable, "the element does not accept input")
         } else if !is("isHit") {
             let by = look["by"].as_str().unwrap_or("something else");
             BrowserError::new(
@@ -614,8 +614,8 @@ fn no_option(option: &str, options: &[Value]) -> BrowserError {
         listed.push('`');
     }
     let message = match labels.is_empty() {
-        true => format!("there is no option `{option}`: the list is empty"),
-        false => format!("there is no option `{option}`, there are: `{listed}"),
+        true => format!("option `{option}` not found: the list is empty"),
+        false => format!("option `{option}` not found; available: `{listed}"),
     };
     BrowserError::new(BrowserErrorKind::OptionNotFound, message)
 }
@@ -633,7 +633,7 @@ mod tests {
         let options = [json!(["Red", "r"]), json!(["Blue", "b"])];
         assert_eq!(
             no_option("Green", &options).message,
-            "there is no option `Green`, there are: `Red`, `Blue`"
+            "option `Green` not found; available: `Red`, `Blue`"
         );
         let many: Vec<Value> = (0..12)
             .map(|number| json!([number.to_string(), ""]))

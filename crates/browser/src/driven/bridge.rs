@@ -408,15 +408,15 @@ async fn open(
             .as_deref()
             .unwrap_or_else(|| "".as_ref());
         if options.is_headed && is_about_display(error) {
-            return no_display("its display doesn't answer");
+            return no_display("its display does not respond");
         }
         let message = format!(
-            "the browser `{}` doesn't start: {}",
+            "the browser `{}` failed to start: {}",
             path.display(),
             first_line(&error.to_string())
         );
         BrowserError::new(BrowserErrorKind::Unavailable, message)
-            .help("--browser PATH names another one")
+            .help("choose another one with --browser PATH")
     };
     let chromium = driver.playwright.chromium();
     let browser = match &options.devtools_address {
@@ -426,9 +426,9 @@ async fn open(
                 .await;
             connected.map_err(|error| {
                 let reason = first_line(&error.to_string());
-                let message = format!("no browser answers at `{address}`: {reason}");
+                let message = format!("no browser is reachable at `{address}`: {reason}");
                 BrowserError::new(BrowserErrorKind::Unavailable, message).help(
-                    "start it with --remote-debugging-port=9222, and give http://127.0.0.1:9222",
+                    "start it with --remote-debugging-port=9222, and pass http://127.0.0.1:9222",
                 )
             })?
         }
@@ -439,7 +439,7 @@ async fn open(
     };
     let lost = Arc::clone(happenings);
     let listening = browser.on_disconnected(move || {
-        lost.report(Trouble::Lost("the browser ended".to_owned()));
+        lost.report(Trouble::Lost("the browser exited".to_owned()));
         async { Ok(()) }
     });
     listening.await.map_err(|error| failed(&error))?;
@@ -550,7 +550,7 @@ fn context_options(options: &BrowserOptions) -> Result<BrowserContextOptions, Br
     }
     if let Some(state) = &options.storage_state {
         let state = serde_json::from_value::<StorageState>(state.clone()).map_err(|error| {
-            let message = format!("the storage state has another form: {error}");
+            let message = format!("invalid storage state: {error}");
             BrowserError::new(BrowserErrorKind::Unavailable, message)
         })?;
         context = context.storage_state(state);
@@ -562,7 +562,7 @@ fn navigation_error(error: BrowserError, to: &Navigation, limit: Duration) -> Br
     match error.kind {
         BrowserErrorKind::Timeout => BrowserError {
             message: format!(
-                "{} was not loaded within {} s",
+                "timed out: {} did not load within {} s",
                 told(to),
                 (limit.as_secs_f64() * 10.0).round() / 10.0
             ),
@@ -619,7 +619,7 @@ fn status_of(
         call: Some(call),
         ..BrowserError::new(
             BrowserErrorKind::NavigationFailed,
-            format!("{} was answered with status {status}", told(to)),
+            format!("{} returned status {status}", told(to)),
         )
     })
 }

@@ -48,7 +48,7 @@ impl Driver {
         let folder = tempfile::Builder::new()
             .prefix("cuecard-browser-")
             .tempdir()
-            .map_err(|error| failed(format!("no temporary folder could be made: {error}")))?;
+            .map_err(|error| failed(format!("failed to create a temporary directory: {error}")))?;
         let spec = ProcessSpec {
             program: tools.node.clone().into(),
             args: vec![tools.script().into(), "run-driver".into()],
@@ -57,7 +57,7 @@ impl Driver {
         };
         let mut group = ProcessGroup::spawn(&spec, &tools.environment).map_err(|error| {
             failed(format!(
-                "`{}` can't be started: {error}",
+                "failed to start `{}`: {error}",
                 tools.node.display()
             ))
         })?;
@@ -80,11 +80,11 @@ impl Driver {
         let keeper = tokio::spawn(keep(group, stopped, Arc::clone(happenings)));
         let playwright = tokio::select! {
             greeted = greet(&connection) => greeted.map_err(|error| {
-                failed(format!("Playwright's driver doesn't answer: {}", super::failure::first_line(&error.to_string())))
+                failed(format!("Playwright's driver does not respond: {}", super::failure::first_line(&error.to_string())))
             }),
-            trouble = happenings.trouble() => Err(failed(format!("Playwright's driver ended at once: {trouble}"))),
+            trouble = happenings.trouble() => Err(failed(format!("Playwright's driver exited immediately: {trouble}"))),
             () = tokio::time::sleep(START) => Err(failed(format!(
-                "Playwright's driver did not answer within {} s",
+                "Playwright's driver did not respond within {} s",
                 START.as_secs()
             ))),
         }?;
@@ -146,7 +146,7 @@ async fn keep(
     happenings: Arc<Happenings>,
 ) {
     tokio::select! {
-        _ = group.wait() => happenings.report(Trouble::Lost("the driver of the browser ended".to_owned())),
+        _ = group.wait() => happenings.report(Trouble::Lost("the browser driver exited".to_owned())),
         _ = stopped => {
             group.shut_down(GRACE).await;
         }

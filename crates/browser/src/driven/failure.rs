@@ -5,7 +5,7 @@ use crate::error::{BrowserError, BrowserErrorKind};
 impl BrowserError {
     /// The element that was looked at is not there any more, whatever is in its place by now.
     pub(super) fn replaced() -> Self {
-        let message = "the element is not there any more";
+        let message = "the element no longer exists";
         Self::new(BrowserErrorKind::ElementReplaced, message)
     }
 

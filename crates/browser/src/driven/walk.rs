@@ -94,7 +94,7 @@ pub(super) async fn capture(
                 // A frame that goes away while it is read is not there.
                 Err(error) => joining
                     .warnings
-                    .push(format!("a frame was left out: {error}")),
+                    .push(format!("a frame was skipped: {error}")),
             }
         }
         depth += 1;
@@ -105,7 +105,7 @@ pub(super) async fn capture(
                 .map(told)
                 .collect();
             joining.warnings.push(format!(
-                "frames in frames deeper than {DEEPEST} were left out: {}",
+                "frames nested deeper than {DEEPEST} were skipped: {}",
                 names.join(", ")
             ));
             next.clear();
@@ -215,7 +215,7 @@ impl Joining<'_> {
             };
             if self.frames == MOST_FRAMES {
                 self.warnings.push(format!(
-                    "more than {MOST_FRAMES} frames: {} was left out",
+                    "more than {MOST_FRAMES} frames: {} was skipped",
                     told(&owner)
                 ));
                 continue;
@@ -354,10 +354,10 @@ fn header_of(text: &str) -> Result<Value, BrowserError> {
         let largest = header["largest"].as_str().unwrap_or("");
         let message = format!("the page has {count} elements, most of them in `{largest}`");
         return Err(BrowserError::new(BrowserErrorKind::PageTooLarge, message)
-            .help("look at a part of it with --page-root CSS"));
+            .help("limit it to a part of the page with --page-root CSS"));
     }
     if let Some(missing) = header["missing"].as_str() {
-        let message = format!("the page has no `{missing}`");
+        let message = format!("`{missing}` not found on the page");
         return Err(BrowserError::new(
             BrowserErrorKind::ElementNotFound,
             message,

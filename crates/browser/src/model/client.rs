@@ -76,11 +76,11 @@ impl HttpModelClient {
         if let Some(key) = &settings.key
             && key_header(endpoint, key).is_none()
         {
-            let message = "the key holds characters that can't be sent";
+            let message = "the key contains characters that can't be sent";
             return Err(InterpretError::unavailable(message));
         }
         let http = settings.provider.client().map_err(|error| {
-            InterpretError::unavailable(format!("no connection can be made: {}", reason(&error)))
+            InterpretError::unavailable(format!("failed to connect: {}", reason(&error)))
         })?;
         let key = Redactor::new(settings.key.clone());
         Ok(Self {
@@ -104,7 +104,7 @@ impl HttpModelClient {
         match tokio::time::timeout(settings.patience, sent).await {
             Ok(answered) => answered,
             Err(_) => Err(Failed::Connection(format!(
-                "no answer came within {} s",
+                "no response within {} s",
                 settings.patience.as_secs_f64()
             ))),
         }
@@ -209,7 +209,7 @@ impl HttpModelClient {
                 };
                 let patience = match pause {
                     Pause::TooLong(seconds) => {
-                        format!("; it asks to be left alone for {seconds} s")
+                        format!("; retry after {seconds} s")
                     }
                     Pause::For(_) | Pause::Unsaid => String::new(),
                 };
@@ -236,7 +236,7 @@ impl HttpModelClient {
             }
             Failed::Unreadable(why) => {
                 let why = clean(&why);
-                InterpretError::unavailable(format!("{at} answered with something else: {why}"))
+                InterpretError::unavailable(format!("{at} returned an unexpected response: {why}"))
                     .with_llm_error(why)
                     .with_help(
                         "check `options.llm.provider` and the base URL: it may speak another API",
@@ -251,9 +251,10 @@ impl HttpModelClient {
         match (status, &self.settings.key, variable) {
             (401 | 403, Some(_), Some(name)) => Some(format!("the key comes from `{name}`")),
             (401 | 403, None, Some(name)) => Some(format!("no key was sent: set `{name}`")),
-            (401 | 403, None, None) => {
-                Some("no key was sent: name its variable with `options.llm.apiKeyEnv`".to_owned())
-            }
+            (401 | 403, None, None) => Some(
+                "no key was sent: set `options.llm.apiKeyEnv` to the variable with the key"
+                    .to_owned(),
+            ),
             (404, ..) => Some("check the model's name and the base URL".to_owned()),
             _ => None,
         }
@@ -309,14 +310,14 @@ async fn read_all(mut response: reqwest::Response) -> Result<Vec<u8>, Failed> {
             Ok(Some(chunk)) if body.len() + chunk.len() > MAX_BODY => {
                 let mebibytes = MAX_BODY >> 20;
                 return Err(Failed::Unreadable(format!(
-                    "its answer is longer than {mebibytes} MiB"
+                    "its response is larger than {mebibytes} MiB"
                 )));
             }
             Ok(Some(chunk)) => body.extend_from_slice(&chunk),
             Err(error) => {
                 let why = reason(&error);
                 return Err(Failed::Connection(format!(
-                    "it broke off its answer: {why}"
+                    "it aborted its response: {why}"
                 )));
             }
         }

@@ -128,7 +128,7 @@ impl<C: ModelClient> Interpreter for ModelInterpreter<C> {
 
 fn not_configured() -> InterpretError {
     InterpretError::unavailable("no model is configured").with_help(
-        "name one with `options.llm` or `--model`, or put the sentence so that the rules can read it",
+        "configure one with `options.llm` or `--model`, or rephrase the sentence so that the rules can parse it",
     )
 }
 
@@ -150,6 +150,6 @@ fn unusable(turns: &[Turn]) -> InterpretError {
     )
     .with_llm_error(shown.join("\n"))
     .with_help(
-        "put the sentence so that the rules can read it: with the name in quotes and what it is",
+        "rephrase the sentence so that the rules can parse it: with the name in quotes and the kind of element",
     )
 }

@@ -53,9 +53,10 @@ impl Asked<'_> {
             Ok(Ok(interpretation)) => interpretation,
             Ok(Err(error)) => return Err(error.into()),
             Err(_) => {
-                let message = "the model did not answer before the parse had to end";
-                return Err(Failure::new(codes::BROWSER_TIMEOUT, message)
-                    .help("give the parse more time with `timeoutMs`"));
+                let message = "the model did not answer before the parse timed out";
+                return Err(
+                    Failure::new(codes::BROWSER_TIMEOUT, message).help("increase `timeoutMs`")
+                );
             }
         };
         match interpretation.answer {
@@ -73,9 +74,10 @@ impl Asked<'_> {
         let intent = match target {
             None if is_about_an_element => {
                 let Some(name) = given_texts(self.action).into_iter().next() else {
-                    let message = "the sentence does not name what must not be there";
-                    return Err(Failure::new(codes::BROWSER_NOT_UNDERSTOOD, message)
-                        .help("put its name in quotes"));
+                    let message = "the sentence does not name what must be absent";
+                    return Err(
+                        Failure::new(codes::BROWSER_NOT_UNDERSTOOD, message).help("quote its name")
+                    );
                 };
                 Some(Intent {
                     step: step.clone(),
@@ -109,8 +111,8 @@ impl Asked<'_> {
         .among(candidates.iter().map(words).collect());
         let say = candidates.iter().find_map(|&id| self.finder.words_for(id));
         match say {
-            Some(say) => failure.help(format!("say which: {say}")),
-            None => failure.help("say what is meant by its role and name"),
+            Some(say) => failure.help(format!("specify which one: {say}")),
+            None => failure.help("describe the element by its role and name"),
         }
     }
 }

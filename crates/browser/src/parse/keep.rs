@@ -69,13 +69,13 @@ pub(super) fn step(
     if let Some(name) = &done.step.whole_name {
         let name = values.with_references(name);
         step.observed.warnings.push(format!(
-            "the words are only a part of the name: say '{name}', in quotes"
+            "the words match only part of the name: write '{name}', in quotes"
         ));
     }
     if let Some(words) = &done.step.meant {
         let words = values.with_references(words);
         step.observed.warnings.push(format!(
-            "the sentence has none of the forms, and was understood by its words alone: it means the {words}"
+            "the sentence matches no rule and was matched by its words alone: it refers to the {words}"
         ));
     }
     let mut change = |text: &str| values.with_references(text);
@@ -120,7 +120,7 @@ pub(super) fn step(
                 .is_some_and(|element| element.filled.is_some());
             if is_secret && is_literal(&step, values) {
                 step.observed.warnings.push(
-                    "password_literal: a password stands in the sentence, use a secret: {{NAME}}"
+                    "password_literal: the sentence contains a password, use a secret: {{NAME}}"
                         .to_owned(),
                 );
             }

@@ -197,14 +197,14 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         let (failure, is_warning, is_over) = match ended {
             Ended::Skipped => {
                 let failure = Failure {
-                    message: "it was left out".to_owned(),
+                    message: "it was skipped".to_owned(),
                     ..Failure::default()
                 };
                 (failure, true, false)
             }
             Ended::Quit => {
                 let failure = Failure {
-                    message: "the parse was ended here".to_owned(),
+                    message: "the parse was stopped here".to_owned(),
                     ..Failure::default()
                 };
                 (failure, false, true)
@@ -250,7 +250,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
                 took: Duration::ZERO,
             });
             let failure = Failure {
-                message: "it was not tried, since something before it failed".to_owned(),
+                message: "it was not tried because an earlier action failed".to_owned(),
                 ..Failure::default()
             };
             let info = self.info(Some(ordinal), &action.text, &failure, true);
@@ -311,9 +311,9 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
     ) -> Result<(Box<TestStep>, Outcome), Ended> {
         if self.total.is_over() {
             let seconds = self.total.limit().as_secs_f64();
-            let message = format!("the parse took longer than {seconds} s");
+            let message = format!("the parse timed out after {seconds} s");
             return Err(Failure::new(codes::BROWSER_TIMEOUT, message)
-                .help("give it more time with `timeoutMs`")
+                .help("increase `timeoutMs`")
                 .into());
         }
         let options = &self.request.scenario.options;
@@ -394,7 +394,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
                 Reading::Refused(failure) => Reading::Refused(failure),
                 _ => Reading::NotRead(Failure::new(
                     codes::BROWSER_MODEL,
-                    "no model is configured, and the rules are not to read it",
+                    "no model is configured, and the rules are disabled",
                 )),
             },
         };
@@ -595,7 +595,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
             _ => {
                 let words = target.map(|id| self.finder(scene).in_words(id));
                 let message = format!(
-                    "{} was there when the model was asked, and is not there any more",
+                    "{} existed when the model was asked, but no longer does",
                     words.unwrap_or_default()
                 );
                 Err(Failure::new(codes::BROWSER_NOT_FOUND, message))
@@ -708,7 +708,7 @@ impl<'a, S: Stage, I: Interpreter, A: Audience> Parse<'a, '_, S, I, A> {
         };
         let failure = || {
             Failure::new(codes::BROWSER_PAGE_TOO_LARGE, too_large.to_string())
-                .help("raise `promptBudget`, or look at a part of the page with --page-root CSS")
+                .help("increase `promptBudget`, or limit the page with --page-root CSS")
         };
         match is_for_rules {
             false => Err(failure()),

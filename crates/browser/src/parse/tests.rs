@@ -362,7 +362,7 @@ async fn a_sentence_that_nothing_reads_gets_the_nearest_form() {
     let parsed = parsed(&mut stage, json!(["clik the thing"])).await;
     let error = &parsed.file.errors[0];
     assert_eq!(error.code, codes::BROWSER_NOT_UNDERSTOOD.name());
-    assert_eq!(error.help.as_deref(), Some("the nearest form is: click X"));
+    assert_eq!(error.help.as_deref(), Some("the closest form is: click X"));
 }
 
 #[tokio::test]

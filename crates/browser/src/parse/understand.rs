@@ -48,18 +48,17 @@ pub(super) fn reading(sentence: &str, values: &Values) -> Reading {
         Understanding::NotUnderstood { reason } => {
             let failure = Failure::new(codes::BROWSER_NOT_UNDERSTOOD, reason);
             Reading::NotRead(match nearest_form(sentence) {
-                Some(form) => failure.help(format!("the nearest form is: {form}")),
-                None => failure.help(
-                    "begin with what is done: click X, type 'text' into X, verify X is visible",
-                ),
+                Some(form) => failure.help(format!("the closest form is: {form}")),
+                None => failure
+                    .help("start with a verb: click X, type 'text' into X, verify X is visible"),
             })
         }
         Understanding::Compound { parts } => {
-            let message = "it asks for more than one thing";
+            let message = "it asks for more than one action";
             let failure = Failure::new(codes::BROWSER_COMPOUND, message);
             Reading::Refused(match parts.is_empty() {
                 true => {
-                    failure.help("write one action for each; an \"and\" in a name stands in quotes")
+                    failure.help("write one action for each; put a name with \"and\" in quotes")
                 }
                 false => {
                     let parts: Vec<String> = parts.iter().map(|part| format!("- {part}")).collect();
@@ -126,7 +125,7 @@ pub(super) fn meaning(
         }
         Translation::Compound { .. } => Meaning::Absent(Failure::new(
             codes::BROWSER_COMPOUND,
-            "it asks for more than one thing",
+            "it asks for more than one action",
         )),
     }
 }
@@ -154,7 +153,7 @@ pub(super) fn hinted(mut failure: Failure, sentence: &str, finder: Finder<'_>) -
         let missing = hint.missing.join("`, `");
         failure
             .message
-            .push_str(&format!("; nothing on the page is called `{missing}`"));
+            .push_str(&format!("; nothing on the page is named `{missing}`"));
     }
     let is_said = failure
         .help
@@ -172,6 +171,6 @@ fn absent(found: &NotFound) -> Failure {
     match &found.say {
         Some(say) => failure.help(format!("say: {say}")),
         None if found.nearest.is_empty() => failure,
-        None => failure.help("the candidates come near: use one of their names"),
+        None => failure.help("the candidates are similar: use one of their names"),
     }
 }

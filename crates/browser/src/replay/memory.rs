@@ -54,7 +54,7 @@ pub fn memories(file: &StepsFile, values: &Values) -> Result<Memories, Vec<Diagn
                 let message = format!("step {}: {message}", place + 1);
                 let error = Diagnostic::error(codes::BROWSER_STEPS, message)
                     .with_pointer(format!("/testSteps/{place}/{key}"))
-                    .with_help("make the steps anew: `cuecard parse SCENARIO`");
+                    .with_help("recreate the steps: `cuecard parse SCENARIO`");
                 found.push(error);
                 all.push(None);
             }
@@ -91,7 +91,7 @@ fn memory(step: &TestStep, values: &Values) -> Result<Option<Memory>, (&'static 
     let assertion = step.assertion.as_ref();
     let may_lack_element = assertion.is_some_and(BrowserAssertion::may_lack_element);
     if step.fingerprint.is_none() && !may_lack_element {
-        let message = "it does not say what its element was, and a selector alone is not enough \
+        let message = "it has no fingerprint of its element, and a selector alone is not enough \
                        to act"
             .to_owned();
         return Err(("fingerprint", message));
@@ -126,10 +126,18 @@ pub(super) struct Judged {
 }
 
 impl Memory {
-    /// Whether an element is in other containers than the one that was meant was.
-    pub(super) fn has_moved(&self, finder: Finder<'_>, id: NodeId) -> bool {
-        let fingerprint = self.fingerprint.as_ref();
-        fingerprint.is_some_and(|fingerprint| finder.has_moved(id, fingerprint))
+    /// Whether an element and what is around it are as they were.
+    pub(super) fn is_as_it_was(&self, finder: Finder<'_>, id: NodeId) -> bool {
+        self.fingerprint.as_ref().is_some_and(|fingerprint| {
+            let selectors = &self.selectors;
+            finder.is_as_it_was(
+                id,
+                Remembered {
+                    selectors,
+                    fingerprint,
+                },
+            )
+        })
     }
 
     /// Whether the element is still there; none if it is not known what it was. `claim` is what must hold of it.
@@ -164,7 +172,7 @@ impl Memory {
                 told.score = Some(healing.score);
                 told.next = Some(healing.next);
                 told.differences = differences(finder, healing.target, fingerprint);
-                format!("the {words} is not as it was: {}", healing.reason)
+                format!("the {words} has changed: {}", healing.reason)
             }
             Verdict::Ambiguous { candidates: found } => {
                 candidates = in_words(found);
@@ -177,7 +185,7 @@ impl Memory {
                     (Some(_), _) => {
                         format!("the sentence now means another element than the {words}")
                     }
-                    (None, 1) => format!("nothing tells whether one element is the {words}"),
+                    (None, 1) => format!("can't determine whether an element is the {words}"),
                     // The candidates are only the best of them.
                     (None, _) => format!("several elements could be the {words}"),
                 }
@@ -201,7 +209,7 @@ impl Memory {
                     })
                     .collect();
                 format!(
-                    "another element is in the place of the {words}, {}{}",
+                    "another element has replaced the {words}: {}{}",
                     finder.in_words(*found),
                     named(&told.differences)
                 )
@@ -210,7 +218,7 @@ impl Memory {
                 candidates = in_words(nearest);
                 told.score = nearest.first().map(|first| first.score);
                 told.next = nearest.get(1).map(|second| second.score);
-                format!("there is no {words}")
+                format!("{words} not found")
             }
         };
         Some(Judged {
@@ -298,19 +306,19 @@ impl Judged {
         let (code, help) = match &self.verdict {
             Verdict::Ambiguous { .. } => (
                 codes::BROWSER_AMBIGUOUS,
-                "make the sentence say which one is meant, and the steps anew",
+                "make the sentence unambiguous, and recreate the steps",
             ),
             Verdict::WrongTarget { .. } => (
                 codes::BROWSER_TARGET,
-                "if the page is right, make the steps anew: `cuecard parse SCENARIO`",
+                "if the page is correct, recreate the steps: `cuecard parse SCENARIO`",
             ),
             Verdict::Healed(_) => (
                 codes::BROWSER_TARGET,
-                "without `--heal off` an action takes the element that it is now",
+                "without `--heal off`, actions use the element as it is now",
             ),
             Verdict::Gone { .. } | Verdict::Same(_) => (
                 codes::BROWSER_NOT_FOUND,
-                "if the page is right, make the steps anew: `cuecard parse SCENARIO`",
+                "if the page is correct, recreate the steps: `cuecard parse SCENARIO`",
             ),
         };
         let mut failure = Failure::new(code, self.message.clone())

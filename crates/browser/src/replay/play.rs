@@ -97,7 +97,7 @@ async fn play_steps<S: Stage + Witness>(
     for (_, place, _) in replay.in_range() {
         if let Some(error) = recorder.take_error() {
             let message = format!("the trace can't be written: {error}");
-            let help = "make room, or put the run elsewhere with `--run-dir DIR`";
+            let help = "free disk space, or choose another directory with `--run-dir DIR`";
             played.failure = Some(Diagnostic::error(codes::FILE_WRITE, message).with_help(help));
             played.verdict = Verdict::Blocked;
             return;

@@ -15,8 +15,8 @@ use super::witness::Witness;
 use crate::stage::{Aim, Deadline, Failure, Scene, Stage};
 use cuecard_runtime::clock::Stopwatch;
 
-/// A page that is not done yet may still show what was meant: what was healed, or is elsewhere than it was,
-/// must stay the best for so long.
+/// A page that is not done yet may still show what was meant: what was healed, or has something else around
+/// it, must stay the best for so long.
 const STEADY: Duration = Duration::from_secs(1);
 
 /// The element of a step, on the page on which it was found.
@@ -76,14 +76,14 @@ pub(super) async fn seek<S: Stage + Witness>(
             // Steps are looked at before they are played.
             let failure = Failure::new(
                 cuecard_source::diagnostic::codes::BROWSER_STEPS,
-                "the step does not say what its element was",
+                "the step has no fingerprint of its element",
             );
             return Err(boxed(failure));
         };
         let target = judged.verdict.target();
         let found = target.and_then(|id| Some((id, Aim::at(finder, id)?)));
         let is_certain = match (&judged.verdict, &found) {
-            (Verdict::Same(id), Some(_)) if !memory.has_moved(finder, *id) => true,
+            (Verdict::Same(id), Some(_)) if memory.is_as_it_was(finder, *id) => true,
             (verdict, Some((_, aim))) if replay.heals || matches!(verdict, Verdict::Same(_)) => {
                 let since = match &steady {
                     Some((known, since)) if known.address == aim.address => *since,

@@ -66,7 +66,7 @@ impl<'a> Remembering<'a> {
             .map_or_else(Vec::new, |selector| finder.find(selector));
         let problem = (elements.len() > 1 && !is_count).then(|| {
             let candidates = elements.iter().map(|&id| finder.in_words(id)).collect();
-            let message = format!("{} elements could be meant", elements.len());
+            let message = format!("{} elements match", elements.len());
             Box::new(Failure::new(codes::BROWSER_AMBIGUOUS, message).among(candidates))
         });
         Sought {
@@ -126,7 +126,7 @@ impl Targets for Remembering<'_> {
                 let mut failure = judged.failure();
                 if let (Verdict::Healed(_), Some(_)) = (&judged.verdict, &self.step.assertion) {
                     failure.help = Some(
-                        "the element of an assertion is never healed: make the steps anew if the \
+                        "the element of an assertion is never healed: recreate the steps if the \
                          page is right"
                             .to_owned(),
                     );

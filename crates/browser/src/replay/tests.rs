@@ -383,7 +383,7 @@ fn what_may_fail_does_and_what_is_over_is_over() {
 
     let steps = file(vec![click(&shop, "Buy", 1), click(&shop, "Sell", 2)]);
     let mut stage = Scripted::on(&[&shop]);
-    stage.outcomes = [Err(Failure::new(codes::BROWSER_LOST, "the browser ended"))].into();
+    stage.outcomes = [Err(Failure::new(codes::BROWSER_LOST, "the browser exited"))].into();
     let outcomes = played(&steps, &mut stage, |_| ());
     assert_eq!(outcomes.played.verdict, Verdict::Blocked);
 

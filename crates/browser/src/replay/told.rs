@@ -47,7 +47,7 @@ pub(super) fn step_error(failure: &Failure) -> StepError {
     let near = failure
         .candidates
         .iter()
-        .map(|words| format!("near: {words}"));
+        .map(|words| format!("similar: {words}"));
     let call = failure.call.iter().map(|call| match &failure.selector {
         Some(selector) => format!("in `{call}` on `{selector}`"),
         None => format!("in `{call}`"),
@@ -56,7 +56,7 @@ pub(super) fn step_error(failure: &Failure) -> StepError {
         .selector
         .iter()
         .filter(|_| failure.call.is_none())
-        .map(|selector| format!("looked for by `{selector}`"));
+        .map(|selector| format!("searched by `{selector}`"));
     StepError {
         code: failure.code.clone(),
         error_type: failure

@@ -218,7 +218,7 @@ impl<'a, S: Stage + Witness> Verifying<'a, '_, S> {
                     None => {
                         self.is_stuck = true;
                         self.steps[place].told.notes.push(
-                            "not done, since it could change something: what needs it is not looked at (`--act` does it)"
+                            "not performed, since it could change something; dependent steps are not checked (use `--act` to perform it)"
                                 .to_owned(),
                         );
                         return Some(());

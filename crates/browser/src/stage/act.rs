@@ -91,7 +91,7 @@ impl LiveStage {
             | ActionKind::Assert
             | ActionKind::Unknown => {
                 let word = step.action_type.word();
-                let message = format!("`{word}` is nothing that can be done on a page");
+                let message = format!("unknown action `{word}`");
                 return Err(Failure::new(codes::BROWSER_NOT_UNDERSTOOD, message));
             }
         }
@@ -142,9 +142,9 @@ impl LiveStage {
                 let joined = Url::parse(&self.bridge.url())
                     .and_then(|base| base.join(&filled.to_string()))
                     .map_err(|error| {
-                        let message = format!("`{written}` is no address: {error}");
+                        let message = format!("`{written}` is not a valid URL: {error}");
                         Failure::new(codes::BROWSER_NAVIGATION, message)
-                            .help("write a URL, or a path that begins with `/`")
+                            .help("write a URL, or a path that starts with `/`")
                     })?;
                 (Text::from(joined.as_str()), joined)
             }
@@ -158,12 +158,12 @@ impl LiveStage {
                     .read_path(&Text::from(path.to_string_lossy().as_ref()))
                     .err(),
                 _ => {
-                    let message = format!("`{written}` is on none of the hosts of `--only-hosts`");
+                    let message = format!("`{written}` is not on a host in `--only-hosts`");
                     return Err(Failure::new(codes::BROWSER_HOST, message));
                 }
             },
             scheme => {
-                let message = format!("a page at `{scheme}:` is not opened");
+                let message = format!("pages with the scheme `{scheme}:` are not opened");
                 let help = "use http, https, file or about:blank";
                 return Err(Failure::new(codes::BROWSER_HOST, message).help(help));
             }
@@ -249,7 +249,7 @@ impl LiveStage {
             .element(aim)
             .is_none_or(|element| element.tag_name == "select");
         if !is_select {
-            let message = format!("{} is no list that the browser itself shows", aim.words);
+            let message = format!("{} is not a native select element", aim.words);
             return Err(Failure::new(codes::BROWSER_CHOICE, message)
                 .help("click it, and then click the option"));
         }
@@ -311,7 +311,7 @@ impl LiveStage {
             }
         }
         let nearest = targets.find(self.finder(&scene)).nearest;
-        let message = "there is no such element, not even after scrolling through the page";
+        let message = "element not found, even after scrolling through the page";
         let failure = Failure::new(codes::BROWSER_NOT_FOUND, message).among(nearest);
         Err(self.masked(failure))
     }
@@ -364,9 +364,9 @@ impl LiveStage {
             .map_err(|error| refused(format!("the root can't be read: {error}")))?;
         match real.starts_with(&root) {
             true if real.is_file() => Ok(real),
-            true => Err(refused(format!("`{written}` is no file"))),
-            false => Err(refused(format!("`{written}` is outside of the root"))
-                .help("name a folder that it is in with --root")),
+            true => Err(refused(format!("`{written}` is not a file"))),
+            false => Err(refused(format!("`{written}` is outside the root"))
+                .help("pass a parent folder with --root")),
         }
     }
 

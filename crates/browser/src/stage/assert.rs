@@ -28,7 +28,7 @@ impl LiveStage {
         let Some(written) = &deed.step.assertion else {
             return Err(Failure::new(
                 codes::BROWSER_NOT_UNDERSTOOD,
-                "it does not say what must hold",
+                "the assertion has no condition",
             ));
         };
         let assertion = self.settings.values.assertion(written);
@@ -86,7 +86,7 @@ impl LiveStage {
             || !assertion.asserts_absence()
             || self.sightings.any(|role, name| targets.is_like(role, name));
         (!is_known).then(|| {
-            "it was never seen in this run: if its name is wrong, this asserts nothing".to_owned()
+            "the element was never present in this run: if its name is wrong, this asserts nothing".to_owned()
         })
     }
 }
@@ -118,7 +118,7 @@ fn failed(
     if let Some(problem) = &sought.problem {
         return (**problem).clone();
     }
-    let observed = seen.map_or("nothing was seen", |seen| seen.observed.as_str());
+    let observed = seen.map_or("nothing was observed", |seen| seen.observed.as_str());
     let expected = match &assertion.expected {
         Some(expected) => format!(" `{}`", cut(&as_text(expected), LONGEST)),
         None => String::new(),
@@ -131,7 +131,7 @@ fn failed(
     );
     if let Some(nearest) = seen.and_then(|seen| seen.nearest.as_ref()) {
         message.push_str(&format!(
-            "; the nearest text is `{}`",
+            "; the closest text is `{}`",
             cut(nearest, LONGEST)
         ));
     }

@@ -263,7 +263,7 @@ impl LiveStage {
             .bridge
             .refused_frames()
             .into_iter()
-            .map(|refusal| format!("a frame was left out: {}", refusal.message))
+            .map(|refusal| format!("a frame was skipped: {}", refusal.message))
             .collect();
         warnings.dedup();
         let mut downloads = Vec::new();
@@ -371,7 +371,7 @@ fn secret_places(state: &DomState) -> Vec<ElementAddress> {
 
 /// The page doesn't answer, maybe since something was done to it.
 fn hangs() -> Failure {
-    let message = "the page does not answer: one of its scripts may never end";
+    let message = "the page does not respond: one of its scripts may be in an endless loop";
     Failure {
         has_acted: true,
         ..Failure::new(codes::BROWSER_TIMEOUT, message)
@@ -391,7 +391,7 @@ fn dom_failure(error: &DomError) -> Failure {
     match error {
         DomError::Malformed(_) => failure,
         DomError::TooLarge { .. } | DomError::TooDeep { .. } => {
-            failure.help("look at a part of it with --page-root CSS")
+            failure.help("limit it to a part of the page with --page-root CSS")
         }
     }
 }

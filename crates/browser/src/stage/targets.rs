@@ -44,7 +44,7 @@ impl Targets for ByPhrase {
             let failure = Failure::new(codes::BROWSER_NOT_FOUND, unclear.to_string());
             return Sought {
                 problem: Some(Box::new(
-                    failure.help("say by its name or heading where it is"),
+                    failure.help("say where it is by the name or heading of its container"),
                 )),
                 ..Sought::default()
             };
@@ -99,13 +99,13 @@ pub fn with_values(mut intent: Intent, values: &Values) -> Intent {
 pub fn ambiguous(words: Vec<String>, say: Option<&str>) -> Failure {
     let count = words.len();
     let message = match count {
-        1 => "the words are only a part of a name: nothing was done".to_owned(),
-        _ => format!("{count} elements could be meant: nothing was done"),
+        1 => "the words match only part of a name: nothing was done".to_owned(),
+        _ => format!("{count} elements match: nothing was done"),
     };
     let failure = Failure::new(codes::BROWSER_AMBIGUOUS, message).among(words);
     match say {
-        Some(say) => failure.help(format!("say which: {say}")),
-        None => failure.help("say in which section, dialog or row it is, or give it a test id"),
+        Some(say) => failure.help(format!("specify which one: {say}")),
+        None => failure.help("specify its section, dialog or row, or add a test id"),
     }
 }
 

@@ -18,10 +18,10 @@ pub(crate) struct BrowserArgs {
 /// What can be done about browsers.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BrowserCommand {
-    /// Put Playwright's driver into the data folder, and look for a browser
+    /// Install Playwright's driver into the data directory, and look for a browser
     #[command(after_long_help = exit_code::HELP)]
     Install {
-        /// Print what was done as one JSON document on standard output
+        /// Print what was done as JSON to stdout
         #[arg(long)]
         json: bool,
     },
@@ -31,10 +31,10 @@ pub(crate) enum BrowserCommand {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Browser steps")]
 pub(crate) struct HealArgs {
-    /// What becomes of an element that is not as it was, if there is no doubt which it is
+    /// What to do if an element has changed but can still be identified with certainty
     #[arg(long, value_enum, value_name = "MODE", default_value_t = HealMode::Propose)]
     pub heal: HealMode,
-    /// Play the steps of a parse that did not succeed with every action
+    /// Play the steps even if some actions could not be parsed
     #[arg(long)]
     pub allow_partial: bool,
 }
@@ -42,11 +42,11 @@ pub(crate) struct HealArgs {
 /// What becomes of an element that is not as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HealMode {
-    /// It is a failure.
+    /// Fail the step.
     Off,
-    /// It is used, and a patch for the steps is written beside them.
+    /// Use the element, and write a patch next to the steps file.
     Propose,
-    /// It is used, and the steps take in the patch after a run that passed.
+    /// Use the element, and apply the patch to the steps file if the run passes.
     Accept,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     pub variables: VariableArgs,
 
-    /// Do also what could change something, where later steps need it
+    /// Also perform actions with side effects if later steps depend on them
     #[arg(long)]
     pub act: bool,
 
@@ -75,7 +75,7 @@ pub(crate) struct VerifyArgs {
     // A run is only kept for --video and --playwright-trace.
     #[command(flatten)]
     pub runs: RunsArgs,
-    /// Print the verdicts as one JSON document on standard output
+    /// Print the verdicts as JSON to stdout
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 

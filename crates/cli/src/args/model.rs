@@ -8,16 +8,16 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
 pub(crate) struct ModelArgs {
-    /// The model for what the rules can't read: openai/NAME or anthropic/NAME, in place of the scenario's `llm`
+    /// The model to ask when the rules can't parse a sentence: openai/NAME or anthropic/NAME (overrides the scenario's `llm`)
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
-    /// Find the model's replies in this file; one that is missing is an error
+    /// Replay the model's replies from this file; a missing reply is an error
     #[arg(long, value_name = "FILE")]
     pub cassette: Option<PathBuf>,
-    /// Record the run into the cassette, and ask for replies that are missing; not if `CI` is set
+    /// Record the run into the cassette, and ask the model for missing replies; ignored if `CI` is set
     #[arg(long, requires = "cassette")]
     pub record: bool,
-    /// Play the whole run from the cassette, without a browser and without a model
+    /// Replay the whole run from the cassette, without a browser or a model
     #[arg(long, requires = "cassette", conflicts_with_all = ["record", "interactive"])]
     pub offline: bool,
 }

@@ -9,7 +9,7 @@ use super::{ModelArgs, RunsArgs, SafetyArgs, VariableArgs};
 /// Arguments of `parse`.
 #[derive(Debug, Args)]
 pub(crate) struct ParseArgs {
-    /// The browser scenario, or `-` for standard input
+    /// The browser scenario, or `-` for stdin
     pub file: PathBuf,
 
     #[command(flatten)]
@@ -24,19 +24,19 @@ pub(crate) struct ParseArgs {
     #[command(flatten)]
     pub browser: BrowserFlags,
 
-    /// Write the steps into this file instead of printing them
+    /// Write the steps to this file instead of stdout
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// Print the result on standard output, also with --output; errors as JSON, too
+    /// Print the result as JSON to stdout, even with --output; errors are JSON too
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Say in the result how long it took
+    /// Include the duration in the result
     #[arg(long, help_heading = "Output")]
     pub timings: bool,
-    /// Keep the whole page with each step
+    /// Store the full page with each step
     #[arg(long, help_heading = "Output")]
     pub full_dom: bool,
-    /// Say more in errors, such as every reply of a model
+    /// Print more detail in errors, such as every model reply
     #[arg(short, long, action = ArgAction::Count, help_heading = "Output")]
     pub verbose: u8,
     #[command(flatten)]
@@ -50,10 +50,10 @@ pub(crate) struct ParseArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ReadingArgs {
-    /// What reads the sentences, in place of the scenario's `translator`
+    /// How sentences are parsed (overrides the scenario's `translator`)
     #[arg(long, value_enum, value_name = "WHO")]
     pub translator: Option<TranslatorArg>,
-    /// Show what each sentence means before it is done, and ask
+    /// Show the interpretation of each sentence and ask for confirmation
     #[arg(long)]
     pub interactive: bool,
 }
@@ -61,11 +61,11 @@ pub(crate) struct ReadingArgs {
 /// `--translator`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TranslatorArg {
-    /// The rules alone.
+    /// Rules only.
     Rules,
-    /// A model alone.
+    /// Model only.
     Model,
-    /// The rules, and a model for what they can't read.
+    /// Rules first, then a model for what the rules can't parse.
     #[value(name = "rules+model")]
     RulesThenModel,
 }
@@ -74,16 +74,16 @@ pub(crate) enum TranslatorArg {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Browser")]
 pub(crate) struct BrowserFlags {
-    /// The browser (default: one that is found on this machine)
+    /// Path of the browser (default: detected)
     #[arg(long, value_name = "PATH", conflicts_with = "cdp")]
     pub browser: Option<PathBuf>,
-    /// Use a browser that runs already, at this address of its DevTools; it stays open, with all of its tabs
+    /// Connect to a running browser at this DevTools URL; the browser and its tabs stay open
     #[arg(long, value_name = "URL")]
     pub cdp: Option<String>,
-    /// Show the browser's window
+    /// Run the browser with a visible window
     #[arg(long, conflicts_with = "cdp")]
     pub headed: bool,
-    /// Wait so long before each call to the browser, in milliseconds, to watch
+    /// Delay each browser operation by this many milliseconds
     #[arg(long, value_name = "MS")]
     pub slow_mo: Option<u64>,
     /// Record a video of each tab into the run directory
@@ -92,7 +92,7 @@ pub(crate) struct BrowserFlags {
     /// Write Playwright's own trace into the run directory
     #[arg(long)]
     pub playwright_trace: bool,
-    /// Look at this part of the page only, a CSS selector
+    /// Only consider the part of the page that matches this CSS selector
     #[arg(long, value_name = "CSS")]
     pub page_root: Option<String>,
 }

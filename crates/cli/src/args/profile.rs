@@ -17,17 +17,17 @@ pub(crate) struct ProfileArgs {
 /// What can be done with profiles.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileCommand {
-    /// List the profiles that are built in
+    /// List the built-in profiles
     List,
-    /// Show which of an agent's tools the words of timelines become
+    /// Show how timeline tools map to an agent's tools
     Show {
-        /// The agent (NAME or NAME@VERSION), or the file of a profile
+        /// The agent (NAME or NAME@VERSION), or a profile file
         agent: String,
-        /// A profile, beside those that are built in (repeatable)
+        /// An additional profile (repeatable)
         #[arg(long = "profile", value_name = "FILE")]
         profiles: Vec<PathBuf>,
     },
-    /// Make a profile of the tools that an agent advertised to `serve llm`
+    /// Create a profile from the tools that an agent advertised to `serve llm`
     #[command(after_long_help = exit_code::HELP)]
     Capture(ProfileCaptureArgs),
 }
@@ -35,16 +35,16 @@ pub(crate) enum ProfileCommand {
 /// Arguments of `profile capture`.
 #[derive(Debug, Args)]
 pub(crate) struct ProfileCaptureArgs {
-    /// Logs of exchanges of `serve llm`, or bodies of requests, of one agent
+    /// Exchange logs of `serve llm`, or request bodies, from one agent
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// The agent, as NAME@VERSION, if its requests don't say
+    /// The agent, as NAME@VERSION, if it can't be detected from the requests
     #[arg(long, value_name = "NAME@VERSION")]
     pub agent: Option<String>,
-    /// It is the usual agent of its API: what doesn't give itself away is taken for it
+    /// Make it the default agent for its API when the agent can't be detected
     #[arg(long)]
     pub usual: bool,
-    /// Write it as NAME/VERSION.toml into this folder, instead of to standard output
+    /// Write the profile as NAME/VERSION.toml to this folder instead of stdout
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }

@@ -20,7 +20,7 @@ pub(crate) struct RecordArgs {
 /// What can be recorded.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecordedSource {
-    /// Conversations with a language model, passed on to the API of OpenAI, Anthropic or Google or one like them, as timelines
+    /// Record conversations with a language model as timelines, proxying to an OpenAI, Anthropic, Google or compatible API
     #[command(after_long_help = format!("{RECORD_LLM_EXAMPLES}\n\n{}\n{}", exit_code::HELP, exit_code::HELP_ON_COMMAND))]
     Llm(Box<RecordLlmArgs>),
 }
@@ -29,22 +29,22 @@ const RECORD_LLM_EXAMPLES: &str = "\
 Examples:
   cuecard record llm --upstream https://api.anthropic.com -o fix-test.yaml -- claude -p 'Fix the test'
   cuecard record llm --upstream http://localhost:11434 --port 8099
-  cuecard serve llm fix-test.yaml -- claude -p 'Fix the test'      the same again, without the model";
+  cuecard serve llm fix-test.yaml -- claude -p 'Fix the test'      replay it without the model";
 
 /// Arguments of `record llm`.
 #[derive(Debug, Args)]
 pub(crate) struct RecordLlmArgs {
-    /// Run this command against it, with the variables set that clients read, and end with it
+    /// Run this command with the environment variables that clients read, and exit when it exits
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 
-    /// Where requests are passed on to, such as https://api.openai.com/v1
+    /// URL to forward requests to, such as https://api.openai.com/v1
     #[arg(long, value_name = "URL", help_heading = "The model")]
     pub upstream: String,
-    /// Send the API key in this variable, in place of the client's
+    /// Use the API key from this environment variable instead of the client's
     #[arg(long, value_name = "NAME", help_heading = "The model")]
     pub upstream_key_env: Option<String>,
-    /// The longest that the model may say nothing in the middle of an answer, in seconds
+    /// Idle timeout in the middle of a response, in seconds
     #[arg(
         long,
         value_name = "SECONDS",
@@ -53,10 +53,10 @@ pub(crate) struct RecordLlmArgs {
     )]
     pub stall: f64,
 
-    /// The port (0: any free one)
+    /// Port to listen on (0: any free port)
     #[arg(long, default_value_t = 0, help_heading = "Where")]
     pub port: u16,
-    /// The address; another than this machine's own needs --token
+    /// Address to listen on; a non-loopback address requires --token
     #[arg(
         long,
         default_value = "127.0.0.1",
@@ -64,11 +64,11 @@ pub(crate) struct RecordLlmArgs {
         help_heading = "Where"
     )]
     pub bind: IpAddr,
-    /// Ask clients for this API key; the model's needs --upstream-key-env then
+    /// Require this API key from clients; the upstream key must then come from --upstream-key-env
     #[arg(long, requires = "upstream_key_env", help_heading = "Where")]
     pub token: Option<String>,
 
-    /// The scenario to write; further conversations go into files with -2, -3 before the ending
+    /// The scenario file to write; further conversations go to files with -2, -3 before the extension
     #[arg(
         short,
         long,
@@ -77,19 +77,19 @@ pub(crate) struct RecordLlmArgs {
         help_heading = "Output"
     )]
     pub out: PathBuf,
-    /// Replace scenarios that exist
+    /// Overwrite existing scenarios
     #[arg(long, help_heading = "Output")]
     pub force: bool,
-    /// Keep a value out of everything that is written; it comes from CUECARD_VAR_NAME (repeatable)
+    /// Redact the value of CUECARD_VAR_NAME from all output (repeatable)
     #[arg(long = "secret", value_name = "NAME", help_heading = "Output")]
     pub secrets: Vec<String>,
-    /// A profile of an agent's tools, beside those that are built in (repeatable)
+    /// An additional profile of an agent's tools (repeatable)
     #[arg(long = "profile", value_name = "FILE", help_heading = "Output")]
     pub profiles: Vec<PathBuf>,
     /// Print JSON Lines: `ready` first, `recorded` last
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// The most exchanges that are kept in the run's folder
+    /// Maximum number of exchanges kept in the run directory
     #[arg(
         long,
         value_name = "N",

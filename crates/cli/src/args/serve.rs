@@ -21,7 +21,7 @@ pub(crate) struct ServeArgs {
 /// What can be stood in for.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServedApi {
-    /// The API of a language model: OpenAI's, Anthropic's and Google's, answered by timelines
+    /// Mock the OpenAI, Anthropic and Google LLM APIs with timelines
     #[command(after_long_help = format!("{}\n{}", exit_code::HELP, exit_code::HELP_ON_COMMAND))]
     Llm(Box<ServeLlmArgs>),
 }
@@ -29,10 +29,10 @@ pub(crate) enum ServedApi {
 /// Arguments of `serve llm`.
 #[derive(Debug, Args)]
 pub(crate) struct ServeLlmArgs {
-    /// Timelines, and folders with files that end in .yaml or .yml
+    /// Timelines, and folders of .yaml or .yml files
     #[arg(value_name = "PATH", required_unless_present = "scenarios")]
     pub paths: Vec<PathBuf>,
-    /// Run this command against it, with the variables set that clients read, and end with it
+    /// Run this command with the environment variables that clients read, and exit when it exits
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 
@@ -43,10 +43,10 @@ pub(crate) struct ServeLlmArgs {
         help_heading = "Which scenario"
     )]
     pub scenarios: Vec<PathBuf>,
-    /// Play the scenario of this name, if a request names none
+    /// Play the scenario with this name if a request does not specify one
     #[arg(long, value_name = "NAME", help_heading = "Which scenario")]
     pub scenario_name: Option<String>,
-    /// How far a prompt may be from the scenario's own, from 0 to 1
+    /// Maximum distance between a prompt and the scenario's prompt, from 0 to 1
     #[arg(
         long,
         value_name = "DISTANCE",
@@ -54,19 +54,19 @@ pub(crate) struct ServeLlmArgs {
         help_heading = "Which scenario"
     )]
     pub max_distance: f64,
-    /// Take any prompt for the first turn, with a warning if it is far from the scenario's own
+    /// Accept any prompt for the first turn, with a warning if it differs greatly from the scenario's prompt
     #[arg(long, help_heading = "Which scenario")]
     pub any_prompt: bool,
     #[command(flatten)]
     pub symbols: SymbolArgs,
-    /// Leave out files that have errors, instead of not starting
+    /// Skip files with errors instead of refusing to start
     #[arg(long, help_heading = "Which scenario")]
     pub skip_bad: bool,
 
-    /// The port (0: any free one)
+    /// Port to listen on (0: any free port)
     #[arg(long, default_value_t = 0, help_heading = "Where")]
     pub port: u16,
-    /// The address; another than this machine's own needs --token
+    /// Address to listen on; a non-loopback address requires --token
     #[arg(
         long,
         default_value = "127.0.0.1",
@@ -74,11 +74,11 @@ pub(crate) struct ServeLlmArgs {
         help_heading = "Where"
     )]
     pub bind: IpAddr,
-    /// Ask clients for this API key
+    /// Require this API key from clients
     #[arg(long, help_heading = "Where")]
     pub token: Option<String>,
 
-    /// Multiply scripted delays (0.5 is faster, 0 doesn't wait)
+    /// Multiply scripted delays by this factor (0.5: faster, 0: no delay)
     #[arg(
         long,
         alias = "scenario-speed",
@@ -88,7 +88,7 @@ pub(crate) struct ServeLlmArgs {
         help_heading = "How to play"
     )]
     pub speed: f64,
-    /// The least that --speed may be
+    /// Lower bound for --speed
     #[arg(
         long,
         value_name = "FACTOR",
@@ -97,7 +97,7 @@ pub(crate) struct ServeLlmArgs {
         help_heading = "How to play"
     )]
     pub min_speed: f64,
-    /// How many characters of a text are in one delta of a stream
+    /// Number of characters per streaming delta
     #[arg(
         long,
         value_name = "CHARACTERS",
@@ -105,25 +105,25 @@ pub(crate) struct ServeLlmArgs {
         help_heading = "How to play"
     )]
     pub chunk: NonZeroUsize,
-    /// The agent whose tools are called, if the advertised tools don't tell: NAME or NAME@VERSION
+    /// The agent whose tools are called, if it can't be detected from the advertised tools: NAME or NAME@VERSION
     #[arg(long, value_name = "AGENT", help_heading = "How to play")]
     pub agent: Option<String>,
-    /// A profile of an agent's tools, beside those that are built in (repeatable)
+    /// An additional profile of an agent's tools (repeatable)
     #[arg(long = "profile", value_name = "FILE", help_heading = "How to play")]
     pub profiles: Vec<PathBuf>,
-    /// List this model too (repeatable)
+    /// Also list this model (repeatable)
     #[arg(long = "model", value_name = "NAME", help_heading = "How to play")]
     pub models: Vec<String>,
-    /// Faults that are laid over the timelines: a file with a list of {match, fault}
+    /// Faults to inject into the timelines: a file with a list of {match, fault}
     #[arg(long, value_name = "FILE", help_heading = "How to play")]
     pub fault: Option<PathBuf>,
-    /// List what faults would hit, and don't serve
+    /// List where faults would be injected, without serving
     #[arg(long, help_heading = "How to play")]
     pub dry_run: bool,
-    /// The time that answers carry, in seconds since 1970
+    /// Timestamp to use in responses, as Unix time in seconds
     #[arg(long, value_name = "SECONDS", help_heading = "How to play")]
     pub fixed_clock: Option<u64>,
-    /// The most sessions that are kept
+    /// Maximum number of sessions kept
     #[arg(
         long,
         value_name = "N",
@@ -132,13 +132,13 @@ pub(crate) struct ServeLlmArgs {
     )]
     pub sessions_max: usize,
 
-    /// Treat warnings about files as errors, and ask for the scripted results of tools
+    /// Treat warnings about files as errors, and require tool results to match the script
     #[arg(long, help_heading = "How to judge")]
     pub strict: bool,
-    /// Scripted calls must fit the advertised tools in types and names of arguments too
+    /// Also validate argument names and types of scripted calls against the advertised tools
     #[arg(long, help_heading = "How to judge")]
     pub strict_tools_validation: bool,
-    /// What a request gets that the script does not expect
+    /// How to answer a request that the script does not expect
     #[arg(
         long,
         value_enum,
@@ -147,13 +147,13 @@ pub(crate) struct ServeLlmArgs {
         help_heading = "How to judge"
     )]
     pub on_miss: MissAnswer,
-    /// Answer on after a failed assert
+    /// Keep answering after a failed assert
     #[arg(long, help_heading = "How to judge")]
     pub keep_going: bool,
-    /// Turns that nobody asked for are a failure; always so with COMMAND
+    /// Fail if turns were not played; implied by COMMAND
     #[arg(long, help_heading = "How to judge")]
     pub require_complete: bool,
-    /// Where asserts look for files
+    /// Directory in which asserts look for files
     #[arg(
         long,
         value_name = "DIR",
@@ -165,10 +165,10 @@ pub(crate) struct ServeLlmArgs {
     /// Print JSON Lines: `ready` first, `verdict` last
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Write requests and what they got into a file, as JSON Lines
+    /// Write requests and responses to a file as JSON Lines
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub exchanges: Option<PathBuf>,
-    /// The most exchanges that are kept
+    /// Maximum number of exchanges kept
     #[arg(
         long,
         value_name = "N",
@@ -180,10 +180,10 @@ pub(crate) struct ServeLlmArgs {
     pub runs: RunsArgs,
 }
 
-/// What a request gets that the script does not expect.
+/// How to answer a request that the script does not expect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MissAnswer {
-    /// An error that explains it.
+    /// An error with an explanation.
     Error,
     /// An empty message.
     Minimal,

@@ -51,7 +51,7 @@ fn text(installed: &Installed, output: &Output) -> String {
     let style = output.stdout;
     let good = style.good(style.symbol("✓", "ok"));
     let how = match installed.was_there {
-        true => "was there already",
+        true => "already installed",
         false => "installed",
     };
     let driver = installed.driver.display();

@@ -134,18 +134,20 @@ impl WouldDo {
             Model::Unasked | Model::Unnamed if unread.is_empty() => String::new(),
             Model::Unasked => {
                 format!(
-                    "  asks    nobody about {unread}: without a form, its words must be clear on the page\n"
+                    "  asks    no model about {unread}: it matches no rule, so it must be unambiguous on the page\n"
                 )
             }
             Model::Unnamed => {
-                format!("  asks    no model about {unread}: --model or `options.llm` names one\n")
+                format!(
+                    "  asks    no model about {unread}: configure one with --model or `options.llm`\n"
+                )
             }
             Model::Named(model) => {
-                let if_unclear = "if the rules find no element or several";
+                let if_unclear = "if the rules match no element or several";
                 let about = match numbers.len() {
                     0 => if_unclear.to_owned(),
                     count if count == self.effects.actions.len() => "about every action".to_owned(),
-                    _ => format!("about {unread} if its words are not clear, and {if_unclear}"),
+                    _ => format!("about {unread} if the wording is ambiguous, and {if_unclear}"),
                 };
                 let [what, why] = told(model);
                 format!("  asks    {what}\n          {about}\n          {why}\n")
@@ -184,11 +186,11 @@ impl WouldDo {
 fn told(model: &NamedModel) -> [String; 2] {
     let place = match model.place {
         Place::Usual(variable) => format!("{variable} is not set"),
-        place => format!("the address is that of {}", place.words()),
+        place => format!("the URL comes from {}", place.words()),
     };
     let key = match &model.key_variable {
-        Some(variable) => format!("the key that of {}", printable(variable)),
-        None => "there is no key, since `options.llm.apiKeyEnv` names none".to_owned(),
+        Some(variable) => format!("the key from {}", printable(variable)),
+        None => "no key, because `options.llm.apiKeyEnv` is not set".to_owned(),
     };
     let name = printable(&model.name);
     let (api, url) = (model.kind.word(), &model.provider);

@@ -87,7 +87,7 @@ pub(super) fn named(
         let place = place.words();
         Diagnostic::error(
             codes::BROWSER_OPTION,
-            format!("{place} names no server: {reason}"),
+            format!("{place} is not a valid base URL: {reason}"),
         )
     })?;
     let variable = of_file.and_then(|provider| provider.api_key_env.clone());
@@ -120,7 +120,7 @@ fn typed(text: &str, of_file: Option<&Provider>) -> Result<(ProviderKind, String
         Some(provider) if !text.trim().is_empty() => Ok((provider.kind, text.to_owned())),
         _ => Err(Diagnostic::error(
             codes::ARGUMENT,
-            format!("`--model {text}` does not say over which API"),
+            format!("`--model {text}` does not specify the API"),
         )
         .with_help("write `--model openai/NAME` or `--model anthropic/NAME`")),
     }

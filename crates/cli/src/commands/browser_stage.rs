@@ -47,7 +47,7 @@ pub(super) fn check(flags: &BrowserFlags, has_secrets: bool) -> Vec<Diagnostic> 
     if let Some(slow) = flags.slow_mo.filter(|slow| *slow > SLOWEST) {
         found.push(Diagnostic::error(
             codes::ARGUMENT,
-            format!("`--slow-mo {slow}` is more than a minute for each call"),
+            format!("`--slow-mo {slow}` is more than one minute per operation"),
         ));
     }
     if let Some(address) = &flags.cdp
@@ -58,10 +58,10 @@ pub(super) fn check(flags: &BrowserFlags, has_secrets: bool) -> Vec<Diagnostic> 
         found.push(
             Diagnostic::error(
                 codes::ARGUMENT,
-                format!("`--cdp {address}` is no address of a browser"),
+                format!("`--cdp {address}` is not a valid DevTools URL"),
             )
             .with_help(
-                "start a browser with --remote-debugging-port=9222, and write --cdp http://127.0.0.1:9222",
+                "start a browser with --remote-debugging-port=9222, and pass --cdp http://127.0.0.1:9222",
             ),
         );
     }
@@ -69,9 +69,9 @@ pub(super) fn check(flags: &BrowserFlags, has_secrets: bool) -> Vec<Diagnostic> 
         found.push(
             Diagnostic::error(
                 codes::ARGUMENT,
-                "Playwright's trace holds everything that is typed, and the scenario has secrets",
+                "a Playwright trace contains everything that is typed, and the scenario has secrets",
             )
-            .with_help("leave out --playwright-trace; --video shows what happens, too"),
+            .with_help("remove --playwright-trace, or use --video instead"),
         );
     }
     found
@@ -94,7 +94,7 @@ pub(super) fn unused(flags: &BrowserFlags, why: &str) -> Vec<Diagnostic> {
         .map(|(flag, _)| {
             Diagnostic::error(
                 codes::ARGUMENT,
-                format!("`{flag}` is about a browser, and {why}"),
+                format!("`{flag}` needs a browser, and {why}"),
             )
         })
         .collect()
@@ -169,7 +169,7 @@ pub(super) fn tell_recorded(flags: &BrowserFlags, run_dir: &Path, shown: &Path, 
         }
         let found = Diagnostic::warning(
             codes::FILE_WRITE,
-            format!("the {what} was not written: the browser ended before"),
+            format!("the {what} was not written: the browser exited first"),
         );
         output.diagnostic(&found, false, &Redactor::default());
     }

@@ -96,7 +96,7 @@ fn known<'t>(tools: &'t [ToolInfo], name: &str) -> Result<Option<&'t ToolInfo>, 
     let names = tools.iter().map(|tool| tool.name.as_str());
     Err(Stop::invalid(match did_you_mean(name, names) {
         Some(proposal) => error.with_help(format!("did you mean `{proposal}`?")),
-        None => error.with_help("`cuecard tools` lists those that it has"),
+        None => error.with_help("`cuecard tools` lists its tools"),
     }))
 }
 
@@ -112,7 +112,7 @@ fn arguments(args: &CallArgs, tool: Option<&ToolInfo>) -> Result<Map<String, Jso
     };
     let split = |pair: &str, option: &str| match pair.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err(wrong(format!("`{option} {pair}` names no value"))
+        _ => Err(wrong(format!("`{option} {pair}` has no value"))
             .with_help(format!("write {option} NAME=VALUE"))),
     };
     for pair in &args.texts {

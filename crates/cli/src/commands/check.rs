@@ -202,11 +202,8 @@ fn snapshots(paths: &[PathBuf]) -> Result<Vec<Snapshot>, Vec<Diagnostic>> {
         match Snapshot::read(source.text()) {
             Ok(snapshot) if !snapshot.elements.is_empty() => snapshots.push(snapshot),
             Ok(_) => problems.push(
-                Diagnostic::error(
-                    codes::ARGUMENT,
-                    format!("`{name}` is no snapshot of a page"),
-                )
-                .with_help("give the text that `take_snapshot` or `browser_snapshot` answered"),
+                Diagnostic::error(codes::ARGUMENT, format!("`{name}` is not a page snapshot"))
+                    .with_help("pass the text returned by `take_snapshot` or `browser_snapshot`"),
             ),
             Err(error) => problems.push(Diagnostic::error(
                 codes::ARGUMENT,

@@ -37,7 +37,7 @@ pub(super) fn show(connected: &[Connected], output: &Output) {
         let tools = match server.tools {
             Some(1) => "1 tool".to_owned(),
             Some(tools) => format!("{tools} tools"),
-            None => "it doesn't list its tools, so that they can't be checked".to_owned(),
+            None => "it does not list its tools, so they can't be checked".to_owned(),
         };
         let protocol = server
             .protocol

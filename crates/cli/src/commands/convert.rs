@@ -69,11 +69,9 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
     let source =
         read_source(&args.file).map_err(|diagnostic| (vec![diagnostic], ExitCode::Invalid))?;
     if args.in_place && args.file == Path::new("-") {
-        let diagnostic = Diagnostic::error(
-            codes::ARGUMENT,
-            "standard input is no file that could be written with `--in-place`",
-        )
-        .with_help("leave it out to print the result, or name a file with --output FILE");
+        let diagnostic =
+            Diagnostic::error(codes::ARGUMENT, "`--in-place` can't be used with stdin")
+                .with_help("omit it to print the result, or write to a file with --output FILE");
         return Err((vec![diagnostic], ExitCode::Invalid));
     }
     if let Some(form) = args.to {
@@ -83,8 +81,13 @@ fn convert(args: &ConvertArgs) -> Result<Converted, Stopped> {
         return convert_timeline(&source, args);
     }
     if kind_of(&source) == Some(FileKind::BrowserSteps) {
-        let diagnostic = Diagnostic::error(codes::FILE_KIND, "these are browser steps already")
-            .with_help("say what they are to become: --to tool-call --server chrome-devtools, or --to playwright");
+        let diagnostic = Diagnostic::error(
+            codes::FILE_KIND,
+            "the file already contains browser steps",
+        )
+        .with_help(
+            "choose a target format: --to tool-call --server chrome-devtools, or --to playwright",
+        );
         return Err((vec![diagnostic], ExitCode::Invalid));
     }
     let reading = tool_call::read(&source);
@@ -112,7 +115,7 @@ fn export(source: &SourceFile, form: ExportForm, args: &ConvertArgs) -> Result<C
         return Err((reading.diagnostics, ExitCode::Invalid));
     };
     if let Some(partial) = partial(&steps).filter(|_| !args.allow_partial) {
-        let partial = partial.with_help("take what there is with --allow-partial");
+        let partial = partial.with_help("use the incomplete steps with --allow-partial");
         return Err((vec![partial], ExitCode::Invalid));
     }
     let (exported, form) = match form {
@@ -197,8 +200,8 @@ fn terminal_file(
         .iter()
         .any(|ending| path.ends_with(ending));
     if !is_beside || !has_format {
-        let message = format!("`--terminal-file {path}` is no file for a terminal config");
-        let help = "name a file that ends in .yaml, .yml or .json, in the folder of the timeline";
+        let message = format!("`--terminal-file {path}` is not a valid file for a terminal config");
+        let help = "use a file that ends in .yaml, .yml or .json, in the timeline's folder";
         return refused(message, help);
     }
     match timeline::extract_terminal(source, path) {
@@ -207,8 +210,8 @@ fn terminal_file(
             Ok(((folder.join(path), text), rest))
         }
         None => refused(
-            "no terminal config stands in the timeline that could be moved".to_owned(),
-            "it must be a mapping under `terminalRef`; one with comments can't become JSON",
+            "the timeline has no inline terminal config to move".to_owned(),
+            "it must be a mapping under `terminalRef`; a mapping with comments can't be converted to JSON",
         ),
     }
 }
@@ -256,9 +259,9 @@ fn write_file(path: &Path, text: &str, force: bool) -> Result<(), Stopped> {
     if !force && path.exists() {
         let diagnostic = Diagnostic::error(
             codes::FILE_WRITE,
-            format!("`{}` is there already", path.display()),
+            format!("`{}` already exists", path.display()),
         )
-        .with_help("give another name, or --force to replace it");
+        .with_help("choose another name, or pass --force to overwrite it");
         return Err((vec![diagnostic], ExitCode::Invalid));
     }
     files::write(path, text).map_err(|error| {
@@ -297,22 +300,22 @@ fn finish(args: &ConvertArgs, converted: &Converted, written: Option<&Path>) {
             left => format!("{left} older forms"),
         };
         let done = match converted.is_changed {
-            true => "converted as far as it goes",
-            false => "nothing that can be converted",
+            true => "partially converted",
+            false => "nothing can be converted",
         };
         let place = written.map_or_else(String::new, |path| format!(" in {}", path.display()));
         stderr_line(&format!("{shown}: {done}{place}, {forms} left"));
         return;
     }
     stderr_line(&match (converted.is_changed, written) {
-        (false, None) => format!("{shown}: nothing to do, it is {form}"),
+        (false, None) => format!("{shown}: nothing to do, it is already {form}"),
         (true, None) => format!("{shown}: converted to {form}"),
         (true, Some(_)) if args.in_place => format!("{shown}: rewritten as {form}"),
         (true, Some(path)) => {
             format!("{shown}: converted to {form}, in {}", path.display())
         }
         (false, Some(path)) => format!(
-            "{shown}: nothing to do, it is {form}; copied to {}",
+            "{shown}: nothing to do, it is already {form}; copied to {}",
             path.display()
         ),
     });

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &DiffArgs, output: &Output) -> ExitCode {
         _ => {
             let kind = |recorded: &Recorded| match recorded {
                 Recorded::Trace(_) => "a trace",
-                Recorded::Results(_) => "a result of tests",
+                Recorded::Results(_) => "a test result",
             };
             let message = format!(
                 "`{}` is {} and `{}` is {}",
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &DiffArgs, output: &Output) -> ExitCode {
                 kind(&second)
             );
             let diagnostic = Diagnostic::error(codes::FILE_KIND, message)
-                .with_help("compare two traces, or two results of `cuecard test --out`");
+                .with_help("compare two traces, or two results written by `cuecard test --out`");
             output.diagnostic(&diagnostic, args.json, &Redactor::default());
             return ExitCode::Invalid;
         }
@@ -111,7 +111,7 @@ fn read(path: &Path) -> Result<Recorded, Stopped> {
         (Diagnostic::error(codes::FILE_READ, message), exit)
     })?;
     if !opened.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        let message = format!("`{name}` can't be read: it is no file");
+        let message = format!("`{name}` can't be read: it is not a file");
         let diagnostic = Diagnostic::error(codes::FILE_READ, message);
         return Err((diagnostic, ExitCode::Invalid));
     }
@@ -126,7 +126,7 @@ fn read(path: &Path) -> Result<Recorded, Stopped> {
     match document {
         Some(document) if Results::are_in(&document) => {
             let results = Results::read(&document).map_err(|reason| {
-                let message = format!("`{name}` can't be read as a result of tests: {reason}");
+                let message = format!("`{name}` can't be read as a test result: {reason}");
                 (
                     Diagnostic::error(codes::ARGUMENT, message),
                     ExitCode::Invalid,
@@ -135,9 +135,9 @@ fn read(path: &Path) -> Result<Recorded, Stopped> {
             Ok(Recorded::Results(results))
         }
         Some(document) if document.get("trace_id").is_none() => {
-            let message = format!("`{name}` is neither a trace nor a result of tests");
+            let message = format!("`{name}` is neither a trace nor a test result");
             let diagnostic = Diagnostic::error(codes::FILE_KIND, message).with_help(
-                "`cuecard play` writes traces into .cuecard/runs/, `cuecard test --out DIR` traces and results",
+                "`cuecard play` writes traces to .cuecard/runs/, and `cuecard test --out DIR` writes traces and results",
             );
             Err((diagnostic, ExitCode::Invalid))
         }
@@ -151,11 +151,12 @@ fn in_folder(folder: &Path) -> Result<PathBuf, Stopped> {
     let found = files.into_iter().find(|file| file.is_file());
     found.ok_or_else(|| {
         let message = format!(
-            "`{}` is not the folder of a run: it has neither `summary.json` nor `trace.jsonl`",
+            "`{}` is not a run directory: it has neither `summary.json` nor `trace.jsonl`",
             folder.display()
         );
-        let diagnostic = Diagnostic::error(codes::ARGUMENT, message)
-            .with_help("name a folder below .cuecard/runs/, or below that of `cuecard test --out`");
+        let diagnostic = Diagnostic::error(codes::ARGUMENT, message).with_help(
+            "choose a folder in .cuecard/runs/, or in the folder of `cuecard test --out`",
+        );
         (diagnostic, ExitCode::Invalid)
     })
 }

@@ -29,7 +29,7 @@ pub(super) fn text(findings: &Findings, style: Style) -> String {
 fn servers(findings: &Findings, style: Style) -> String {
     if findings.servers.is_empty() {
         return format!(
-            "{}\n  none is configured: add one to .mcp.json, as in\n  {}\n",
+            "{}\n  none configured: add one to .mcp.json, for example\n  {}\n",
             style.strong("MCP servers"),
             r#"{ "mcpServers": { "NAME": { "command": "npx", "args": ["-y", "PACKAGE"] } } }"#
         );
@@ -101,7 +101,7 @@ fn found(server: &ServerFinding) -> String {
             let tools = match tools {
                 Some(1) => "1 tool".to_owned(),
                 Some(tools) => format!("{tools} tools"),
-                None => "no list of tools".to_owned(),
+                None => "no tool list".to_owned(),
             };
             let version = printable(&info.protocol_version);
             // As wide as any, so that what follows stands in one column.
@@ -175,7 +175,7 @@ fn configs(findings: &Findings, style: Style) -> String {
         text.push_str(&format!("{}\n", line.trim_end()));
     }
     if config.files.is_empty() {
-        text.push_str("  none was found\n");
+        text.push_str("  none found\n");
     }
     let told: Vec<&Diagnostic> = told(findings).collect();
     for diagnostic in told.iter().take(MOST_TOLD) {
@@ -205,7 +205,7 @@ fn configs(findings: &Findings, style: Style) -> String {
             .iter()
             .map(|path| path.display().to_string())
             .collect();
-        text.push_str(&style.faint(&wrapped("not there: ", &absent, style.width)));
+        text.push_str(&style.faint(&wrapped("not found: ", &absent, style.width)));
     }
     text
 }
@@ -238,10 +238,10 @@ fn has_errors(file: &ConfigFile, findings: &Findings) -> bool {
 fn contents(file: &ConfigFile, findings: &Findings) -> String {
     let config = &findings.config;
     if config.broken.iter().any(|broken| broken.file == *file) {
-        return "left out, since it has errors".to_owned();
+        return "skipped because of errors".to_owned();
     }
     if has_errors(file, findings) {
-        return "has errors, and keeps every run from its servers".to_owned();
+        return "has errors, so its servers can't be used".to_owned();
     }
     let file = &file.shown;
     let used = config

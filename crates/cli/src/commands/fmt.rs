@@ -50,7 +50,7 @@ fn format(path: &Path, only_check: bool) -> Result<ExitCode, (Vec<Diagnostic>, E
                 diagnostic.help = error.help();
                 (vec![diagnostic], ExitCode::CouldNotRun)
             })?;
-            stderr_line(&format!("{}: laid out", path.display()));
+            stderr_line(&format!("{}: formatted", path.display()));
         }
         None => {}
     }

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ListArgs, output: &Output) -> ExitCode {
     }
     if let Some(bound) = found.stopped_at {
         let warning = Diagnostic::warning(codes::FILE_READ, bound)
-            .with_help("name the folders to look into: `cuecard list DIR`");
+            .with_help("specify the folders to search: `cuecard list DIR`");
         output.diagnostic(&warning, args.json, &Redactor::default());
     }
     let listed: Vec<Listed> = found.files.iter().map(|path| read(path)).collect();
@@ -108,7 +108,7 @@ impl Found {
                 self.entries += 1;
                 if self.entries > MOST_ENTRIES || files.len() + self.files.len() >= MOST_FILES {
                     self.stopped_at = Some(
-                        "there are over 10,000 scenarios or 100,000 other files, and the rest is not listed",
+                        "there are more than 10,000 scenarios or 100,000 other files; the rest is not listed",
                     );
                     folders.clear();
                     break;

@@ -40,8 +40,7 @@ pub(crate) fn explain(code: Option<&str>, output: &Output) -> ExitCode {
             let names: Vec<&str> = catalogue()
                 .map(cuecard_source::diagnostic::Code::name)
                 .collect();
-            let mut error =
-                Diagnostic::error(codes::ARGUMENT, format!("there is no code `{name}`"));
+            let mut error = Diagnostic::error(codes::ARGUMENT, format!("unknown code `{name}`"));
             error.help = Some(match did_you_mean(&name.to_uppercase(), names) {
                 Some(proposal) => format!("did you mean `{proposal}`?"),
                 None => "`cuecard explain` lists all codes".to_owned(),

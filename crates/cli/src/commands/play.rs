@@ -83,9 +83,9 @@ fn clear_results(args: &PlayArgs) -> Result<(), Diagnostic> {
             let file = file.display();
             return Err(Diagnostic::error(
                 codes::ARGUMENT,
-                format!("`{file}` is the scenario, which the result would overwrite"),
+                format!("the result would overwrite the scenario `{file}`"),
             )
-            .with_help("name another file for the result"));
+            .with_help("choose another file for the result"));
         }
     }
     let is_file = |file: &&PathBuf| file.symlink_metadata().is_ok_and(|data| data.is_file());
@@ -129,14 +129,14 @@ fn prepared(
 ) -> Result<Prepared, Stop> {
     let mut found = browser_stage::unused(
         &args.browser,
-        "a tool-call scenario starts none but through its servers",
+        "a tool-call scenario only uses a browser through its MCP servers",
     );
     let (timeout, warning) = inputs::seconds("--timeout", args.timeout).map_err(Stop::invalid)?;
     found.extend(warning);
     if !args.speed.is_finite() || args.speed < 0.0 {
         found.push(Diagnostic::error(
             codes::ARGUMENT,
-            format!("`--speed {}` must be a number from 0", args.speed),
+            format!("`--speed {}` must be a non-negative number", args.speed),
         ));
     }
     let mut reports = Vec::new();
@@ -343,12 +343,12 @@ pub(super) fn run_dir(
         Diagnostic::error(
             codes::FILE_WRITE,
             format!(
-                "the run directory `{}` can't be made: {}",
+                "failed to create the run directory `{}`: {}",
                 parent.display(),
                 io_reason(&error)
             ),
         )
-        .with_help("put runs elsewhere with `--run-dir DIR`")
+        .with_help("choose another directory with `--run-dir DIR`")
     })
 }
 
@@ -360,11 +360,11 @@ fn nothing_ran(played: &replay::Played) -> Option<Diagnostic> {
         return None;
     }
     let what = match summary.skipped {
-        1 => "the condition of its one step is false".to_owned(),
+        1 => "the condition of its only step is false".to_owned(),
         count => format!("the conditions of all {count} are false"),
     };
     let warning = Diagnostic::warning(codes::RUN_NOTHING, format!("no step ran: {what}"));
-    Some(warning.with_help("nothing was tested; `--strict` makes that a failure"))
+    Some(warning.with_help("nothing was tested; `--strict` turns this into a failure"))
 }
 
 pub(super) fn exit_code(verdict: Verdict) -> ExitCode {

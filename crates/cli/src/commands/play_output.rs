@@ -21,7 +21,7 @@ use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
 use cuecard_source::value::{Json, Redactor, cut, printable, printable_lines};
 use cuecard_tool_call::model::{BuiltinTool, Template, ToolCallScenario};
 use cuecard_tool_call::script::Verdict;
-use cuecard_trace::{Event, EventData, StepStatus, ToolCall, ToolResult};
+use cuecard_trace::{ErrorHappened, Event, EventData, StepStatus, ToolCall, ToolResult};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::play::create;
@@ -31,6 +31,9 @@ use crate::output::{Output, stderr, stderr_line, stdout};
 
 /// `--debug` shows this much of parameters and results.
 const DEBUG_CUT: usize = 500;
+
+/// The running step shows this much of an attempt's error.
+const LIVE_CUT: usize = 60;
 
 /// After this long a running step says what it waits for.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -117,7 +120,7 @@ pub(super) fn labels(scenario: &ToolCallScenario) -> Vec<(u64, String, String)> 
                 Some(Template::Literal(text)) => text.as_str().unwrap_or_default().to_owned(),
                 // What a reference becomes is known only later; most are words.
                 Some(_) => " ".repeat(24),
-                None => label(None, &step.tool.to_string()).to_owned(),
+                None => label(None, step.id.as_deref(), &step.tool.to_string()).to_owned(),
             };
             (step.number, label, step.tool.to_string())
         })
@@ -134,6 +137,12 @@ pub(super) struct Terminal {
     verbose: bool,
     /// The level of the `sandy__log` that was called last.
     log_level: Option<String>,
+    /// The label and tool of the step that runs.
+    running: String,
+    /// Which attempt of it was made last.
+    attempt: u32,
+    /// The exit code of the command that ran last, if it was not 0.
+    exit: Option<i64>,
     /// What is noted on the browser step that is under way: it stands below the line of the step, which comes last.
     notes: Option<Vec<String>>,
 }
@@ -176,6 +185,9 @@ impl Terminal {
             debug: args.debug,
             verbose: args.debug || args.verbose > 0,
             log_level: None,
+            running: String::new(),
+            attempt: 1,
+            exit: None,
             notes: None,
         }
     }
@@ -238,6 +250,13 @@ impl Terminal {
         self.print(&line);
     }
 
+    /// The running step after an attempt that failed: which it was, and why it is tried again.
+    fn tried(&self, error: &ErrorHappened) -> String {
+        let message = cut(&error.message, LIVE_CUT);
+        let tried = format!("attempt {} failed: {}", self.attempt, printable(&message));
+        format!("{}  {}", self.running, self.style.doubtful(&tried))
+    }
+
     fn result(&mut self, result: &ToolResult) {
         let took = result.duration_ms.map_or(String::new(), |ms| {
             duration(Duration::from_secs_f64(ms / 1000.0))
@@ -271,14 +290,16 @@ impl Listener for Terminal {
         match &event.data {
             EventData::StepStarted(step) => {
                 self.notes = is_of_browser(&step.tool).then(Vec::new);
+                self.exit = None;
                 if let Some(bar) = &self.live {
                     bar.set_prefix(self.list.number(step.step));
-                    let label = label(step.description.as_deref(), &step.tool);
-                    bar.set_message(format!(
+                    let (description, id) = (step.description.as_deref(), step.id.as_deref());
+                    self.running = format!(
                         "{}  {}",
-                        printable(label),
+                        printable(label(description, id, &step.tool)),
                         self.style.faint(&printable(&step.tool))
-                    ));
+                    );
+                    bar.set_message(self.running.clone());
                     bar.reset_elapsed();
                     bar.enable_steady_tick(Duration::from_millis(100));
                 }
@@ -287,7 +308,10 @@ impl Listener for Terminal {
                 if let Some(bar) = &self.live {
                     bar.disable_steady_tick();
                 }
-                let line = self.list.line(step);
+                let mut line = self.list.line(step);
+                if let Some(exit) = self.exit.take() {
+                    line.push_str(&self.style.doubtful(&format!("  exit code {exit}")));
+                }
                 self.print(&line);
                 if let (StepStatus::Tolerated, Some(error)) = (step.status, &step.error) {
                     let message = printable_lines(&error.message);
@@ -303,6 +327,7 @@ impl Listener for Terminal {
                     Some(level) if is_log(&call.tool) => level.as_str().map(str::to_owned),
                     _ => None,
                 };
+                self.attempt = call.attempt.unwrap_or(1);
                 if self.debug {
                     self.call(call);
                 }
@@ -316,6 +341,10 @@ impl Listener for Terminal {
                     let level = self.log_level.take();
                     self.log(None, level.as_deref().unwrap_or("info"), message);
                 }
+                self.exit = (result.tool == BuiltinTool::Bash.name())
+                    .then(|| result.result.get("exit_code")?.as_i64())
+                    .flatten()
+                    .filter(|code| *code != 0);
                 if self.notes.is_some() {
                     for note in browser_notes(&result.result) {
                         self.note(format!("      {}", printable(&note)));
@@ -323,6 +352,11 @@ impl Listener for Terminal {
                 }
                 if self.debug {
                     self.result(result);
+                }
+            }
+            EventData::ErrorHappened(error) => {
+                if let Some(bar) = &self.live {
+                    bar.set_message(self.tried(error));
                 }
             }
             EventData::Log(log) => self.log(log.stream.as_deref(), &log.level, &log.message),
@@ -360,17 +394,18 @@ pub(super) enum Report {
 pub(super) fn report_file(report: &str, kinds: &[&'static str]) -> Result<Report, Diagnostic> {
     let (kind, file) = report.split_once(':').unwrap_or((report, ""));
     if !kinds.contains(&kind) {
-        let mut error = Diagnostic::error(codes::ARGUMENT, format!("there is no report `{kind}`"));
+        let mut error =
+            Diagnostic::error(codes::ARGUMENT, format!("unknown report format `{kind}`"));
         error.help = Some(match did_you_mean(kind, kinds.iter().copied()) {
             Some(proposal) => format!("did you mean `{proposal}:FILE`?"),
-            None => format!("reports are: {}:FILE", kinds.join(":FILE, ")),
+            None => format!("available reports: {}:FILE", kinds.join(":FILE, ")),
         });
         return Err(error);
     }
     if file.is_empty() {
         return Err(Diagnostic::error(
             codes::ARGUMENT,
-            format!("`--report {report}` names no file"),
+            format!("`--report {report}` has no file name"),
         )
         .with_help(format!("write --report {kind}:FILE")));
     }

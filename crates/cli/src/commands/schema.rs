@@ -75,7 +75,7 @@ fn list() -> String {
 }
 
 fn unknown(name: &str) -> Diagnostic {
-    let message = format!("there is no schema `{name}`");
+    let message = format!("unknown schema `{name}`");
     let names = SCHEMAS.iter().map(|(known, _)| *known);
     let help = match did_you_mean(name, names) {
         Some(proposal) => format!("did you mean `{proposal}`?"),
@@ -94,7 +94,7 @@ fn write(schemas: &[Schema], folder: &Path, output: &Output) -> ExitCode {
             output.diagnostic(&diagnostic, false, &Redactor::default());
             return ExitCode::CouldNotRun;
         }
-        stderr_line(&format!("{} is written", path.display()));
+        stderr_line(&format!("wrote {}", path.display()));
     }
     ExitCode::Passed
 }

@@ -73,9 +73,9 @@ pub(super) fn named(
         }
         (Some(name), []) => (name, Config::find(&search)),
         _ => {
-            let error = Diagnostic::error(codes::ARGUMENT, "it is not said which server is meant");
+            let error = Diagnostic::error(codes::ARGUMENT, "no server specified");
             return Err(Stop::invalid(error.with_help(
-                "name one of a config, write its address, or write its command behind `--`",
+                "give the name of a configured server, its URL, or its command after `--`",
             )));
         }
     };

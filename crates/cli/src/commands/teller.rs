@@ -23,7 +23,7 @@ impl Teller {
     /// Tells on the streams of the program. With `has_command` standard output belongs to a command.
     pub(crate) fn new(output: &Output, is_json: bool, has_command: bool) -> Self {
         let in_words: fn(u64) -> String =
-            |count| format!("… {count} lines are left out here: nobody read them in time\n");
+            |count| format!("… {count} lines were dropped here: the reader was too slow\n");
         let as_event: fn(u64) -> String = |count| {
             let event = json!({"event": "left_out", "lines": count});
             format!("{event}\n")
@@ -89,7 +89,7 @@ impl Teller {
         if unread > 0 {
             let lines = if unread == 1 { "line" } else { "lines" };
             self.progress(&format!(
-                "warning: nobody read the last {unread} {lines} of the result"
+                "warning: the last {unread} {lines} of the output were not read"
             ));
         }
         self.progress.drain();

@@ -127,7 +127,10 @@ impl Place {
                 .map(Self::Kept);
         }
         Scratch::new().map(Self::Scratch).map_err(|error| {
-            let message = format!("no temporary folder could be made: {}", io_reason(&error));
+            let message = format!(
+                "failed to create a temporary directory: {}",
+                io_reason(&error)
+            );
             Diagnostic::error(codes::FILE_WRITE, message)
         })
     }
@@ -180,7 +183,7 @@ fn finish(
     stderr_line("");
     if !done.is_empty() {
         stderr_line(&output.stderr.faint(&format!(
-            "done, since what comes after needs it: step{} {}",
+            "performed because later steps depend on it: step{} {}",
             if done.len() == 1 { "" } else { "s" },
             done.join(", ")
         )));

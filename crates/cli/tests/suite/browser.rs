@@ -272,7 +272,7 @@ fn waits_ask_until_the_page_says_yes() {
     assert_eq!(never["code"], "C-RUN-03", "{never:#}");
     let error = never["error"].as_str().expect("an error");
     assert!(
-        error.starts_with("`nothing.here` was not true in "),
+        error.starts_with("timed out: `nothing.here` was not true within "),
         "{error}"
     );
     let no_selector = played.step(6);

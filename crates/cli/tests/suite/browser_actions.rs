@@ -235,7 +235,7 @@ fn a_target_must_fit_one_element(server: &str) {
         (
             12,
             "C-PARAM-02",
-            "`press_key` acts on no element: it has no `uid` that a target could give",
+            "`press_key` does not act on an element: it has no `uid` for a target",
         ),
     ] {
         let step = played.step(number);
@@ -256,7 +256,7 @@ fn a_target_must_fit_one_element(server: &str) {
         "2 elements of the page have the text `Delete`",
         "they are: button \"Delete\"",
         "`{{WHAT}}` was \"Delete\"",
-        "say which one, for example with",
+        "specify which one, for example with",
     ] {
         assert!(played.stderr.contains(part), "{part}: {}", played.stderr);
     }
@@ -292,7 +292,7 @@ fn a_text_with_a_character_that_no_key_has_is_filled_in_not_typed() {
         error.starts_with("the key `\u{e9}` can't be pressed: "),
         "{error}"
     );
-    for part in ["3 of 4 were typed", "`fill` gives a field any text"] {
+    for part in ["3 of 4 were typed", "use `fill` to enter arbitrary text"] {
         assert!(played.stderr.contains(part), "{part}: {}", played.stderr);
     }
 }

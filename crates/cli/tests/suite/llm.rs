@@ -666,7 +666,7 @@ fn what_keeps_it_from_starting_is_told() {
     assert!(
         finished
             .stderr
-            .contains(&format!("can't listen on `127.0.0.1:{port}`")),
+            .contains(&format!("failed to listen on `127.0.0.1:{port}`")),
         "{}",
         finished.stderr
     );

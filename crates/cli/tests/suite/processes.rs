@@ -225,11 +225,11 @@ fn a_server_that_dies_fails_its_step_at_once_with_its_last_words() {
     assert_eq!(played.statuses(), ["passed", "failed"]);
     assert_eq!(played.step(2)["code"], "C-RUN-02");
     let error = played.json["error"].as_str().unwrap_or_default();
-    assert!(error.contains("exit 7"), "{error}");
+    assert!(error.contains("exit code 7"), "{error}");
     assert!(
         played
             .stderr
-            .contains("its last words: out of memory, good bye"),
+            .contains("its last output: out of memory, good bye"),
         "{}",
         played.stderr
     );
@@ -246,7 +246,11 @@ fn after_a_server_died_the_next_step_starts_it_again() {
     assert_eq!(played.statuses(), ["passed", "tolerated", "passed"]);
     let leaders = [1, 3].map(|step| &played.step(step)["result"]["leader"]);
     assert_ne!(leaders[0], leaders[1], "it is another process");
-    assert!(played.stderr.contains("started again"), "{}", played.stderr);
+    assert!(
+        played.stderr.contains("is being restarted"),
+        "{}",
+        played.stderr
+    );
 }
 
 #[test]
@@ -302,7 +306,7 @@ fn a_server_that_never_answers_initialize_ends_the_run_at_its_timeout() {
     assert!(
         played
             .stderr
-            .contains("its last words: this server is not in the mood"),
+            .contains("its last output: this server is not in the mood"),
         "{}",
         played.stderr
     );
@@ -351,7 +355,7 @@ fn one_server_that_says_nothing_does_not_keep_the_doctor_from_the_others() {
     assert!(
         servers[0]["notes"]
             .to_string()
-            .contains("its last words: this server is not in the mood"),
+            .contains("its last output: this server is not in the mood"),
         "{document:#}"
     );
 }
@@ -465,7 +469,7 @@ fn a_server_that_hangs_is_replaced_before_the_next_call() {
         played.output("before", "leader"),
         played.output("after", "leader")
     );
-    let said = "server `unruly` does not answer any more and is started again";
+    let said = "server `unruly` stopped responding and is being restarted";
     assert!(played.stderr.contains(said), "{}", played.stderr);
 }
 

@@ -156,7 +156,7 @@ fn a_wait_that_fails_says_how_long_it_took() {
     let played = play(&place, &steps, 1);
     let message = played.json["error"].as_str().expect("a message");
     let took: u64 = message
-        .strip_prefix("step 1 failed: no element matched `#never` in ")
+        .strip_prefix("step 1 failed: timed out: no element matched `#never` within ")
         .and_then(|rest| rest.split_once(" ms")?.0.parse().ok())
         .unwrap_or_else(|| panic!("{message}"));
     assert!(took >= 20, "{message}");

@@ -158,7 +158,7 @@ fn people_see_what_failed_and_what_still_does() {
     assert!(
         finished
             .stdout
-            .contains("FAIL  one   one/test.yaml   as before\n")
+            .contains("FAIL  one   one/test.yaml   unchanged\n")
     );
     assert!(finished.stderr.contains("changed: two/replay.json\n"));
 }

@@ -122,7 +122,7 @@ fn a_source_elsewhere_is_named() {
     let finding = judge("Rain, see https://bloomberg.com/rain");
     assert_eq!(
         finding.help.as_deref(),
-        Some("results of `weather` have it: is it missing in `allowed_sources`?")
+        Some("found in results of `weather`: is it missing from `allowed_sources`?")
     );
 }
 

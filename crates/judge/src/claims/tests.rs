@@ -661,7 +661,7 @@ fn what_is_missing_is_told_with_the_nearest_place() {
     );
     assert_eq!(
         finding.message,
-        "“Reuters reports 40 % growth.”: no single result of web_search has enough of it (1 of 3 words); 40 % · Reuters in no result of web_search (nearest: e2 web_search “The bank saw growth of 4 %.”)"
+        "“Reuters reports 40 % growth.”: no single result of web_search covers enough of it (1 of 3 words); 40 % · Reuters not found in any result of web_search (nearest: e2 web_search “The bank saw growth of 4 %.”)"
     );
     assert_eq!(finding.event_refs, ["e2"]);
     assert_eq!(

@@ -79,10 +79,10 @@ impl<'a> Maker<'a> {
             Mutation::AlterArgument => self.alter_arguments(take),
             Mutation::AlterResult => self.alter_results(take),
             Mutation::FlipStatus => self.flip_statuses(take),
-            Mutation::InventNumber => self.say_more(NUMBER, "a number that nobody gave", take),
-            Mutation::InventUrl => self.say_more(URL, "an address that nobody gave", take),
-            Mutation::InventCitation => self.say_more(CITATION, "a source that nobody named", take),
-            Mutation::ClaimSuccess => self.say_more(SUCCESS, "a claim of success", take),
+            Mutation::InventNumber => self.say_more(NUMBER, "a fabricated number", take),
+            Mutation::InventUrl => self.say_more(URL, "a fabricated URL", take),
+            Mutation::InventCitation => self.say_more(CITATION, "a fabricated source", take),
+            Mutation::ClaimSuccess => self.say_more(SUCCESS, "a false claim of success", take),
             Mutation::CallForbidden => self.call_forbidden(take),
             Mutation::SayForbidden => self.say_forbidden(take),
             Mutation::OtherUnit => self.change_claims(claims::other_units, take),
@@ -238,7 +238,7 @@ impl<'a> Maker<'a> {
                 .rposition(|event| call_id_of(event) == Some(call.call_id))
                 .unwrap_or(call.place);
             trace.events.splice(after + 1..after + 1, again);
-            let change = format!("the call of `{}` is made once more", call.tool);
+            let change = format!("the call of `{}` is duplicated", call.tool);
             let event = Some(call.event_id.to_owned());
             self.give_of_tool(call.tool, change, event, trace, take);
         }
@@ -288,7 +288,7 @@ impl<'a> Maker<'a> {
                     rename_tool(event);
                 }
             }
-            let change = format!("the calls of `{tool}` go to another tool");
+            let change = format!("the calls of `{tool}` are replaced by calls of another tool");
             self.give_of_tool(tool, change, self.first_call(tool), trace, take);
         }
     }
@@ -352,7 +352,7 @@ impl<'a> Maker<'a> {
                 }
             }
             if altered {
-                let change = format!("the results of `{tool}` say something else");
+                let change = format!("the results of `{tool}` are changed");
                 let event = self.first(|data| is_success_of(data, tool));
                 self.give_of_tool(tool, change, event, trace, take);
             }

@@ -100,7 +100,7 @@ pub(super) fn denials(said: &str) -> Vec<Changed> {
         .filter_map(|claim| {
             let denied = denied(claim.text, language)?;
             let range = claim.start..claim.start + claim.text.len();
-            let change = format!("`{}` is denied: `{denied}`", claim.text);
+            let change = format!("`{}` is negated: `{denied}`", claim.text);
             Some((change, replaced(&output, &range, &denied)))
         })
         .take(MOST)
@@ -146,10 +146,7 @@ pub(super) fn swaps(said: &str) -> Vec<Changed> {
                 let (was, is) = (&output[first.clone()], &output[second.clone()]);
                 if swaps.len() < MOST && was != is {
                     let text = replaced(&replaced(&output, &second, was), &first, is);
-                    swaps.push((
-                        format!("`{was}` and `{is}` stand in each other's place"),
-                        text,
-                    ));
+                    swaps.push((format!("`{was}` and `{is}` are swapped"), text));
                 }
             }
         }

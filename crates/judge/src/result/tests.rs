@@ -129,7 +129,13 @@ fn what_had_nothing_to_judge_is_said_and_fails_strictly() {
         vec![outcome(OutcomeStatus::Pass)],
         run(false),
     );
-    assert!(judged.result.vacuous.expect("said").contains("no end"));
+    assert!(
+        judged
+            .result
+            .vacuous
+            .expect("said")
+            .contains("the trace is incomplete")
+    );
 }
 
 #[test]

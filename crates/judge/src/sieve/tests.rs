@@ -334,6 +334,6 @@ fn lines_that_nobody_asks_for_must_be_json() {
     assert_eq!(lacking, "line 4: missing field `call_id`");
     assert_eq!(
         told(String::new()).expect_err("nothing"),
-        "line 1: there is no trace here: the first line must be the header"
+        "line 1: not a trace: the first line must be the header"
     );
 }

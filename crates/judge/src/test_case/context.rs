@@ -162,9 +162,9 @@ fn fixtures(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Fixture> {
             below,
             "id",
             "a fixture",
-            "an `id` that tool results refer to",
+            "an `id` for tool results to refer to",
         );
-        reader.required(below, "tool", "a fixture", "the `tool` that answers so");
+        reader.required(below, "tool", "a fixture", "the `tool` that returns it");
         let id = values::text(reader, below, "id");
         let tool = values::text(reader, below, "tool");
         reader.text(below, "description", "`description`");
@@ -174,7 +174,7 @@ fn fixtures(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Fixture> {
         };
         let (result, error) = (value("result"), value("error"));
         if result.is_some() && error.is_some() {
-            let message = "a fixture is a `result` or an `error`, not both".to_owned();
+            let message = "a fixture has either `result` or `error`, not both".to_owned();
             let span = below.get("error").map_or(node.span, |node| node.span);
             values::invalid(reader, span, &below.child_pointer("error"), message);
         }
@@ -220,8 +220,8 @@ pub(super) fn unique(
     diagnostic.pointer = Some(format!("{pointer}/id"));
     diagnostic
         .notes
-        .push(format!("first defined in line {line}"));
-    diagnostic.help = Some("give one of them another id".to_owned());
+        .push(format!("first defined on line {line}"));
+    diagnostic.help = Some("change one of the ids".to_owned());
 }
 
 pub(super) fn expected(reader: &mut Reader<'_>, object: Object<'_>) -> Option<ExpectedOutcome> {

@@ -18,13 +18,13 @@ pub(super) const ROOT: &[Field] = &[
         "Version of the format: \"0.1\".",
     ),
     needed("id", TEXT, "Name of the test case, unique in its suite."),
-    field("title", OPTIONAL_TEXT, "What it is called for people."),
-    field("description", OPTIONAL_TEXT, "What it is for."),
-    field("tags", TEXTS, "Words to choose test cases by."),
+    field("title", OPTIONAL_TEXT, "A human-readable title."),
+    field("description", OPTIONAL_TEXT, "A description."),
+    field("tags", TEXTS, "Tags for selecting test cases."),
     needed(
         "adapter",
         r#"{"enum": ["nanoclaw", "cuecard"]}"#,
-        "What gives the trace: a NanoClaw agent or its replay bundle, or Cuecard.",
+        "The source of the trace: a NanoClaw agent or its replay bundle, or Cuecard.",
     ),
     field(
         "mode",
@@ -49,7 +49,7 @@ pub(super) const ROOT: &[Field] = &[
     needed(
         "assertions",
         "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/assertion\"}}",
-        "What must hold of the trace.",
+        "The assertions on the trace.",
     ),
     field(
         "expected",
@@ -59,7 +59,7 @@ pub(super) const ROOT: &[Field] = &[
     field(
         "reporting",
         "{\"$ref\": \"#/$defs/reporting\"}",
-        "What is kept of a run.",
+        "What to store from a run.",
     ),
 ];
 
@@ -68,7 +68,7 @@ pub(super) const INPUT: &[Field] = &[
     field(
         "command",
         r#"{"type": "array", "items": {"type": "string"}, "minItems": 1}"#,
-        "Program and arguments that make a replay bundle.",
+        "Program and arguments that produce a replay bundle.",
     ),
     field("play", TEXT, "A tool-call scenario to play."),
     field(
@@ -118,7 +118,7 @@ pub(super) const SCHEDULER: &[Field] = &[
     field(
         "scheduled_for",
         OPTIONAL_TEXT,
-        "When it was to run (RFC 3339).",
+        "When it was scheduled to run (RFC 3339).",
     ),
     field(
         "timezone",
@@ -141,7 +141,7 @@ pub(super) const TOOLS: &[Field] = &[
     field(
         "fixtures",
         "{\"type\": [\"array\", \"null\"], \"items\": {\"$ref\": \"#/$defs/fixture\"}}",
-        "Answers that tool results may refer to.",
+        "Results that tool results may refer to.",
     ),
     field(
         "policy",
@@ -159,7 +159,11 @@ pub(super) const FIXTURE: &[Field] = &[
 ];
 
 pub(super) const POLICY: &[Field] = &[
-    field("max_calls", COUNT, "The most calls of all tools together."),
+    field(
+        "max_calls",
+        COUNT,
+        "The maximum number of calls of all tools together.",
+    ),
     field(
         "forbidden",
         TEXTS,
@@ -172,7 +176,7 @@ pub(super) const EXPECTED: &[Field] = &[
     field(
         "failure_categories",
         TEXTS,
-        "What a failure of this test case means; the result repeats them.",
+        "What a failure of this test case means; included in the result.",
     ),
 ];
 
@@ -204,7 +208,7 @@ pub(super) const ASSERTION: &[Field] = &[
     field(
         "requires_capabilities",
         TEXTS,
-        "What the trace must be able to tell; else the assertion is skipped.",
+        "Capabilities that the trace must have; otherwise the assertion is skipped.",
     ),
     field("params", OPTIONAL_OBJECT, "The parameters of the type."),
 ];
@@ -226,7 +230,7 @@ pub(super) const ARGS_MATCH: &[Field] = &[
     field(
         "args_contains",
         OBJECT,
-        "Dotted keys and what their values must hold.",
+        "Dotted keys and what their values must contain.",
     ),
     field("args_equal", OBJECT, "Dotted keys and their values."),
     field(

@@ -134,13 +134,13 @@ fn source_key(
         .collect();
     let foreign = given.iter().find(|(key, _)| !keys.contains(key));
     if let Some((key, span)) = foreign {
-        let message = format!("`{key}` doesn't go with {whose}");
+        let message = format!("`{key}` can't be used with {whose}");
         let diagnostic = reader.error(codes::CASE_INPUT, *span, message);
         diagnostic.pointer = Some(below.child_pointer(key));
         diagnostic.help = Some(match *key {
-            "replay_file" => "it goes with `adapter: nanoclaw` and `mode: replay`".to_owned(),
-            "command" => "it goes with `adapter: nanoclaw` and `mode: live`".to_owned(),
-            _ => "it goes with `adapter: cuecard`".to_owned(),
+            "replay_file" => "it requires `adapter: nanoclaw` and `mode: replay`".to_owned(),
+            "command" => "it requires `adapter: nanoclaw` and `mode: live`".to_owned(),
+            _ => "it requires `adapter: cuecard`".to_owned(),
         });
         return None;
     }
@@ -160,7 +160,7 @@ fn source_key(
             None
         }
         [(first, _), (second, span), ..] => {
-            let message = format!("`{first}` and `{second}` both say where the trace comes from");
+            let message = format!("`{first}` and `{second}` are conflicting sources for the trace");
             let diagnostic = reader.error(codes::CASE_INPUT, *span, message);
             diagnostic.pointer = Some(below.child_pointer(second));
             diagnostic.help = Some("keep one of them".to_owned());
@@ -181,7 +181,7 @@ fn companions(reader: &mut Reader<'_>, below: Object<'_>, key: &str) {
             .iter()
             .find(|member| member.key == companion);
         let span = member.map_or(below.node.span, |member| member.key_span);
-        let message = format!("`{companion}` has no meaning without `{of}`");
+        let message = format!("`{companion}` requires `{of}`");
         let diagnostic = reader.warning(codes::CASE_FIELD_UNKNOWN, span, message);
         diagnostic.pointer = Some(below.child_pointer(companion));
         diagnostic.help = Some("remove it".to_owned());
@@ -193,7 +193,12 @@ fn file(reader: &mut Reader<'_>, below: Object<'_>, key: &str) -> Option<PathBuf
     let (text, node) = reader.text(below, key, &what)?;
     if text.trim().is_empty() || text.contains('\0') {
         let pointer = below.child_pointer(key);
-        values::invalid(reader, node.span, &pointer, format!("{what} names no file"));
+        values::invalid(
+            reader,
+            node.span,
+            &pointer,
+            format!("{what} is not a valid file name"),
+        );
         return None;
     }
     Some(PathBuf::from(text))
@@ -230,7 +235,7 @@ fn command(reader: &mut Reader<'_>, below: Object<'_>) -> Option<Vec<String>> {
             reader,
             node.span,
             &pointer,
-            format!("{what} names no program"),
+            format!("{what} is not a valid program"),
         );
         return None;
     }

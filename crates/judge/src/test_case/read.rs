@@ -89,17 +89,19 @@ fn is_test_case(reader: &mut Reader<'_>, root: &Node) -> bool {
     let message = match detect(root) {
         Some(FileKind::TestCase) => return true,
         Some(kind) => format!("this is {}, not a test case", kind.description()),
-        None => "this is no test case: it has neither `assertions` nor `adapter_input`".to_owned(),
+        None => {
+            "this is not a test case: it has neither `assertions` nor `adapter_input`".to_owned()
+        }
     };
     let at = first_character(reader.source, root.span);
     reader.error(codes::FILE_KIND, at, message).help = Some(
         match detect(root) {
             Some(FileKind::ToolCall | FileKind::ToolCallLegacy) => "play it with `cuecard play FILE`",
             Some(FileKind::ReplayBundle) => {
-                "name it in a test case: `adapter_input: { replay_file: FILE }`"
+                "refer to it in a test case: `adapter_input: { replay_file: FILE }`"
             }
             Some(FileKind::Trace) => {
-                "name it in a test case: `adapter_input: { trace_file: FILE }`"
+                "refer to it in a test case: `adapter_input: { trace_file: FILE }`"
             }
             _ => "a test case has `schema_version: \"0.1\"`, `id`, `adapter`, `adapter_input` and `assertions`",
         }
@@ -123,10 +125,10 @@ fn version(reader: &mut Reader<'_>, object: Object<'_>) {
             "the string \"0.1\"",
         ),
         _ => {
-            let message = format!("this release doesn't read version `{}`", cut(&text, 40));
+            let message = format!("unsupported version `{}`", cut(&text, 40));
             let diagnostic = reader.error(codes::CASE_VERSION, node.span, message);
             diagnostic.pointer = Some("/schema_version".to_owned());
-            diagnostic.help = Some("it reads version \"0.1\"".to_owned());
+            diagnostic.help = Some("supported versions: \"0.1\"".to_owned());
         }
     }
 }

@@ -207,19 +207,19 @@ assertions:
     assert_eq!(
         said(&reading),
         [
-            "J-CASE-05 1:17 this release doesn't read version `0.7`",
+            "J-CASE-05 1:17 unsupported version `0.7`",
             "J-CASE-04 2:5 the id `a/b` can't be part of a file name",
-            "J-CASE-03 3:1 the test case has a key `titel` that nothing reads",
+            "J-CASE-03 3:1 unknown key `titel` in the test case",
             "J-CASE-04 4:10 `adapter` is `nanoclaw` or `cuecard`, not `nanoclaw-replay`",
-            "J-CASE-03 5:18 `adapter_input` has a key `replay_fil` that nothing reads",
+            "J-CASE-03 5:18 unknown key `replay_fil` in `adapter_input`",
             "J-CASE-04 6:22 `scenario.trigger` is `user_message` or `scheduler`, not `sometimes`",
             "J-CASE-02 6:50 a message must be an object, not the string `hello`",
             "J-CASE-01 6:57 a message has no `content`",
             "J-CASE-02 6:84 `group_id` must be a string, not 12",
             "J-CASE-02 7:26 `reporting.save_trace` must be true or false, not the string `yes`",
-            "J-ASSERT-01 9:20 there is no assertion of the type `must_call_tol`",
+            "J-ASSERT-01 9:20 unknown assertion type `must_call_tol`",
             "J-CASE-06 10:11 two assertions have the id `a`",
-            "J-CASE-02 10:66 `min_calls` must be a whole number from 0, not the string `three`",
+            "J-CASE-02 10:66 `min_calls` must be a non-negative integer, not the string `three`",
             "J-CASE-01 11:5 this assertion has no `id`",
             "J-CASE-04 11:57 `severity` is `critical` or `warning`, not `fatal`",
             "J-CASE-02 12:5 an assertion must be an object with `id`, `type` and `params`, not the string `nothing`",
@@ -273,7 +273,7 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "must_call_tool",
             "{ tool: x, min_calls: 3, max_calls: 2 }",
-            "J-ASSERT-02 `must_call_tool`: `min_calls` is more than `max_calls`, so this can never hold",
+            "J-ASSERT-02 `must_call_tool`: `min_calls` is greater than `max_calls`, so this can never hold",
         ),
         (
             "must_call_tool",
@@ -283,12 +283,12 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "tool_args_match",
             "{ tool: x, match: {} }",
-            "J-ASSERT-02 `tool_args_match`: `match` says nothing about the arguments",
+            "J-ASSERT-02 `tool_args_match`: `match` has no condition on the arguments",
         ),
         (
             "tool_args_match",
             "{ tool: x, match: { regex: { a: '(' } } }",
-            "J-ASSERT-03 `(` is no regular expression: unclosed group",
+            "J-ASSERT-03 `(` is not a valid regular expression: unclosed group",
         ),
         (
             "tool_args_match",
@@ -298,17 +298,17 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "max_tool_calls",
             "{ max: 1 }",
-            "J-ASSERT-02 `max_tool_calls`: `max` has no `tool` beside it",
+            "J-ASSERT-02 `max_tool_calls`: `max` requires `tool`",
         ),
         (
             "max_tool_calls",
             "{}",
-            "J-ASSERT-02 `max_tool_calls`: no bound is given",
+            "J-ASSERT-02 `max_tool_calls`: no limit is given",
         ),
         (
             "tool_call_order",
             "{ before: {}, after: { event_type: final_output } }",
-            "J-ASSERT-02 this selector means every event",
+            "J-ASSERT-02 this selector matches every event",
         ),
         (
             "stop_after_success",
@@ -318,7 +318,7 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "output_contains",
             "{}",
-            "J-ASSERT-02 `output_contains`: nothing is asked of the output",
+            "J-ASSERT-02 `output_contains`: no requirement on the output",
         ),
         (
             "output_contains",
@@ -338,17 +338,17 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "output_matches_format",
             "{ format: paragraphs, min_bullets: 1 }",
-            "J-ASSERT-02 `output_matches_format`: `min_bullets` goes with `bullet_list`, not with `paragraphs`",
+            "J-ASSERT-02 `output_matches_format`: `min_bullets` belongs to format `bullet_list`, not `paragraphs`",
         ),
         (
             "output_matches_format",
             "{ format: paragraphs, exact_paragraphs: 2, max_paragraphs: 3 }",
-            "J-ASSERT-02 `output_matches_format`: `exact_paragraphs` and `max_paragraphs` say the same twice",
+            "J-ASSERT-02 `output_matches_format`: `exact_paragraphs` and `max_paragraphs` are redundant",
         ),
         (
             "output_matches_format",
             "{ format: json, json_schema: { type: objekt } }",
-            "J-ASSERT-03 this is no JSON Schema: unknown type \"objekt\"",
+            "J-ASSERT-03 invalid JSON Schema: unknown type \"objekt\"",
         ),
         (
             "claims_supported_by_fixtures",
@@ -358,7 +358,7 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "claims_supported_by_fixtures",
             "{ allowed_sources: [a], min_overlap: 2 }",
-            "J-CASE-02 `min_overlap` must be a number from 0 to 1, not 2",
+            "J-CASE-02 `min_overlap` must be a number between 0 and 1, not 2",
         ),
         (
             "no_cross_group_memory_use",
@@ -368,7 +368,7 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "scheduler_outbound_count",
             "{ tool: send }",
-            "J-ASSERT-02 `scheduler_outbound_count`: no number of messages is given",
+            "J-ASSERT-02 `scheduler_outbound_count`: no message count is given",
         ),
         (
             "trajectory",
@@ -378,29 +378,33 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "tool_result_matches",
             "{ tool: x, json_path: items, equals: 1 }",
-            "J-ASSERT-03 `items` is no JSONPath: it must begin with `$`",
+            "J-ASSERT-03 `items` is not a valid JSONPath: it must start with `$`",
         ),
         (
             "json_path",
             "{ path: $.events, exists: false, count: 2 }",
-            "J-ASSERT-02 `json_path`: `exists: false` can't hold together with the rest",
+            "J-ASSERT-02 `json_path`: `exists: false` contradicts the other requirements",
         ),
         (
             "trace_snapshot",
             "{ file: x, ignore: [ts] }",
-            "J-ASSERT-03 `ts` is no JSON pointer: it must begin with `/`",
+            "J-ASSERT-03 `ts` is not a valid JSON pointer: it must start with `/`",
         ),
         (
             "max_tokens",
             "{ limit: -1 }",
-            "J-CASE-02 `limit` must be a whole number from 0, not -1",
+            "J-CASE-02 `limit` must be a non-negative integer, not -1",
         ),
         (
             "max_duration_ms",
             "{}",
             "J-CASE-01 `max_duration_ms` has no `limit`",
         ),
-        ("screen", "{}", "J-ASSERT-02 `screen`: nothing is asked"),
+        (
+            "screen",
+            "{}",
+            "J-ASSERT-02 `screen`: no check is specified",
+        ),
         // What always holds.
         (
             "tool_args_match",
@@ -415,7 +419,7 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "tool_args_match",
             "{ tool: a, match: { regex: { q: 'x*' } } }",
-            "J-ASSERT-03 `regex.q` matches every text",
+            "J-ASSERT-03 `regex.q` matches any text",
         ),
         (
             "tool_result_matches",
@@ -430,12 +434,12 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "tool_result_matches",
             "{ tool: a, regex: '' }",
-            "J-ASSERT-03 `regex` matches every text",
+            "J-ASSERT-03 `regex` matches any text",
         ),
         (
             "output_contains",
             "{ regex: '.*' }",
-            "J-ASSERT-03 an item of `regex` matches every text",
+            "J-ASSERT-03 an item of `regex` matches any text",
         ),
         (
             "output_contains",
@@ -445,32 +449,32 @@ fn parameters_that_make_no_sense_are_refused() {
         (
             "json_path",
             "{ path: \"$.events[?match(@.type, '(')]\", count: 0 }",
-            "J-ASSERT-03 the regular expression `(` in the path can't be read, so it matches nothing",
+            "J-ASSERT-03 the regular expression `(` in the path is invalid, so it matches nothing",
         ),
         (
             "must_call_tool",
             "{ tool: x, min_call: 2 }",
-            "J-ASSERT-02 `must_call_tool` has no key `min_call`",
+            "J-ASSERT-02 unknown key `min_call` in `must_call_tool`",
         ),
         (
             "output_omits",
             "{ patterns: [x], ignore_case: true }",
-            "J-ASSERT-02 `output_omits` has no key `ignore_case`",
+            "J-ASSERT-02 unknown key `ignore_case` in `output_omits`",
         ),
         (
             "tool_args_match",
             "{ tool: x, match: { required_keys: a, arg_equal: { a: 1 } } }",
-            "J-ASSERT-02 `match` has no key `arg_equal`",
+            "J-ASSERT-02 unknown key `arg_equal` in `match`",
         ),
         (
             "tool_call_order",
             "{ before: { tool: a, argz: { a: 1 } }, after: { event_type: final_output } }",
-            "J-ASSERT-02 a selector has no key `argz`",
+            "J-ASSERT-02 unknown key `argz` in a selector",
         ),
         (
             "trajectory",
             "{ mode: exact, calls: [ { tool: x, argz: { a: 1 } } ] }",
-            "J-ASSERT-02 an expected call has no key `argz`",
+            "J-ASSERT-02 unknown key `argz` in an expected call",
         ),
     ] {
         assert_eq!(said_of(kind, params), [expected], "{kind} {params}");
@@ -503,15 +507,15 @@ fn selectors_that_never_match_are_warned_about() {
     for (before, expected) in [
         (
             "{ event_type: tool_cal }",
-            "J-ASSERT-04 no player writes events of the type `tool_cal`",
+            "J-ASSERT-04 no player emits events of type `tool_cal`",
         ),
         (
             "{ event_type: tool_call, success: true }",
-            "J-ASSERT-04 an event of the type `tool_call` has no `success`",
+            "J-ASSERT-04 events of type `tool_call` have no `success`",
         ),
         (
             "{ event_type: final_output, tool: x }",
-            "J-ASSERT-04 an event of the type `final_output` has no `tool`",
+            "J-ASSERT-04 events of type `final_output` have no `tool`",
         ),
         (
             "{ success: true, args: { a: 1 } }",
@@ -532,8 +536,8 @@ fn doubtful_words_are_asked_about_where_any_value_may_stand() {
     assert_eq!(
         found,
         [
-            "J-YAML-05 `yes` is text here",
-            "J-YAML-05 `1_000` is text here"
+            "J-YAML-05 `yes` is read as a string here",
+            "J-YAML-05 `1_000` is read as a string here"
         ]
     );
     assert!(said_of("output_contains", "{ any_of: [yes, no, 1_000] }").is_empty());
@@ -572,11 +576,11 @@ fn the_source_of_the_trace_must_be_clear() {
         ),
         (
             "adapter: nanoclaw\nadapter_input: { play: s.json }",
-            "J-CASE-08 4:18 `play` doesn't go with `adapter: nanoclaw` with `mode: replay`",
+            "J-CASE-08 4:18 `play` can't be used with `adapter: nanoclaw` with `mode: replay`",
         ),
         (
             "adapter: cuecard\nadapter_input: { play: s.json, trace_file: b }",
-            "J-CASE-08 4:32 `play` and `trace_file` both say where the trace comes from",
+            "J-CASE-08 4:32 `play` and `trace_file` are conflicting sources for the trace",
         ),
         (
             "adapter: cuecard\nadapter_input: { run: s.yaml }",
@@ -592,7 +596,7 @@ fn the_source_of_the_trace_must_be_clear() {
         ),
         (
             "adapter: cuecard\nadapter_input: { trace_file: a, variables: {} }",
-            "J-CASE-03 4:33 `variables` has no meaning without `play`",
+            "J-CASE-03 4:33 `variables` requires `play`",
         ),
     ] {
         assert_eq!(said_of(input), [expected], "{input}");
@@ -617,12 +621,12 @@ fn patterns_are_bounded_in_number_and_size() {
     let found = said_of("output_omits", &format!("{{ patterns: [{many}] }}"));
     assert_eq!(
         found,
-        ["J-ASSERT-03 a test case has 1000 patterns at the most"]
+        ["J-ASSERT-03 a test case can have at most 1000 patterns"]
     );
     let found = said_of("output_contains", "{ regex: ['(\\w{100}){100}'] }");
     assert_eq!(found.len(), 1);
     assert!(
-        found[0].starts_with("J-ASSERT-03 `(\\w{100}){100}` is no regular expression"),
+        found[0].starts_with("J-ASSERT-03 `(\\w{100}){100}` is not a valid regular expression"),
         "{found:?}"
     );
 }
@@ -636,7 +640,7 @@ fn other_files_are_named_for_what_they_are() {
     );
     assert_eq!(
         first("a: 1"),
-        "X-FILE-01 1:1 this is no test case: it has neither `assertions` nor `adapter_input`"
+        "X-FILE-01 1:1 this is not a test case: it has neither `assertions` nor `adapter_input`"
     );
     assert_eq!(
         first("- 1"),

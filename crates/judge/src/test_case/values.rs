@@ -24,7 +24,7 @@ const MAX_PATTERNS: usize = 1_000;
 fn is_within_bound(reader: &mut Reader<'_>, span: Span, pointer: &str) -> bool {
     reader.n_patterns += 1;
     if reader.n_patterns == MAX_PATTERNS + 1 {
-        let message = format!("a test case has {MAX_PATTERNS} patterns at the most");
+        let message = format!("a test case can have at most {MAX_PATTERNS} patterns");
         report(reader, codes::ASSERT_PATTERN, span, pointer, message);
     }
     reader.n_patterns <= MAX_PATTERNS
@@ -50,13 +50,13 @@ pub(super) fn report(
 pub(super) fn free(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Json {
     for doubt in reader.doubts_in(node.span).to_vec() {
         let message = format!(
-            "`{}` is text here",
+            "`{}` is read as a string here",
             cut(reader.source.slice(doubt.span), 40)
         );
         let diagnostic = reader.warning(codes::YAML_DOUBT, doubt.span, message);
         diagnostic.pointer = Some(pointer.to_owned());
         diagnostic.help = Some(format!(
-            "put it in quotes if text is meant; else {}",
+            "put it in quotes if a string is meant; otherwise {}",
             instead(doubt.taken_for)
         ));
     }
@@ -158,7 +158,12 @@ pub(super) fn count(reader: &mut Reader<'_>, object: Object<'_>, key: &str) -> O
     let count = node.as_u64();
     if count.is_none() {
         let pointer = object.child_pointer(key);
-        reader.wrong_type(node, &pointer, &format!("`{key}`"), "a whole number from 0");
+        reader.wrong_type(
+            node,
+            &pointer,
+            &format!("`{key}`"),
+            "a non-negative integer",
+        );
     }
     count
 }
@@ -179,8 +184,8 @@ pub(super) fn number(
     let number = node.as_f64().filter(|number| (0.0..=most).contains(number));
     if number.is_none() {
         let wanted = match most.is_finite() {
-            true => format!("a number from 0 to {most}"),
-            false => "a number from 0".to_owned(),
+            true => format!("a number between 0 and {most}"),
+            false => "a non-negative number".to_owned(),
         };
         let pointer = object.child_pointer(key);
         reader.wrong_type(node, &pointer, &format!("`{key}`"), &wanted);
@@ -200,7 +205,7 @@ fn pattern_of_tool(
     }
     let tool = ToolPattern::new(text);
     if tool.is_err() {
-        let message = format!("`{}` is too long for the name of a tool", cut(text, 60));
+        let message = format!("`{}` is too long for a tool name", cut(text, 60));
         report(reader, codes::ASSERT_PATTERN, node.span, pointer, message);
     }
     tool.ok()
@@ -248,7 +253,7 @@ pub(super) fn regex(
     }
     let regex = regular_expression(reader, node, pointer, what, |text| compiled(text, rules))?;
     if rules.is_regex && regex.is_match("") && regex.is_match("\u{10fffd}") {
-        let message = format!("{what} matches every text");
+        let message = format!("{what} matches any text");
         report(reader, codes::ASSERT_PATTERN, node.span, pointer, message);
         return None;
     }
@@ -382,7 +387,7 @@ pub(super) fn selector(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> O
         .iter()
         .all(|field| reader.get(object, field.name).is_none());
     if says_nothing {
-        let message = "this selector means every event".to_owned();
+        let message = "this selector matches every event".to_owned();
         report(reader, codes::ASSERT_PARAMS, node.span, pointer, message);
         return None;
     }
@@ -399,7 +404,7 @@ fn never_matches(reader: &mut Reader<'_>, object: Object<'_>, selector: &Selecto
         && !Selector::EVENT_TYPES.contains(&kind)
     {
         let proposal = did_you_mean(kind, Selector::EVENT_TYPES.iter().copied());
-        let message = format!("no player writes events of the type `{}`", cut(kind, 40));
+        let message = format!("no player emits events of type `{}`", cut(kind, 40));
         found = Some(("event_type", message, proposal));
     } else {
         // What only events of certain types have.
@@ -413,7 +418,7 @@ fn never_matches(reader: &mut Reader<'_>, object: Object<'_>, selector: &Selecto
         for (key, is_given, types) in parts {
             if is_given && kind.is_some_and(|kind| !types.contains(&kind)) {
                 let kind = kind.unwrap_or_default();
-                let message = format!("an event of the type `{kind}` has no `{key}`");
+                let message = format!("events of type `{kind}` have no `{key}`");
                 found = Some((key, message, None));
                 break;
             }
@@ -429,7 +434,7 @@ fn never_matches(reader: &mut Reader<'_>, object: Object<'_>, selector: &Selecto
     let diagnostic = reader.warning(codes::ASSERT_NEVER, span_of(key), message);
     diagnostic.pointer = Some(object.child_pointer(key));
     diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));
-    diagnostic.help = Some("this selector never matches: correct it".to_owned());
+    diagnostic.help = Some("this selector never matches".to_owned());
 }
 
 #[cfg(test)]

@@ -182,8 +182,7 @@ pub(super) fn notes_on_error(
     let is = serde_json::from_slice::<Json>(body).unwrap_or_default();
     let Some(members) = own_error(&is).and_then(Json::as_object) else {
         return vec![
-            "the error body has another shape than this API's: only its message is replayed"
-                .to_owned(),
+            "the error body is not in this API's format: only its message is replayed".to_owned(),
         ];
     };
     let played = ApiError::scripted(&error.to_scripted()).body(endpoint);
@@ -204,7 +203,7 @@ fn not_played(name: &str, value: &Json) -> String {
         value => format!(", which is {},", cut(&value.to_string(), SHOWN)),
     };
     format!(
-        "`{}` of the error{shown} is not played as it is",
+        "`{}` of the error{shown} is not replayed as recorded",
         cut(name, SHOWN)
     )
 }

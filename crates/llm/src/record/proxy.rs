@@ -88,7 +88,7 @@ impl Proxy {
     /// The provider's words for that it did not answer.
     fn no_answer(&self, endpoint: Endpoint, what: &str) -> Response {
         let message = format!(
-            "the upstream `{}` {what}; nothing of this is recorded. Look at `--upstream`, and whether that server runs",
+            "the upstream `{}` {what}; nothing was recorded. Check `--upstream`, and whether that server is running",
             self.options.upstream
         );
         error_response(endpoint, &ApiError::new(502, message), &[], false)
@@ -197,7 +197,7 @@ async fn pass_on(
         }
         (Some(_), Some(Ok(()))) if !is_plain => {
             let answer = answer_of(&response);
-            let why = "the upstream has compressed its answer, which nobody asked for";
+            let why = "the upstream compressed its response, which was not requested";
             passed.answered = Answered::LeftOut(why.to_owned());
             proxy.tell(passed).await;
             with_body(answer, Tee::only(proxy, response, answering).body())
@@ -238,7 +238,7 @@ fn understand(
             passed.received = Some(received);
             Ok(())
         }
-        Err(error) => Err(format!("it is no valid request: {}", error.message)),
+        Err(error) => Err(format!("it is not a valid request: {}", error.message)),
     }
 }
 
@@ -287,7 +287,7 @@ async fn whole(
             }
             None if status >= 500 => {
                 // What stands before the provider says this, in no form that a client of it knows.
-                let what = format!("answered {status}, and not in the words of its API");
+                let what = format!("answered {status}, in a format that is not that of its API");
                 passed.answered = Answered::LeftOut(format!("the upstream {what}"));
                 proxy.tell(passed).await;
                 return proxy.no_answer(endpoint, &what);
@@ -301,7 +301,7 @@ async fn whole(
             }
         },
         _ => Answered::LeftOut(format!(
-            "the upstream answered {status}, which is no answer of a model"
+            "the upstream answered {status}, which is not a model response"
         )),
     };
     proxy.tell(passed).await;

@@ -130,8 +130,8 @@ fn check_out(options: &RecordOptions) -> Result<(), StartError> {
     };
     if out.file_name().is_none() || out.is_dir() {
         return refuse(
-            format!("`{shown}` is no file"),
-            "name the scenario to write, such as `-o recorded.yaml`",
+            format!("`{shown}` is not a file"),
+            "specify the scenario file to write, such as `-o recorded.yaml`",
         );
     }
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -139,14 +139,14 @@ fn check_out(options: &RecordOptions) -> Result<(), StartError> {
         && !folder.is_dir()
     {
         return refuse(
-            format!("`{}` is no folder", folder.display()),
-            "make the folder first, or write elsewhere with `-o FILE`",
+            format!("`{}` is not a folder", folder.display()),
+            "create the folder first, or choose another file with `-o FILE`",
         );
     }
     if out.exists() && !options.replaces {
         return refuse(
-            format!("`{shown}` exists already"),
-            "write elsewhere with `-o FILE`, or replace it with `--force`",
+            format!("`{shown}` already exists"),
+            "choose another file with `-o FILE`, or overwrite it with `--force`",
         );
     }
     Ok(())

@@ -79,9 +79,7 @@ impl Tee {
                 is_abandoned: false,
             },
             (Ok(_), Some(what)) => Answered::LeftOut(format!("the upstream {what}")),
-            (Ok(_), None) => {
-                Answered::LeftOut("the upstream ended its answer before the end".to_owned())
-            }
+            (Ok(_), None) => Answered::LeftOut("the upstream ended its response early".to_owned()),
         };
         self.proxy.tell(reading.passed).await;
     }
@@ -95,13 +93,15 @@ impl Drop for Tee {
         let has_ended = self.proxy.stop.is_cancelled();
         reading.passed.answered = match reading.decoder.finish() {
             _ if has_ended => {
-                Answered::LeftOut("the recording ended in the middle of it".to_owned())
+                Answered::LeftOut("the recording ended before the response did".to_owned())
             }
             Ok(decoded) if !decoded.elements.is_empty() => Answered::Model {
                 decoded,
                 is_abandoned: true,
             },
-            _ => Answered::LeftOut("the client went away before anything came".to_owned()),
+            _ => {
+                Answered::LeftOut("the client disconnected before the response started".to_owned())
+            }
         };
         self.proxy.tell_at_once(reading.passed);
     }
@@ -153,9 +153,9 @@ pub(super) async fn next_chunk(
 ) -> Result<Option<Bytes>, String> {
     match tokio::time::timeout(stall, response.chunk()).await {
         Ok(Ok(chunk)) => Ok(chunk),
-        Ok(Err(error)) => Err(format!("broke off its answer: {}", reason(&error))),
+        Ok(Err(error)) => Err(format!("aborted its response: {}", reason(&error))),
         Err(_) => Err(format!(
-            "said nothing for {} s in the middle of its answer",
+            "sent nothing for {} s in the middle of its response",
             stall.as_secs_f64()
         )),
     }

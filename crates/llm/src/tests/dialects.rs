@@ -235,6 +235,6 @@ async fn a_client_may_ask_in_vain_for_what_the_scenario_names() {
         .collect();
     assert_eq!(
         found,
-        ["`GET /v1/files` got 404: the stand-in does not serve it"]
+        ["`GET /v1/files` got 404: the mock server does not support it"]
     );
 }

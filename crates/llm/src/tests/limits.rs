@@ -519,8 +519,8 @@ async fn a_token_is_asked_for_in_every_header_that_holds_keys() {
     assert_eq!(
         told,
         [
-            "a request was refused with 401: it does not have the token of this server",
-            "a request was refused with 403: it was not sent to this machine by name, or a web page sent it",
+            "a request was refused with 401: missing or wrong token",
+            "a request was refused with 403: wrong `Host` header, or sent by a web page",
         ]
     );
 }

@@ -34,14 +34,14 @@ pub(super) enum KeyProblem {
 impl fmt::Display for KeyProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NotPem => "is no PEM text that begins with `-----BEGIN PRIVATE KEY-----`",
+            Self::NotPem => "is not PEM text that starts with `-----BEGIN PRIVATE KEY-----`",
             Self::OtherPem => {
-                "is not in the form PKCS#8: `openssl pkcs8 -topk8 -nocrypt -in OLD -out NEW` converts it"
+                "is not in PKCS#8 format: `openssl pkcs8 -topk8 -nocrypt -in OLD -out NEW` converts it"
             }
             Self::Encrypted => {
-                "needs a password: `openssl pkcs8 -in OLD -out NEW` takes it off"
+                "needs a password: `openssl pkcs8 -in OLD -out NEW` removes it"
             }
-            Self::NotUsable => "is none of EC P-256, RSA of at least 2048 bits, and Ed25519",
+            Self::NotUsable => "must be an EC P-256, RSA (at least 2048 bits) or Ed25519 key",
         })
     }
 }

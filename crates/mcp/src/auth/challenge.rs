@@ -52,7 +52,7 @@ impl Challenge {
         };
         if let Some(scope) = &self.scope {
             let separator = if text.is_empty() { "" } else { ", " };
-            text.push_str(&format!("{separator}it takes the scope `{scope}`"));
+            text.push_str(&format!("{separator}it requires the scope `{scope}`"));
         }
         cut(&clean(&text), 500)
     }
@@ -103,7 +103,7 @@ mod tests {
         );
         assert_eq!(
             read.in_words(),
-            "no = good (`invalid_token`), it takes the scope `a b`"
+            "no = good (`invalid_token`), it requires the scope `a b`"
         );
         assert_eq!(Challenge::read("Basic realm=\"x\""), Challenge::default());
         assert_eq!(Challenge::read("Bearer").in_words(), "");

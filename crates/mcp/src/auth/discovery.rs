@@ -32,7 +32,7 @@ impl TokenEndpoint {
     pub(super) fn given(url: &str, resource: &Url) -> Result<Self, NoToken> {
         let parsed = Url::parse(url).map_err(|error| {
             NoToken(format!(
-                "`token_url` is `{}`, no URL ({error})",
+                "`token_url` is `{}`, which is not a valid URL ({error})",
                 shown_url(url)
             ))
         })?;
@@ -53,7 +53,7 @@ impl TokenEndpoint {
             Some(_) if self.takes("client_secret_basic") => Ok(false),
             Some(_) if self.takes("client_secret_post") => Ok(true),
             Some(methods) => Err(NoToken(format!(
-                "its authorization server takes no client secret, but only: {}",
+                "its authorization server does not accept a client secret, only: {}",
                 short(&methods.join(", "))
             ))),
         }
@@ -63,7 +63,7 @@ impl TokenEndpoint {
     pub(super) fn takes_statements(&self) -> Result<(), NoToken> {
         match &self.methods {
             Some(methods) if !self.takes("private_key_jwt") => Err(NoToken(format!(
-                "its authorization server takes no `private_key`, but only: {}",
+                "its authorization server does not accept a `private_key`, only: {}",
                 short(&methods.join(", "))
             ))),
             _ => Ok(()),
@@ -92,14 +92,14 @@ pub(super) async fn discover(
     let issuer = named.unwrap_or(&origin);
     let issuer_url = Url::parse(issuer).map_err(|_| {
         NoToken(format!(
-            "its authorization server `{}` is no URL",
+            "its authorization server `{}` is not a valid URL",
             short(issuer)
         ))
     })?;
     let issuer_url = guarded(issuer_url, "its authorization server", resource)?;
     let Some(server) = first(http, server_candidates(&issuer_url)).await? else {
         return Err(NoToken(format!(
-            "`{}` does not say where it gives tokens; \"token_url\" in `auth` does",
+            "`{}` does not advertise a token endpoint; set \"token_url\" in `auth`",
             shown_url(issuer)
         )));
     };
@@ -248,13 +248,13 @@ pub(super) async fn json_body(response: Response) -> Result<Value, &'static str>
     let mut body = Vec::new();
     let mut chunks = response.bytes_stream();
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|_| "broke off")?;
+        let chunk = chunk.map_err(|_| "ended unexpectedly")?;
         if body.len() + chunk.len() > LARGEST {
-            return Err("is over the bound of 256 KiB");
+            return Err("is larger than the limit of 256 KiB");
         }
         body.extend_from_slice(&chunk);
     }
-    serde_json::from_slice(&body).map_err(|_| "is no JSON")
+    serde_json::from_slice(&body).map_err(|_| "is not JSON")
 }
 
 /// A URL that a secret may be sent to: encrypted, and on this machine only if the server runs here too.

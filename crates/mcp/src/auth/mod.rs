@@ -220,7 +220,9 @@ impl TokenSource {
                 let pair = format!("{}:{}", encoded(&credentials.client_id), encoded(secret));
                 let pair = base64::engine::general_purpose::STANDARD.encode(pair);
                 let mut value = reqwest::header::HeaderValue::try_from(format!("Basic {pair}"))
-                    .map_err(|_| NoToken("the client's secret fits into no header".to_owned()))?;
+                    .map_err(|_| {
+                        NoToken("the client secret can't be sent in a header".to_owned())
+                    })?;
                 value.set_sensitive(true);
                 request = request.header(AUTHORIZATION, value);
             }
@@ -230,7 +232,7 @@ impl TokenSource {
         let unreachable = |error: &reqwest::Error| {
             let reason = super::http::innermost(error);
             NoToken(format!(
-                "`{place}`, which gives tokens, can't be reached: {reason}"
+                "the token endpoint `{place}` can't be reached: {reason}"
             ))
         };
         let response = request.body(encode(&form)).send().await;
@@ -268,13 +270,13 @@ fn read_token(body: &Value, since: Stopwatch) -> Result<Token, &'static str> {
     let text = body["access_token"].as_str().unwrap_or_default();
     let is_sendable = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
     if !is_sendable || text.len() > LONGEST_TOKEN {
-        return Err("holds no usable `access_token`");
+        return Err("contains no usable `access_token`");
     }
     let is_bearer = body["token_type"]
         .as_str()
         .is_none_or(|kind| kind.eq_ignore_ascii_case("bearer"));
     if !is_bearer {
-        return Err("holds a token that is no bearer token");
+        return Err("contains a token that is not a bearer token");
     }
     let lives = body["expires_in"]
         .as_f64()
@@ -296,7 +298,7 @@ fn refusal(place: &str, status: StatusCode, body: Option<&Value>) -> String {
     let code = said("error").map(|code| format!(": `{code}`"));
     let description = said("error_description").map(|text| format!(" ({text})"));
     format!(
-        "`{place}` gives no token, HTTP {}{}{}",
+        "`{place}` did not return a token: HTTP {}{}{}",
         status.as_u16(),
         code.unwrap_or_default(),
         description.unwrap_or_default()

@@ -255,11 +255,11 @@ async fn what_keeps_a_token_away_is_told() {
     for (servers, text) in [
         (
             refused,
-            "`ORIGIN/token` gives no token, HTTP 400: `invalid_client` (who?)",
+            "`ORIGIN/token` did not return a token: HTTP 400: `invalid_client` (who?)",
         ),
         (
             Servers::default(),
-            "`ORIGIN/` does not say where it gives tokens; \"token_url\" in `auth` does",
+            "`ORIGIN/` does not advertise a token endpoint; set \"token_url\" in `auth`",
         ),
         (
             with(&|documents| documents[0].1["resource"] = json!("https://other.example/mcp")),
@@ -283,7 +283,7 @@ async fn what_keeps_a_token_away_is_told() {
                 documents[1].1["token_endpoint_auth_methods_supported"] =
                     json!(["private_key_jwt"]);
             }),
-            "its authorization server takes no client secret, but only: private_key_jwt",
+            "its authorization server does not accept a client secret, only: private_key_jwt",
         ),
     ] {
         assert_eq!(no_token(servers).await, text);

@@ -84,19 +84,19 @@ async fn try_one(path: &Path) -> Result<UnixStream, String> {
     let us = rustix::process::geteuid().as_raw();
     let is_ours = |owner: u32| owner == us || owner == 0 || us == 0;
     if std::fs::metadata(path).is_ok_and(|metadata| !is_ours(metadata.uid())) {
-        return Err("it belongs to somebody else".to_owned());
+        return Err("it is owned by another user".to_owned());
     }
     match tokio::time::timeout(PATIENCE, unix::connect(path)).await {
         Ok(Ok(stream)) => Ok(stream),
         Ok(Err(StartErrorKind::Socket { problem, .. })) => Err(match problem {
-            SocketProblem::Missing => "it is gone".to_owned(),
-            SocketProblem::NotASocket => "it is no socket".to_owned(),
-            SocketProblem::Refused => "nobody listens".to_owned(),
-            SocketProblem::Denied => "we may not use it".to_owned(),
+            SocketProblem::Missing => "it no longer exists".to_owned(),
+            SocketProblem::NotASocket => "it is not a socket".to_owned(),
+            SocketProblem::Refused => "nothing is listening".to_owned(),
+            SocketProblem::Denied => "permission denied".to_owned(),
             SocketProblem::TooLong { .. } => "its path is too long".to_owned(),
             SocketProblem::Other(text) => text,
         }),
         Ok(Err(_)) => Err("it can't be used".to_owned()),
-        Err(_) => Err("it does not accept within a second".to_owned()),
+        Err(_) => Err("it did not accept the connection within a second".to_owned()),
     }
 }

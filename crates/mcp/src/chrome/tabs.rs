@@ -56,7 +56,7 @@ async fn ask(
         };
         let mut answer: Value =
             serde_json::from_slice(&frame).map_err(|error| StartErrorKind::Protocol {
-                text: format!("it answered with what is no valid JSON: {error}"),
+                text: format!("it answered with invalid JSON: {error}"),
             })?;
         let given = &answer["id"];
         // Nothing else is open, so an answer without an id is to this.
@@ -71,7 +71,7 @@ async fn ask(
         }
     }
     Err(StartErrorKind::Protocol {
-        text: format!("over {MOST_FRAMES} messages, and none answers `{tool}`"),
+        text: format!("more than {MOST_FRAMES} messages, and none answers `{tool}`"),
     })
 }
 

@@ -210,7 +210,7 @@ async fn no_tab_at_all_is_an_error_with_its_words() {
     let (session, ()) = tokio::join!(start(temp.path()), other_end);
     assert_eq!(
         session.expect_err("no tab").to_string(),
-        "server `claude-in-chrome` has no tab to work in, and opened none: not connected"
+        "server `claude-in-chrome` has no tab to work in, and did not open one: not connected"
     );
 }
 
@@ -268,7 +268,7 @@ async fn frames_that_are_wrong_fail_the_call_with_what_is_wrong() {
     let Err(CallErrorKind::Protocol { text }) = result else {
         panic!("{result:?}")
     };
-    assert!(text.contains("no valid JSON"), "{text}");
+    assert!(text.contains("it is not valid JSON: "), "{text}");
     // A length over the bound ends the session.
     let other_end = async {
         bridge.request().await;
@@ -329,7 +329,7 @@ async fn the_first_socket_that_accepts_is_taken_and_the_others_are_told() {
         refusal().await,
         format!(
             "server `claude-in-chrome` cannot be reached: no socket in `{shown}` accepts a \
-             connection (`1.sock`: nobody listens; `2.sock`: it is no socket)"
+             connection (`1.sock`: nothing is listening; `2.sock`: it is not a socket)"
         )
     );
     let listener = UnixListener::bind(folder.join("4.sock")).expect("a socket");

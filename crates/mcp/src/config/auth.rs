@@ -45,7 +45,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
         for member in auth.node.members() {
             if !KEYS.contains(&member.key.as_str()) {
                 let message = format!(
-                    "`{}` in `auth` of {} is not read",
+                    "unknown key `{}` in `auth` of {}",
                     cut(&member.key),
                     self.whose()
                 );
@@ -63,8 +63,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
                 "the `type` of `auth` of {} must be `client_credentials`",
                 self.whose()
             );
-            let help =
-                "with a token at hand: \"headers\": { \"Authorization\": \"Bearer ${TOKEN}\" }";
+            let help = "if you already have a token: \"headers\": { \"Authorization\": \"Bearer ${TOKEN}\" }";
             self.error(self.findings.invalid(&auth, message).with_help(help));
             return None;
         }

@@ -19,7 +19,7 @@ use crate::Protocol;
 const LONG_TIMEOUT: f64 = 3600.0;
 /// The longest timeout, about thirty years in seconds: clocks can still add it.
 const LONGEST_TIMEOUT: f64 = 1e9;
-const SECONDS: &str = "write seconds, such as 30 or 0.5; without a timeout a call may take 60";
+const SECONDS: &str = "write seconds, such as 30 or 0.5; the default is 60";
 /// The longest name of a server, in bytes.
 const LONGEST_NAME: usize = 256;
 
@@ -160,7 +160,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
                 format!("the name of a server has at most {LONGEST_NAME} bytes")
             }
             name if name.contains(char::is_control) => {
-                "the name of a server holds a control character".to_owned()
+                "the name of a server contains a control character".to_owned()
             }
             _ => return,
         };
@@ -200,7 +200,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
             (Some(_), Some((key, second))) => {
                 let message = format!("{} has both `command` and `{key}`", self.whose());
                 let help = format!(
-                    "keep `command` for a program to start, or `{key}` for one that runs already"
+                    "keep `command` to start a program, or `{key}` to use one that is already running"
                 );
                 self.error(self.findings.invalid(&second, message).with_help(help));
                 None
@@ -272,7 +272,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
         let args: Vec<&str> = words.collect();
         if is_alone && !args.is_empty() && !program.contains(['/', '\\', '$', '~']) {
             let message = format!(
-                "`command` of {} is taken as the name of one program, blanks included",
+                "`command` of {} is used as the name of one program, including spaces",
                 self.whose()
             );
             let warning = self
@@ -307,20 +307,20 @@ impl<'n> EntryReader<'_, '_, 'n> {
     ) -> Option<Reach<'n>> {
         self.warn_of_unused(
             &["args", "env", "cwd"],
-            "it isn't started, but reached by its address",
+            "the server is not started, but reached by its URL",
         );
         let headers = self.pairs("headers");
         let mut names = HashSet::new();
         for (name, field) in &headers {
             let problem = match HeaderName::from_bytes(name.as_bytes()) {
                 Err(_) => format!(
-                    "`{}` of {} is not the name of a header",
+                    "`{}` of {} is not a valid header name",
                     cut(name),
                     self.whose()
                 ),
                 // Names of headers have no case.
                 Ok(name) if !names.insert(name.clone()) => {
-                    format!("{} has header `{name}` twice", self.whose())
+                    format!("{} has a duplicate header `{name}`", self.whose())
                 }
                 Ok(_) => continue,
             };
@@ -362,7 +362,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
         };
         if let Some(seconds) = seconds.filter(|&seconds| seconds > LONG_TIMEOUT) {
             let message = format!(
-                "`timeout` of {} is {seconds} seconds, more than an hour: milliseconds?",
+                "`timeout` of {} is {seconds} seconds, which is more than an hour: did you mean milliseconds?",
                 self.whose()
             );
             let warning = self
@@ -375,7 +375,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
                     message,
                 )
                 .with_help(format!(
-                    "`timeout` is in seconds: {} if you meant milliseconds",
+                    "`timeout` is in seconds: write {} if you meant milliseconds",
                     seconds / 1000.0
                 ));
             self.warn(warning);

@@ -95,13 +95,13 @@ impl<'n> EntryReader<'_, '_, 'n> {
             let name = member.key.as_str();
             if key == "env" && (name.is_empty() || name.contains(['=', '\0'])) {
                 let message = format!(
-                    "`{}` of {} can't be the name of a variable",
+                    "`{}` of {} is not a valid variable name",
                     cut(name),
                     self.whose()
                 );
                 self.error(
                     self.found_at(member.key_span, message)
-                        .with_help("names hold letters, digits and `_`"),
+                        .with_help("names consist of letters, digits and `_`"),
                 );
             }
             let place = format!("{key}.{}", cut(name));
@@ -131,7 +131,7 @@ impl<'n> EntryReader<'_, '_, 'n> {
         };
         if text.contains('\0') {
             let message = format!(
-                "`{}` of {} can't hold the character U+0000",
+                "`{}` of {} must not contain the character U+0000",
                 field.place,
                 self.whose()
             );

@@ -83,7 +83,7 @@ impl EntryReader<'_, '_, '_> {
                 .iter()
                 .find(|(word, _)| *word == key)
                 .map(|(_, ours)| *ours);
-            let message = format!("`{}` of {} is not read", cut(key), self.whose());
+            let message = format!("`{}` of {} is ignored", cut(key), self.whose());
             let mut warning = self.warning_at(member, message);
             match known.or_else(|| did_you_mean(key, KEYS.iter().copied())) {
                 Some(ours) => warning.label = Some(format!("did you mean `{ours}`?")),
@@ -91,8 +91,7 @@ impl EntryReader<'_, '_, '_> {
                     warning.help = Some("pass the file with `--env FILE`, and its variables as `\"env\": { \"NAME\": \"${NAME}\" }`".to_owned());
                 }
                 None => {
-                    warning.help =
-                        Some("remove it, if it isn't there for another client".to_owned());
+                    warning.help = Some("remove it, unless another client needs it".to_owned());
                 }
             }
             self.warn(warning);

@@ -268,7 +268,7 @@ fn left_out(found: &[Diagnostic], file: &ConfigFile, program: &str) -> Diagnosti
         return Diagnostic::warning(codes::CONFIG_INVALID, "a config can't be used");
     };
     let note = format!(
-        "`{}` is a file of {program}, and its servers are left out",
+        "`{}` is a config of {program}; its servers are skipped",
         file.shown.display()
     );
     let mut warning = Diagnostic {

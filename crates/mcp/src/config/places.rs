@@ -272,7 +272,7 @@ impl Candidate {
         let problem = match self.bytes() {
             Ok(bytes) if bytes.len() > MAX_BYTES => {
                 let message = format!(
-                    "`{}` is larger than 16 MiB, and no more is read of a config",
+                    "`{}` is larger than 16 MiB, the limit for a config",
                     self.name()
                 );
                 Diagnostic::error(codes::CONFIG_INVALID, message)
@@ -323,11 +323,10 @@ impl Candidate {
     fn not_found(&self) -> Option<Diagnostic> {
         let message = match self.named_by {
             NamedBy::Search => return None,
-            NamedBy::Argument => format!("there is no config `{}`", self.name()),
-            NamedBy::Variable(name) => format!(
-                "there is no config `{}`, which `${name}` names",
-                self.name()
-            ),
+            NamedBy::Argument => format!("config `{}` not found", self.name()),
+            NamedBy::Variable(name) => {
+                format!("config `{}` (set by `${name}`) not found", self.name())
+            }
         };
         let mut diagnostic =
             Diagnostic::error(codes::CONFIG_NOT_FOUND, message).with_help(self.correct_it());

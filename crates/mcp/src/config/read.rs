@@ -181,7 +181,7 @@ fn lists<'n>(
         } else if let Some(list) = did_you_mean(&member.key, SERVER_LISTS.iter().copied()) {
             // Other keys are other programs' business: many keep their settings in the same file.
             is_any = true;
-            let message = format!("`{}` is not read", cut(&member.key));
+            let message = format!("`{}` is ignored", cut(&member.key));
             let warning = findings.found(
                 Severity::Warning,
                 codes::CONFIG_INVALID,
@@ -231,7 +231,7 @@ fn no_list(findings: &mut Findings<'_>, root: &Located<'_>, syntax: Syntax) {
     } else {
         r#"a config looks like this: { "mcpServers": { "NAME": { "command": "…" } } }"#.to_owned()
     };
-    let message = "neither `mcpServers` nor `servers` is in this file".to_owned();
+    let message = "this file has neither `mcpServers` nor `servers`".to_owned();
     findings.add(
         findings
             .found(Severity::Error, codes::CONFIG_INVALID, brace, "", message)
@@ -248,7 +248,7 @@ fn duplicate(
 ) {
     let pointer = list.child(&member.key, &member.value).pointer;
     let message = format!(
-        "server `{}` stands in `mcpServers` and in `servers`",
+        "server `{}` is defined in both `mcpServers` and `servers`",
         cut(&member.key)
     );
     let line = source.position(first.start).line;
@@ -261,7 +261,7 @@ fn duplicate(
     );
     findings.add(
         error
-            .with_label(format!("first in line {line}"))
+            .with_label(format!("first defined on line {line}"))
             .with_help("remove one of the two"),
     );
 }

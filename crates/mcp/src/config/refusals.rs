@@ -30,7 +30,7 @@ impl Resolver<'_> {
         match problem {
             AddressProblem::Empty => self.empty(entry, field),
             AddressProblem::NoUrl(reason) => {
-                self.about(entry, field, &format!("is no URL: {reason}"))
+                self.about(entry, field, &format!("is not a valid URL: {reason}"))
             }
             AddressProblem::NoScheme => self
                 .about(
@@ -47,10 +47,10 @@ impl Resolver<'_> {
                 )
                 .with_help(*help),
             AddressProblem::NoPath => self
-                .about(entry, field, "names no socket: the path of one begins with `/` or `~/`")
+                .about(entry, field, "is not a socket path: it must start with `/` or `~/`")
                 .with_help("write three slashes, as in \"unix:///run/notes.sock\""),
             AddressProblem::BadSocketPath => self
-                .about(entry, field, "holds a path that is no UTF-8 text, or has a zero byte")
+                .about(entry, field, "contains a path that is not UTF-8, or a NUL byte")
                 .with_help("write the characters of the path as they are"),
         }
     }
@@ -80,7 +80,7 @@ impl Resolver<'_> {
     }
 
     pub(super) fn bad_header(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
-        self.about(entry, field, "holds a character that no header can hold").with_help(
+        self.about(entry, field, "contains a character that is not allowed in a header").with_help(
             "look for a line break, perhaps at the end of a variable's value, and for letters outside ASCII",
         )
     }
@@ -105,17 +105,17 @@ impl Resolver<'_> {
         let written = field.text.get(range.clone()).unwrap_or_default();
         let (place, server) = (&field.place, cut(entry.name));
         let message = format!(
-            "`{}` in `{place}` of server `{server}` stays as it is",
+            "`{}` in `{place}` of server `{server}` is not substituted",
             form(written)
         );
         let warning = Diagnostic::warning(codes::CONFIG_INVALID, message)
             .at(self.source, text_span(self.text, field.span, range))
             .with_pointer(&field.pointer)
-            .with_help("only `${NAME}` and `${NAME:-default}` are filled in");
+            .with_help("only `${NAME}` and `${NAME:-default}` are substituted");
         match more {
             0 => warning,
-            1 => warning.with_note("so does another one in the same text"),
-            more => warning.with_note(format!("so do {more} more in the same text")),
+            1 => warning.with_note("neither is another one in the same text"),
+            more => warning.with_note(format!("neither are {more} more in the same text")),
         }
     }
 
@@ -146,7 +146,7 @@ impl Resolver<'_> {
             MissingKind::Input(id) => {
                 let name = variable_for(id);
                 let message = format!(
-                    "`${{input:{}}}` in `{place}` of server `{server}` is asked for by VS Code, and by nothing here",
+                    "`${{input:{}}}` in `{place}` of server `{server}` is an input that only VS Code can prompt for",
                     cut(id)
                 );
                 let help = format!(
@@ -160,7 +160,7 @@ impl Resolver<'_> {
 
     pub(super) fn empty(&self, entry: &Entry<'_>, field: &Field<'_>) -> Diagnostic {
         let help = if field.text.contains("${") {
-            "the variable in it is set to nothing"
+            "the variable in it is empty"
         } else {
             "write a program, as in \"npx\", or an address, as in \"http://localhost:8000/mcp\""
         };

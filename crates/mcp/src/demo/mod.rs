@@ -130,7 +130,7 @@ impl fmt::Display for DemoError {
         f.write_str(match self {
             Self::Listener(_) => "the demo server can't start",
             Self::Serve(_) => "the demo server can't accept connections",
-            Self::Protocol(_) => "the demo server and its client don't understand each other",
+            Self::Protocol(_) => "protocol error between the demo server and its client",
             Self::Crashed => "the demo server crashed because the tool `crash` was called",
         })
     }
@@ -193,7 +193,7 @@ fn http_service(stop: CancellationToken) -> StreamableHttpService<Demo, LocalSes
     let session = move || {
         if demo.clones() > MAX_SESSIONS {
             return Err(io::Error::other(format!(
-                "there are {MAX_SESSIONS} sessions already"
+                "the limit of {MAX_SESSIONS} sessions is reached"
             )));
         }
         Ok(demo.clone())

@@ -72,7 +72,7 @@ impl Demo {
 #[tool_router]
 impl Demo {
     #[tool(
-        description = "Keeps a note and answers its number. Try `\"output\": {\"id\": \"$.id\"}` to use the number in later steps."
+        description = "Stores a note and returns its number. Try `\"output\": {\"id\": \"$.id\"}` to use the number in later steps."
     )]
     async fn add_note(
         &self,
@@ -93,7 +93,7 @@ impl Demo {
     }
 
     #[tool(
-        description = "Answers one note whole. An unknown number is an error that names the numbers there are.",
+        description = "Returns one note in full. An unknown number is an error that lists the existing numbers.",
         annotations(read_only_hint = true)
     )]
     async fn get_note(
@@ -124,7 +124,7 @@ impl Demo {
     }
 
     #[tool(
-        description = "Finds notes by a word in their title, text or tags. Finding none is no error: the list is empty.",
+        description = "Finds notes by a word in their title, text or tags. If none matches, the list is empty.",
         annotations(read_only_hint = true)
     )]
     async fn search_notes(
@@ -135,7 +135,7 @@ impl Demo {
     }
 
     #[tool(
-        description = "Forgets a note. Calling it twice is an error the second time: good for trying `on_error`.",
+        description = "Deletes a note. The second call with the same number is an error: useful for trying `on_error`.",
         annotations(destructive_hint = true)
     )]
     async fn delete_note(
@@ -150,7 +150,7 @@ impl Demo {
         }))
     }
 
-    #[tool(description = "Moves a counter and answers where it stands. Counters start at 0.")]
+    #[tool(description = "Changes a counter and returns its value. Counters start at 0.")]
     async fn count(
         &self,
         Parameters(Count { by, name }): Parameters<Count>,
@@ -176,7 +176,7 @@ impl Demo {
     }
 
     #[tool(
-        description = "Changes or measures a text. `words` answers a list and `length` a number: outputs keep their types.",
+        description = "Changes or measures a text. `words` returns a list and `length` a number: outputs keep their types.",
         annotations(read_only_hint = true)
     )]
     async fn text(
@@ -189,7 +189,7 @@ impl Demo {
     }
 
     #[tool(
-        description = "Answers the message as plain text, without structured content: the shape many servers use.",
+        description = "Returns the message as plain text, without structured content: the shape many servers use.",
         annotations(read_only_hint = true)
     )]
     async fn echo(&self, Parameters(Echo { message }): Parameters<Echo>) -> String {
@@ -197,7 +197,7 @@ impl Demo {
     }
 
     #[tool(
-        description = "Answers the value as JSON in a text block. JSON in a text is read as JSON, so `$.a.b` works on it.",
+        description = "Returns the value as JSON in a text block. JSON in a text is read as JSON, so `$.a.b` works on it.",
         annotations(read_only_hint = true)
     )]
     async fn echo_json(&self, Parameters(EchoJson { value }): Parameters<EchoJson>) -> String {
@@ -231,7 +231,7 @@ impl Demo {
     }
 
     #[tool(
-        description = "Takes its time, then answers. Reports progress to callers that ask for it. For trying `timeout`.",
+        description = "Waits, then answers. Reports progress to callers that ask for it. For trying `timeout`.",
         annotations(read_only_hint = true)
     )]
     async fn slow(
@@ -252,7 +252,7 @@ impl Demo {
     }
 
     #[tool(
-        description = "Asks the user a question with a form (`sure`, `reason`) and answers what was filled in. `answers` of a scenario can fill it in.",
+        description = "Asks the user a question with a form (`sure`, `reason`) and returns what was filled in. `answers` of a scenario can fill it in.",
         output_schema = confirm::output_schema(),
         annotations(read_only_hint = true)
     )]
@@ -376,7 +376,7 @@ fn entry<'map, T: Default>(
         ));
     }
     if map.len() >= MAX_NAMES && !map.contains_key(name) {
-        return Err(format!("this server keeps at most {MAX_NAMES} of them"));
+        return Err(format!("this server stores at most {MAX_NAMES} of them"));
     }
     Ok(map.entry(name.to_owned()).or_default())
 }

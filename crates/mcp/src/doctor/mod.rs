@@ -106,5 +106,5 @@ const LAST_WORDS: usize = 3;
 
 fn words(lines: &[String]) -> Option<String> {
     let last = &lines[lines.len().saturating_sub(LAST_WORDS)..];
-    (!last.is_empty()).then(|| format!("its last words: {}", last.join("\n")))
+    (!last.is_empty()).then(|| format!("its last output: {}", last.join("\n")))
 }

@@ -178,7 +178,7 @@ async fn a_refused_connection_is_told_without_the_url() {
     drop(listener);
     let error = start(&spec(address, Protocol::Auto))
         .await
-        .expect_err("nobody listens");
+        .expect_err("nothing is listening");
     assert_eq!(
         error.to_string(),
         "server `remote` cannot be reached: connection refused"
@@ -231,7 +231,7 @@ async fn a_page_instead_of_an_answer_is_told() {
             .await
             .expect_err("no server")
             .to_string(),
-        "server `remote` broke the protocol during initialize: its content type is `text/html`, neither \
+        "server `remote` violated the protocol during initialize: its content type is `text/html`, neither \
          JSON nor an event stream"
     );
 }

@@ -81,10 +81,12 @@ impl<C> Watched<C> {
                     link.trouble(Trouble::TooLarge);
                 }
                 Err(SseError::Body(_)) => {
-                    link.trouble(Trouble::Broken("its event stream broke off".to_owned()));
+                    link.trouble(Trouble::Broken(
+                        "its event stream ended unexpectedly".to_owned(),
+                    ));
                 }
                 Err(error) => {
-                    let reason = format!("its event stream is broken: {error}");
+                    let reason = format!("its event stream is invalid: {error}");
                     link.trouble(Trouble::Broken(reason));
                 }
             })
@@ -118,7 +120,7 @@ fn look_at<'a>(event: &'a Sse, asked: Option<&RequestId>) -> Look<'a> {
     }
     let outline: Outline = match serde_json::from_str(data) {
         Ok(outline) => outline,
-        Err(error) => return Look::Broken(data, format!("it is no valid message: {error}")),
+        Err(error) => return Look::Broken(data, format!("it is not a valid message: {error}")),
     };
     let answered = match (outline.id, outline.method) {
         (Some(Value::Number(number)), None) => number.as_i64().map(RequestId::Number),
@@ -138,7 +140,7 @@ fn same(id: &RequestId, asked: &RequestId) -> bool {
 }
 
 fn another(id: &RequestId) -> String {
-    format!("it answers request `{id}`, which is another one")
+    format!("it answers a different request, `{id}`")
 }
 
 fn id_of(message: &ClientJsonRpcMessage) -> Option<RequestId> {

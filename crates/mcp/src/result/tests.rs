@@ -336,7 +336,7 @@ fn json_is_demanded_of_every_text() {
     );
     assert_eq!(
         json(&texts(&[])).expect_err("no JSON").to_string(),
-        "it holds no text"
+        "it contains no text"
     );
     assert_eq!(
         json(&texts(&[&"x".repeat(10_000)])),

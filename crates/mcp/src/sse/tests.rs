@@ -173,7 +173,7 @@ async fn an_address_on_another_host_gets_no_message() {
     })
     .await;
     assert!(
-        told.contains("the address for messages is on another host, `http://localhost:")
+        told.contains("the message endpoint is on another host, `http://localhost:")
             && !told.contains("abc"),
         "{told}"
     );
@@ -184,7 +184,7 @@ async fn what_is_no_event_stream_is_told() {
     let html = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/html\r\n\r\n<p>hi";
     assert_eq!(
         refusal(move |_| html.to_owned()).await,
-        "server `old` broke the protocol during initialize: its content type is `text/html`, no event stream"
+        "server `old` violated the protocol during initialize: its content type is `text/html`, not an event stream"
     );
     let ended = refusal(|_| {
         format!(
@@ -194,12 +194,12 @@ async fn what_is_no_event_stream_is_told() {
     })
     .await;
     assert!(
-        ended.contains("ended before it named an address"),
+        ended.contains("ended before it sent a message endpoint"),
         "{ended}"
     );
     let without = refusal(|_| format!("{HEAD}{}", "data: x\n\n".repeat(MOST_EVENTS_BEFORE))).await;
     assert!(
-        without.contains("the first 100 events name no address"),
+        without.contains("the first 100 events contain no message endpoint"),
         "{without}"
     );
     let twice = refusal(|_| format!("{HEAD}event: a\nevent: b\n\n")).await;
@@ -220,7 +220,7 @@ async fn an_address_that_never_answers_is_given_up_in_time() {
     let error = Session::start(&spec, &[]).await.expect_err("no answer");
     assert_eq!(
         error.to_string(),
-        "server `old` did not take the connection within 0.2 s"
+        "server `old` did not accept the connection within 0.2 s"
     );
 }
 

@@ -38,17 +38,20 @@ async fn each_way_in_which_a_socket_fails_is_told() {
     let told = |what: String| format!("server `near` cannot be reached: {what}");
 
     let path = at("none");
-    let wanted = told(format!("there is no socket `{}`", path.display()));
+    let wanted = told(format!("socket not found: `{}`", path.display()));
     assert_eq!(both(path).await, [wanted.clone(), wanted]);
 
     let path = at("file");
     std::fs::write(&path, "").expect("written");
-    let wanted = told(format!("`{}` is no socket", path.display()));
+    let wanted = told(format!("`{}` is not a socket", path.display()));
     assert_eq!(both(path).await, [wanted.clone(), wanted]);
 
     let path = at("dead");
     drop(tokio::net::UnixListener::bind(&path).expect("a socket"));
-    let wanted = told(format!("nobody listens on the socket `{}`", path.display()));
+    let wanted = told(format!(
+        "nothing is listening on the socket `{}`",
+        path.display()
+    ));
     assert_eq!(
         both(path).await,
         [wanted, told("connection refused".to_owned())]
@@ -57,7 +60,7 @@ async fn each_way_in_which_a_socket_fails_is_told() {
     let path = at(&"x".repeat(120));
     let length = path.as_os_str().len();
     let wanted = told(format!(
-        "the path of a socket has at most {LONGEST_PATH} bytes, and `{}` has {length}",
+        "socket paths are limited to {LONGEST_PATH} bytes, and `{}` has {length}",
         path.display()
     ));
     assert_eq!(both(path).await, [wanted.clone(), wanted]);

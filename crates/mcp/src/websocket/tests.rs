@@ -139,9 +139,7 @@ async fn a_refused_handshake_tells_its_status_and_no_secret() {
         .expect_err("refused");
     let told = error.to_string();
     assert!(
-        told.starts_with(
-            "server `live` answered the handshake of WebSocket with HTTP 401: not with"
-        ),
+        told.starts_with("server `live` answered the WebSocket handshake with HTTP 401: not with"),
         "{told}"
     );
     assert!(!told.contains("my-own-secret"), "{told}");
@@ -170,7 +168,7 @@ async fn a_connection_that_breaks_off_is_no_goodbye() {
     let (session, reply) = called(|server, _| async move { drop(server) }).await;
     let told = reply.expect_err("broken").to_string();
     assert!(
-        told.ends_with(": it broke off without a close frame"),
+        told.ends_with(": it closed the connection without a close frame"),
         "{told}"
     );
     assert!(session.is_over());

@@ -53,7 +53,7 @@ impl fmt::Display for DomError {
             } => {
                 write!(
                     formatter,
-                    "the page has {found} {what}, more than {limit} are not read"
+                    "the page has {found} {what}; the limit is {limit}"
                 )?;
                 match largest {
                     Some(largest) => write!(formatter, "; the largest part is in {largest}"),
@@ -61,7 +61,10 @@ impl fmt::Display for DomError {
                 }
             }
             Self::TooDeep { limit } => {
-                write!(formatter, "the page nests more than {limit} elements")
+                write!(
+                    formatter,
+                    "the page has elements nested more than {limit} levels deep"
+                )
             }
         }
     }
@@ -274,7 +277,7 @@ fn check_size(capture: &Capture) -> Result<(), DomError> {
     if capture.version != wire::VERSION {
         let version = capture.version;
         return Err(DomError::Malformed(format!(
-            "this release doesn't read version {version}"
+            "unsupported version {version}"
         )));
     }
     if capture.documents.len() > MOST_DOCUMENTS {

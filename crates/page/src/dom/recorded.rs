@@ -31,7 +31,7 @@ impl DomState {
     /// If it is none, or larger than a state may be.
     pub fn from_recorded(json: &Json) -> Result<Self, DomError> {
         let recorded = Recorded::deserialize(json)
-            .map_err(|error| DomError::Malformed(format!("it is no recorded state: {error}")))?;
+            .map_err(|error| DomError::Malformed(format!("it is not a recorded state: {error}")))?;
         recorded.state()
     }
 }

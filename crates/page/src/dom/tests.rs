@@ -249,7 +249,7 @@ fn what_is_no_capture_is_refused_without_its_words() {
         ("{\"version\": \"geheim\"}", "it does not have the shape"),
         (
             "{\"version\": 2, \"documents\": []}",
-            "doesn't read version 2",
+            "unsupported version 2",
         ),
         ("{\"version\": 1, \"documents\": []}", "it has no document"),
         (
@@ -393,7 +393,7 @@ fn what_is_no_recorded_state_is_refused() {
     let root = json!({"tagName": "body", "xpath": "/html/body"});
     let page = json!({});
     for (state, expected) in [
-        (json!(1), "no recorded state"),
+        (json!(1), "it is not a recorded state"),
         (json!({"page": page, "nodes": []}), "no root"),
         (json!({"page": page, "nodes": [{"text": "a"}]}), "no root"),
         (json!({"page": page, "nodes": [root, root]}), "second root"),

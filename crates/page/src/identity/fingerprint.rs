@@ -20,6 +20,9 @@ const LONGEST_PATH: usize = 5;
 /// The longest name and text that is remembered, in characters.
 pub const LONGEST_TEXT: usize = 120;
 
+/// How much is remembered of what stands around an element, in characters.
+const LONGEST_AROUND: usize = 240;
+
 /// How far before an element a text may stand that is near it, in nodes.
 const FARTHEST: usize = 200;
 
@@ -173,6 +176,7 @@ impl Finder<'_> {
         let mut fingerprint = Fingerprint {
             path: self.path(id, &within),
             near: self.near(id, element, &within),
+            around: self.around(id),
             within,
             position,
             ..self.own_fingerprint(id, by_text)?
@@ -194,7 +198,7 @@ impl Finder<'_> {
             are_by_id(&selectors) || is_alone_in_column || self.is_by_text_before(id, &fingerprint);
         if position.is_none() && n_inside > 1 && !is_by_text {
             warning = Some(format!(
-                "byPosition: only its position tells this {}{} from others: give it a name or a test id",
+                "byPosition: only its position distinguishes this {}{} from others: give it a name or a test id",
                 element.kind(),
                 match fingerprint.called() {
                     "" => String::new(),
@@ -444,6 +448,23 @@ impl Finder<'_> {
             }
         }
         String::new()
+    }
+
+    /// What stands in the item around an element; the heading before one that is in none.
+    pub(super) fn around(&self, id: NodeId) -> String {
+        let text = match self.item_around(id) {
+            Some(item) => single_spaces(&self.state.visible_text(item)),
+            None => {
+                let before = self.state.elements().take_while(|(other, _)| *other < id);
+                let headings =
+                    before.filter(|(_, element)| element.is_visible && element.role == "heading");
+                headings
+                    .last()
+                    .map(|(_, heading)| heading.name.clone())
+                    .unwrap_or_default()
+            }
+        };
+        cut(&text, LONGEST_AROUND).into_owned()
     }
 }
 

@@ -38,8 +38,8 @@ impl Finder<'_> {
         let was_alone = fingerprint.of == 1 || !fingerprint.within.is_empty();
         let is_made_otherwise =
             element.is_some_and(|element| was_made_otherwise(element, remembered));
-        let has_one_left =
-            is_made_otherwise && self.newcomers_and_leavers(fingerprint, place).1 > 0;
+        let has_one_left = (is_made_otherwise || self.stands_apart(id, remembered, place))
+            && self.newcomers_and_leavers(fingerprint, place).1 > 0;
         let text = self.label_on(id);
         let is_rival = |other: NodeId, element: &DomElement| {
             let is_new = self.is_newcomer(other, element, fingerprint);
@@ -201,10 +201,38 @@ impl Finder<'_> {
             };
             let now = self.name_or_text(*id, element);
             let (old, new) = (cut(fingerprint.called(), 60), cut(&now, 60));
-            let reason = format!("it has {by}, and is now called \"{new}\", not \"{old}\"");
+            let reason = format!("it has {by}, and is now named \"{new}\" instead of \"{old}\"");
             (*id, reason)
         };
         carriers.iter().map(told).collect()
+    }
+
+    /// Whether something else stands where an element was, in a list that kept its order, and more than what came to it
+    /// stands between the two: it was not pushed there.
+    fn stands_apart(&self, id: NodeId, remembered: Remembered<'_>, place: Option<&Place>) -> bool {
+        let fingerprint = remembered.fingerprint;
+        let there = remembered
+            .selectors
+            .last()
+            .and_then(|xpath| self.one(xpath));
+        let Some(there) = there.filter(|there| *there != id) else {
+            return false;
+        };
+        let likes: Vec<String> = fingerprint
+            .likes
+            .iter()
+            .map(|name| fold_name(name))
+            .collect();
+        let now: Vec<(NodeId, String)> = self
+            .in_its_path(fingerprint)
+            .filter(|(other, _)| *other != id && is_in(place, *other))
+            .map(|(other, element)| (other, fold_name(&self.name_or_text(other, element))))
+            .filter(|(_, name)| likes.contains(name))
+            .collect();
+        let mut left = likes.iter();
+        let is_in_order = now.iter().all(|(_, name)| left.any(|like| like == name));
+        let between = there.min(id)..there.max(id);
+        is_in_order && now.iter().any(|(other, _)| between.contains(other))
     }
 
     fn stands_where_it_was(&self, id: NodeId, remembered: Remembered<'_>) -> bool {

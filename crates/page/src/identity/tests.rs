@@ -71,6 +71,7 @@ fn a_fingerprint_says_what_and_where() {
             near: "E-mail".into(),
             ordinal: 1,
             of: 1,
+            around: "Who".into(),
             ..Fingerprint::default()
         }
     );
@@ -135,7 +136,7 @@ fn what_still_shows_its_name_is_healed_under_another_accessible_name() {
     let after = "form \"Account\"\n  button \"Enter the shop\" | Log in";
     assert_eq!(
         word(before, "Log in", after),
-        "healed: it has the same text, and is now called \"Enter the shop\", not \"Log in\""
+        "healed: it has the same text, and is now named \"Enter the shop\" instead of \"Log in\""
     );
     // Its name is somewhere else by now, or two show it: nobody knows which one is meant.
     let named = format!("{after}\nfooter role=contentinfo\n  button \"Log in\"");
@@ -307,7 +308,7 @@ fn what_was_renamed_is_healed_by_its_id_only() {
         "form \"Account\"\n  button \"Sign in\" id=go",
     );
     assert!(found.contains("the id `go`"), "{found}");
-    assert!(found.contains("now called \"Sign in\", not \"Log in\""));
+    assert!(found.contains("is now named \"Sign in\" instead of \"Log in\""));
     let by_test_id = word(
         "button \"Log in\" data-testid=go",
         "Log in",

@@ -549,6 +549,21 @@ impl Finder<'_> {
         !same_path(&self.path(id, &fingerprint.within), &fingerprint.path)
     }
 
+    /// Whether everything that was remembered around an element, and every id of it, is as it was: figures in texts aside,
+    /// which change by themselves.
+    pub fn is_as_it_was(&self, id: NodeId, remembered: Remembered<'_>) -> bool {
+        let fingerprint = remembered.fingerprint;
+        let without_figures =
+            |text: &str| fold_name(text).replace(|sign: char| sign.is_numeric(), "");
+        let says_the_same = fingerprint.around.is_empty()
+            || without_figures(&self.around(id)) == without_figures(&fingerprint.around);
+        let has_ids =
+            |element| self.has_test_id_of(id, remembered) || has_plain_id(element, remembered);
+        !self.has_moved(id, fingerprint)
+            && says_the_same
+            && (!are_by_id(remembered.selectors) || self.state.element(id).is_some_and(has_ids))
+    }
+
     /// Every visible element of the same role and type with what it scores, best first.
     fn scored(&self, fingerprint: &Fingerprint) -> Vec<Scored> {
         let ordinals = self.ordinals(fingerprint);

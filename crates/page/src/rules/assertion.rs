@@ -231,7 +231,7 @@ pub(super) fn claim(tokens: &[Token]) -> Result<Claim, String> {
             Err(reason) => problem = problem.or(Some(reason)),
         }
     }
-    Err(problem.unwrap_or_else(|| "it does not say what must hold: … is visible".to_owned()))
+    Err(problem.unwrap_or_else(|| "the condition is missing: … is visible".to_owned()))
 }
 
 /// Words with their short forms written out: `isn't` is `is not`.
@@ -373,7 +373,7 @@ fn subject_phrase(tokens: &[Token]) -> Result<Words, String> {
 
 /// What `tail` says of `subject`.
 fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
-    let unclear = || "it is not clear what must hold".to_owned();
+    let unclear = || "the expected condition is unclear".to_owned();
     if let Some(claim) = chosen(subject, tail) {
         return Ok(claim);
     }
@@ -408,7 +408,7 @@ fn said(subject: &[Token], tail: &[Token]) -> Result<Claim, String> {
     }
     let Some((_, kind, is_opposite)) = STATES.iter().find(|(word, ..)| *word == key) else {
         return Err(format!(
-            "`{key}` is nothing that can be said of an element: it can be visible, enabled, checked, focused, \
+            "`{key}` is not a state of an element: it can be visible, enabled, checked, focused, \
              editable or empty"
         ));
     };
@@ -479,7 +479,7 @@ fn put_within((_, words): &mut Claim, within: Within) -> Result<(), String> {
     match words {
         None => *words = Some((Phrase::itself(within), 0..0)),
         Some((phrase, _)) if phrase.within.is_none() => phrase.within = Some(within),
-        Some(_) => return Err("it says twice where that is to be".to_owned()),
+        Some(_) => return Err("it has two locations".to_owned()),
     }
     Ok(())
 }
@@ -612,7 +612,7 @@ fn of_text(
             && (negate || matching == TextMatch::Equals) =>
         {
             Err(
-                "it does not say what that is: write the 'name' field, or the 'name' heading"
+                "the kind of element is missing: write the 'name' field, or the 'name' heading"
                     .to_owned(),
             )
         }
@@ -688,7 +688,7 @@ fn count(rest: &[Token]) -> Result<Claim, String> {
         !phrase.is_quoted && phrase.role.is_none() && CONTAINER_WORDS.iter().any(known)
     };
     if words.0.is_container() || is_kind(&words.0) {
-        let why = "rows, items and lists can't be counted: count what is in them, as in";
+        let why = "rows, items and lists can't be counted: count what they contain, as in";
         return Err(format!("{why} there are 3 'Delete' buttons"));
     }
     let mut assertion = BrowserAssertion::new(AssertKind::Count);

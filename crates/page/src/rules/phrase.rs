@@ -691,7 +691,7 @@ fn starts_with<'t, T: Copy>(tokens: &'t [Token], known: &[(&str, T)]) -> Option<
 /// One name: in quotes, a reference, or words alone.
 fn name(tokens: &[Token]) -> Result<(String, bool), String> {
     match tokens {
-        [] => Err("it does not say which element".to_owned()),
+        [] => Err("the element is missing".to_owned()),
         [
             Token {
                 kind: TokenKind::Quoted(name),

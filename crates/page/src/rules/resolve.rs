@@ -49,7 +49,7 @@ pub struct NotFound {
 
 impl fmt::Display for NotFound {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "there is no {} on the page", self.phrase)?;
+        write!(formatter, "no {} on the page", self.phrase)?;
         match self.count {
             Some(count) => write!(formatter, ", but {count}"),
             None => Ok(()),

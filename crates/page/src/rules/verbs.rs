@@ -63,7 +63,7 @@ const VERBS: &[(&str, Verb)] = &[
     ("switch", Verb::Turn),
     (
         "toggle",
-        Verb::Refused("`toggle` does not say which way: write turn on X, or turn off X"),
+        Verb::Refused("`toggle` is ambiguous: write turn on X, or turn off X"),
     ),
     ("select", Verb::Select),
     ("choose", Verb::Select),
@@ -74,7 +74,7 @@ const VERBS: &[(&str, Verb)] = &[
     ("upload", Verb::Upload),
     ("attach", Verb::Upload),
     ("extract", Verb::Extract),
-    ("drag", Verb::Refused("nothing can be dragged")),
+    ("drag", Verb::Refused("dragging is not supported")),
     ("verify", Verb::Assert),
     ("assert", Verb::Assert),
     ("expect", Verb::Assert),
@@ -84,8 +84,7 @@ const VERBS: &[(&str, Verb)] = &[
     ("see", Verb::See),
 ];
 
-const RIGHT_CLICK: &str =
-    "there is no click with the right button: write click X, or press KEY in X";
+const RIGHT_CLICK: &str = "right clicks are not supported: write click X, or press KEY in X";
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Verb {
@@ -252,8 +251,8 @@ impl Reader<'_> {
                     self.on_item(verb, &tokens[1..])
                 }
                 (false, _) if is_like_claim(tokens) => self.assertion(tokens),
-                (false, Some(verb)) => Err(format!("no rule begins with `{verb}`")),
-                (false, None) => Err("it begins with no verb".to_owned()),
+                (false, Some(verb)) => Err(format!("unknown verb `{verb}`")),
+                (false, None) => Err("it does not start with a verb".to_owned()),
             };
         };
         if !matches!(verb, Verb::Assert | Verb::See | Verb::Check | Verb::Wait) {
@@ -436,7 +435,7 @@ impl Reader<'_> {
             }
         }
         Err(format!(
-            "`{}` is no address: write a URL, or a path that begins with `/`",
+            "`{}` is not a URL: write a URL, or a path that starts with `/`",
             written(rest)
         ))
     }
@@ -454,7 +453,7 @@ impl Reader<'_> {
     fn reload(&self, rest: &[Token]) -> Read {
         match is_page(rest) {
             true => Ok(self.to_page("reload")),
-            false => Err("only the page is reloaded".to_owned()),
+            false => Err("only the page can be reloaded".to_owned()),
         }
     }
 
@@ -486,13 +485,13 @@ impl Reader<'_> {
             .or_else(|| take_bare_value(rest))
             .or_else(|| take_value(rest));
         let Some((value, rest)) = value else {
-            return Err("it does not say in quotes what to type: type 'text' into X".to_owned());
+            return Err("the text to type must be in quotes: type 'text' into X".to_owned());
         };
         match rest {
             [into, rest @ ..] if into.is_any(INTO) => {
                 self.with_value(ActionKind::Input, value, rest, Pool::Fields)
             }
-            _ => Err("it does not say where to type it: … into X".to_owned()),
+            _ => Err("the field to type into is missing: … into X".to_owned()),
         }
     }
 
@@ -583,7 +582,7 @@ impl Reader<'_> {
         }
         let (phrase, span) = Phrase::read(rest)?;
         if phrase.is_container() {
-            return Err("it does not say from what: select 'option' from X".to_owned());
+            return Err("the list to select from is missing: select 'option' from X".to_owned());
         }
         match phrase.role {
             Some(RoleWord::Checkbox) => self.flag(rest, true),

@@ -51,14 +51,14 @@ impl Css {
             let after = rest.trim_start();
             is_child = after.starts_with('>');
             if !after.is_empty() && after.len() == rest.len() && !is_child {
-                return Err(format!("`{after}` is not understood"));
+                return Err(format!("unexpected `{after}`"));
             }
             rest = match is_child {
                 true => after[1..].trim_start(),
                 false => after,
             };
             if is_child && rest.is_empty() {
-                return Err("nothing stands after `>`".to_owned());
+                return Err("expected a selector after `>`".to_owned());
             }
         }
         Ok(Self { compounds })
@@ -130,7 +130,7 @@ impl Compound {
             (name, rest) = identifier(rest)?;
             compound.tag = Some(name.to_ascii_lowercase());
         } else if !rest.starts_with(['#', '.', '[', ':']) {
-            return Err(format!("`{rest}` is not understood"));
+            return Err(format!("unexpected `{rest}`"));
         }
         loop {
             if let Some(after) = rest.strip_prefix('#') {
@@ -150,12 +150,12 @@ impl Compound {
                     .split_once(')')
                     .and_then(|(number, after)| Some((number.trim().parse().ok()?, after)));
                 let Some((number, after)) = read else {
-                    return Err("`:nth-of-type` holds a whole number".to_owned());
+                    return Err("`:nth-of-type` takes an integer".to_owned());
                 };
                 compound.tests.push(Test::NthOfType(number));
                 rest = after;
             } else if rest.starts_with(':') {
-                return Err(format!("`{rest}` is not understood"));
+                return Err(format!("unexpected `{rest}`"));
             } else {
                 return Ok((compound, rest));
             }
@@ -215,7 +215,7 @@ fn attribute(text: &str) -> Result<(Test, &str), String> {
         _ => None,
     };
     let Some(value) = value else {
-        return Err(format!("`[{text}` is not understood"));
+        return Err(format!("unexpected `[{text}`"));
     };
     let (value, rest) = match value.chars().next() {
         Some(quote @ ('"' | '\'')) => {

@@ -25,7 +25,7 @@ impl fmt::Display for SelectorError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "`{}` is no selector: {}",
+            "`{}` is not a valid selector: {}",
             cut(&self.part, 100),
             self.reason
         )
@@ -53,7 +53,10 @@ impl FromStr for Selector {
         let mut own_text = None;
         for part in parts {
             let Some((kind, rest)) = part.split_once('=') else {
-                return Err(error(part, "a part begins with its kind, such as `role=`"));
+                return Err(error(
+                    part,
+                    "a part must start with its kind, such as `role=`",
+                ));
             };
             if let Some(hop) = hop_kind(kind) {
                 if within.is_some() || pattern.is_some() {
@@ -65,7 +68,7 @@ impl FromStr for Selector {
                 });
             } else if kind == "within" {
                 if within.is_some() || pattern.is_some() {
-                    return Err(error(part, "`within` stands once, before the element"));
+                    return Err(error(part, "`within` is allowed once, before the element"));
                 }
                 within = Some(Within::from(rest.parse::<Pattern>()?));
             } else if kind == "has-text" {
@@ -76,31 +79,31 @@ impl FromStr for Selector {
                 let Some(known_by) = known_by.filter(|text| text.is_none() && nth.is_none()) else {
                     return Err(error(
                         part,
-                        "`has-text` stands once, right after `within` or the element",
+                        "`has-text` is allowed once, right after `within` or the element",
                     ));
                 };
                 let text = unquoted(rest).filter(|text| !text.trim().is_empty());
                 let Some(text) = text else {
                     return Err(error(
                         part,
-                        "the text in quotes is no JSON string with a text",
+                        "the quoted text is not a non-empty JSON string",
                     ));
                 };
                 *known_by = Some(text);
             } else if kind == "nth" {
                 if pattern.is_none() || nth.is_some() {
-                    return Err(error(part, "`nth` stands once, after the element"));
+                    return Err(error(part, "`nth` is allowed once, after the element"));
                 }
                 let number = rest.parse().map_err(|_| {
                     error(
                         part,
-                        "`nth` is a whole number: from 0, or from -1 backwards",
+                        "`nth` must be an integer: from 0, or from -1 backwards",
                     )
                 })?;
                 nth = Some(number);
             } else {
                 if pattern.is_some() {
-                    return Err(error(part, "there is an element before it"));
+                    return Err(error(part, "it must come before the element"));
                 }
                 pattern = Some(part.parse()?);
             }
@@ -108,7 +111,7 @@ impl FromStr for Selector {
         Ok(Self {
             hops,
             within,
-            pattern: pattern.ok_or_else(|| error(text, "it names no element"))?,
+            pattern: pattern.ok_or_else(|| error(text, "it has no element"))?,
             has_text: own_text,
             nth,
         })
@@ -124,19 +127,20 @@ impl FromStr for Pattern {
             reason: reason.to_owned(),
         };
         let Some((kind, rest)) = part.split_once('=') else {
-            return Err(error("it begins with its kind, such as `role=`"));
+            return Err(error("it must start with its kind, such as `role=`"));
         };
         if rest.is_empty() {
-            return Err(error("nothing stands after `=`"));
+            return Err(error("expected a value after `=`"));
         }
-        let text = || unquoted(rest).ok_or_else(|| error("the text in quotes is no JSON string"));
+        let text =
+            || unquoted(rest).ok_or_else(|| error("the quoted text is not a valid JSON string"));
         match kind {
             "testid" => Ok(Self::TestId(text()?)),
             "label" => Ok(Self::Label(text()?)),
             "placeholder" => Ok(Self::Placeholder(text()?)),
             "text" => Ok(Self::Text(text()?)),
             "xpath" if rest.starts_with('/') => Ok(Self::XPath(rest.to_owned())),
-            "xpath" => Err(error("an xpath begins with `/`")),
+            "xpath" => Err(error("an XPath must start with `/`")),
             "css" => match Css::parse(rest) {
                 Ok(_) => Ok(Self::Css(rest.to_owned())),
                 Err(reason) => Err(error(&reason)),
@@ -156,7 +160,7 @@ impl FromStr for Pattern {
                     }
                 };
                 if role.is_empty() || !role.chars().all(|sign| sign.is_ascii_alphanumeric()) {
-                    return Err(error("a role is one word"));
+                    return Err(error("a role must be one word"));
                 }
                 Ok(Self::Role {
                     role: role.to_owned(),
@@ -164,7 +168,7 @@ impl FromStr for Pattern {
                 })
             }
             _ => Err(error(
-                "a kind is one of testid, role, label, placeholder, text, css, xpath",
+                "unknown kind: use testid, role, label, placeholder, text, css or xpath",
             )),
         }
     }

@@ -43,7 +43,7 @@ impl<'a> Arguments<'a> {
                 _ => cut(&json.to_string(), 60).into_owned(),
             });
         self.failure(format!(
-            "`{name}` of {} must be {wanted}, got {found}",
+            "`{name}` of {} must be {wanted}, not {found}",
             self.tool.name()
         ))
     }
@@ -92,7 +92,7 @@ impl<'a> Arguments<'a> {
         };
         match number.filter(|number: &f64| number.is_finite() && *number >= 0.0) {
             Some(number) => Ok(Some(number)),
-            None => Err(self.wrong(name, "a number from 0")),
+            None => Err(self.wrong(name, "a non-negative number")),
         }
     }
 
@@ -101,7 +101,7 @@ impl<'a> Arguments<'a> {
             None => Ok(None),
             // Checked to be whole and within what a float holds exactly.
             Some(number) if number.fract() == 0.0 && number < 9e15 => Ok(Some(number as u64)),
-            Some(_) => Err(self.wrong(name, "a whole number from 0")),
+            Some(_) => Err(self.wrong(name, "a non-negative integer")),
         }
     }
 

@@ -95,7 +95,7 @@ async fn in_background<T: Serialize + Send + 'static>(
         Err(_) => Err(timed_out(limit)),
         Ok(Err(panic)) => Err(Failure::new(
             FailureKind::ToolError,
-            format!("the search broke: {panic}"),
+            format!("the search panicked: {panic}"),
         )),
         Ok(Ok(Err(error))) => {
             let mut failure = Failure::new(FailureKind::ToolError, error.to_string());

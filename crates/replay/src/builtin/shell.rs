@@ -61,9 +61,7 @@ pub(super) async fn run(
         let last = outcome.stderr.trim_end();
         if !last.is_empty() {
             let from = last.char_indices().rev().nth(999).map_or(0, |(at, _)| at);
-            failure
-                .notes
-                .push(format!("its standard error: {}", &last[from..]));
+            failure.notes.push(format!("stderr: {}", &last[from..]));
         }
         return failed(failure);
     }
@@ -78,10 +76,10 @@ fn unexpected_end(exit_code: Option<i32>, own: Duration, wanted: u64) -> Failure
             "the command ended with exit code {code}, expected {wanted}"
         )),
         None => failure(format!(
-            "the command was ended at its timeout of {} s; expected exit code {wanted}",
+            "the command timed out after {} s; expected exit code {wanted}",
             own.as_secs_f64()
         ))
-        .with_help("give it more time: \"timeout\": MILLISECONDS in its params"),
+        .with_help("increase the timeout: \"timeout\": MILLISECONDS in its params"),
     }
 }
 
@@ -93,7 +91,7 @@ mod tests {
     fn a_step_s_timeout_is_said_in_its_seconds() {
         let failure = command_timed_out(Duration::from_millis(200));
         assert_eq!(failure.kind, FailureKind::Timeout);
-        assert_eq!(failure.message, "the command did not end within 0.2 s");
+        assert_eq!(failure.message, "the command timed out after 0.2 s");
     }
 
     #[test]
@@ -107,7 +105,7 @@ mod tests {
         let failure = unexpected_end(None, own, 0);
         assert_eq!(
             failure.message,
-            "the command was ended at its timeout of 0.2 s; expected exit code 0"
+            "the command timed out after 0.2 s; expected exit code 0"
         );
         assert!(
             failure

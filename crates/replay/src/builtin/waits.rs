@@ -64,9 +64,10 @@ pub(super) async fn wait(
     let server = match arguments.text("mcp_server")? {
         // A server is a program that is started.
         Some(name) if !name.is_trusted() => {
-            let message = "`mcp_server` comes from an answer, which would decide what is started";
+            let message =
+                "`mcp_server` comes from a server response, which must not decide what is started";
             return Err(Failure::new(FailureKind::RefusedData, message)
-                .with_help("write the name of the server out, or give it as a variable"));
+                .with_help("write the server name literally, or use a variable"));
         }
         Some(name) => name.to_string(),
         None => DEFAULT_SERVER.to_owned(),
@@ -131,9 +132,9 @@ pub(super) async fn wait(
     };
     let message = match tool {
         BuiltinTool::WaitForElement => {
-            format!("no element matched `{what}` in {shown} (asked {times})")
+            format!("timed out: no element matched `{what}` within {shown} (checked {times})")
         }
-        _ => format!("`{what}` was not true in {shown} (asked {times})"),
+        _ => format!("timed out: `{what}` was not true within {shown} (checked {times})"),
     };
     let mut failure = Failure::new(FailureKind::Timeout, message);
     if let Some(error) = last_error {
@@ -163,9 +164,9 @@ async fn evaluate_tool(server: &str, session: &Arc<Session>) -> Result<ToolInfo,
         .ok_or_else(|| {
             Failure::new(
                 FailureKind::BadParameters,
-                format!("server `{server}` has no tool that runs a script on a page"),
+                format!("server `{server}` has no tool to run scripts on a page"),
             )
-            .with_help("name a browser's server with `mcp_server`")
+            .with_help("set `mcp_server` to a browser's server")
         })
 }
 

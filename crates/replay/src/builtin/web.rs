@@ -104,7 +104,7 @@ fn check_url(text: &Text) -> Result<(), Failure> {
         // `example.com:80/` parses, with `example.com` as its scheme.
         Ok(url) if !is_host_and_port(url) => (
             "is not an http or https URL".to_owned(),
-            Some("only `http://` and `https://` can be fetched".to_owned()),
+            Some("only `http://` and `https://` URLs can be fetched".to_owned()),
         ),
         Err(error) if has_scheme(&written) => (
             format!("is not a URL: {error}"),
@@ -222,12 +222,12 @@ mod tests {
             (
                 "ftp://example.com/a.txt",
                 "is not an http or https URL",
-                Some("only `http://` and `https://` can be fetched"),
+                Some("only `http://` and `https://` URLs can be fetched"),
             ),
             (
                 "mailto:a@b",
                 "is not an http or https URL",
-                Some("only `http://` and `https://` can be fetched"),
+                Some("only `http://` and `https://` URLs can be fetched"),
             ),
             (
                 "file:///etc/hosts",

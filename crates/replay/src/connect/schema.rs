@@ -101,7 +101,7 @@ fn aim(
             }
             None => {
                 let message = format!(
-                    "the tool `{}` acts on no element that a target could name",
+                    "the tool `{}` does not act on an element, so it can't have a target",
                     tool.name
                 );
                 let diagnostic = Diagnostic::error(codes::TARGET_INVALID, message)
@@ -134,12 +134,13 @@ fn told(error: &ValidationError<'_>, step: &Step, tool: &str) -> Diagnostic {
             "" => String::new(),
             place => format!(" in `{place}`"),
         };
-        let message = format!("{label} lacks `{name}`{within}, which the tool `{tool}` needs");
+        let message =
+            format!("{label} is missing `{name}`{within}, which the tool `{tool}` requires");
         return Diagnostic::error(codes::PARAM_MISSING, message);
     }
     let what = match place.as_str() {
-        "" => format!("the parameters of {label} don't fit"),
-        place => format!("`{place}` of {label} doesn't fit"),
+        "" => format!("the parameters of {label} don't match"),
+        place => format!("`{place}` of {label} doesn't match"),
     };
     let message = format!("{what} the tool's schema: {error}");
     let mut diagnostic = Diagnostic::error(codes::PARAM_TYPE, message);
@@ -376,7 +377,7 @@ mod tests {
         assert!(
             found[0]
                 .1
-                .starts_with("`count` of step 1 doesn't fit the tool's schema: "),
+                .starts_with("`count` of step 1 doesn't match the tool's schema: "),
             "{found:?}"
         );
         let found = findings(schema(true), &json!({}));
@@ -384,7 +385,7 @@ mod tests {
         assert!(
             found[0]
                 .1
-                .starts_with("step 1 lacks `title`, which the tool `t` needs"),
+                .starts_with("step 1 is missing `title`, which the tool `t` requires"),
             "{found:?}"
         );
     }
@@ -414,7 +415,7 @@ mod tests {
         assert_eq!(findings_of(schema.clone(), &step), []);
         step["target"] = json!({"text": "Sign in"});
         let found = findings_of(schema, &step);
-        let message = "the tool `t` acts on no element that a target could name";
+        let message = "the tool `t` does not act on an element, so it can't have a target";
         assert_eq!(found.len(), 1);
         assert_eq!(
             (found[0].0, found[0].1.as_str()),

@@ -20,7 +20,7 @@ pub(super) fn no_snapshots(server: &str) -> Failure {
 pub(super) fn takes_no_element(tool: &str, param: &str) -> Failure {
     Failure::new(
         FailureKind::BadParameters,
-        format!("`{tool}` acts on no element: it has no `{param}` that a target could give"),
+        format!("`{tool}` does not act on an element: it has no `{param}` for a target"),
     )
     .with_help(NO_OWN_PARAM)
 }
@@ -58,14 +58,14 @@ pub(super) fn not_one(target: &ElementTarget, found: &NotOne) -> Failure {
     };
     if !found.candidates.is_empty() {
         let before = match found.count {
-            0 => "the page has",
+            0 => "elements on the page",
             _ => "they are",
         };
         failure.notes.push(list(before, &found.candidates));
     }
     if let Some(add) = &found.add {
         failure.help = Some(format!(
-            "say which one, for example with {add} for the first"
+            "specify which one, for example with {add} for the first"
         ));
     }
     failure
@@ -96,8 +96,8 @@ pub(super) fn chosen(found: &Json, target: &ElementTarget) -> Result<(), Failure
         (Some(0), Some(0)) => {
             let mut failure = not_found(target);
             failure.notes.push(match candidates.is_empty() {
-                true => "a selector doesn't look into frames and shadow roots".to_owned(),
-                false => list("the selector fits", &candidates),
+                true => "selectors don't match inside frames and shadow roots".to_owned(),
+                false => list("the selector matches", &candidates),
             });
             Err(failure)
         }
@@ -115,7 +115,7 @@ pub(super) fn chosen(found: &Json, target: &ElementTarget) -> Result<(), Failure
         }
         _ => Err(Failure::new(
             FailureKind::ToolError,
-            "the page did not answer which element fits the target",
+            "the page did not report which element matches the target",
         )),
     }
 }
@@ -125,7 +125,7 @@ pub(super) fn hidden(target: &ElementTarget) -> Failure {
         "the element with {} is hidden: it is not in the page's accessibility tree",
         words(target)
     ))
-    .with_help("name the element that people see and act on")
+    .with_help("target the visible element that users interact with")
 }
 
 fn not_found(target: &ElementTarget) -> Failure {
@@ -146,7 +146,7 @@ fn too_few(count: usize, nth: usize, target: &ElementTarget) -> Failure {
     let mut any = target.clone();
     any.wanted.nth = None;
     failed(format!(
-        "element not found: number {nth} is wanted of {}, and the page has {count}",
+        "element not found: expected number {nth} of {}, found {count}",
         words(&any)
     ))
 }

@@ -22,10 +22,7 @@ pub(crate) fn put(
     id: String,
 ) -> Result<(), Failure> {
     let nowhere = || {
-        let message = format!(
-            "the parameters have no place for `{}`",
-            cut(&param.written, 80)
-        );
+        let message = format!("the parameters can't hold `{}`", cut(&param.written, 80));
         Failure::new(FailureKind::BadParameters, message)
             .with_help("the target's parameter must lead into an object of `params`")
     };

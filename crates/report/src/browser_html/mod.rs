@@ -258,7 +258,7 @@ fn words(end: &BrowserEnd<'_>) -> String {
     };
     match end.verdict {
         Verdict::Passed if end.summary.healed > 0 => {
-            format!("All {steps} passed, {} after healing", end.summary.healed)
+            format!("All {steps} passed, {} of them healed", end.summary.healed)
         }
         Verdict::Passed if summary.tolerated > 0 => {
             format!("{} of {steps} passed, the rest may fail", summary.passed)

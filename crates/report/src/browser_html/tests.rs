@@ -100,7 +100,7 @@ fn the_page_knows_steps_pictures_and_the_verdict() {
     );
     assert_eq!(steps[3]["status"], "skipped");
     let run = data(&html, "run-data");
-    assert_eq!(run["words"], "All 4 steps passed, 1 after healing");
+    assert_eq!(run["words"], "All 4 steps passed, 1 of them healed");
     assert_eq!(run["state"], "healed");
     assert_eq!(run["counts"]["skipped"], 2);
 }

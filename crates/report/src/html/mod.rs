@@ -126,9 +126,9 @@ fn verdict(totals: &Totals) -> String {
         (0, 0) if totals.skipped == 0 && totals.tests == 1 => "The test passed".to_owned(),
         (0, 0) if totals.skipped == 0 => format!("All {tests} passed"),
         (0, 0) => format!("{} of {tests} passed, the rest skipped", totals.passed),
-        (0, errors) => format!("{errors} of {tests} could not be judged"),
+        (0, errors) => format!("{errors} of {tests} could not be evaluated"),
         (failed, 0) => format!("{failed} of {tests} failed"),
-        (failed, errors) => format!("{failed} of {tests} failed, {errors} could not be judged"),
+        (failed, errors) => format!("{failed} of {tests} failed, {errors} could not be evaluated"),
     }
 }
 

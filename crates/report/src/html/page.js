@@ -56,7 +56,7 @@ function showVerdict() {
 function reasons(test) {
   const lines = test.errors.map((error) => [error.code, error.message]);
   for (const assertion of test.assertions) if (assertion.status === "fail") lines.push([assertion.id, assertion.message]);
-  if (!lines.length) for (const line of test.vacuous) lines.push(["nothing to judge", line]);
+  if (!lines.length) for (const line of test.vacuous) lines.push(["nothing to check", line]);
   return lines;
 }
 
@@ -92,7 +92,7 @@ function rowOf(test) {
   let row = rows.get(test);
   if (row) return row;
   const held = test.assertions.filter((assertion) => assertion.status === "pass").length;
-  const tally = test.errors.length ? plural(test.errors.length, "error") : test.status === "skipped" ? "nothing judged" : `${held} of ${plural(test.assertions.length, "assertion")} held`;
+  const tally = test.errors.length ? plural(test.errors.length, "error") : test.status === "skipped" ? "nothing checked" : `${held} of ${plural(test.assertions.length, "assertion")} held`;
   const bodyId = "test-body-" + test.index;
   const head = make("button.test-head." + test.status, { type: "button", "aria-expanded": "false", "aria-controls": bodyId, "data-nav": "", onclick: () => toggle(test) },
     mark(test.status), make("span.name", test.id, test.title && test.title !== test.id && make("small", test.title)),
@@ -114,7 +114,7 @@ function fill(test, body) {
   const timeline = test.trace && timelineOf(test);
   body.append(make("div.columns",
     make("section.assertions", { "aria-label": "Assertions" }, make("h4", "Assertions"), ...sorted(test.assertions).map((assertion) => assertionOf(test, assertion))),
-    make("section", { "aria-label": "Timeline" }, make("h4", "What happened"), timeline || make("p.faint", "There is no trace."))));
+    make("section", { "aria-label": "Timeline" }, make("h4", "What happened"), timeline || make("p.faint", "No trace."))));
 }
 
 function sorted(assertions) {
@@ -182,7 +182,7 @@ function timelineOf(test) {
     seq = Math.max(seq, event.seq);
     list.append(eventOf(test, event, last));
   }
-  if (!events.length && !omitted) list.append(make("li.gap", "Nothing happened."));
+  if (!events.length && !omitted) list.append(make("li.gap", "No events."));
   const rest = omitted && `${plural(omitted, "event")} not shown here; the trace file has all of them.`;
   return make("div",
     make("div.lanes", { "aria-hidden": "true" }, make("span.time", "time"), ...["user", "agent", "tool", "system"].map((lane) => make("span." + lane, lane)), make("span.bars", "took")),
@@ -194,7 +194,7 @@ function eventOf(test, event, last) {
   const chip = make("button.chip", { type: "button", "aria-expanded": "false", "aria-label": `${label}: ${event.text}`, "data-nav": "", onclick: () => { openEvent(test, event); } },
     make("span.what", make("i", `#${event.seq}`), event.tool ? `${event.type.replace("tool_", "")} ${event.tool}` : event.type.replaceAll("_", " ")), event.text && make("span.text", event.text));
   const item = make("li.event." + event.lane + (event.bad ? ".bad" : ""), { id: `event-${test.index}-${event.seq}`, "data-event": event.id, "data-seq": event.seq, "data-lane": event.lane },
-    make("div.row", event.synthesized ? make("span.at", { title: "Nobody measured this time: it is made from those around it." }, "~" + after(event.at)) : make("span.at", after(event.at)), chip, bar(event, last)));
+    make("div.row", event.synthesized ? make("span.at", { title: "This time was not measured; it is interpolated from neighbouring events." }, "~" + after(event.at)) : make("span.at", after(event.at)), chip, bar(event, last)));
   lights(chip, item, () => light(test, new Set(), new Set(shownBy(test, event).map((assertion) => assertion.id))));
   return item;
 }
@@ -241,7 +241,7 @@ function detailsOf(test, event) {
   return make("div.event-more",
     make("div.actions", make("span", ...apart([event.type, event.actor, event.id, event.group && `group ${event.group}`])), jump(related, "caused by"), jump(answer, "answered by"), ...shownBy(test, event).map((assertion) => make("button", { type: "button", onclick: () => goToAssertion(test, assertion) }, `${MARKS[assertion.status]} ${assertion.id}`)), copy),
     make("dl.values", ...values),
-    event.cut && make("p.faint", "Long texts are cut here; the trace file has all of them."));
+    event.cut && make("p.faint", "Long texts are truncated; see the trace file for the full text."));
 }
 
 /** For each event the one that it answers: the one it names, else the call with its id. */

@@ -92,9 +92,12 @@ fn the_page_knows_tests_traces_and_the_verdict() {
             .contains("replay.json:3:40")
     );
     let run = data(&html, "run-data");
-    assert_eq!(run["words"], "1 of 4 tests failed, 1 could not be judged");
+    assert_eq!(
+        run["words"],
+        "1 of 4 tests failed, 1 could not be evaluated"
+    );
     assert_eq!(run["counts"]["vacuous"], 2);
-    assert!(html.contains("<noscript><p>1 of 4 tests failed, 1 could not be judged. "));
+    assert!(html.contains("<noscript><p>1 of 4 tests failed, 1 could not be evaluated. "));
 }
 
 #[test]
@@ -170,5 +173,5 @@ fn the_verdict_is_a_sentence() {
     assert_eq!(words(2, 0, 0, 1), "2 of 3 tests passed, the rest skipped");
     assert_eq!(words(0, 0, 0, 2), "2 tests skipped");
     assert_eq!(words(0, 1, 0, 0), "1 of 1 test failed");
-    assert_eq!(words(1, 0, 1, 0), "1 of 2 tests could not be judged");
+    assert_eq!(words(1, 0, 1, 0), "1 of 2 tests could not be evaluated");
 }

@@ -162,8 +162,8 @@ pub fn partial(steps: &StepsFile) -> Option<Diagnostic> {
     let is_lacking = |error: &&cuecard_browser_steps::model::ErrorInfo| !error.is_warning;
     let why = match steps.errors.iter().filter(is_lacking).count() {
         0 => String::new(),
-        1 => ": 1 action gave no step".to_owned(),
-        count => format!(": {count} actions gave no step"),
+        1 => ": 1 action produced no step".to_owned(),
+        count => format!(": {count} actions produced no step"),
     };
     let message = format!("the steps are {}{why}", steps.status.word());
     Some(Diagnostic::error(codes::BROWSER_STEPS, message).with_pointer("/status"))

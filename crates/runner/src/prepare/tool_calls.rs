@@ -170,7 +170,7 @@ fn secret_missing(diagnostic: Diagnostic, secrets: &[String]) -> Diagnostic {
         .map(str::to_owned)
     {
         Some(name) if diagnostic.code == codes::VARIABLE_MISSING => diagnostic.with_help(format!(
-            "set CUECARD_VAR_{name}, or run it on a terminal, which asks for it"
+            "set CUECARD_VAR_{name}, or run in a terminal to be prompted for it"
         )),
         _ => diagnostic,
     }
@@ -201,7 +201,7 @@ pub fn environment_server(scenario: &ToolCallScenario, config: &Config) -> Optio
     }
     let warning = Diagnostic::warning(
         codes::ENVIRONMENT_SERVER,
-        format!("the scenario was recorded with the server `{server}`, which no config defines"),
+        format!("the scenario was recorded with the server `{server}`, which is not configured"),
     );
     Some(match scenario.environment_span {
         Some(span) => warning.at(&scenario.source, span),

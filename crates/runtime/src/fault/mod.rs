@@ -133,11 +133,11 @@ impl fmt::Display for BadFaultPlan {
         match self {
             Self::Fault(name) => {
                 let known = Fault::ALL.map(Fault::name).join("`, `");
-                write!(f, "there is no fault `{name}`; there are `{known}`")
+                write!(f, "unknown fault `{name}`; available: `{known}`")
             }
             Self::Call(call) => write!(
                 f,
-                "`{call}` is not the number of a call; the first is 1, as in `cut@1,3`"
+                "`{call}` is not a valid call number; numbers start at 1, as in `cut@1,3`"
             ),
             Self::TooMany(bound) => write!(f, "a fault hits at most {bound} calls"),
         }
@@ -169,9 +169,9 @@ mod tests {
             let error = text.parse::<FaultPlan>().expect_err("it is none");
             error.to_string()
         };
-        assert!(error("explode").starts_with("there is no fault `explode`; there are `cut`, "));
+        assert!(error("explode").starts_with("unknown fault `explode`; available: `cut`, "));
         for (text, call) in [("cut@", ""), ("cut@0", "0"), ("cut@1,x", "x")] {
-            assert!(error(text).starts_with(&format!("`{call}` is not the number of a call")));
+            assert!(error(text).starts_with(&format!("`{call}` is not a valid call number")));
         }
         let many = format!("cut@{}", ["1"; MOST_CALLS + 1].join(","));
         assert_eq!(error(&many), "a fault hits at most 1000 calls");

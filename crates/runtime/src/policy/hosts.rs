@@ -42,8 +42,8 @@ impl HostLists {
         let written = text.to_string();
         if written.len() > MAX_URL {
             return Err(host_refusal(
-                format!("the URL `{}` is longer than any server takes", shown(text)),
-                "give a shorter URL",
+                format!("the URL `{}` is too long", shown(text)),
+                "use a shorter URL",
             ));
         }
         let url = Url::parse(&written).map_err(|error| {
@@ -111,7 +111,7 @@ impl UrlGrant {
         if has_credentials && !(is_same_place && same_credentials) {
             return Err(host_refusal(
                 format!(
-                    "`{}` answered with a URL that holds a user name or a password",
+                    "`{}` returned a URL with a user name or a password",
                     host(&self.url)
                 ),
                 "fetch that URL in a step of its own",
@@ -130,7 +130,7 @@ impl UrlGrant {
         let help = format!("allow it with `--allow-host {}`", host_and_port(url));
         if addresses.is_empty() {
             return Err(host_refusal(
-                format!("no address of `{}` is known", host(url)),
+                format!("`{}` could not be resolved", host(url)),
                 help,
             ));
         }
@@ -209,7 +209,7 @@ fn check_scheme(url: &Url, shown: impl FnOnce() -> String) -> Result<(), Refusal
     }
     Err(host_refusal(
         format!("`{}` is not an http or https URL", shown()),
-        "only `http://` and `https://` can be fetched",
+        "only `http://` and `https://` URLs can be fetched",
     ))
 }
 
@@ -262,8 +262,8 @@ fn check_parts(text: &Text, written: &str, url: &Url) -> Result<(), Refusal> {
         let has_credentials = !url.username().is_empty() || url.password().is_some();
         if has_credentials && from < end && to > start {
             return Err(host_refusal(
-                format!("{name} stands in the host of a URL with a user name or a password"),
-                "write the host out, or leave the credentials away",
+                format!("{name} is used in the host of a URL with a user name or a password"),
+                "write the host literally, or remove the credentials",
             ));
         }
     }

@@ -52,14 +52,14 @@ impl Places {
         let working_directory = folder(
             working_directory,
             "the working directory",
-            "change to a folder that exists",
+            "change to an existing directory",
         )?;
         // Absolute without the process's own working directory, which is not ours to read.
         let absolute = |path: &Path| working_directory.join(path);
         let root = folder(
             &absolute(root),
             "the root",
-            "give a folder that exists with `--root DIR`",
+            "pass an existing directory with `--root DIR`",
         )?;
         let mut resolved = Vec::with_capacity(allowed.len());
         for path in allowed {
@@ -68,7 +68,7 @@ impl Places {
                 Refusal::new(
                     RefusalKind::Path,
                     format!("the allowed path `{}` {error}", path.display()),
-                    "give a path that can be looked at with `--allow-path DIR`",
+                    "pass an accessible path with `--allow-path DIR`",
                 )
             })?;
             resolved.push(Allowed { named, path });
@@ -79,7 +79,7 @@ impl Places {
                     Refusal::new(
                         RefusalKind::Path,
                         format!("the run directory `{}` {error}", path.display()),
-                        "give another with `--run-dir DIR`",
+                        "choose another with `--run-dir DIR`",
                     )
                 })
             })
@@ -125,11 +125,11 @@ impl Places {
             return Err(Refusal::new(
                 RefusalKind::Path,
                 format!(
-                    "the name of the file `{}`{} begins with `-`, and would be an option to a program that gets it by `*`",
+                    "the name of the file `{}`{} starts with `-`, so a program that receives it through `*` would read it as an option",
                     shown(text),
                     sources(text)
                 ),
-                "write the beginning of the name out",
+                "write the start of the name literally",
             ));
         }
         Ok(path)
@@ -161,7 +161,7 @@ impl Places {
                     shown(text),
                     sources(text)
                 ),
-                "drop `--read-only`, or write into the run directory",
+                "remove `--read-only`, or write to the run directory",
             ));
         }
         // What a run saved may be read again by the path that a step's output has.
@@ -182,7 +182,7 @@ impl Places {
         let (because, help) = if text.is_trusted() {
             (
                 ", and `--confine` keeps everything inside",
-                "drop `--confine`, or allow it with `--allow-path DIR`",
+                "remove `--confine`, or allow it with `--allow-path DIR`",
             )
         } else {
             ("", "allow it with `--allow-path DIR`")
@@ -246,7 +246,7 @@ impl Places {
                 return Err(Refusal::new(
                     RefusalKind::Path,
                     format!(
-                        "the path `{}`{} leads to `{name}`, which decides what runs next",
+                        "the path `{}`{} leads to `{name}`, which can control what runs later",
                         shown(text),
                         sources(text)
                     ),
@@ -263,9 +263,9 @@ impl Places {
         let wrong = if length == 0 {
             Some("is empty")
         } else if length > MAX_PATH {
-            Some("is longer than any system takes")
+            Some("is too long")
         } else if text.pieces().iter().any(|piece| piece.text.contains('\0')) {
-            Some("holds a NUL byte")
+            Some("contains a NUL byte")
         } else {
             None
         };
@@ -289,7 +289,7 @@ impl Places {
                     shown(text),
                     sources(text)
                 ),
-                "give a path inside the root",
+                "use a path inside the root",
             ));
         }
         Ok(self.working_directory.join(written))
@@ -364,10 +364,10 @@ fn resolve(path: &Path, mut pass: impl FnMut(&Path)) -> Result<PathBuf, String> 
                     Ok(metadata) if metadata.file_type().is_symlink() => {
                         links += 1;
                         let target = resolved.read_link().map_err(|error| {
-                            format!("goes through a link that can't be read: {error}")
+                            format!("contains a link that can't be read: {error}")
                         })?;
                         if links > MAX_LINKS || to_do.len() > MAX_PATH {
-                            return Err("goes through too many symbolic links".to_owned());
+                            return Err("contains too many symbolic links".to_owned());
                         }
                         resolved.pop();
                         prepend(&mut to_do, &target);
@@ -379,7 +379,7 @@ fn resolve(path: &Path, mut pass: impl FnMut(&Path)) -> Result<PathBuf, String> 
                             error.kind(),
                             ErrorKind::NotFound | ErrorKind::NotADirectory
                         ) => {}
-                    Err(error) => return Err(format!("can't be looked at: {error}")),
+                    Err(error) => return Err(format!("can't be accessed: {error}")),
                 }
             }
         }
@@ -614,7 +614,7 @@ mod tests {
         ] {
             let refusal = places.write(&data(path)).expect_err(path);
             assert!(
-                refusal.message.contains("decides what runs next"),
+                refusal.message.contains("can control what runs later"),
                 "{refusal}"
             );
             assert_eq!(places.read(&data(path)).expect_err(path), refusal);

@@ -17,20 +17,20 @@ impl JsonError {
     /// What is wrong, as a lowercase fragment.
     pub fn message(&self) -> String {
         match &self.kind {
-            JsonErrorKind::Empty => "there is no JSON value here".to_owned(),
+            JsonErrorKind::Empty => "expected a JSON value".to_owned(),
             JsonErrorKind::TooLarge { bytes, limit } => {
-                format!("the text is {bytes} bytes long, and at most {limit} are read")
+                format!("the text is {bytes} bytes long; the limit is {limit}")
             }
             JsonErrorKind::TooDeep { limit } => {
                 format!("arrays and objects are nested {limit} deep here")
             }
             JsonErrorKind::TooManyErrors { limit } => {
-                format!("there are more than {limit} errors; nothing after this place was read")
+                format!("there are more than {limit} errors; the rest of the file was not read")
             }
             JsonErrorKind::ByteOrderMark => "the text begins with a byte order mark".to_owned(),
-            JsonErrorKind::Comment => "JSON has no comments".to_owned(),
+            JsonErrorKind::Comment => "comments are not allowed in JSON".to_owned(),
             JsonErrorKind::UnclosedComment => {
-                "JSON has no comments, and this one is never closed".to_owned()
+                "comments are not allowed in JSON, and this one is never closed".to_owned()
             }
             JsonErrorKind::InvisibleCharacter { character } => {
                 format!("{} is not whitespace in JSON", code_point(*character))
@@ -38,34 +38,33 @@ impl JsonError {
             JsonErrorKind::DuplicateKey { key, .. } => {
                 format!("duplicate key `{}`", shown(key))
             }
-            JsonErrorKind::UnquotedKey { key } => format!("key `{}` has no quotes", shown(key)),
+            JsonErrorKind::UnquotedKey { key } => format!("key `{}` is not quoted", shown(key)),
             JsonErrorKind::KeyNotString { opener } => {
-                format!(
-                    "a key must be a string, and this is an {}",
-                    container(*opener)
-                )
+                format!("expected a string as key, found an {}", container(*opener))
             }
-            JsonErrorKind::MissingKey => "there is no key before this `:`".to_owned(),
-            JsonErrorKind::MissingValue { key } => format!("key `{}` has no value", shown(key)),
-            JsonErrorKind::MissingColon => "a `:` is missing between key and value".to_owned(),
-            JsonErrorKind::MissingComma => "a `,` is missing here".to_owned(),
+            JsonErrorKind::MissingKey => "expected a key before `:`".to_owned(),
+            JsonErrorKind::MissingValue { key } => {
+                format!("missing value for key `{}`", shown(key))
+            }
+            JsonErrorKind::MissingColon => "expected `:` between key and value".to_owned(),
+            JsonErrorKind::MissingComma => "expected `,`".to_owned(),
             JsonErrorKind::WrongSeparator { expected, found } => {
-                format!("`{}` stands where `{expected}` belongs", shown(found))
+                format!("expected `{expected}`, found `{}`", shown(found))
             }
             JsonErrorKind::TrailingComma { closer } => {
-                format!("this `,` stands right before `{closer}`")
+                format!("trailing `,` before `{closer}`")
             }
-            JsonErrorKind::ExtraComma => "nothing stands before this `,`".to_owned(),
-            JsonErrorKind::KeyInArray => "an array has no keys".to_owned(),
+            JsonErrorKind::ExtraComma => "unexpected `,`".to_owned(),
+            JsonErrorKind::KeyInArray => "unexpected key in an array".to_owned(),
             JsonErrorKind::WrongQuotes { quote, .. } => {
-                format!("a string stands in `\"`, not in {}", quote_name(*quote))
+                format!("strings must be in `\"`, not in {}", quote_name(*quote))
             }
-            JsonErrorKind::UnclosedString => {
-                "the string that begins here has no closing `\"`".to_owned()
+            JsonErrorKind::UnclosedString => "unterminated string".to_owned(),
+            JsonErrorKind::UnescapedQuote { more: 0 } => {
+                "unescaped `\"` inside a string".to_owned()
             }
-            JsonErrorKind::UnescapedQuote { more: 0 } => "a `\"` inside a string".to_owned(),
             JsonErrorKind::UnescapedQuote { more } => {
-                format!("a `\"` inside a string, and {more} more in the same one")
+                format!("unescaped `\"` inside a string, and {more} more in the same string")
             }
             JsonErrorKind::ControlCharacter { character, more } => {
                 let what = match character {
@@ -76,33 +75,33 @@ impl JsonError {
                 match more {
                     0 => format!("{what} inside a string"),
                     1 => format!(
-                        "{what} inside a string, and another control character in the same one"
+                        "{what} inside a string, and another control character in the same string"
                     ),
                     more => format!(
-                        "{what} inside a string, and {more} more control characters in the same one"
+                        "{what} inside a string, and {more} more control characters in the same string"
                     ),
                 }
             }
             JsonErrorKind::BadEscape { escape } => {
-                format!("JSON knows no escape `{}`", shown(escape))
+                format!("invalid escape `{}`", shown(escape))
             }
             JsonErrorKind::LoneSurrogate { unit } => {
-                format!("`\\u{unit:04x}` is only half of a character")
+                format!("`\\u{unit:04x}` is a lone surrogate")
             }
             JsonErrorKind::BadNumber { text, problem, .. } => {
                 let text = shown(text);
                 match problem {
                     NumberProblem::LeadingPlus => {
-                        format!("`{text}` begins with a plus, which JSON doesn't allow")
+                        format!("leading `+` in `{text}`, which JSON doesn't allow")
                     }
                     NumberProblem::LeadingZero => {
-                        format!("`{text}` begins with a zero, which JSON doesn't allow")
+                        format!("leading zero in `{text}`, which JSON doesn't allow")
                     }
                     NumberProblem::NoDigitBeforePoint => {
-                        format!("`{text}` has no digit before the point")
+                        format!("`{text}` has no digit before the decimal point")
                     }
                     NumberProblem::NoDigitAfterPoint => {
-                        format!("`{text}` has no digit after the point")
+                        format!("`{text}` has no digit after the decimal point")
                     }
                     NumberProblem::NoExponentDigits => {
                         format!("`{text}` has no digits in its exponent")
@@ -113,8 +112,8 @@ impl JsonError {
                     NumberProblem::Separator => {
                         format!("`{text}` has a separator between its digits")
                     }
-                    NumberProblem::LoneMinus => "a minus without a number".to_owned(),
-                    NumberProblem::NotANumber => format!("`{text}` is not a number"),
+                    NumberProblem::LoneMinus => "expected a number after `-`".to_owned(),
+                    NumberProblem::NotANumber => format!("`{text}` is not a valid number"),
                 }
             }
             JsonErrorKind::NumberOutOfRange { text } => {
@@ -129,39 +128,33 @@ impl JsonError {
                 instead: None,
             } => {
                 format!(
-                    "`{}` has no quotes, and is none of true, false and null",
+                    "`{}` is not quoted, and is not true, false or null",
                     shown(word)
                 )
             }
             JsonErrorKind::UnquotedReference { reference } => {
-                format!("reference `{}` has no quotes", shown(reference))
+                format!("reference `{}` is not quoted", shown(reference))
             }
             JsonErrorKind::Ellipsis => "`...` is not JSON".to_owned(),
             JsonErrorKind::UnexpectedCharacter { character } => {
-                format!(
-                    "`{}` can't stand here",
-                    shown(character.encode_utf8(&mut [0; 4]))
-                )
+                format!("unexpected `{}`", shown(character.encode_utf8(&mut [0; 4])))
             }
             JsonErrorKind::UnexpectedText { text } => {
-                format!(
-                    "`{}` stands where `,` or a closing bracket belongs",
-                    shown(text)
-                )
+                format!("expected `,` or a closing bracket, found `{}`", shown(text))
             }
             JsonErrorKind::TrailingText { is_value: true } => {
-                "a second value follows the first".to_owned()
+                "unexpected second value after the first".to_owned()
             }
             JsonErrorKind::TrailingText { is_value: false } => {
-                "there is text after the end of the value".to_owned()
+                "unexpected text after the end of the value".to_owned()
             }
             JsonErrorKind::MismatchedBracket { opener, closer, .. } => {
                 format!(
-                    "`{closer}` can't close the {} that `{opener}` opened",
+                    "mismatched `{closer}`: the {} was opened with `{opener}`",
                     container(*opener)
                 )
             }
-            JsonErrorKind::StrayBracket { closer } => format!("this `{closer}` closes nothing"),
+            JsonErrorKind::StrayBracket { closer } => format!("unmatched `{closer}`"),
             JsonErrorKind::UnclosedBracket { opener, around: 0 } => {
                 format!("this `{opener}` is never closed")
             }
@@ -181,18 +174,18 @@ impl JsonError {
             JsonErrorKind::TooLarge { .. } => "split the file".to_owned(),
             JsonErrorKind::TooDeep { limit } => format!("nest less than {limit} deep"),
             JsonErrorKind::TooManyErrors { .. } => {
-                "correct these first; perhaps the file isn't meant to be JSON".to_owned()
+                "fix these first; perhaps the file isn't meant to be JSON".to_owned()
             }
-            JsonErrorKind::ByteOrderMark => "save the file as UTF-8 without one".to_owned(),
+            JsonErrorKind::ByteOrderMark => {
+                "save the file as UTF-8 without a byte order mark".to_owned()
+            }
             JsonErrorKind::Comment | JsonErrorKind::UnclosedComment => {
-                "remove it; what people should know can go into a description".to_owned()
+                "remove it; put notes for readers into a description".to_owned()
             }
             JsonErrorKind::InvisibleCharacter { .. } => {
-                "replace it by an ordinary space, or remove it".to_owned()
+                "replace it with an ordinary space, or remove it".to_owned()
             }
-            JsonErrorKind::DuplicateKey { .. } => {
-                "remove one of the two, or give it another name".to_owned()
-            }
+            JsonErrorKind::DuplicateKey { .. } => "remove one of the two, or rename it".to_owned(),
             JsonErrorKind::UnquotedKey { key } => instead_write(key),
             JsonErrorKind::KeyNotString { .. } => {
                 "write `\"name\": ` before it, or use an array".to_owned()
@@ -219,7 +212,8 @@ impl JsonError {
             }
             JsonErrorKind::BadEscape { escape } => escape_help(escape),
             JsonErrorKind::LoneSurrogate { .. } => {
-                "write both halves, as in `\\ud83d\\ude00`, or the character itself".to_owned()
+                "write the whole surrogate pair, as in `\\ud83d\\ude00`, or the character itself"
+                    .to_owned()
             }
             JsonErrorKind::BadNumber {
                 text,
@@ -263,7 +257,7 @@ impl JsonError {
                 "remove it".to_owned()
             }
             JsonErrorKind::TrailingText { is_value: true } => {
-                "a file holds one value: remove the rest, or write `[` and `]` around all of it"
+                "a file contains one value: remove the rest, or wrap everything in `[` and `]`"
                     .to_owned()
             }
             JsonErrorKind::TrailingText { is_value: false } => "remove it".to_owned(),
@@ -271,11 +265,11 @@ impl JsonError {
                 format!("write `{}` here, or before it", closer_of(*opener))
             }
             JsonErrorKind::StrayBracket { .. } => {
-                "remove it, or look for one too many before it".to_owned()
+                "remove it, or look for an extra closing bracket before it".to_owned()
             }
             JsonErrorKind::UnclosedBracket { opener, .. } => {
                 format!(
-                    "write `{}` where it ends; perhaps the file is cut off",
+                    "write `{}` where it ends; perhaps the file is truncated",
                     closer_of(*opener)
                 )
             }
@@ -407,110 +401,98 @@ mod tests {
     #[test]
     fn each_mistake_has_its_words() {
         let table = [
-            (
-                "",
-                "there is no JSON value here",
-                "write a value, such as `{}`",
-            ),
+            ("", "expected a JSON value", "write a value, such as `{}`"),
             (
                 "\u{feff}1",
                 "the text begins with a byte order mark",
-                "save the file as UTF-8 without one",
+                "save the file as UTF-8 without a byte order mark",
             ),
             (
                 "[1] // a",
-                "JSON has no comments",
-                "remove it; what people should know can go into a description",
+                "comments are not allowed in JSON",
+                "remove it; put notes for readers into a description",
             ),
             (
                 "[1] /* a",
-                "JSON has no comments, and this one is never closed",
-                "remove it; what people should know can go into a description",
+                "comments are not allowed in JSON, and this one is never closed",
+                "remove it; put notes for readers into a description",
             ),
             (
                 "[\u{a0}1]",
                 "U+00A0 (no-break space) is not whitespace in JSON",
-                "replace it by an ordinary space, or remove it",
+                "replace it with an ordinary space, or remove it",
             ),
             (
                 "[1]\u{1}",
                 "U+0001 is not whitespace in JSON",
-                "replace it by an ordinary space, or remove it",
+                "replace it with an ordinary space, or remove it",
             ),
             (
                 r#"{"a":1,"a":2}"#,
                 "duplicate key `a`",
-                "remove one of the two, or give it another name",
+                "remove one of the two, or rename it",
             ),
             ("{\"a\n\":1}", "a line break inside a string", r"write `\n`"),
-            ("{a: 1}", "key `a` has no quotes", r#"write `"a"`"#),
+            ("{a: 1}", "key `a` is not quoted", r#"write `"a"`"#),
             (
                 "{[1]: 2}",
-                "a key must be a string, and this is an array",
+                "expected a string as key, found an array",
                 r#"write `"name": ` before it, or use an array"#,
             ),
             (
                 r#"{{"a":1}:1}"#,
-                "a key must be a string, and this is an object",
+                "expected a string as key, found an object",
                 r#"write `"name": ` before it, or use an array"#,
             ),
             (
                 "{: 1}",
-                "there is no key before this `:`",
+                "expected a key before `:`",
                 r#"write a key before it: `"name": …`"#,
             ),
             (
                 r#"{"a": }"#,
-                "key `a` has no value",
+                "missing value for key `a`",
                 "write `: ` and a value after it, perhaps `null`",
             ),
-            (r#"{"a" 1}"#, "a `:` is missing between key and value", ""),
-            ("[1 2]", "a `,` is missing here", ""),
-            (
-                r#"{"a" => 1}"#,
-                "`=>` stands where `:` belongs",
-                "write `:`",
-            ),
-            ("[1; 2]", "`;` stands where `,` belongs", "write `,`"),
-            (
-                "[1,]",
-                "this `,` stands right before `]`",
-                "remove the comma",
-            ),
-            ("[,1]", "nothing stands before this `,`", "remove the comma"),
+            (r#"{"a" 1}"#, "expected `:` between key and value", ""),
+            ("[1 2]", "expected `,`", ""),
+            (r#"{"a" => 1}"#, "expected `:`, found `=>`", "write `:`"),
+            ("[1; 2]", "expected `,`, found `;`", "write `,`"),
+            ("[1,]", "trailing `,` before `]`", "remove the comma"),
+            ("[,1]", "unexpected `,`", "remove the comma"),
             (
                 r#"["a": 1]"#,
-                "an array has no keys",
+                "unexpected key in an array",
                 "write `{` and `}` around the keys and values",
             ),
             (
                 r"['it\'s']",
-                r#"a string stands in `"`, not in single quotes"#,
+                r#"strings must be in `"`, not in single quotes"#,
                 r#"write `"it's"`"#,
             ),
             (
                 "[`a`]",
-                r#"a string stands in `"`, not in backticks"#,
+                r#"strings must be in `"`, not in backticks"#,
                 r#"write `"a"`"#,
             ),
             (
                 "[“a”]",
-                r#"a string stands in `"`, not in typographic quotes like “"#,
+                r#"strings must be in `"`, not in typographic quotes like “"#,
                 r#"write `"a"`"#,
             ),
             (
                 "[\"a\n]",
-                r#"the string that begins here has no closing `"`"#,
+                "unterminated string",
                 r#"end it with `"`; a line break inside a string is written `\n`, a quote `\"`"#,
             ),
             (
                 r#"["a"b"]"#,
-                r#"a `"` inside a string"#,
+                r#"unescaped `"` inside a string"#,
                 r#"write `\"` for a quote inside a string"#,
             ),
             (
                 r#"["a"b"c"]"#,
-                r#"a `"` inside a string, and 1 more in the same one"#,
+                r#"unescaped `"` inside a string, and 1 more in the same string"#,
                 r#"write `\"` for a quote inside a string"#,
             ),
             (
@@ -520,59 +502,63 @@ mod tests {
             ),
             (
                 "[\"a\n\t\"]",
-                "a line break inside a string, and another control character in the same one",
+                "a line break inside a string, and another control character in the same string",
                 r"write `\n`",
             ),
             ("[\"\t\"]", "a tab inside a string", r"write `\t`"),
             (
                 r#"["\d"]"#,
-                r"JSON knows no escape `\d`",
+                r"invalid escape `\d`",
                 r"write `\\d` if a backslash is meant",
             ),
-            (
-                r#"["\x41"]"#,
-                r"JSON knows no escape `\x41`",
-                r"write `\u0041`",
-            ),
+            (r#"["\x41"]"#, r"invalid escape `\x41`", r"write `\u0041`"),
             (
                 r#"["\u{1F600}"]"#,
-                r"JSON knows no escape `\u{1F600}`",
+                r"invalid escape `\u{1F600}`",
                 r"write `\ud83d\ude00`",
             ),
             (
                 r#"["\u12"]"#,
-                r"JSON knows no escape `\u12`",
+                r"invalid escape `\u12`",
                 r"write four hexadecimal digits after `\u`, or `\\u` for a backslash",
             ),
             (
                 r#"["\'"]"#,
-                r"JSON knows no escape `\'`",
+                r"invalid escape `\'`",
                 "write `'` without a backslash",
             ),
-            (r#"["\0"]"#, r"JSON knows no escape `\0`", r"write `\u0000`"),
-            (r#"["\v"]"#, r"JSON knows no escape `\v`", r"write `\u000b`"),
+            (r#"["\0"]"#, r"invalid escape `\0`", r"write `\u0000`"),
+            (r#"["\v"]"#, r"invalid escape `\v`", r"write `\u000b`"),
             (
                 "[\"\\\u{1b}\"]",
-                r"JSON knows no escape `\`",
+                r"invalid escape `\`",
                 r"write `\\` for a backslash",
             ),
             (
                 r#"["\ud83d"]"#,
-                r"`\ud83d` is only half of a character",
-                r"write both halves, as in `\ud83d\ude00`, or the character itself",
+                r"`\ud83d` is a lone surrogate",
+                r"write the whole surrogate pair, as in `\ud83d\ude00`, or the character itself",
             ),
             (
                 "[+1]",
-                "`+1` begins with a plus, which JSON doesn't allow",
+                "leading `+` in `+1`, which JSON doesn't allow",
                 "write `1`",
             ),
             (
                 "[012]",
-                "`012` begins with a zero, which JSON doesn't allow",
+                "leading zero in `012`, which JSON doesn't allow",
                 r#"write `12`, or `"012"` if the zeros matter"#,
             ),
-            ("[.5]", "`.5` has no digit before the point", "write `0.5`"),
-            ("[5.]", "`5.` has no digit after the point", "write `5.0`"),
+            (
+                "[.5]",
+                "`.5` has no digit before the decimal point",
+                "write `0.5`",
+            ),
+            (
+                "[5.]",
+                "`5.` has no digit after the decimal point",
+                "write `5.0`",
+            ),
             (
                 "[1e]",
                 "`1e` has no digits in its exponent",
@@ -590,12 +576,12 @@ mod tests {
             ),
             (
                 "[-]",
-                "a minus without a number",
+                "expected a number after `-`",
                 "write the number right after it",
             ),
             (
                 "[1.2.3]",
-                "`1.2.3` is not a number",
+                "`1.2.3` is not a valid number",
                 r#"if it is text: write `"1.2.3"`"#,
             ),
             (
@@ -615,17 +601,17 @@ mod tests {
             ),
             (
                 "[hello]",
-                "`hello` has no quotes, and is none of true, false and null",
+                "`hello` is not quoted, and is not true, false or null",
                 r#"if it is text: write `"hello"`"#,
             ),
             (
                 "[{{A}}]",
-                "reference `{{A}}` has no quotes",
+                "reference `{{A}}` is not quoted",
                 r#"write `"{{A}}"`: a string that is one reference keeps the type of its value"#,
             ),
             (
                 r#"[{{A | default("x")}}]"#,
-                r#"reference `{{A | default("x")}}` has no quotes"#,
+                r#"reference `{{A | default("x")}}` is not quoted"#,
                 r#"write `"{{A | default(\"x\")}}"`: a string that is one reference keeps the type of its value"#,
             ),
             (
@@ -633,55 +619,55 @@ mod tests {
                 "`...` is not JSON",
                 "write out what it stands for, or remove it",
             ),
-            ("[:1]", "`:` can't stand here", "remove it"),
+            ("[:1]", "unexpected `:`", "remove it"),
             (
                 "[1 @]",
-                "`@` stands where `,` or a closing bracket belongs",
+                "expected `,` or a closing bracket, found `@`",
                 "remove it",
             ),
             (
                 "{} x",
-                "there is text after the end of the value",
+                "unexpected text after the end of the value",
                 "remove it",
             ),
             (
                 "{} {}",
-                "a second value follows the first",
-                "a file holds one value: remove the rest, or write `[` and `]` around all of it",
+                "unexpected second value after the first",
+                "a file contains one value: remove the rest, or wrap everything in `[` and `]`",
             ),
             (
                 r#"{"a": [1}"#,
-                "`}` can't close the array that `[` opened",
+                "mismatched `}`: the array was opened with `[`",
                 "write `]` here, or before it",
             ),
             (
                 "{}}",
-                "this `}` closes nothing",
-                "remove it, or look for one too many before it",
+                "unmatched `}`",
+                "remove it, or look for an extra closing bracket before it",
             ),
             (
                 "[",
                 "this `[` is never closed",
-                "write `]` where it ends; perhaps the file is cut off",
+                "write `]` where it ends; perhaps the file is truncated",
             ),
             (
                 "[[",
                 "this `[` is never closed, nor is the bracket around it",
-                "write `]` where it ends; perhaps the file is cut off",
+                "write `]` where it ends; perhaps the file is truncated",
             ),
             (
                 "[[[",
                 "this `[` is never closed, nor are the 2 brackets around it",
-                "write `]` where it ends; perhaps the file is cut off",
+                "write `]` where it ends; perhaps the file is truncated",
             ),
             (
                 "[\u{202e}abc]",
                 "U+202E is not whitespace in JSON",
-                "replace it by an ordinary space, or remove it",
+                "replace it with an ordinary space, or remove it",
             ),
             (
                 "[a\u{301}\u{1b}b]",
-                "`a\u{301}` has no quotes, and is none of true, false and null",
+                "`a\u{301}` is not quoted, and is not true, false or null",
                 "if it is text: write `\"a\u{301}\"`",
             ),
         ];
@@ -700,7 +686,7 @@ mod tests {
         };
         assert_eq!(
             first("[1,]", &limits).0,
-            "there are more than 0 errors; nothing after this place was read"
+            "there are more than 0 errors; the rest of the file was not read"
         );
         let limits = Limits {
             max_errors: 1,
@@ -713,7 +699,7 @@ mod tests {
         assert_eq!(first("[[[]]]", &limits).1, "nest less than 3 deep");
         assert_eq!(
             first("                     1", &limits).0,
-            "the text is 22 bytes long, and at most 20 are read"
+            "the text is 22 bytes long; the limit is 20"
         );
     }
 
@@ -724,7 +710,7 @@ mod tests {
         let (message, help) = first(&text, &Limits::default());
         assert_eq!(
             message,
-            format!("`{shown}` has no quotes, and is none of true, false and null")
+            format!("`{shown}` is not quoted, and is not true, false or null")
         );
         assert_eq!(help, "if it is text: write `\"` around it");
     }
@@ -732,7 +718,7 @@ mod tests {
     #[test]
     fn nothing_from_the_file_reaches_a_terminal_unseen() {
         let (message, help) = first("{'\u{1b}[31m\u{202e}': 1}", &Limits::default());
-        assert_eq!(message, "a string stands in `\"`, not in single quotes");
+        assert_eq!(message, "strings must be in `\"`, not in single quotes");
         assert_eq!(help, r#"write `"\u001b[31m\u202e"`"#);
         let (message, _) = first("{\"\\u001b\": 1, \"\\u001b\": 2}", &Limits::default());
         assert_eq!(message, r"duplicate key `\u001b`");

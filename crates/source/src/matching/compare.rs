@@ -103,7 +103,7 @@ pub fn compare(
                 Regex::new(&pattern)
                     .map_err(|error| {
                         Incomparable(format!(
-                            "`{pattern}` is no regular expression: {}",
+                            "`{pattern}` is not a valid regular expression: {}",
                             super::regex_reason(&error)
                         ))
                     })?
@@ -131,7 +131,7 @@ fn order(left: &Json, right: &Json) -> Result<Ordering, Incomparable> {
         })
         .ok_or_else(|| {
             Incomparable(format!(
-                "{} and {} have no order",
+                "{} and {} can't be ordered",
                 described(left),
                 described(right)
             ))
@@ -232,7 +232,7 @@ mod tests {
         let error = compare(&json!([1]), Comparison::Less, &json!(2), None).expect_err("no order");
         assert_eq!(
             error.to_string(),
-            "an array and the number `2` have no order"
+            "an array and the number `2` can't be ordered"
         );
     }
 

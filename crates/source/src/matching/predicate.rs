@@ -56,7 +56,7 @@ impl Predicate<'_> {
                         reason: cut(&error.to_string(), 300).into_owned(),
                     })
                     .collect(),
-                Err(error) => only(Some(format!("the schema can't be used: {error}"))),
+                Err(error) => only(Some(format!("invalid schema: {error}"))),
             },
             Self::MaxMilliseconds(limit) => only(match subject.as_f64() {
                 Some(took) if took <= *limit => None,
@@ -134,9 +134,9 @@ fn compare_parts(wanted: &Json, got: &Json, place: &mut String, found: &mut Vec<
             match (missing, extra) {
                 (None, None) => return,
                 (Some(missing), None) => format!("{missing} missing"),
-                (None, Some(extra)) => format!("{extra} not expected"),
+                (None, Some(extra)) => format!("{extra} unexpected"),
                 (Some(missing), Some(extra)) => {
-                    format!("{missing} missing, and {extra} not expected")
+                    format!("{missing} missing, and {extra} unexpected")
                 }
             }
         }
@@ -310,13 +310,13 @@ mod tests {
         );
         assert_eq!(
             told(json!({"a b": {"n": 1}}), json!({"a b": {"n": 1, "x": 2}})),
-            one("['a b']", "the key `x` was not expected")
+            one("['a b']", "the key `x` was unexpected")
         );
         assert_eq!(
             told(json!({"a": 1, "b": 2, "c": 3}), json!({"c": 3, "d": 4})),
             one(
                 "",
-                "the keys `a`, `b` are missing, and the key `d` was not expected"
+                "the keys `a`, `b` are missing, and the key `d` was unexpected"
             )
         );
         assert_eq!(

@@ -89,7 +89,7 @@ pub fn read_patch(patch: &Json) -> Result<Vec<Operation>, PatchError> {
         message: message.to_owned(),
     };
     let Some(items) = patch.as_array() else {
-        return Err(whole("the patch is no list"));
+        return Err(whole("the patch is not an array"));
     };
     if items.len() > MOST_OPERATIONS {
         return Err(whole("the patch has more than 20,000 operations"));
@@ -106,7 +106,7 @@ fn read_operation(item: &Json) -> Result<Operation, String> {
         .filter(|path| is_pointer(path))
         .map(str::to_owned)
     else {
-        return Err("its `path` is no JSON pointer".to_owned());
+        return Err("its `path` is not a valid JSON pointer".to_owned());
     };
     let value = || {
         item.get("value")
@@ -118,7 +118,7 @@ fn read_operation(item: &Json) -> Result<Operation, String> {
         Some("add") => Ok(Operation::Add(path, value()?)),
         Some("remove") => Ok(Operation::Remove(path)),
         Some("replace") => Ok(Operation::Replace(path, value()?)),
-        _ => Err("its `op` is none of test, add, remove and replace".to_owned()),
+        _ => Err("its `op` must be one of test, add, remove and replace".to_owned()),
     }
 }
 
@@ -185,11 +185,11 @@ pub fn apply(document: &mut Json, patch: &[Operation]) -> Result<(), PatchError>
 
 fn apply_one(document: &mut Json, operation: &Operation) -> Result<(), String> {
     let pointer = operation.pointer();
-    let missing = || format!("there is nothing at `{pointer}`");
+    let missing = || format!("no value at `{pointer}`");
     match operation {
         Operation::Test(_, expected) => match document.pointer(pointer) {
             Some(value) if value == expected => Ok(()),
-            Some(_) => Err(format!("`{pointer}` is not what it was")),
+            Some(_) => Err(format!("the value at `{pointer}` has changed")),
             None => Err(missing()),
         },
         Operation::Replace(_, value) => {
@@ -212,7 +212,7 @@ fn apply_one(document: &mut Json, operation: &Operation) -> Result<(), String> {
 }
 
 fn add(document: &mut Json, pointer: &str, value: Json) -> Result<(), String> {
-    let nowhere = || format!("nothing can be added at `{pointer}`");
+    let nowhere = || format!("can't add a value at `{pointer}`");
     let Some((parent, key)) = split(pointer) else {
         *document = value;
         return Ok(());
@@ -322,7 +322,7 @@ mod tests {
         .expect_err("another value");
         assert_eq!(
             error.to_string(),
-            "operation 2 of the patch: `/b/c~1d` is not what it was"
+            "operation 2 of the patch: the value at `/b/c~1d` has changed"
         );
         assert_eq!(document, before);
         let patch = [
@@ -338,10 +338,10 @@ mod tests {
     #[test]
     fn what_is_no_patch_is_refused() {
         for (patch, message) in [
-            (json!({}), "the patch is no list"),
+            (json!({}), "the patch is not an array"),
             (
                 json!([{"op": "add", "path": "a", "value": 1}]),
-                "no JSON pointer",
+                "not a valid JSON pointer",
             ),
             (json!([{"op": "add", "path": "/a"}]), "no `value`"),
             (

@@ -88,33 +88,31 @@ impl YamlError {
         match &self.kind {
             Kind::Empty => "the file is empty".to_owned(),
             Kind::TooLarge { bytes, limit } => {
-                format!("the file has {bytes} bytes, and YAML is read up to {limit}")
+                format!("the file is {bytes} bytes long; the limit for YAML is {limit}")
             }
             Kind::TooDeep { limit } => {
-                format!("lists and mappings are nested {limit} deep here, which is refused")
+                format!("lists and mappings are nested more than {limit} levels deep")
             }
             Kind::TooManyErrors { limit } => {
-                format!("there are more than {limit} mistakes; the rest of the file was not read")
+                format!("there are more than {limit} errors; the rest of the file was not read")
             }
             Kind::TooManyCopies { limit } => {
-                format!("the aliases of this file stand for more than {limit} values")
+                format!("the aliases in this file expand to more than {limit} values")
             }
             Kind::ControlCharacter { character } => format!(
-                "the control character U+{:04X} can't stand in YAML",
+                "the control character U+{:04X} is not allowed in YAML",
                 u32::from(*character)
             ),
             Kind::Syntax(problem) => problem.message(),
             Kind::DuplicateKey { key, .. } => format!("duplicate key `{key}`"),
             Kind::KeyNotText => "a key must be text, not a list or a mapping".to_owned(),
-            Kind::MissingKey => "a key is missing before `:`".to_owned(),
-            Kind::Tag { tag } => format!("the tag `{tag}` has no meaning here"),
-            Kind::NotFinite { text } => format!("`{text}` is no number that JSON has"),
+            Kind::MissingKey => "expected a key before `:`".to_owned(),
+            Kind::Tag { tag } => format!("unsupported tag `{tag}`"),
+            Kind::NotFinite { text } => format!("`{text}` can't be represented in JSON"),
             Kind::NumberOutOfRange { text } => format!("the number `{text}` is too large"),
-            Kind::SeveralDocuments => "a second document begins here".to_owned(),
-            Kind::AliasInItself => "this alias stands inside of what it stands for".to_owned(),
-            Kind::BadMerge => {
-                "`<<` takes in a mapping, or a list of mappings, and nothing else".to_owned()
-            }
+            Kind::SeveralDocuments => "unexpected second document".to_owned(),
+            Kind::AliasInItself => "recursive alias".to_owned(),
+            Kind::BadMerge => "`<<` can only merge a mapping or a list of mappings".to_owned(),
         }
     }
 
@@ -124,8 +122,8 @@ impl YamlError {
         let help = match &self.kind {
             Kind::Empty => "write the document, or name another file",
             Kind::TooLarge { .. } => "write large documents as JSON",
-            Kind::TooDeep { .. } => "nest less deeply",
-            Kind::TooManyErrors { .. } => "correct those above first",
+            Kind::TooDeep { .. } => "reduce the nesting",
+            Kind::TooManyErrors { .. } => "fix the errors above first",
             Kind::TooManyCopies { .. } => "write out what is needed, without anchors and aliases",
             Kind::ControlCharacter { .. } => {
                 "remove it, or write it as an escape in double quotes: \"\\u0000\""
@@ -137,8 +135,8 @@ impl YamlError {
             Kind::Tag { .. } => "remove it; text that begins with `!` needs quotes",
             Kind::NotFinite { .. } => "put it in quotes if text is meant",
             Kind::NumberOutOfRange { .. } => "put it in quotes to keep it as text",
-            Kind::SeveralDocuments => "a file holds one document: remove the `---`",
-            Kind::AliasInItself => "name another anchor",
+            Kind::SeveralDocuments => "a file contains one document: remove the `---`",
+            Kind::AliasInItself => "refer to another anchor",
             Kind::BadMerge => {
                 "write `<<: *name` with the anchor of a mapping, or put the key in quotes"
             }

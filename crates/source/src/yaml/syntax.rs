@@ -58,28 +58,26 @@ impl SyntaxProblem {
 
     pub(super) fn message(&self) -> String {
         let message = match self {
-            Self::Tab => "a tab can't indent a line",
-            Self::ColonInText => "a second `: ` can't stand in a value without quotes",
-            Self::Indentation => "this line is not indented as what it belongs to",
-            Self::NoColon => "this line of a mapping has no `:` behind its key",
-            Self::UnclosedQuote => "this quoted text has no closing quote",
-            Self::AfterQuote => "nothing can follow a quoted text",
-            Self::BadEscape => "this is no escape that YAML knows",
-            Self::UnknownAlias => "no anchor of this name stands before this alias",
-            Self::Flow => "a `,` or a closing bracket is missing",
-            Self::StrayBracket => "this bracket closes nothing",
+            Self::Tab => "tabs can't be used for indentation",
+            Self::ColonInText => "an unquoted value can't contain a second `: `",
+            Self::Indentation => "inconsistent indentation",
+            Self::NoColon => "expected `:` after the key",
+            Self::UnclosedQuote => "unterminated quoted string",
+            Self::AfterQuote => "unexpected text after a quoted string",
+            Self::BadEscape => "invalid escape sequence",
+            Self::UnknownAlias => "undefined anchor",
+            Self::Flow => "expected `,` or a closing bracket",
+            Self::StrayBracket => "unmatched closing bracket",
             Self::TooDeep => "`[` and `{` are nested too deeply",
-            Self::Entry => "no item of a list can stand here",
-            Self::NeedsQuotes => "a text without quotes can't begin like this",
-            Self::CommentInText => "a comment can't stand between the lines of one text",
-            Self::BlockHeader => "the text that begins here can't be read",
-            Self::Directive => {
-                "a line that begins with `%` is a directive, and this one can't be read"
-            }
-            Self::Tag => "this tag can't be read",
-            Self::ByteOrderMark => "a byte order mark can't stand inside of a file",
-            Self::AfterValue => "nothing can follow the value that ends before this",
-            Self::Other(words) => return format!("this is no YAML: {words}"),
+            Self::Entry => "a list item is not allowed here",
+            Self::NeedsQuotes => "an unquoted string can't start like this",
+            Self::CommentInText => "a comment can't interrupt a multi-line string",
+            Self::BlockHeader => "invalid block scalar",
+            Self::Directive => "invalid directive (a line that starts with `%`)",
+            Self::Tag => "invalid tag",
+            Self::ByteOrderMark => "a byte order mark is only allowed at the start of a file",
+            Self::AfterValue => "unexpected text after the end of the value",
+            Self::Other(words) => return format!("invalid YAML: {words}"),
         };
         message.to_owned()
     }
@@ -88,9 +86,9 @@ impl SyntaxProblem {
         let help = match self {
             Self::Tab => "indent with spaces",
             Self::ColonInText => "put the whole value in quotes: title: \"one: two\"",
-            Self::Indentation => "give it as many spaces as its neighbours have",
-            Self::NoColon => "write `key: value`; text that goes on needs quotes or `|`",
-            Self::UnclosedQuote => "close it; a quote inside of it is written '' or \\\"",
+            Self::Indentation => "indent it like the lines around it",
+            Self::NoColon => "write `key: value`; multi-line text needs quotes or `|`",
+            Self::UnclosedQuote => "close it; write a quote inside the string as '' or \\\"",
             Self::AfterQuote => "put the whole value in one pair of quotes",
             Self::BadEscape => "write `\\\\` for a backslash, or use single quotes",
             Self::UnknownAlias => {

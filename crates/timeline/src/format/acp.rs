@@ -71,7 +71,7 @@ pub(super) fn prompt_response(loader: &mut Loader<'_>, object: Object<'_>, key: 
     if let Some(id) = loader.reader.get(inner, "sessionId")
         && id.as_str().is_none_or(str::is_empty)
     {
-        let message = format!("`sessionId` must be a text, not {}", found(id));
+        let message = format!("`sessionId` must be a string, not {}", found(id));
         let at = inner.child_pointer("sessionId");
         loader.invalid(id.span, &at, message);
     }

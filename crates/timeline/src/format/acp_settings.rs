@@ -59,7 +59,7 @@ fn absolute(loader: &mut Loader<'_>, object: Object<'_>) -> Option<PathBuf> {
     if !is_absolute(&text) {
         let at = object.child_pointer("cwd");
         let message = format!(
-            "the protocol asks for an absolute directory, and `{}` is none",
+            "the protocol requires an absolute path, and `{}` is relative",
             cut(&text, 60)
         );
         let span = node_span(object, "cwd");
@@ -152,7 +152,7 @@ fn mcp_server(
         if key.is_empty() || key.contains(['=', '\0']) {
             let at = object.child_pointer("env");
             let message = format!(
-                "`{}` can't name a variable",
+                "`{}` is not a valid variable name",
                 cut(&key.replace('\0', "\\0"), 40)
             );
             loader.error(code, node_span(object, "env"), &at, message);
@@ -184,13 +184,13 @@ fn transport(loader: &mut Loader<'_>, object: Object<'_>, is_sse: bool, capabili
     let span = node_span(object, "url");
     let pointer = object.child_pointer("url");
     if is_sse {
-        let message = "the protocol gives up servers over SSE";
+        let message = "SSE servers are deprecated in the protocol";
         loader
             .warning(codes::TIMELINE_ACP_SSE, span, &pointer, message)
             .help = Some("write type: http".to_owned());
     }
     if capabilities["mcpCapabilities"][key] != true {
-        let message = format!("the agent doesn't say that it reaches servers over {key}");
+        let message = format!("the agent does not advertise support for servers over {key}");
         let code = codes::TIMELINE_ACP_TRANSPORT;
         loader.error(code, span, &pointer, message).help = Some(format!(
             "set capabilities.mcpCapabilities.{key}: true, or remove the server"
@@ -211,7 +211,7 @@ fn names_and_values(
     if let NodeKind::Object(members) = &node.kind {
         if !members.is_empty() {
             let code = codes::TIMELINE_FORM;
-            let message = format!("`{key}` is a mapping");
+            let message = format!("`{key}` must be a list, not a mapping");
             let modern = "write a list: `[{name: …, value: …}]`";
             loader.legacy(code, node.span, &pointer, message, modern);
         }

@@ -104,7 +104,7 @@ pub(super) fn file_reads(loader: &mut Loader<'_>, body: &Node, pointer: &str) ->
                 let at = object.child_pointer("path");
                 let span = object.get("path").map_or(node.span, |node| node.span);
                 let message = format!(
-                    "the protocol asks for absolute paths, and `{}` is none",
+                    "the protocol requires absolute paths, and `{}` is relative",
                     cut(&path, 60)
                 );
                 loader.error(codes::TIMELINE_ACP_PATH, span, &at, message);
@@ -131,7 +131,7 @@ pub(super) fn notify(loader: &mut Loader<'_>, body: &Node, pointer: &str) -> Opt
         let at = object.child_pointer("method");
         let span = object.get("method").map_or(body.span, |node| node.span);
         let message = format!(
-            "a notification of an extension begins with an underscore, and `{}` does not",
+            "an extension notification must start with an underscore, and `{}` does not",
             cut(&method, 60)
         );
         loader
@@ -164,9 +164,8 @@ pub(super) fn permission(loader: &mut Loader<'_>, body: &Node, pointer: &str) ->
             json.is_object().then_some(json)
         }
         None => {
-            let message = format!(
-                "{what} has no `toolCall`: it is about the latest call, or else about one of its own"
-            );
+            let message =
+                format!("{what} has no `toolCall`: it applies to the latest call, or to a new one");
             let code = codes::TIMELINE_ACP_PERMISSION;
             loader.warning(code, body.span, pointer, message).help =
                 Some("add toolCall: {toolCallId: …, title: …, kind: edit}".to_owned());
@@ -196,7 +195,7 @@ fn kind(loader: &mut Loader<'_>, call: &Node, pointer: &str) {
     if !super::tool::KINDS.contains(&kind) {
         let read_as = permission_kind(kind);
         let message = format!(
-            "`{}` is no kind of call that the protocol knows: `{read_as}` is sent",
+            "unknown tool call kind `{}`: `{read_as}` is sent instead",
             cut(kind, 40)
         );
         let at = format!("{pointer}/kind");
@@ -238,7 +237,7 @@ fn options(
             .is_some_and(|node| node.as_array().is_some())
         {
             let pointer = object.pointer.to_owned();
-            loader.error(code, body.span, &pointer, "there is no option to choose");
+            loader.error(code, body.span, &pointer, "`options` is empty");
         }
         return None;
     }
@@ -266,7 +265,7 @@ fn options(
                 .map(|word| format!("`{word}`"))
                 .collect();
             let message = format!(
-                "`kind` of an option is {}, not `{}`",
+                "`kind` of an option must be {}, not `{}`",
                 either(&listed),
                 cut(&kind, 40)
             );
@@ -278,7 +277,7 @@ fn options(
         }
         if options.iter().any(|known| known.id == id) {
             let at = object.child_pointer("id");
-            let message = format!("two options have the id `{}`", cut(&id, 40));
+            let message = format!("duplicate option id `{}`", cut(&id, 40));
             loader.error(code, span("id"), &at, message);
             continue;
         }
@@ -300,12 +299,12 @@ fn decision(
     match (decision, granted) {
         (Some(_), Some(node)) => {
             let at = object.child_pointer("granted");
-            let message = "`decision` and `granted` both say what the user decides";
+            let message = "`decision` and `granted` can't be combined";
             loader.error(code, node.span, &at, message).help = Some("keep one of them".to_owned());
             None
         }
         (None, None) => {
-            let message = "`agentPermissionRequest` does not say what the user decides";
+            let message = "`agentPermissionRequest` has neither `granted` nor `decision`";
             loader.error(code, body.span, &pointer, message).help =
                 Some("add granted: true, or decision: {outcome: selected, optionId: …}".to_owned());
             None
@@ -364,7 +363,7 @@ fn outcome(
         text => {
             let near = text.and_then(|text| did_you_mean(text, ["selected", "cancelled"]));
             let message = format!(
-                "`outcome` is `selected` or `cancelled`, not {}",
+                "`outcome` must be `selected` or `cancelled`, not {}",
                 found(outcome)
             );
             loader.error(code, outcome.span, &at, message).label =

@@ -80,7 +80,7 @@ fn finish(
     pointer: &str,
 ) -> Option<EventKind> {
     if checks.is_empty() && n_errors(loader) == errors {
-        let message = "this assert has nothing to assert";
+        let message = "this assert is empty";
         loader
             .error(codes::TIMELINE_ASSERT_NOTHING, body.span, pointer, message)
             .help = Some("add a key such as fs: {exists: [README.md]}".to_owned());
@@ -198,7 +198,7 @@ pub(super) fn fs(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Checks 
         let pattern = match loader.reader.get(object, "regex") {
             Some(node) if node.as_str() == Some("") => {
                 let at = object.child_pointer("regex");
-                loader.invalid(node.span, &at, "`regex` is empty: every text fits it");
+                loader.invalid(node.span, &at, "`regex` is empty: it matches everything");
                 None
             }
             Some(node) => regex(loader, node, &object.child_pointer("regex"), "`regex`"),
@@ -263,7 +263,7 @@ fn json(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &str
             let text = loader.reader.text_of(node, &at, "`pointer`")?;
             if !text.is_empty() && !text.starts_with('/') {
                 let message = format!(
-                    "`{}` is no JSON pointer: it must be empty or begin with `/`",
+                    "`{}` is not a valid JSON pointer: it must be empty or start with `/`",
                     cut(text, 60)
                 );
                 loader.invalid(node.span, &at, message);
@@ -328,7 +328,7 @@ fn git(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &str)
         add(checks, check, "git.branch", *span);
     } else if let (Some(_), Some(node)) = (outer_exists, node.get("exists")) {
         let at = object.child_pointer("exists");
-        let message = "`git.exists` has no meaning without `branch`";
+        let message = "`git.exists` requires `branch`";
         let code = codes::TIMELINE_ASSERT_UNKNOWN;
         loader.warning(code, node.span, &at, message);
     }
@@ -341,7 +341,7 @@ fn git(loader: &mut Loader<'_>, checks: &mut Checks, node: &Node, pointer: &str)
             add(checks, check, "git.remoteExists", span);
         } else {
             let at = object.child_pointer("remoteExists");
-            let message = format!("`git.remoteExists: {exists}` has no meaning without `branch`");
+            let message = format!("`git.remoteExists: {exists}` requires `branch`");
             loader.warning(codes::TIMELINE_ASSERT_UNKNOWN, span, &at, message);
         }
     } else if let Some((name, _, span)) = name(loader, object, "remoteExists", fields::GIT_REMOTE) {

@@ -32,7 +32,7 @@ fn boundary(loader: &mut Loader<'_>, timeline: &Timeline) {
             let span = timeline.acp.span.unwrap_or(timeline.name_span);
             let at = first_character(loader.source(), span);
             let message =
-                "sessions can be loaded, and no `sessionStart` says where the history ends";
+                "sessions can be loaded, but no `sessionStart` marks the end of the history";
             let pointer = "/acp/capabilities/loadSession";
             loader
                 .error(codes::TIMELINE_ACP_NO_BOUNDARY, at, pointer, message)
@@ -42,7 +42,7 @@ fn boundary(loader: &mut Loader<'_>, timeline: &Timeline) {
         }
         (false, Some(idx)) if timeline.events[..idx].iter().any(is_replayable) => {
             let event = &timeline.events[idx];
-            let message = "history stands before `sessionStart`, and sessions can't be loaded";
+            let message = "there is history before `sessionStart`, but sessions can't be loaded";
             loader
                 .warning(
                     codes::TIMELINE_ACP_HISTORY,
@@ -76,7 +76,7 @@ fn several_boundaries(loader: &mut Loader<'_>, timeline: &Timeline) {
         .iter()
         .filter(|event| matches!(event.kind, EventKind::SessionStart(_)));
     for event in boundaries.skip(1) {
-        let message = "a second `sessionStart`: only one can end the history";
+        let message = "duplicate `sessionStart`: only one can end the history";
         let code = codes::TIMELINE_ACP_BOUNDARIES;
         loader.error(code, event.span, &pointer(event), message);
     }
@@ -109,7 +109,7 @@ fn history(loader: &mut Loader<'_>, timeline: &Timeline) {
         );
         if is_call {
             let message = format!(
-                "`{}` stands before `sessionStart`: a loaded history does not repeat it",
+                "`{}` before `sessionStart` is not replayed when the history is loaded",
                 event.kind.word()
             );
             let code = codes::TIMELINE_ACP_CALL_IN_HISTORY;
@@ -141,7 +141,7 @@ fn prompts(loader: &mut Loader<'_>, timeline: &Timeline) {
                 continue;
             }
             let message = format!(
-                "a prompt holds {} `{}` block, and the agent doesn't say that it takes them",
+                "a prompt contains {} `{}` block, but the agent does not advertise support for them",
                 if block.kind.word().starts_with(['a', 'i']) {
                     "an"
                 } else {

@@ -60,7 +60,7 @@ pub(super) fn parse(text: &str) -> Result<RuleCondition, Malformed> {
     }
     for word in ["&&", "||"] {
         if let Some(at) = outside_quotes(text, word) {
-            let message = format!("`{word}` can't join conditions");
+            let message = format!("conditions can't be combined with `{word}`");
             return malformed(at..at + 2, &message, SPLIT);
         }
     }
@@ -70,7 +70,11 @@ pub(super) fn parse(text: &str) -> Result<RuleCondition, Malformed> {
         return malformed(start..start + 1, "a condition can't be negated", help);
     }
     let Some(rest) = rest.strip_prefix('$') else {
-        return malformed(whole, "a condition begins with the `$` of a symbol", SHAPE);
+        return malformed(
+            whole,
+            "a condition must start with a symbol, such as `$name`",
+            SHAPE,
+        );
     };
     let name_end = rest
         .find(|character: char| !character.is_ascii_alphanumeric() && character != '_')
@@ -82,7 +86,7 @@ pub(super) fn parse(text: &str) -> Result<RuleCondition, Malformed> {
         let end = (end..=text.len())
             .find(|&at| text.is_char_boundary(at))
             .unwrap_or(text.len());
-        return malformed(start..end, "a symbol has a name behind its `$`", SHAPE);
+        return malformed(start..end, "expected a symbol name after `$`", SHAPE);
     }
     let name_range = start..after;
     let rest = text[after..].trim_start();
@@ -98,7 +102,7 @@ pub(super) fn parse(text: &str) -> Result<RuleCondition, Malformed> {
     let Some((word, operator)) = operator else {
         let end = whole.end.max(at);
         let message = format!(
-            "`{}` is no comparison",
+            "unknown operator `{}`",
             cuecard_source::value::cut(&text[at..end], 40)
         );
         return malformed(at..end, &message, SHAPE);
@@ -113,18 +117,18 @@ pub(super) fn parse(text: &str) -> Result<RuleCondition, Malformed> {
         }),
         None if literal_text.is_empty() => malformed(
             at..at + word.len(),
-            "a value is missing behind the comparison",
+            "expected a value after the operator",
             SHAPE,
         ),
         None => {
             let message = format!(
-                "`{}` is no number, `true`, `false` or text in quotes",
+                "`{}` is not a number, `true`, `false` or a quoted string",
                 cuecard_source::value::cut(literal_text, 40)
             );
             malformed(
                 literal_at..literal_at + literal_text.len(),
                 &message,
-                "put a text in quotes: `$name == \"value\"`",
+                "quote strings: `$name == \"value\"`",
             )
         }
     }
@@ -198,7 +202,7 @@ impl RuleCondition {
             Operator::Equal => Ok(orders),
             Operator::NotEqual => Ok(!orders),
             _ => Err(format!(
-                "`{}` is {}, which has no order",
+                "`{}` is {}, which can't be ordered",
                 self.name,
                 symbol.value.kind()
             )),

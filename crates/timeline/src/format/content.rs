@@ -78,7 +78,7 @@ pub(super) fn blocks(
                 codes::TIMELINE_FORM,
                 node.span,
                 pointer,
-                "one content block stands here without its list",
+                "expected a list of content blocks, found a single block",
                 "write a list of blocks: `- type: …`",
             );
         }
@@ -206,7 +206,7 @@ fn annotations(loader: &mut Loader<'_>, object: Object<'_>) -> Json {
                 .is_some_and(|number| (0.0..=1.0).contains(&number));
             if !is_valid {
                 let message = format!(
-                    "`priority` of annotations must be a number from 0 to 1, not {}",
+                    "`priority` of annotations must be a number between 0 and 1, not {}",
                     found(priority)
                 );
                 let at = format!("{pointer}/priority");
@@ -235,12 +235,15 @@ fn media(
             let span = object
                 .get("mimeType")
                 .map_or(object.node.span, |node| node.span);
-            let message = format!("`{}` is no media type of {whose}", cut(mime, 40));
+            let message = format!(
+                "`{}` is not a supported media type of {whose}",
+                cut(mime, 40)
+            );
             let label = did_you_mean(mime, types.iter().copied());
             let at = object.child_pointer("mimeType");
             let diagnostic = loader.error(codes::TIMELINE_BLOCK_VALUE, span, &at, message);
             diagnostic.label = label.map(|known| format!("did you mean `{known}`?"));
-            diagnostic.help = Some(format!("known are {}", types.join(", ")));
+            diagnostic.help = Some(format!("supported: {}", types.join(", ")));
         }
         is_known
     });
@@ -258,9 +261,9 @@ fn media(
             let text = loader.reader.text_of(node, &at, "`data`")?;
             let mime = mime.as_deref()?;
             let problem = match STANDARD.decode(text) {
-                Err(_) => Some("`data` is no base64, padding included".to_owned()),
+                Err(_) => Some("`data` is not valid padded base64".to_owned()),
                 Ok(bytes) if !is_of_type(&bytes, mime) => {
-                    Some(format!("`data` does not begin as {mime} does"))
+                    Some(format!("`data` does not look like {mime}"))
                 }
                 Ok(_) => None,
             };
@@ -275,7 +278,7 @@ fn media(
             let at = object.pointer.to_owned();
             loader
                 .error(codes::TIMELINE_MEDIA, object.node.span, &at, message)
-                .help = Some("name a file beside the scenario: `path: images/one.png`".to_owned());
+                .help = Some("add a file next to the scenario: `path: images/one.png`".to_owned());
             return None;
         }
     };
@@ -351,7 +354,7 @@ fn resource(loader: &mut Loader<'_>, object: Object<'_>) -> Option<BlockKind> {
     if let (Some(blob), Some(at)) = (&blob, node.get("blob"))
         && STANDARD.decode(blob).is_err()
     {
-        let message = "`blob` is no base64, padding included";
+        let message = "`blob` is not valid padded base64";
         let pointer = inner.child_pointer("blob");
         loader.error(codes::TIMELINE_MEDIA, at.span, &pointer, message);
         return None;

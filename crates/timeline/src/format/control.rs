@@ -15,7 +15,7 @@ fn expected(loader: &mut Loader<'_>, body: Object<'_>, item: Object<'_>) -> Json
     let beside = item.get("expectedResponse");
     if let (Some(_), Some(second)) = (inside, beside) {
         let at = item.child_pointer("expectedResponse");
-        let message = "`expectedResponse` stands inside of the event and beside it";
+        let message = "`expectedResponse` is given both inside and next to the event";
         loader.invalid(second.span, &at, message);
     }
     match inside {
@@ -118,7 +118,7 @@ pub(super) fn marker(loader: &mut Loader<'_>, key: &Member, pointer: &str) -> bo
         for member in members {
             if member.key != "_meta" {
                 let at = child(pointer, &member.key);
-                let message = format!("`{}` has no fields, and here is one", key.key);
+                let message = format!("`{}` does not take any fields", key.key);
                 loader.warning(codes::TIMELINE_UNKNOWN, member.key_span, &at, message);
             }
         }

@@ -84,7 +84,7 @@ pub(super) fn entries<T>(
                 codes::TIMELINE_FORM,
                 node.span,
                 pointer,
-                format!("{} stands here without its list", shape.what),
+                format!("expected a list, found {}", shape.what),
                 "write a list of entries: `[[ms, …]]`",
             );
             loader.insert(node.span.start, "[", node.span);
@@ -98,7 +98,7 @@ pub(super) fn entries<T>(
                     codes::TIMELINE_FORM,
                     node.span,
                     pointer,
-                    format!("{} stands here without its list", shape.what),
+                    format!("expected a list, found {}", shape.what),
                     "write a list of entries",
                 );
             }
@@ -138,7 +138,7 @@ fn one<T>(
                     item.span,
                     pointer,
                     format!(
-                        "{} is {wanted}, two parts and not {}",
+                        "{} is {wanted}: expected two elements, found {}",
                         shape.what,
                         parts.len()
                     ),
@@ -167,7 +167,7 @@ fn one<T>(
                 codes::TIMELINE_FORM,
                 item.span,
                 pointer,
-                format!("{} has no time: it is read as a delay of 0", shape.what),
+                format!("{} has no time: a delay of 0 is assumed", shape.what),
                 modern,
             );
             super::convert::time_text(loader, item, is_listed);

@@ -77,7 +77,7 @@ fn bare(loader: &mut Loader<'_>, flat: &mut Flat, word: &str, item: &Node, point
             let is_event = meaning(word).is_some();
             let message = match is_event {
                 true => format!("`{word}` needs a value"),
-                false => format!("there is no event `{}`", cut(word, 40)),
+                false => format!("unknown event `{}`", cut(word, 40)),
             };
             let label = did_you_mean(word, event_names());
             let diagnostic = loader.error(codes::TIMELINE_EVENT, item.span, pointer, message);
@@ -86,7 +86,7 @@ fn bare(loader: &mut Loader<'_>, flat: &mut Flat, word: &str, item: &Node, point
                 .map(|name| format!("did you mean `{name}`?"));
             diagnostic.help = Some(match is_event {
                 true => format!("write `- {word}: …`"),
-                false => format!("words that stand alone are {}", MARKERS.join(", ")),
+                false => format!("events without a value are {}", MARKERS.join(", ")),
             });
             return;
         }
@@ -199,13 +199,13 @@ fn mapping(
         [(first, _), rest @ ..] => {
             let second = rest.first().map_or(*first, |(second, _)| *second);
             let message = format!(
-                "one item has two events, `{}` and `{}`",
+                "two events in one item: `{}` and `{}`",
                 first.key, second.key
             );
             let at = child(pointer, &second.key);
             loader
                 .error(codes::TIMELINE_TWO_EVENTS, second.key_span, &at, message)
-                .help = Some(format!("begin a new item: `- {}: …`", second.key));
+                .help = Some(format!("start a new item: `- {}: …`", second.key));
         }
     }
 }
@@ -336,7 +336,7 @@ fn finish_response(
         .iter()
         .any(|element| matches!(element, ResponseElement::Error(_)));
     if has_errors && !draft.calls.is_empty() {
-        let message = "a response with an error carries no calls";
+        let message = "a response with an error can't contain calls";
         loader.invalid(span, pointer, message);
     }
     push(
@@ -424,7 +424,7 @@ fn beside(loader: &mut Loader<'_>, item: Object<'_>, key: &Member, meaning: Mean
         };
         let at = child(item.pointer, name);
         if belongs_inside {
-            let message = format!("`{name}` stands beside `{}` and belongs inside", key.key);
+            let message = format!("`{name}` belongs inside `{}`, not next to it", key.key);
             loader
                 .warning(codes::TIMELINE_UNKNOWN, other.key_span, &at, message)
                 .help = Some(format!("indent it below `{}`", key.key));
@@ -435,11 +435,7 @@ fn beside(loader: &mut Loader<'_>, item: Object<'_>, key: &Member, meaning: Mean
             .chain(fields::EVERYWHERE)
             .map(|field| field.name);
         let label = did_you_mean(name, names);
-        let message = format!(
-            "nothing reads the key `{}` beside `{}`",
-            cut(name, 40),
-            key.key
-        );
+        let message = format!("unknown key `{}` next to `{}`", cut(name, 40), key.key);
         loader
             .warning(codes::TIMELINE_UNKNOWN, other.key_span, &at, message)
             .label = label.map(|name| format!("did you mean `{name}`?"));
@@ -522,7 +518,7 @@ fn unknown(loader: &mut Loader<'_>, item: &Node, pointer: &str) {
         |first| first.key_span,
     );
     if let Some(tag) = item.get("type").and_then(Node::as_str) {
-        let message = format!("there is no event `{}`", cut(tag, 40));
+        let message = format!("unknown event `{}`", cut(tag, 40));
         let label = did_you_mean(tag, event_names());
         loader
             .error(codes::TIMELINE_EVENT, at, pointer, message)
@@ -534,22 +530,22 @@ fn unknown(loader: &mut Loader<'_>, item: &Node, pointer: &str) {
         .take(20)
         .find_map(|member| Some((member, did_you_mean(&member.key, event_names())?)));
     if let Some((member, name)) = near {
-        let message = format!("there is no event `{}`", cut(&member.key, 40));
+        let message = format!("unknown event `{}`", cut(&member.key, 40));
         loader
             .error(codes::TIMELINE_EVENT, member.key_span, pointer, message)
             .label = Some(format!("did you mean `{name}`?"));
         return;
     }
     let message = match members {
-        [] => "an item is empty: it has no event".to_owned(),
-        [only] => format!("there is no event `{}`", cut(&only.key, 40)),
+        [] => "empty item: expected an event".to_owned(),
+        [only] => format!("unknown event `{}`", cut(&only.key, 40)),
         _ => {
             let keys: Vec<String> = members
                 .iter()
                 .take(5)
                 .map(|member| format!("`{}`", cut(&member.key, 40)))
                 .collect();
-            format!("none of the keys {} names an event", either(&keys))
+            format!("none of the keys {} is an event", either(&keys))
         }
     };
     let resembled = resembling(item);

@@ -51,7 +51,7 @@ pub fn faults_schema() -> Json {
         "faults",
         "1",
         "Faults",
-        "What goes wrong in timelines, and where.",
+        "Faults to inject into timelines, and where.",
         json!({
             "type": "array",
             "maxItems": MAX_RULES,
@@ -78,7 +78,7 @@ pub fn read_faults(source: &SourceFile) -> Result<(FaultRules, Vec<Diagnostic>),
                 .wrong_type(&root, "", "a file of faults", "a list of `{match, fault}`");
         }
         Some(items) if items.len() > MAX_RULES => {
-            let message = format!("a file of faults has at most {MAX_RULES} entries");
+            let message = format!("a fault file can have at most {MAX_RULES} entries");
             loader.invalid(root.span, "", message);
         }
         Some(items) => {
@@ -134,7 +134,7 @@ fn fault_match(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<Fa
     let index = loader.count(object, "index");
     let has_any = MATCH.iter().any(|field| object.get(field.name).is_some());
     if !has_any {
-        let message = "`match` names no events";
+        let message = "`match` is empty";
         loader.invalid(node.span, pointer, message);
         return None;
     }

@@ -45,15 +45,15 @@ fn problem(
     let path = file.path.display();
     let of_path = |message: String| Some((codes::TIMELINE_PATH, message));
     match (included, &file.purpose) {
-        (Included::Missing, _) => of_path(format!("there is no `{path}` beside the scenario")),
-        (Included::Outside, _) => of_path(format!("`{path}` leads out of the scenario's folder")),
+        (Included::Missing, _) => of_path(format!("`{path}` not found next to the scenario")),
+        (Included::Outside, _) => of_path(format!("`{path}` is outside the scenario's folder")),
         (Included::Folder, IncludePurpose::SeedFolder) => None,
-        (Included::Folder, _) => of_path(format!("`{path}` is a folder, and a file is needed")),
+        (Included::Folder, _) => of_path(format!("`{path}` is a folder: expected a file")),
         (Included::File(_), IncludePurpose::SeedFolder) => {
-            of_path(format!("`{path}` is a file, and a folder is needed"))
+            of_path(format!("`{path}` is a file: expected a folder"))
         }
         (Included::File(bytes), IncludePurpose::Media(mime)) if !is_of_type(&bytes, mime) => {
-            let message = format!("`{path}` does not begin as {mime} does");
+            let message = format!("`{path}` does not look like {mime}");
             Some((codes::TIMELINE_MEDIA, message))
         }
         (Included::File(_), _) => None,
@@ -70,9 +70,9 @@ pub fn check_names<'t>(timelines: impl IntoIterator<Item = &'t Timeline>) -> Vec
                 firsts.insert(&timeline.name, timeline);
             }
             Some(first) => {
-                let message = format!("another scenario is called `{}` too", timeline.name);
+                let message = format!("duplicate scenario name `{}`", timeline.name);
                 let note = format!(
-                    "{} has the name first, and is chosen by it",
+                    "first used by {}, which is selected by this name",
                     first.source.name()
                 );
                 found.push(

@@ -18,8 +18,8 @@ pub(super) fn check(loader: &mut Loader<'_>, node: &Node, pointer: &str, text: &
         let name = written.trim_start_matches('<').trim_end_matches('>');
         let near = did_you_mean(without_modifiers(name), NAMES.iter().copied());
         let message = match written.ends_with('>') {
-            true => format!("`{}` names no key", cut(written, 40)),
-            false => format!("`{}` begins a key and doesn't end it", cut(written, 40)),
+            true => format!("unknown key `{}`", cut(written, 40)),
+            false => format!("unterminated key `{}`", cut(written, 40)),
         };
         let span = loader.reader.part(node, token);
         let diagnostic = loader.error(codes::TIMELINE_KEY_TOKEN, span, pointer, message);

@@ -293,7 +293,7 @@ impl<'a> Loader<'a> {
             let pointer = object.child_pointer(key);
             let what = format!("`{key}`");
             self.reader
-                .wrong_type(node, &pointer, &what, "a whole number from 0");
+                .wrong_type(node, &pointer, &what, "a non-negative integer");
         }
         count
     }
@@ -320,13 +320,13 @@ impl<'a> Loader<'a> {
         };
         let problem = match node.as_u64() {
             Some(time) if time <= LATEST => return Some(time),
-            Some(_) => "is further away than any run lasts",
-            None if number.starts_with('-') => "lies in the past",
-            None => "is no whole number of milliseconds",
+            Some(_) => "is too large",
+            None if number.starts_with('-') => "is negative",
+            None => "is not a whole number of milliseconds",
         };
         let message = format!("{what}: {} {problem}", cut(number, 40));
         self.error(codes::TIMELINE_TIME, node.span, pointer, message)
-            .help = Some("write whole milliseconds from 0".to_owned());
+            .help = Some("write a non-negative whole number of milliseconds".to_owned());
         None
     }
 
@@ -499,9 +499,9 @@ impl<'a> Loader<'a> {
         folder: &str,
     ) -> Option<PathBuf> {
         let problem = if text.trim().is_empty() || text.contains('\0') {
-            "names no file"
+            "is not a valid path"
         } else if leaves_folder(Path::new(text)) || text.contains(":\\") {
-            "is outside of it"
+            "is outside it"
         } else {
             return Some(PathBuf::from(text));
         };
@@ -544,19 +544,19 @@ fn header_problem(name: &str, value: &str) -> Option<&'static str> {
     ];
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if name.is_empty() || !name.bytes().all(is_token) {
-        return Some("has a name that HTTP does not allow");
+        return Some("has an invalid name");
     }
     if OF_THE_MESSAGE
         .iter()
         .any(|own| own.eq_ignore_ascii_case(name))
     {
-        return Some("follows from the answer and can't be set");
+        return Some("is set automatically and can't be overridden");
     }
     let is_bad = |letter: char| letter.is_control() && letter != '\t';
     value
         .chars()
         .any(is_bad)
-        .then_some("has a value with control characters")
+        .then_some("has control characters in its value")
 }
 
 /// One step more of a pointer.

@@ -91,7 +91,7 @@ pub(super) fn refuse(source: &SourceFile, root: &Node) -> Option<Diagnostic> {
         let diagnostic = Diagnostic::error(codes::TIMELINE_FOREIGN, message).at(source, at);
         Some(diagnostic.with_help(help))
     };
-    let unreadable = "it can't be read as a timeline; write its events under `timeline`";
+    let unreadable = "this is not a timeline: put events under `timeline`";
     if let NodeKind::Array(items) = &root.kind {
         let any = |keys: &[&str]| {
             items
@@ -107,11 +107,11 @@ pub(super) fn refuse(source: &SourceFile, root: &Node) -> Option<Diagnostic> {
     }
     if !matches!(root.kind, NodeKind::Object(_)) {
         let message = format!(
-            "a timeline file is one mapping, not {}",
+            "a timeline file must be a mapping, not {}",
             cuecard_source::reader::found(root)
         );
         let diagnostic = Diagnostic::error(codes::TIMELINE_YAML, message).at(source, at);
-        return Some(diagnostic.with_help("begin with `name: …` and `timeline:`"));
+        return Some(diagnostic.with_help("start with `name: …` and `timeline:`"));
     }
     let has = |key: &str| root.get(key).is_some();
     let items = |key: &str| root.get(key).and_then(Node::as_array).unwrap_or_default();
@@ -135,8 +135,8 @@ pub(super) fn refuse(source: &SourceFile, root: &Node) -> Option<Diagnostic> {
         return foreign("a list of steps in a terminal", unreadable);
     }
     if has("events") {
-        let help = "its events stand under `events`; a timeline has them under `timeline`";
-        return foreign("a file of another format", help);
+        let help = "its events are under `events`; a timeline has them under `timeline`";
+        return foreign("a file in another format", help);
     }
     let is_wire = ["transport", "auth", "assertions", "client", "frames"]
         .iter()
@@ -145,7 +145,7 @@ pub(super) fn refuse(source: &SourceFile, root: &Node) -> Option<Diagnostic> {
         Some(FileKind::Timeline) => None,
         Some(kind) => {
             let help = match kind {
-                FileKind::TestCase => "judge it with `cuecard test FILE`",
+                FileKind::TestCase => "run it with `cuecard test FILE`",
                 FileKind::ToolCall | FileKind::ToolCallLegacy => "play it with `cuecard play FILE`",
                 _ => "a timeline has `name` and `timeline`",
             };

@@ -331,7 +331,7 @@ fn name(loader: &mut Loader<'_>, root: Object<'_>) -> Option<(String, Span)> {
 fn initial_prompt(loader: &mut Loader<'_>, root: Object<'_>) -> Option<String> {
     let node = loader.reader.get(root, "initialPrompt")?;
     let code = codes::TIMELINE_KEY_ALIAS;
-    let message = "`initialPrompt` only chooses the scenario and is never sent";
+    let message = "`initialPrompt` only selects the scenario and is never sent";
     let modern = "write the prompt as the first entry of `userInputs`";
     loader.legacy(code, node.span, "/initialPrompt", message, modern);
     loader.filled(root, "initialPrompt")

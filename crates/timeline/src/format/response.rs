@@ -76,7 +76,7 @@ pub(super) fn response(
                 codes::TIMELINE_FORM,
                 first_character(loader.source(), body.span),
                 pointer,
-                "a mapping stands here for the list of elements",
+                "expected a list of elements, found a mapping",
                 "write a list: `- think: …`, `- assistant: …`",
             );
             convert::list_of_members(loader, body);
@@ -169,7 +169,7 @@ fn stop_reason(loader: &mut Loader<'_>, node: &Node, at: &str) -> Option<StopRea
         let found = loader.error(codes::TIMELINE_ACP_STOP_REASON, node.span, at, message);
         found.label = near.map(|word| format!("did you mean `{word}`?"));
         found.help = Some(
-            "it is a word of any of the dialects: `end_turn`, `max_tokens`, `refusal`, `stop_sequence`, `length`, \
+            "use a stop reason of one of the APIs: `end_turn`, `max_tokens`, `refusal`, `stop_sequence`, `length`, \
              `content_filter`, `SAFETY`, …"
                 .to_owned(),
         );
@@ -211,7 +211,7 @@ fn element(
             codes::TIMELINE_FORM,
             first_character(loader.source(), node.span),
             pointer,
-            "an element has several parts: they are read in written order",
+            "an element has several parts: they are played in file order",
             "write one element for each",
         );
     }
@@ -270,7 +270,7 @@ fn part(loader: &mut Loader<'_>, draft: &mut Draft, member: &Member, at: &str, w
                 codes::TIMELINE_INLINE_TOOL,
                 member.key_span,
                 at,
-                format!("`{key}` stands inside of a response"),
+                format!("`{key}` is not allowed inside a response"),
                 "write `- agentToolUse: …` as an event after the response",
             );
             let (call, kept) = match key {
@@ -311,7 +311,7 @@ fn unknown(loader: &mut Loader<'_>, member: &Member, at: &str) {
         "refusal",
     ];
     let label = did_you_mean(key, names);
-    let message = format!("`llmResponse` has no part `{}`", cut(key, 40));
+    let message = format!("unknown part `{}` in `llmResponse`", cut(key, 40));
     let diagnostic = loader.error(codes::TIMELINE_SHAPE, member.key_span, at, message);
     diagnostic.label = label.map(|name| format!("did you mean `{name}`?"));
     diagnostic.help = Some(
@@ -359,7 +359,7 @@ fn status(loader: &mut Loader<'_>, object: Object<'_>) -> Option<u16> {
         .filter(|status| (400..=599).contains(status));
     if status.is_none() {
         let message = format!(
-            "`statusCode` of an error is 400 to 599, not {}",
+            "`statusCode` of an error must be between 400 and 599, not {}",
             cuecard_source::reader::found(node)
         );
         let at = object.child_pointer("statusCode");
@@ -381,7 +381,7 @@ fn repeat(loader: &mut Loader<'_>, object: Object<'_>) -> Option<ServingCount> {
         .filter(|&times| times > 0);
     if times.is_none() {
         let message = format!(
-            "`repeat` of an error is a number from 1 or `always`, not {}",
+            "`repeat` of an error must be a positive integer or `always`, not {}",
             cuecard_source::reader::found(node)
         );
         let at = object.child_pointer("repeat");
@@ -421,7 +421,7 @@ pub(super) fn top_level(
             codes::TIMELINE_LEGACY_EVENT,
             first.key_span,
             &child(pointer, &first.key),
-            format!("`{}` stands outside of a response", first.key),
+            format!("`{}` is only allowed inside a response", first.key),
             format!("write `- llmResponse: [{}: …]`", first.key),
         );
         flat.is_think_converted = match joins {

@@ -195,7 +195,7 @@ impl Resolver<'_, '_> {
     fn applied<'n>(&mut self, rules: &'n Node, pointer: &str) -> Vec<Applied<'n>> {
         let code = codes::TIMELINE_RULE_SHAPE;
         let Some(items) = rules.as_array() else {
-            let message = format!("`rules` is a list of rules, not {}", found(rules));
+            let message = format!("`rules` must be a list, not {}", found(rules));
             self.reader
                 .error_at(code, rules.span, pointer, message)
                 .help = Some("write `- when: '$name'` and `config: …`".to_owned());
@@ -238,14 +238,14 @@ impl Resolver<'_, '_> {
     fn rule<'n>(&mut self, rule: &'n Node, pointer: &str) -> Option<(&'n Node, Trigger)> {
         let code = codes::TIMELINE_RULE_SHAPE;
         if !matches!(rule.kind, NodeKind::Object(_)) {
-            let message = format!("a rule is a mapping, not {}", found(rule));
+            let message = format!("a rule must be a mapping, not {}", found(rule));
             self.reader.error_at(code, rule.span, pointer, message);
             return None;
         }
         for member in rule.members() {
             if !["when", "default", "config"].contains(&member.key.as_str()) {
                 let at = child(pointer, &member.key);
-                let message = format!("a rule has no key `{}`", cut(&member.key, 40));
+                let message = format!("unknown key `{}` in a rule", cut(&member.key, 40));
                 let near = did_you_mean(&member.key, ["when", "default", "config"]);
                 self.reader
                     .error_at(code, member.key_span, &at, message)
@@ -285,7 +285,7 @@ impl Resolver<'_, '_> {
                 Some(Trigger::When(false))
             }
             _ => {
-                let message = format!("`default` is true, not {}", found(node));
+                let message = format!("`default` must be true, not {}", found(node));
                 let code = codes::TIMELINE_RULE_SHAPE;
                 self.reader.error_at(code, node.span, pointer, message);
                 None
@@ -296,7 +296,7 @@ impl Resolver<'_, '_> {
     /// Whether a condition holds. One that can't be read or compared is reported.
     fn when(&mut self, node: &Node, pointer: &str) -> Option<bool> {
         let Some(text) = node.as_str() else {
-            let message = format!("a condition is a text, not {}", found(node));
+            let message = format!("a condition must be a string, not {}", found(node));
             let code = codes::TIMELINE_CONDITION;
             self.reader.error_at(code, node.span, pointer, message).help =
                 Some("write `when: '$name'`".to_owned());

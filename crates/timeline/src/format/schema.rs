@@ -21,7 +21,7 @@ pub fn schema() -> Json {
     document.insert("title".into(), "Timeline".into());
     document.insert(
         "description".into(),
-        "A scripted session of an agent: what is said, called and checked, in order.".into(),
+        "A scripted agent session: messages, tool calls and checks, in order.".into(),
     );
     if let Json::Object(members) = mapping(fields::ROOT) {
         document.extend(members);
@@ -180,13 +180,13 @@ fn permission_option() -> Json {
 fn rules() -> Json {
     json!({
         "type": "array",
-        "description": "Parts that are there only if a symbol says so.",
+        "description": "Parts that are included depending on a symbol.",
         "items": {
             "type": "object",
             "properties": {
                 "when": {"type": "string", "description": "`$name`, or `$name == value`."},
                 "default": {"type": "boolean", "description": "Applies if no condition holds."},
-                "config": {"description": "What stands here if the rule applies."},
+                "config": {"description": "What is inserted if the rule applies."},
             },
             "required": ["config"],
             "oneOf": [{"required": ["when"]}, {"required": ["default"]}],

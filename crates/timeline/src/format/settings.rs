@@ -61,8 +61,8 @@ pub(super) fn terminal(loader: &mut Loader<'_>, root: Object<'_>) -> Option<Term
         NodeKind::Object(_) => {
             if !loader.compat.inline_terminal {
                 let code = codes::TIMELINE_FORM;
-                let message = "a terminal configuration stands here instead of its path";
-                let modern = "`cuecard convert --terminal-file terminal.yaml` makes a file of it; or set compat.allowInlineTerminal";
+                let message = "inline terminal configuration: expected a path";
+                let modern = "move it to a file with `cuecard convert --terminal-file terminal.yaml`, or set compat.allowInlineTerminal";
                 loader.legacy(code, node.span, &pointer, message, modern);
             }
             let config = super::terminal::inline(loader, node, &pointer)?;
@@ -112,7 +112,7 @@ pub(super) fn repository(loader: &mut Loader<'_>, root: Object<'_>) -> Option<Re
                 for key in ["url", "rev"] {
                     if let Some(node) = loader.reader.get(object, key) {
                         let at = object.child_pointer(key);
-                        let message = format!("`{key}` has no meaning without `mode: git`");
+                        let message = format!("`{key}` requires `mode: git`");
                         loader.warning(codes::TIMELINE_UNKNOWN, node.span, &at, message);
                     }
                 }
@@ -185,7 +185,7 @@ fn seed_file(loader: &mut Loader<'_>, item: &Node, pointer: &str) -> Option<Seed
             let compact: String = text.split_ascii_whitespace().collect();
             let bytes = STANDARD.decode(compact);
             if bytes.is_err() {
-                loader.invalid(node.span, &at, "this is no base64, padding included");
+                loader.invalid(node.span, &at, "not valid padded base64");
             }
             bytes.ok()?
         }

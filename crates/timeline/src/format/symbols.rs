@@ -87,9 +87,9 @@ impl Symbols {
             None => (definition.trim(), SymbolValue::Flag(true)),
         };
         if !is_name(name) {
-            let message = format!("`{}` can't name a symbol ({origin})", cut(name, 40));
+            let message = format!("`{}` is not a valid symbol name ({origin})", cut(name, 40));
             return Err(Diagnostic::error(codes::TIMELINE_SYMBOL_NAME, message)
-                .with_help("begin with a letter or `_`; letters, digits and `_` may follow"));
+                .with_help("start with a letter or `_`, followed by letters, digits and `_`"));
         }
         let symbol = Symbol {
             value,

@@ -55,7 +55,7 @@ const CONFIG: &[Field] = &[
         "{\"$ref\": \"#/$defs/rendering\"}",
         "How the screen becomes text.",
     ),
-    field("term", TEXT, "What programs are told in TERM."),
+    field("term", TEXT, "The value of TERM."),
     field("env", OBJECT, "Further variables."),
     field("scrollback", COUNT, "Lines that are kept above the screen."),
     field(
@@ -96,7 +96,7 @@ pub fn terminal_schema() -> Json {
         "terminal",
         "1",
         "Terminal config",
-        "The terminal in which an agent of a timeline runs.",
+        "Configuration of the terminal in which a timeline's agent runs.",
         root,
     )
 }
@@ -197,7 +197,7 @@ fn terminal(loader: &mut Loader<'_>, node: &Node, pointer: &str) -> Option<Termi
     let settle = bounded(loader, object, "settle", 0, MAX_SETTLE);
     let entries = loader.list(object, "normalize");
     if entries.len() > MAX_REPLACEMENTS {
-        let message = format!("`normalize` has at most {MAX_REPLACEMENTS} entries");
+        let message = format!("`normalize` can have at most {MAX_REPLACEMENTS} entries");
         bad(loader, &node, &child(pointer, "normalize"), message);
         return None;
     }
@@ -263,7 +263,7 @@ fn bounded(
         .filter(|number| (least..=most).contains(number));
     if number.is_none() {
         let found = cuecard_source::reader::found(node);
-        let message = format!("`{key}` is a whole number from {least} to {most}, not {found}");
+        let message = format!("`{key}` must be an integer from {least} to {most}, not {found}");
         bad(loader, node, &object.child_pointer(key), message);
     }
     number

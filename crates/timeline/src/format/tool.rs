@@ -218,7 +218,7 @@ fn named(loader: &mut Loader<'_>, text: &str, span: Span, pointer: &str) -> Name
     match spec {
         Some(tool) if tool.name != text => {
             let message = match tool.agent_names.contains(&text) {
-                true => format!("`{text}` is what an agent calls `{}`", tool.name),
+                true => format!("`{text}` is an agent's own name for `{}`", tool.name),
                 false => format!("`{text}` is an older spelling of `{}`", tool.name),
             };
             let modern = format!("write `{}`", tool.name);
@@ -229,7 +229,7 @@ fn named(loader: &mut Loader<'_>, text: &str, span: Span, pointer: &str) -> Name
         None if text.starts_with("mcp__") => {}
         None => {
             if let Some(near) = did_you_mean(text, TOOLS.iter().map(|tool| tool.name)) {
-                let message = format!("no tool of the vocabulary is called `{}`", cut(text, 40));
+                let message = format!("unknown tool `{}`", cut(text, 40));
                 loader
                     .warning(codes::TIMELINE_TOOL_ARGUMENTS, span, pointer, message)
                     .label = Some(format!("did you mean `{near}`?"));
@@ -312,8 +312,8 @@ fn without_call_id(loader: &mut Loader<'_>, args: &Node, pointer: &str) -> (Node
         codes::TIMELINE_MISPLACED,
         found.key_span,
         &at,
-        "`toolCallId` is no argument",
-        "write it beside `args`",
+        "`toolCallId` is not an argument",
+        "put it next to `args`",
     );
     let rest = args
         .members()
@@ -361,7 +361,7 @@ fn arguments(
         if !spec.has_argument(key) {
             let names = spec.arguments.iter().map(|argument| argument.name);
             let label = did_you_mean(key, names);
-            let message = format!("`{}` has no argument `{}`", spec.name, cut(key, 40));
+            let message = format!("unknown argument of `{}`: `{}`", spec.name, cut(key, 40));
             let code = codes::TIMELINE_TOOL_ARGUMENTS;
             loader.warning(code, member.key_span, &at, message).label =
                 label.map(|name| format!("did you mean `{name}`?"));
@@ -442,7 +442,7 @@ pub(super) fn regex(
     loader.reader.n_patterns += 1;
     if loader.reader.n_patterns > MAX_PATTERNS {
         if loader.reader.n_patterns == MAX_PATTERNS + 1 {
-            let message = format!("a timeline has {MAX_PATTERNS} patterns at the most");
+            let message = format!("a timeline can have at most {MAX_PATTERNS} patterns");
             loader.invalid(node.span, pointer, message);
         }
         return None;
@@ -470,8 +470,8 @@ fn status(loader: &mut Loader<'_>, object: Object<'_>) -> Option<ToolStatus> {
                 codes::TIMELINE_VALUE_ALIAS,
                 node.span,
                 &at,
-                format!("`{text}` means that the call has not ended: no result is sent"),
-                "write `ok` or `error` if it ends",
+                format!("`{text}` means that the call has not finished: no result is sent"),
+                "write `ok` or `error` if it finishes",
             );
             return Some(ToolStatus::Open);
         }
@@ -479,7 +479,7 @@ fn status(loader: &mut Loader<'_>, object: Object<'_>) -> Option<ToolStatus> {
             let words = ["ok", "error"];
             let label = did_you_mean(text, words.into_iter().chain(["completed", "failed"]));
             let message = format!(
-                "`status` of a call is `ok` or `error`, not `{}`",
+                "`status` of a call must be `ok` or `error`, not `{}`",
                 cut(text, 40)
             );
             loader

@@ -130,7 +130,7 @@ pub(super) fn apply_patch(
     let path = patch(loader, object, "path", "`applyPatch`");
     if let (false, Some(node)) = (commit, object.get("message").filter(|node| !node.is_null())) {
         let at = object.child_pointer("message");
-        let message = "`message` has no meaning without `commit: true`";
+        let message = "`message` requires `commit: true`";
         loader.warning(codes::TIMELINE_UNKNOWN, node.span, &at, message);
     }
     let path = path?;
@@ -193,7 +193,7 @@ pub(super) fn command(
             codes::TIMELINE_TOOL_ALIAS,
             object.get(first).map_or(body.span, |node| node.span),
             &object.child_pointer(first),
-            format!("`{first}` is not of the format's first version"),
+            format!("`{first}` is not part of the first version of the format"),
             "write `cmd: …`, and an `assert` for what must come of it",
         ),
     }

@@ -211,12 +211,12 @@ impl ProfileChoice<'_> {
     pub fn diagnostic(&self) -> Option<Diagnostic> {
         let (name, profile) = (self.disagrees_with?, self.profile?);
         let message = format!(
-            "the advertised tools are those of `{}`, and `--agent` names `{}`",
+            "the advertised tools are those of `{}`, but `--agent` specifies `{}`",
             profile.agent, name.agent
         );
         Some(
             Diagnostic::warning(codes::TOOL_PROFILE_DIFFERS, message)
-                .with_help("the advertised tools decide; correct `--agent`, or leave it out"),
+                .with_help("the advertised tools take precedence; correct `--agent`, or remove it"),
         )
     }
 }

@@ -42,12 +42,12 @@ impl fmt::Display for Unmapped {
             (Some(argument), _) => {
                 write!(
                     formatter,
-                    "the call of `{tool}` lacks the argument `{argument}`"
+                    "the call of `{tool}` is missing the argument `{argument}`"
                 )
             }
             (None, Some(native)) => write!(
                 formatter,
-                "the call of `{tool}` is `{native}` for this agent, which the request does not advertise"
+                "the call of `{tool}` maps to `{native}` for this agent, which the request does not advertise"
             ),
             (None, None) => write!(
                 formatter,

@@ -202,7 +202,7 @@ impl Profile {
                 let known = self.tools.keys().map(String::as_str);
                 let help = match did_you_mean(&call.tool, known) {
                     Some(nearest) => format!("did you mean `{nearest}`?"),
-                    None => "it is called as it is written, if the agent advertises that name; else the run fails".into(),
+                    None => "it is called by this name if the agent advertises it; otherwise the run fails".into(),
                 };
                 Diagnostic::warning(codes::TOOL_NOT_IN_PROFILE, message)
                     .at(&timeline.source, call.tool_span)

@@ -96,7 +96,7 @@ pub fn read_profile(source: &SourceFile) -> Result<Profile, Vec<Diagnostic>> {
     let versions = VersionRange::parse(&file.versions);
     if versions.is_none() {
         let message = format!(
-            "`versions` is `{}`, which is no range of versions",
+            "`versions` is `{}`, which is not a valid version range",
             file.versions
         );
         problems.push(problem(source, message).with_help("write `>=2.0.5` or `>=2.0.5, <3`"));

@@ -454,7 +454,7 @@ impl<'a, 'r> Aligner<'a, 'r> {
             Some(later) => Rejection {
                 turn_idx,
                 why: format!(
-                    "the history leaves its answer out, and goes on with that of turn {}",
+                    "the history is missing its answer, and continues with that of turn {}",
                     later + 1
                 ),
                 is_gap: true,
@@ -718,7 +718,7 @@ fn answers_so(turn: &Turn, said: &Said<'_>) -> Result<(), String> {
         };
     }
     if turn.is_only_errors() {
-        return Err("the script has only errors there".into());
+        return Err("the script has only errors at this turn".into());
     }
     if turn.is_cancelled && turn.squeezed.starts_with(&said.squeezed) {
         return Ok(());

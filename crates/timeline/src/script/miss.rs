@@ -60,7 +60,7 @@ impl Miss {
                 self.arrived
             ),
             None => format!(
-                "the script has ended, and a request goes on: {}",
+                "the script has ended, but the request continues: {}",
                 self.arrived
             ),
         };
@@ -81,7 +81,9 @@ impl Miss {
         for line in self.facts(script) {
             diagnostic = diagnostic.with_note(line);
         }
-        diagnostic.with_help("correct the scenario, or what the agent sends; `--on-miss minimal` answers an empty message")
+        diagnostic.with_help(
+            "correct the scenario or the agent; `--on-miss minimal` answers with an empty message",
+        )
     }
 
     /// The miss in a few lines, for the answer that the client gets.
@@ -95,7 +97,7 @@ impl Miss {
             ),
             None => format!("script ended: `{}` has no turn left", script.timeline.name),
         };
-        let _ = write!(text, "\narrived: {}", self.arrived);
+        let _ = write!(text, "\nreceived: {}", self.arrived);
         for line in self.facts(script) {
             let _ = write!(text, "\n{line}");
         }
@@ -105,7 +107,7 @@ impl Miss {
     fn facts(&self, script: &LlmScript) -> Vec<String> {
         let differences = self.differences.iter().map(|found| {
             format!(
-                "{}: expected {}, arrived {}",
+                "{}: expected {}, received {}",
                 found.field, found.expected, found.arrived
             )
         });

@@ -183,11 +183,11 @@ impl<'a> Lanes<'a> {
             end_ms = end_ms.max(execution.last().copied().unwrap_or(0));
             if let Some((span, found_ms, before_ms)) = decreasing {
                 let message = format!(
-                    "`timeMs` goes back to {found_ms}, after {before_ms} in the event before it"
+                    "`timeMs` decreases to {found_ms}, after {before_ms} in the previous event"
                 );
                 self.report(
                     Diagnostic::warning(codes::TIMELINE_TIME_DECREASING, message).with_help(
-                        format!("it is read as {before_ms}; write times that never fall"),
+                        format!("it is read as {before_ms}; times must not decrease"),
                     ),
                     span,
                     event,
@@ -252,8 +252,9 @@ impl<'a> Lanes<'a> {
                 self.cursor_ms
             );
             self.report(
-                Diagnostic::note(codes::TIMELINE_TIME_PROMPT, message)
-                    .with_help("where one prompt at a time is the protocol, it waits until that turn has ended"),
+                Diagnostic::note(codes::TIMELINE_TIME_PROMPT, message).with_help(
+                    "in protocols with one prompt at a time, it waits until that turn has ended",
+                ),
                 span,
                 event,
             );

@@ -178,12 +178,12 @@ impl Selector {
         });
         let diagnostic = |timeline: &Timeline| {
             let message = format!(
-                "`{}` has no user input and no `initialPrompt`, so that no prompt can choose it",
+                "`{}` has no user input and no `initialPrompt`, so no prompt can select it",
                 timeline.name
             );
             Diagnostic::warning(codes::SELECT_DOUBT, message)
                 .at(&timeline.source, timeline.name_span)
-                .with_help("add `initialPrompt`, or choose it by its name")
+                .with_help("add `initialPrompt`, or select it by name")
         };
         silent.map(diagnostic).collect()
     }
@@ -401,7 +401,7 @@ fn prompt_to_choose_by(timeline: &Timeline) -> String {
 
 fn same_prompt_diagnostic(timeline: &Timeline, other: &Timeline) -> Diagnostic {
     let message = format!(
-        "`{}` and `{}` have the same prompt: it can choose neither of them",
+        "`{}` and `{}` have the same prompt: the prompt can't select either of them",
         other.name, timeline.name
     );
     let span = timeline.effective_prompt_span();
@@ -415,7 +415,7 @@ fn same_prompt_diagnostic(timeline: &Timeline, other: &Timeline) -> Diagnostic {
             other.source.name()
         ))
         .with_help(
-            "change one prompt, or say `server: {byName: true}` in what only `x-scenario-name` is to choose",
+            "change one prompt, or set `server: {byName: true}` in scenarios that only `x-scenario-name` should select",
         )
 }
 
@@ -438,7 +438,7 @@ impl Selection {
             return None;
         }
         let message = format!(
-            "`{}` takes any prompt, and it is played although its own is far from the one that arrived",
+            "`{}` accepts any prompt, and is played although its own prompt differs greatly from the received one",
             timeline.name
         );
         Some(
@@ -456,7 +456,7 @@ impl Unselected {
                 let mut diagnostic = Diagnostic::error(codes::SELECT_UNKNOWN, self.to_string());
                 if !known.is_empty() {
                     let known = super::rounds::list(known);
-                    diagnostic = diagnostic.with_note(format!("there are {known}"));
+                    diagnostic = diagnostic.with_note(format!("available: {known}"));
                 }
                 if let Some(nearest) = nearest {
                     diagnostic = diagnostic.with_help(format!("did you mean `{nearest}`?"));
@@ -488,7 +488,7 @@ impl fmt::Display for Unselected {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { what, wanted, .. } => {
-                write!(formatter, "no scenario has the {what} `{wanted}`")
+                write!(formatter, "no scenario with the {what} `{wanted}`")
             }
             Self::Far {
                 wanted,

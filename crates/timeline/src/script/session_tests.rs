@@ -154,7 +154,10 @@ fn an_answer_that_a_history_leaves_out_is_a_miss() {
         };
         assert_eq!(miss.expected_turn, Some(0));
         let message = miss.message(&script);
-        assert!(message.contains("goes on with that of turn 2"), "{message}");
+        assert!(
+            message.contains("continues with that of turn 2"),
+            "{message}"
+        );
     }
 }
 
@@ -266,8 +269,8 @@ fn a_miss_says_what_was_expected_and_what_arrived() {
     assert_eq!(
         miss.message(&script),
         "expected turn 2 (test.yaml:5): results for `c1`, `c2`\n\
-         arrived: results for `c1`, `c3`\n\
-         results: expected `c1`, `c2`, arrived `c1`, `c3`"
+         received: results for `c1`, `c3`\n\
+         results: expected `c1`, `c2`, received `c1`, `c3`"
     );
     assert_eq!(miss.diagnostic(&script).code.name(), "T-LLM-02");
 

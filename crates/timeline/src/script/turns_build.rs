@@ -145,10 +145,10 @@ impl Builder<'_> {
         if let Some((input, event_idx)) = self.input.take() {
             let span = input.span;
             if !self.was_cancelled {
-                let message = "nothing answers this user input";
+                let message = "no response to this user input";
                 self.report(codes::MODEL_EMPTY_SEGMENT, message, event_idx, span, |it| {
                     it.with_help(
-                        "add an `llmResponse`; as it stands, a model answers with an empty message",
+                        "add an `llmResponse`; without one, the model answers with an empty message",
                     )
                 });
             }
@@ -253,7 +253,7 @@ impl Builder<'_> {
         for entry in entries {
             if !matches!(entry.value.kind, BlockKind::Text(_)) {
                 let message = format!(
-                    "a model's answer can't hold a block of type `{}`",
+                    "a model's answer can't contain a block of type `{}`",
                     entry.value.kind.word()
                 );
                 self.report(
@@ -285,16 +285,13 @@ impl Builder<'_> {
 
     fn edit(&mut self, event_idx: usize, event: &TimelineEvent, edit: &AgentEdits) {
         let Some(call) = AbstractCall::of_edit(edit, event.span) else {
-            let message = format!(
-                "the edit of `{}` says how many lines, and not which",
-                edit.path
-            );
+            let message = format!("the edit of `{}` only has line counts", edit.path);
             self.diagnostics.push(
                 Diagnostic::note(codes::MODEL_EDIT_COUNTS, message)
                     .at(&self.timeline.source, event.span)
                     .with_pointer(&event.path)
                     .with_help(
-                        "a model asks for no such edit; add `oldText` and `newText`, if it is to",
+                        "a model can't request such an edit; add `oldText` and `newText` if it should",
                     ),
             );
             return;

@@ -43,7 +43,7 @@ fn elicitation(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<ElicitationAn
     };
     if items.len() > MAX_ANSWERS {
         let message = format!(
-            "there are {} answers, more than the bound of {MAX_ANSWERS}",
+            "there are {} answers, more than the limit of {MAX_ANSWERS}",
             items.len()
         );
         reader.error(codes::ANSWER_INVALID, node.span, message);
@@ -76,11 +76,11 @@ fn answer(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Elicita
     let action = reader.one_of(object, "action", "`action`", ACTIONS);
     let content = reader.get(object, "content");
     if content.is_none() && reader.get(object, "action").is_none() {
-        let message = "this answer says neither `content` nor `action`";
+        let message = "this answer has neither `content` nor `action`";
         let diagnostic = reader.error(codes::ANSWER_INVALID, node.span, message);
         diagnostic.pointer = Some(pointer.to_owned());
         diagnostic.help = Some(
-            "\"action\": \"accept\" sends the form's defaults, \"content\": { … } what stands there"
+            "\"action\": \"accept\" sends the form's defaults, \"content\": { … } sends those values"
                 .to_owned(),
         );
         return None;
@@ -94,7 +94,10 @@ fn answer(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Elicita
             return None;
         }
         if action != ElicitationAction::Accept {
-            let message = format!("an answer that says `{}` has no content", action.word());
+            let message = format!(
+                "an answer with the action `{}` can't have content",
+                action.word()
+            );
             let diagnostic = reader.error(codes::ANSWER_INVALID, content.span, message);
             diagnostic.pointer = Some(below);
             diagnostic.help = Some("remove `content`, or write \"action\": \"accept\"".to_owned());
@@ -120,7 +123,7 @@ fn question(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Quest
         }
         NodeKind::Object(_) => {}
         _ => {
-            let wanted = "a text of the question, or an object of checks";
+            let wanted = "a string that the question contains, or an object of checks";
             reader.wrong_type(node, pointer, "`match`", wanted);
             return None;
         }
@@ -135,7 +138,12 @@ fn question(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Quest
         match member.key.as_str() {
             "contains" | "equals" if !is_text => {
                 let what = format!("`{}`", member.key);
-                reader.wrong_type(&member.value, &below, &what, "a text of the question");
+                reader.wrong_type(
+                    &member.value,
+                    &below,
+                    &what,
+                    "a string that the question contains",
+                );
                 return None;
             }
             "contains" => tests.push(ExpectedTest::Contains(from_node(
@@ -163,7 +171,7 @@ fn question(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Quest
         let diagnostic = reader.error(codes::ANSWER_INVALID, node.span, message);
         diagnostic.pointer = Some(pointer.to_owned());
         diagnostic.help = Some(
-            "give one of contains, equals, matches, server, or leave `match` out to fit every question"
+            "add one of contains, equals, matches, server, or omit `match` to match every question"
                 .to_owned(),
         );
         return None;

@@ -95,7 +95,7 @@ impl Parser<'_, '_> {
         if depth > MAX_DEPTH {
             return Err(Problem::new(
                 self.at..self.text.len(),
-                format!("it nests deeper than {MAX_DEPTH}"),
+                format!("it is nested more than {MAX_DEPTH} levels deep"),
                 "split the step in two",
             ));
         }
@@ -137,10 +137,10 @@ impl Parser<'_, '_> {
                     Problem::new(
                         start..self.at,
                         format!(
-                            "`{pattern}` is no regular expression: {}",
+                            "`{pattern}` is not a valid regular expression: {}",
                             cuecard_source::matching::regex_reason(&error)
                         ),
-                        "the syntax is that of Rust's `regex`",
+                        "the syntax is that of Rust's `regex` crate",
                     )
                 })?)
             }
@@ -161,9 +161,13 @@ impl Parser<'_, '_> {
             "or" => "write `||` for or",
             "is" => "write `==` to compare",
             _ if self.rest().starts_with('=') => "write `==` to compare",
-            _ => "conditions know == != < <= > >= contains matches && || ! and parentheses",
+            _ => "conditions support == != < <= > >= contains matches && || ! and parentheses",
         };
-        Problem::new(self.at..self.text.len(), "nothing can follow here", help)
+        Problem::new(
+            self.at..self.text.len(),
+            "unexpected text after the end of the condition",
+            help,
+        )
     }
 
     fn operator(&mut self) -> Result<Option<Comparison>, Problem> {
@@ -186,7 +190,7 @@ impl Parser<'_, '_> {
                 let written = format!("{symbol}=");
                 return Err(Problem::new(
                     start..self.at + 1,
-                    format!("there is no comparison `{written}`"),
+                    format!("unknown operator `{written}`"),
                     match written.as_str() {
                         "===" => "write `==` to compare".to_owned(),
                         _ => format!("write `{symbol}`"),
@@ -233,9 +237,10 @@ impl Parser<'_, '_> {
         match parts.len() {
             0 => {
                 let found = self.rest().chars().next();
-                let message = found.map_or("a value is missing at the end".to_owned(), |found| {
-                    format!("expected a value, found `{found}`")
-                });
+                let message = found.map_or(
+                    "expected a value, found the end of the condition".to_owned(),
+                    |found| format!("expected a value, found `{found}`"),
+                );
                 let end = self.at + found.map_or(0, char::len_utf8);
                 Err(Problem::new(
                     self.at..end,
@@ -251,7 +256,7 @@ impl Parser<'_, '_> {
                     let diagnostic = self.reader.warning(
                         codes::CONDITION_BARE_WORD,
                         span,
-                        format!("`{bare}` is read as text"),
+                        format!("unquoted `{bare}` is read as text"),
                     );
                     diagnostic.pointer = Some(self.pointer.to_owned());
                     diagnostic.help = Some(format!("put it in quotes: \"{bare}\""));
@@ -321,7 +326,7 @@ impl Parser<'_, '_> {
         }
         Err(Problem::new(
             open..self.text.len(),
-            "this text is not closed",
+            "unterminated string",
             format!("close it with `{quote}`"),
         ))
     }
@@ -466,14 +471,16 @@ mod tests {
 
     #[test]
     fn problems_are_named() {
-        assert!(error("{{a}} ==").contains("a value is missing at the end"));
+        assert!(error("{{a}} ==").contains("expected a value, found the end of the condition"));
         assert!(error("({{a}}").contains("not closed"));
-        assert!(error("{{a}} == \"x").contains("not closed"));
-        assert!(error("{{a}} and {{b}}").contains("nothing can follow"));
-        assert!(error("{{a}} = 1").contains("nothing can follow"));
-        assert!(error("{{a}} matches \"(\"").contains("no regular expression"));
-        assert!(error("").contains("missing"));
-        assert!(error(&"(".repeat(100)).contains("nests deeper"));
+        assert!(error("{{a}} == \"x").contains("unterminated string"));
+        assert!(
+            error("{{a}} and {{b}}").contains("unexpected text after the end of the condition")
+        );
+        assert!(error("{{a}} = 1").contains("unexpected text after the end of the condition"));
+        assert!(error("{{a}} matches \"(\"").contains("not a valid regular expression"));
+        assert!(error("").contains("empty"));
+        assert!(error(&"(".repeat(100)).contains("nested more than"));
     }
 
     #[test]
@@ -492,7 +499,7 @@ mod tests {
         }
         assert_eq!(
             error("{{a}} === 1"),
-            "the condition can't be read: there is no comparison `===`"
+            "the condition can't be read: unknown operator `===`"
         );
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn elements(
         .iter()
         .any(|name| reader.get(object, name).is_some());
     if !says_something {
-        let message = "`elements` says nothing about the elements";
+        let message = "`elements` does not say which elements";
         let diagnostic = reader.error(codes::EXPECT_INVALID, node.span, message);
         diagnostic.pointer = Some(pointer.to_owned());
         diagnostic.help = Some(format!(
@@ -83,7 +83,7 @@ fn bounds(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<(usize,
         node,
         pointer,
         "`count`",
-        "a whole number from 0, or an object with such numbers as `min` and `max`",
+        "a non-negative integer, or an object with integers `min` and `max`",
     );
     None
 }
@@ -126,11 +126,11 @@ mod tests {
 
     #[test]
     fn what_can_not_be_counted_is_said() {
-        let count = "`count` must be a whole number from 0, or an object with such numbers as `min` and `max`, not";
+        let count = "`count` must be a non-negative integer, or an object with integers `min` and `max`, not";
         for (expect, message) in [
             (
                 r#"{"elements": {"count": 3}}"#,
-                "`elements` says nothing about the elements".to_owned(),
+                "`elements` does not say which elements".to_owned(),
             ),
             (
                 r#"{"elements": "button"}"#,
@@ -147,7 +147,7 @@ mod tests {
             ),
             (
                 r#"{"elements": {"role": "knob"}}"#,
-                "`knob` is not the role of an element".to_owned(),
+                "unknown role `knob`".to_owned(),
             ),
             (r#"{"shows": ""}"#, "`shows` is empty".to_owned()),
         ] {

@@ -8,7 +8,9 @@ use crate::model::{Expectation, ExpectedTest, OutputRule, Template};
 use cuecard_source::diagnostic::codes;
 use cuecard_source::json::{Member, Node, NodeKind};
 use cuecard_source::value::cut;
-use cuecard_source::values::{json_path, pattern, schema};
+use cuecard_source::values::{json_path, pattern, regular_expression, schema};
+use regex::Regex;
+use serde_json_path::JsonPath;
 
 pub(super) fn outputs(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<OutputRule> {
     let Some(node) = reader.get(object, "output") else {
@@ -20,7 +22,7 @@ pub(super) fn outputs(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Output
             node,
             &pointer,
             "`output`",
-            "an object of names and JSONPaths",
+            "an object of names and JSONPaths or regular expressions",
         );
         return Vec::new();
     };
@@ -38,24 +40,53 @@ fn output(reader: &mut Reader<'_>, member: &Member, pointer: &str) -> Option<Out
     if member.key.is_empty() || !member.key.chars().all(is_name) {
         let message = match member.key.is_empty() {
             true => "the output's name is empty".to_owned(),
-            false => format!(
-                "no reference can name the output `{}`",
-                cut(&member.key, 100)
-            ),
+            false => format!("`{}` is not a valid output name", cut(&member.key, 100)),
         };
         let diagnostic = reader.error(codes::ID_INVALID, member.key_span, message);
         diagnostic.pointer = Some(pointer.to_owned());
         diagnostic.help = Some("use letters, digits, `_` and `-`".to_owned());
         return None;
     }
-    let (path, singular) = json_path(reader, &member.value, pointer)?;
+    let (path, singular, regex) = match &member.value.kind {
+        NodeKind::Object(_) => by_regex(reader, &member.value, pointer)?,
+        _ => {
+            let (path, singular) = json_path(reader, &member.value, pointer)?;
+            (path, singular, None)
+        }
+    };
     Some(OutputRule {
         name: member.key.clone(),
         path,
         singular,
+        regex,
         name_span: member.key_span,
         span: member.value.span,
     })
+}
+
+/// An output by a regular expression: `{"regex": "#(\\d+)", "from": "$.text"}`.
+fn by_regex(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    pointer: &str,
+) -> Option<(JsonPath, bool, Option<Regex>)> {
+    let object = Object { node, pointer };
+    reader.only_keys(object, fields::OUTPUT, codes::FIELD_UNKNOWN, "this output");
+    let (path, singular) = match reader.get(object, "from") {
+        Some(from) => json_path(reader, from, &object.child_pointer("from"))?,
+        None => (JsonPath::parse("$").ok()?, true),
+    };
+    let regex = reader.required(object, "regex", "the output", "a regular expression")?;
+    let below = object.child_pointer("regex");
+    let pattern = regular_expression(reader, regex, &below, "`regex`", Regex::new)?;
+    if pattern.is_match("") {
+        let message = "`regex` matches the empty text, so it matches everything".to_owned();
+        let diagnostic = reader.error(codes::EXPECT_INVALID, regex.span, message);
+        diagnostic.pointer = Some(below);
+        diagnostic.help = Some("use `+` instead of `*`".to_owned());
+        return None;
+    }
+    Some((path, singular, Some(pattern)))
 }
 
 pub(super) fn expectations(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Expectation> {
@@ -104,10 +135,10 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
     for member in members {
         let below = object.child_pointer(&member.key);
         if let Some(what) = allows_anything(member) {
-            let message = format!("`{}` is {what}: it fits everything", member.key);
+            let message = format!("`{}` is {what}: it matches everything", member.key);
             let diagnostic = reader.error(codes::EXPECT_INVALID, member.value.span, message);
             diagnostic.pointer = Some(below);
-            diagnostic.help = Some("leave it out, or say what must be there".to_owned());
+            diagnostic.help = Some("remove it, or say what is expected".to_owned());
             is_broken = true;
             continue;
         }
@@ -120,6 +151,7 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
                         name: member.value.as_str().unwrap_or_default().to_owned(),
                         path,
                         singular,
+                        regex: None,
                         name_span: member.key_span,
                         span: member.value.span,
                     });
@@ -151,7 +183,7 @@ fn expectation(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> Option<Ex
                         &member.value,
                         &below,
                         "`max_ms`",
-                        "a number of milliseconds from 0",
+                        "a non-negative number of milliseconds",
                     );
                 }
             },
@@ -186,7 +218,7 @@ fn checks_nothing(reader: &mut Reader<'_>, node: &Node, pointer: &str) {
     let diagnostic = reader.error(codes::EXPECT_INVALID, node.span, message);
     diagnostic.pointer = Some(pointer.to_owned());
     diagnostic.help = Some(
-        "give one of equals, contains, matches, json_schema, max_ms, shows, lacks, elements"
+        "add one of equals, contains, matches, json_schema, max_ms, shows, lacks, elements"
             .to_owned(),
     );
 }
@@ -209,7 +241,7 @@ fn shown_text(reader: &mut Reader<'_>, object: Object<'_>, key: &str) -> Option<
     if text.trim().is_empty() {
         let diagnostic = reader.error(codes::EXPECT_INVALID, node.span, format!("{what} is empty"));
         diagnostic.pointer = Some(pointer);
-        diagnostic.help = Some("give a text of the page: \"shows\": \"Saved\"".to_owned());
+        diagnostic.help = Some("write a text from the page: \"shows\": \"Saved\"".to_owned());
         return None;
     }
     Some(from_string(reader, text, node.span, &pointer))
@@ -244,7 +276,7 @@ mod tests {
         for (expect, message) in [
             (
                 r#"{"matches": "("}"#,
-                "`(` is no regular expression: unclosed group",
+                "`(` is not a valid regular expression: unclosed group",
             ),
             (
                 r#"{"matches": 5}"#,
@@ -252,22 +284,22 @@ mod tests {
             ),
             (
                 r#"{"max_ms": "fast"}"#,
-                "`max_ms` must be a number of milliseconds from 0, not the string `fast`",
+                "`max_ms` must be a non-negative number of milliseconds, not the string `fast`",
             ),
             (r#"{"json_path": "$.a"}"#, "this expectation checks nothing"),
             ("{}", "this expectation checks nothing"),
             ("[]", "this expectation checks nothing"),
             (
                 r#"{"contains": ""}"#,
-                "`contains` is empty: it fits everything",
+                "`contains` is empty: it matches everything",
             ),
             (
                 r#"{"matches": ""}"#,
-                "`matches` is empty: it fits everything",
+                "`matches` is empty: it matches everything",
             ),
             (
                 r#"{"json_schema": {}}"#,
-                "`json_schema` is empty: it fits everything",
+                "`json_schema` is empty: it matches everything",
             ),
         ] {
             assert_eq!(only(&format!("\"expect\": {expect}")).0, message);
@@ -289,7 +321,7 @@ mod tests {
             ),
         ] {
             let (message, marked) = of(schema);
-            assert_eq!(message, format!("JSON Schema has no keyword `{keyword}`"));
+            assert_eq!(message, format!("unknown JSON Schema keyword `{keyword}`"));
             assert_eq!(marked, format!("{keyword:?}"));
         }
         // Names of properties are free, and so are notes.
@@ -308,28 +340,28 @@ mod tests {
         assert_eq!(
             of(r#"{"properties": {"id": {"type": "strin"}}}"#),
             (
-                "this is no JSON Schema: unknown type \"strin\"".to_owned(),
+                "invalid JSON Schema: unknown type \"strin\"".to_owned(),
                 "\"strin\"".to_owned()
             )
         );
         assert_eq!(
             of(r#"{"type": ["string", "nul"]}"#).0,
-            "this is no JSON Schema: unknown type \"nul\""
+            "invalid JSON Schema: unknown type \"nul\""
         );
         assert_eq!(
             of(r#"{"type": 5}"#),
             (
-                "this is no JSON Schema: `type` can't be 5".to_owned(),
+                "invalid JSON Schema: `type` can't be 5".to_owned(),
                 "5".to_owned()
             )
         );
         let (message, marked) = of(r#"{"minLength": -1}"#);
         assert!(
-            message.starts_with("this is no JSON Schema: `minLength`: -1 is less"),
+            message.starts_with("invalid JSON Schema: `minLength`: -1 is less"),
             "{message}"
         );
         assert_eq!(marked, "-1");
-        assert!(of("5").0.starts_with("this is no JSON Schema: 5 is not"));
+        assert!(of("5").0.starts_with("invalid JSON Schema: 5 is not"));
         let found = findings(r#""expect": {"json_schema": {"type": "strin"}}"#);
         assert_eq!(found[0].label.as_deref(), Some("did you mean `string`?"));
         assert_eq!(
@@ -350,7 +382,7 @@ mod tests {
         assert_eq!(
             of("number"),
             (
-                "`number` is no JSONPath: it must begin with `$`".to_owned(),
+                "`number` is not a valid JSONPath: it must start with `$`".to_owned(),
                 "a JSONPath starts at the result, which is `$`: \"$.number\"".to_owned()
             )
         );
@@ -365,7 +397,7 @@ mod tests {
         assert_eq!(of(".").1, "the whole result is \"$\"");
         assert_eq!(
             of("$.a[").0,
-            "`$.a[` is no JSONPath: it can't be read from here on"
+            "`$.a[` is not a valid JSONPath: unexpected text from here on"
         );
     }
 }

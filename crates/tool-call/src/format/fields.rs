@@ -21,7 +21,7 @@ pub(super) const ROOT: &[Field] = &[
     field(
         "variables",
         OBJECT,
-        "Variables with their defaults; an empty text means that the user must give a value.",
+        "Variables with their defaults; an empty string means that a value is required.",
     ),
     field(
         "environment",
@@ -73,7 +73,7 @@ pub(super) const STEP: &[Field] = &[
     needed(
         "params",
         OBJECT,
-        "What the tool is called with; references are filled in.",
+        "The arguments of the call; references are substituted.",
     ),
     field(
         "id",
@@ -82,13 +82,13 @@ pub(super) const STEP: &[Field] = &[
     ),
     field(
         "output",
-        r#"{"type": "object", "additionalProperties": {"type": "string"}}"#,
-        "Names for parts of the result, each with a JSONPath (RFC 9535).",
+        r##"{"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/output"}]}}"##,
+        "Names for parts of the result, each with a JSONPath (RFC 9535), or a regular expression.",
     ),
     field(
         "output_optional",
         r#"{"type": "boolean"}"#,
-        "An output that matches nothing is absent instead of an error.",
+        "If true, an output that matches nothing is absent instead of an error.",
     ),
     field("description", TEXT, "What the step does."),
     field(
@@ -99,14 +99,14 @@ pub(super) const STEP: &[Field] = &[
     field(
         "on_error",
         r#"{"enum": ["stop", "skip", "retry"]}"#,
-        "What a failure does: end the run, go on, or try again.",
+        "What to do on failure: stop the run, continue, or retry.",
     ),
+    field("retry", "{\"$ref\": \"#/$defs/retry\"}", "Retry settings."),
     field(
-        "retry",
-        "{\"$ref\": \"#/$defs/retry\"}",
-        "How to try again.",
+        "condition",
+        TEXT,
+        "The step is skipped unless this condition is true.",
     ),
-    field("condition", TEXT, "The step is skipped unless this holds."),
     field(
         "expect",
         "{\"anyOf\": [{\"$ref\": \"#/$defs/expect\"}, {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/expect\"}}]}",
@@ -115,12 +115,12 @@ pub(super) const STEP: &[Field] = &[
     field(
         "timeout",
         r#"{"type": "number", "exclusiveMinimum": 0}"#,
-        "The longest the step's call may take, in seconds.",
+        "Timeout for each call of the step, in seconds.",
     ),
     field(
         "target",
         "{\"$ref\": \"#/$defs/target\"}",
-        "Which element of a page the call is about: the player finds what the server knows it by.",
+        "The page element that the call acts on; the player looks up its id.",
     ),
     field(
         "targets",
@@ -130,7 +130,7 @@ pub(super) const STEP: &[Field] = &[
     field(
         "parse",
         r#"{"enum": ["auto", "json", "text", "structured"]}"#,
-        "Which part of the tool's answer is the result.",
+        "Which part of the tool's response is the result.",
     ),
 ];
 
@@ -141,7 +141,7 @@ pub(super) const TARGET: &[Field] = &[
     field(
         "within",
         "{\"$ref\": \"#/$defs/place\"}",
-        "What the element is in.",
+        "The container of the element.",
     ),
     field(
         "nth",
@@ -173,32 +173,45 @@ pub(super) const RETRY: &[Field] = &[
     field(
         "count",
         NUMBER_OR_REFERENCE,
-        "How many more calls after the first (default 3).",
+        "Maximum number of retries (default 3).",
     ),
     field(
         "delay",
         NUMBER_OR_REFERENCE,
-        "Milliseconds before the first of them (default 500).",
+        "Delay before the first retry, in milliseconds (default 500).",
     ),
     field(
         "condition",
         r#"{"type": ["string", "array", "null"], "items": {"type": "string"}}"#,
-        "Only while the error contains this text, or one of these.",
+        "Retry only if the error contains this text, or one of these.",
     ),
     field(
         "max_ms",
         NUMBER_OR_REFERENCE,
-        "No call begins later than so many milliseconds after the first.",
+        "No retry starts later than this many milliseconds after the first call.",
     ),
     field(
         "backoff",
         r#"{"enum": ["exponential", "constant"]}"#,
-        "Whether the delay doubles each time, up to 30 s (default), or stays.",
+        "Whether the delay doubles each time, up to 30 s (default), or stays constant.",
     ),
     field(
         "then",
         r#"{"enum": ["stop", "skip"]}"#,
-        "What happens when all are used up (default stop).",
+        "What to do when all retries have failed (default stop).",
+    ),
+];
+
+pub(super) const OUTPUT: &[Field] = &[
+    needed(
+        "regex",
+        TEXT,
+        "A regular expression: its first group, or the whole match, is the output.",
+    ),
+    field(
+        "from",
+        TEXT,
+        "The JSONPath of the text to search (default: the whole result).",
     ),
 ];
 
@@ -212,7 +225,7 @@ pub(super) const EXPECT: &[Field] = &[
     field(
         "contains",
         "true",
-        "A text part, an array element or an object key it must hold.",
+        "A substring, array element or object key that it must contain.",
     ),
     field("matches", TEXT, "A regular expression its text must match."),
     field(
@@ -223,7 +236,7 @@ pub(super) const EXPECT: &[Field] = &[
     field(
         "max_ms",
         r#"{"type": "number", "minimum": 0}"#,
-        "The longest the call may have taken, in milliseconds.",
+        "The maximum duration of the call, in milliseconds.",
     ),
     field(
         "shows",
@@ -247,7 +260,7 @@ pub(super) const ELEMENTS: &[Field] = &[
     field(
         "name",
         TEXT,
-        "The accessible name of each; if none is called just so, all of its words.",
+        "The accessible name of each; if no element has exactly this name, all of its words must match.",
     ),
     field("text", TEXT, "The whole name or text of each."),
     field(
@@ -263,14 +276,22 @@ pub(super) const ELEMENTS: &[Field] = &[
 ];
 
 pub(super) const COUNT: &[Field] = &[
-    field("min", r#"{"type": "integer", "minimum": 0}"#, "The least."),
-    field("max", r#"{"type": "integer", "minimum": 0}"#, "The most."),
+    field(
+        "min",
+        r#"{"type": "integer", "minimum": 0}"#,
+        "The minimum.",
+    ),
+    field(
+        "max",
+        r#"{"type": "integer", "minimum": 0}"#,
+        "The maximum.",
+    ),
 ];
 
 pub(super) const ANSWERS: &[Field] = &[field(
     "elicitation",
     "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/elicitation\"}}",
-    "Answers to questions for a user; the first that fits is given.",
+    "Answers to elicitation requests; the first matching one is used.",
 )];
 
 pub(super) const ELICITATION: &[Field] = &[
@@ -287,7 +308,7 @@ pub(super) const ELICITATION: &[Field] = &[
     field(
         "content",
         OBJECT,
-        "What the user fills in; without it an accepted form has its defaults.",
+        "The form values to submit; without it, an accepted form uses its defaults.",
     ),
 ];
 

@@ -72,7 +72,7 @@ fn literals(
     let coordinate = found.coordinate.map(|(span, pointer)| {
         Diagnostic::warning(
             codes::COORDINATES,
-            "coordinates miss as soon as the page changes",
+            "coordinates break as soon as the page changes",
         )
         .at(&scenario.source, at(span))
         .with_pointer(pointer)
@@ -114,7 +114,7 @@ fn proposal(ids: &[LiteralId], params: &str, snapshots: &[Snapshot]) -> Proposal
         ([], Some(first)) => {
             let example = "{ \"role\": \"button\", \"name\": \"Sign in\" }".to_owned();
             let more = match snapshots.is_empty() {
-                true => "; `cuecard check FILE --snapshot SNAPSHOT` knows which",
+                true => "; `cuecard check FILE --snapshot SNAPSHOT` suggests one",
                 false => "",
             };
             format!(
@@ -198,7 +198,7 @@ fn unused_outputs(scenario: &ToolCallScenario) -> Vec<Diagnostic> {
                 )
                 .at(&scenario.source, rule.name_span)
                 .with_help(
-                    "it still stands in the run's result; remove it if nobody reads it there",
+                    "it is still part of the run's result; remove it if nothing reads it there",
                 ),
             );
         }

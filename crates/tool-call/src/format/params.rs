@@ -27,7 +27,7 @@ pub(super) fn check(reader: &mut Reader<'_>, tool: BuiltinTool, object: Object<'
                 diagnostic.label = proposal.map(|name| format!("did you mean `{name}`?"));
                 diagnostic
                     .notes
-                    .push(format!("it has: {}", names.join(", ")));
+                    .push(format!("its parameters are: {}", names.join(", ")));
             }
         }
     }
@@ -115,11 +115,11 @@ fn kind(reader: &mut Reader<'_>, tool: BuiltinTool, param: &ParamSpec, node: &No
                 very_long(reader, tool, param, node, number);
                 return;
             }
-            _ => "a number from 0",
+            _ => "a non-negative number",
         },
         ParamKind::Count => match number {
             Some(number) if number >= 0.0 && number.fract() == 0.0 => return,
-            _ => "a whole number from 0",
+            _ => "a non-negative integer",
         },
         ParamKind::Flag => match &node.kind {
             NodeKind::Bool(_) => return,
@@ -134,7 +134,7 @@ fn kind(reader: &mut Reader<'_>, tool: BuiltinTool, param: &ParamSpec, node: &No
                     codes::PARAM_TYPE,
                     node.span,
                     format!(
-                        "`{}` of {} is one of {}, not `{}`",
+                        "`{}` of {} must be one of {}, not `{}`",
                         param.name,
                         tool.name(),
                         words.join(", "),
@@ -180,10 +180,10 @@ pub(super) fn maybe_milliseconds(reader: &mut Reader<'_>, what: &str, node: &Nod
         let diagnostic = reader.warning(
             codes::TIME_MILLISECONDS,
             node.span,
-            format!("`{what}` is {seconds} seconds, more than an hour: milliseconds?"),
+            format!("`{what}` is {seconds} seconds, which is more than an hour: did you mean milliseconds?"),
         );
         diagnostic.help = Some(format!(
-            "`{what}` is in seconds: {} if you meant milliseconds",
+            "`{what}` is in seconds: write {} if you meant milliseconds",
             seconds / 1000.0
         ));
     }

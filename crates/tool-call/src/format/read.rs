@@ -207,9 +207,9 @@ fn scenario(reader: &mut Reader<'_>, root: &Node) -> Option<ToolCallScenario> {
             .iter()
             .any(|step| step.id.as_deref() == Some(&variable.name))
         {
-            let message = format!("`{}` is a variable and the id of a step", variable.name);
+            let message = format!("`{}` is both a variable and a step id", variable.name);
             reader.warning(codes::ID_DUPLICATE, variable.span, message).help =
-                Some("rename one of them: a reference with a dot means the step, one without the variable".to_owned());
+                Some("rename one of them: a reference with a dot refers to the step, one without a dot to the variable".to_owned());
         }
     }
     Some(ToolCallScenario {
@@ -239,7 +239,7 @@ fn is_tool_call(reader: &mut Reader<'_>, root: &Node) -> bool {
                     .error(
                         codes::FILE_KIND,
                         at,
-                        "this is no scenario: it has neither `steps` nor `metadata`",
+                        "this is not a scenario: it has neither `steps` nor `metadata`",
                     )
                     .help = Some(SHAPE.to_owned());
             }
@@ -264,21 +264,23 @@ fn kind_of_yaml(source: &SourceFile) -> Option<FileKind> {
 fn refuse(reader: &mut Reader<'_>, at: Span, kind: FileKind) {
     let message = match kind {
         FileKind::ToolCall | FileKind::ToolCallLegacy => {
-            "a tool-call scenario is JSON, and this is YAML".to_owned()
+            "tool-call scenarios must be JSON, and this file is YAML".to_owned()
         }
         _ => format!("this is {}, not a tool-call scenario", kind.description()),
     };
     reader.error(codes::FILE_KIND, at, message).help = Some(
         match kind {
-            FileKind::Config => "give it with --config",
-            FileKind::TestCase => "judge it with `cuecard test FILE`",
+            FileKind::Config => "pass it with --config",
+            FileKind::TestCase => "run it with `cuecard test FILE`",
             FileKind::ReplayBundle | FileKind::Trace => {
-                "a test case names it and says what must hold of it: `cuecard test TESTCASE`"
+                "write a test case that refers to it, and run `cuecard test TESTCASE`"
             }
             FileKind::ToolCall | FileKind::ToolCallLegacy => "write it as JSON",
             FileKind::Browser => "turn it into steps with `cuecard parse FILE`, and play those",
             FileKind::BrowserSteps => "play it with `cuecard play FILE`",
-            FileKind::HealPatch => "name the steps: with --heal accept they take it in",
+            FileKind::HealPatch => {
+                "pass the steps file instead: `--heal accept` applies the patch to it"
+            }
             FileKind::Timeline => "this release plays tool-call scenarios and browser steps",
         }
         .to_owned(),
@@ -315,10 +317,10 @@ fn version(reader: &mut Reader<'_>, object: Object<'_>) {
             let diagnostic = reader.error(
                 codes::VERSION,
                 node.span,
-                format!("this release doesn't play version `{}`", cut(&text, 40)),
+                format!("unsupported version `{}`", cut(&text, 40)),
             );
             diagnostic.pointer = Some("/version".to_owned());
-            diagnostic.help = Some("it plays version \"2.1\"".to_owned());
+            diagnostic.help = Some("supported versions: \"2.1\"".to_owned());
         }
     }
 }
@@ -341,7 +343,12 @@ fn metadata(reader: &mut Reader<'_>, object: Object<'_>) -> (String, Json) {
         pointer: "/metadata",
     };
     reader.near_misses(below, fields::METADATA);
-    reader.required(below, "name", "`metadata`", "a \"name\": \"…\" for people");
+    reader.required(
+        below,
+        "name",
+        "`metadata`",
+        "a human-readable \"name\": \"…\"",
+    );
     let name = reader
         .text(below, "name", "`metadata.name`")
         .map(|(text, _)| text.to_owned());
@@ -367,10 +374,7 @@ fn variables(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Variable> {
             if member.key.is_empty() || !member.key.chars().all(is_name) {
                 let message = match member.key.is_empty() {
                     true => "the variable's name is empty".to_owned(),
-                    false => format!(
-                        "no reference can name the variable `{}`",
-                        cut(&member.key, 100)
-                    ),
+                    false => format!("`{}` is not a valid variable name", cut(&member.key, 100)),
                 };
                 let diagnostic = reader.error(codes::ID_INVALID, member.key_span, message);
                 diagnostic.help = Some("use letters, digits, `_` and `-`".to_owned());
@@ -397,7 +401,7 @@ fn steps(reader: &mut Reader<'_>, object: Object<'_>) -> Vec<Step> {
             "the scenario has no steps".to_owned()
         } else {
             format!(
-                "the scenario has {} steps, more than the bound of {MAX_STEPS}",
+                "the scenario has {} steps, more than the limit of {MAX_STEPS}",
                 items.len()
             )
         };
@@ -421,7 +425,10 @@ fn order(reader: &mut Reader<'_>, steps: &mut [ReadStep]) {
     for pair in 1..steps.len() {
         let (before, after) = (&steps[pair - 1].step, &steps[pair].step);
         if after.number < before.number {
-            let message = format!("step {} stands after step {}", after.number, before.number);
+            let message = format!(
+                "step {} comes after step {} in the file",
+                after.number, before.number
+            );
             reader
                 .warning(codes::STEP_ORDER, steps[pair].number_span, message)
                 .help =
@@ -436,10 +443,10 @@ fn order(reader: &mut Reader<'_>, steps: &mut [ReadStep]) {
             let diagnostic = reader.error(
                 codes::STEP_DUPLICATE,
                 steps[pair].number_span,
-                format!("two steps have the number {number}"),
+                format!("duplicate step number {number}"),
             );
             diagnostic.notes.push(note);
-            diagnostic.help = Some("give every step a number of its own".to_owned());
+            diagnostic.help = Some("give every step a unique number".to_owned());
         }
     }
 }
@@ -457,20 +464,19 @@ fn ids(reader: &mut Reader<'_>, steps: &[ReadStep]) {
                 codes::ID_DUPLICATE,
                 span,
                 format!(
-                    "steps {first} and {number} have the same id `{}`",
+                    "duplicate id `{}` in steps {first} and {number}",
                     cut(id, 100)
                 ),
             );
             diagnostic.notes.push(note);
-            diagnostic.help =
-                Some("give every step an id of its own: references go by it".to_owned());
+            diagnostic.help = Some("give every step a unique id: references use it".to_owned());
         }
     }
 }
 
 fn the_other_one(reader: &Reader<'_>, span: Span) -> String {
     let line = reader.source.position(span.start).line;
-    format!("the other one is at line {line}")
+    format!("the other one is on line {line}")
 }
 
 #[cfg(test)]
@@ -528,11 +534,11 @@ mod tests {
         for (text, message) in [
             (
                 r#"{"name": "shop", "version": "1.0.0", "scripts": {}}"#,
-                "this is no scenario: it has neither `steps` nor `metadata`",
+                "this is not a scenario: it has neither `steps` nor `metadata`",
             ),
             (
                 "{}",
-                "this is no scenario: it has neither `steps` nor `metadata`",
+                "this is not a scenario: it has neither `steps` nor `metadata`",
             ),
             (
                 r#"{"mcpServers": {}}"#,
@@ -556,7 +562,7 @@ mod tests {
         );
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].code, codes::ID_DUPLICATE);
-        assert_eq!(found[0].notes, ["the other one is at line 2"]);
+        assert_eq!(found[0].notes, ["the other one is on line 2"]);
         let place = found[0].place.as_ref().expect("a place");
         assert_eq!(place.source.slice(place.span), "\"a\"");
         assert_eq!(place.source.position(place.span.start).line, 3);
@@ -592,19 +598,19 @@ mod tests {
         for (step, message) in [
             (
                 r#"{"step": -1, "tool": "mcp__s__t", "params": {}}"#,
-                "`step` must be a whole number from 0, not -1",
+                "`step` must be a non-negative integer, not -1",
             ),
             (
                 r#"{"step": 1, "tool": "sandy__wait", "params": {"duration": -2}}"#,
-                "`duration` of sandy__wait must be a number from 0, not -2",
+                "`duration` of sandy__wait must be a non-negative number, not -2",
             ),
             (
                 r#"{"step": 1, "tool": "claude__read", "params": {"file_path": "x", "limit": 1.5}}"#,
-                "`limit` of claude__read must be a whole number from 0, not 1.5",
+                "`limit` of claude__read must be a non-negative integer, not 1.5",
             ),
             (
                 r#"{"step": 1, "tool": "mcp__s__t", "params": {}, "on_error": "retry", "retry": {"delay": -1}}"#,
-                "`retry.delay` must be a number from 0, not -1",
+                "`retry.delay` must be a non-negative number, not -1",
             ),
             (
                 r#"{"step": 1, "tool": "mcp__s__t", "params": {}, "on_error": "retry", "retry": {"then": "go"}}"#,
@@ -637,7 +643,7 @@ mod tests {
             found,
             [(
                 codes::FIELD_UNKNOWN,
-                "`action` is version 1.x of the format, and nothing reads it".to_owned(),
+                "`action` belongs to version 1.x of the format and is ignored".to_owned(),
                 "\"action\"".to_owned()
             )]
         );

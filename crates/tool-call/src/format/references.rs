@@ -95,7 +95,7 @@ impl Checker<'_> {
             (Some(PathSegment::Key(output)), Some((target, step))) => {
                 if target >= idx {
                     let what = if target == idx {
-                        "to its own step".to_owned()
+                        "to the step it is in".to_owned()
                     } else {
                         format!("to {}, which runs later", step.label())
                     };
@@ -137,7 +137,7 @@ impl Checker<'_> {
                             codes::REFERENCE_LEFT_OUT,
                             placeholder,
                             format!(
-                                "`{}` refers to {}, which is left out",
+                                "`{}` refers to {}, which is not part of this run",
                                 reference.text,
                                 step.label()
                             ),
@@ -163,7 +163,7 @@ impl Checker<'_> {
                     self.unknown(
                         idx,
                         placeholder,
-                        &format!("`{}` is a step, not a value", reference.name),
+                        &format!("`{}` is the id of a step, not a value", reference.name),
                     )
                     .with_help(help),
                 )

@@ -20,6 +20,7 @@ pub fn schema() -> Json {
         "match": nullable(fields::MATCH),
         "step": step,
         "retry": nullable(fields::RETRY),
+        "output": nullable(fields::OUTPUT),
         "expect": nullable(fields::EXPECT),
         "target": nullable(fields::TARGET),
         "place": nullable(fields::PLACE),

@@ -94,7 +94,7 @@ fn number(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(u64, Span)> {
                 node,
                 &object.child_pointer("step"),
                 "`step`",
-                "a whole number from 0",
+                "a non-negative integer",
             );
             None
         }
@@ -121,7 +121,7 @@ fn tool(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(ToolName, Span)>
         let diagnostic = reader.error(
             codes::TOOL_UNKNOWN,
             node.span,
-            format!("there is no built-in tool `{}`", cut(name, 100)),
+            format!("unknown built-in tool `{}`", cut(name, 100)),
         );
         diagnostic.pointer = Some(pointer);
         diagnostic.label = proposal.map(|name| format!("did you mean `{name}`?"));
@@ -142,13 +142,13 @@ fn tool(reader: &mut Reader<'_>, object: Object<'_>) -> Option<(ToolName, Span)>
                 .or_else(|| propose_mcp(name));
             let message = match name.is_empty() {
                 true => "the tool's name is empty".to_owned(),
-                false => format!("`{}` is not the name of a tool", cut(name, 100)),
+                false => format!("`{}` is not a valid tool name", cut(name, 100)),
             };
             let diagnostic = reader.error(codes::TOOL_NAME, node.span, message);
             diagnostic.pointer = Some(pointer);
             diagnostic.label = proposal.map(|name| format!("did you mean `{name}`?"));
             diagnostic.help = Some(
-                "an MCP tool is mcp__server__tool; built-in tools start with sandy__ or claude__"
+                "write mcp__server__tool for an MCP tool; built-in tools start with sandy__ or claude__"
                     .to_owned(),
             );
             None
@@ -172,10 +172,10 @@ fn is_action(reader: &mut Reader<'_>, object: Object<'_>) -> bool {
     let diagnostic = reader.warning(
         codes::FIELD_UNKNOWN,
         member.key_span,
-        "`action` is version 1.x of the format, and nothing reads it",
+        "`action` belongs to version 1.x of the format and is ignored",
     );
     diagnostic.pointer = Some(object.child_pointer("action"));
-    diagnostic.help = Some("remove it: `tool` says what is called".to_owned());
+    diagnostic.help = Some("remove it: `tool` names the tool to call".to_owned());
     false
 }
 
@@ -269,7 +269,7 @@ fn id(
             let diagnostic = reader.warning(
                 codes::ID_MISSING,
                 span,
-                "`output` has no `id`, so that nothing can refer to it",
+                "a step with `output` needs an `id`, or nothing can refer to its outputs",
             );
             diagnostic.pointer = Some(object.child_pointer("output"));
             diagnostic.help = Some(format!("add \"id\": \"{proposal}\""));
@@ -280,7 +280,7 @@ fn id(
         let pointer = object.child_pointer("id");
         let message = match text.is_empty() {
             true => "the id is empty".to_owned(),
-            false => format!("no reference can name the id `{}`", cut(text, 100)),
+            false => format!("`{}` is not a valid id", cut(text, 100)),
         };
         let diagnostic = reader.error(codes::ID_INVALID, node.span, message);
         diagnostic.pointer = Some(pointer);
@@ -326,7 +326,7 @@ fn number_template(
             Some((Template::Literal(Json::from(number)), Some(number)))
         }
         _ => {
-            reader.wrong_type(node, &pointer, what, "a number from 0");
+            reader.wrong_type(node, &pointer, what, "a non-negative number");
             None
         }
     }
@@ -373,12 +373,11 @@ fn parse(reader: &mut Reader<'_>, object: Object<'_>, tool: Option<&ToolName>) -
     if let (Some(Parse::Text), Some(ToolName::Builtin(tool)), Some(node)) =
         (parse, tool, object.get("parse"))
     {
-        let message = format!("the result of {} is an object and no text", tool.name());
+        let message = format!("the result of {} is an object, not text", tool.name());
         let pointer = object.child_pointer("parse");
         reader
             .error_at(codes::FIELD_VALUE, node.span, &pointer, message)
-            .help =
-            Some("remove `parse`, and name the field that is wanted in `output`".to_owned());
+            .help = Some("remove `parse`, and select the field you need in `output`".to_owned());
     }
     parse.unwrap_or_default()
 }
@@ -408,7 +407,7 @@ fn retry(reader: &mut Reader<'_>, object: Object<'_>, on_error: OnError) -> Opti
     reader.unknown_keys(below, fields::RETRY, &[], "`retry`");
     if on_error != OnError::Retry {
         let diagnostic =
-            reader.warning(codes::RETRY_UNUSED, node.span, "this `retry` never happens");
+            reader.warning(codes::RETRY_UNUSED, node.span, "this `retry` has no effect");
         diagnostic.pointer = Some(pointer.clone());
         diagnostic.help = Some("add \"on_error\": \"retry\"".to_owned());
     }
@@ -420,7 +419,7 @@ fn retry(reader: &mut Reader<'_>, object: Object<'_>, on_error: OnError) -> Opti
             node,
             &below.child_pointer("count"),
             "`retry.count`",
-            "a whole number up to 1000",
+            "an integer up to 1000",
         );
     }
     Some(Box::new(RetryRule {

@@ -64,7 +64,7 @@ pub(super) fn targets(
     }
     if members.is_empty() || members.len() > MOST_TARGETS {
         let message = match members.len() {
-            0 => "`targets` names no parameter".to_owned(),
+            0 => "`targets` is empty".to_owned(),
             count => format!("a step has {count} targets, more than {MOST_TARGETS}"),
         };
         let diagnostic = reader.error(codes::TARGET_INVALID, node.span, message);
@@ -105,10 +105,10 @@ fn is_builtin(
     let Some(ToolName::Builtin(tool)) = tool else {
         return false;
     };
-    let message = format!("{} acts on no element of a page", tool.name());
+    let message = format!("{} does not act on an element of a page", tool.name());
     let diagnostic = reader.error(codes::TARGET_INVALID, node.span, message);
     diagnostic.pointer = Some(pointer.to_owned());
-    diagnostic.help = Some("targets are for the tools of a browser's MCP server".to_owned());
+    diagnostic.help = Some("only tools of a browser's MCP server accept targets".to_owned());
     true
 }
 
@@ -123,10 +123,14 @@ fn param(
     let path = match way(written) {
         Ok(path) => path,
         Err(reason) => {
-            let message = format!("`{}` is no parameter: {reason}", cut(written, 60));
+            let message = format!(
+                "`{}` is not a valid parameter path: {reason}",
+                cut(written, 60)
+            );
             let diagnostic = reader.error(codes::TARGET_INVALID, span, message);
             diagnostic.pointer = Some(pointer.to_owned());
-            diagnostic.help = Some("name it as in \"elements[0].uid\" or \"to_uid\"".to_owned());
+            diagnostic.help =
+                Some("write a path such as \"elements[0].uid\" or \"to_uid\"".to_owned());
             return None;
         }
     };
@@ -142,7 +146,7 @@ fn param(
         };
         let Some(next) = next else {
             let message = format!(
-                "`{}` leads nowhere: `params` has no `{}`",
+                "`{}` matches no parameter: `params` has no `{}`",
                 cut(written, 60),
                 cut(&written_way(&before[..=depth]), 60)
             );
@@ -197,7 +201,7 @@ fn written_way(way: &[PathSegment]) -> String {
 
 fn named_twice(reader: &mut Reader<'_>, param: &str, span: Span, by: &str, pointer: String) {
     let message = format!(
-        "the element is named twice, by `{}` in `params` and by `{by}`",
+        "the element is given twice, by `{}` in `params` and by `{by}`",
         cut(param, 60)
     );
     let diagnostic = reader.error(codes::TARGET_INVALID, span, message);
@@ -232,7 +236,7 @@ fn one(reader: &mut Reader<'_>, node: &Node, pointer: &str, what: &str) -> Optio
             (!is_known).then_some((member.key_span, name))
         });
         let message = match node.members().is_empty() || meant.is_some() {
-            true => "this target names no element",
+            true => "this target does not identify an element",
             false => "this target says where the element is, but not what it is",
         };
         let diagnostic = reader.error(
@@ -288,7 +292,7 @@ pub(super) fn within(reader: &mut Reader<'_>, object: Object<'_>) -> Option<Targ
         let diagnostic = reader.error(
             codes::TARGET_INVALID,
             node.span,
-            "`within` names nothing that the element could be in",
+            "`within` does not identify a container",
         );
         diagnostic.pointer = Some(pointer.clone());
         diagnostic.help = Some(
@@ -307,10 +311,10 @@ fn nth(reader: &mut Reader<'_>, object: Object<'_>) -> Option<usize> {
         .filter(|number| *number > 0);
     if number.is_none() {
         let pointer = object.child_pointer("nth");
-        reader.wrong_type(node, &pointer, "`nth`", "a whole number from 1");
+        reader.wrong_type(node, &pointer, "`nth`", "a positive integer");
         let is_zero = node.as_u64() == Some(0);
         if let Some(diagnostic) = reader.diagnostics.last_mut().filter(|_| is_zero) {
-            diagnostic.help = Some("the first element is \"nth\": 1".to_owned());
+            diagnostic.help = Some("`nth` counts from 1".to_owned());
         }
     }
     number
@@ -323,12 +327,12 @@ pub(super) fn role(reader: &mut Reader<'_>, object: Object<'_>, whose: &str) -> 
         && !is_role(role)
     {
         let proposal = did_you_mean(&role.to_lowercase(), roles().iter().copied());
-        let message = format!("`{}` is not the role of an element", cut(role, 40));
+        let message = format!("unknown role `{}`", cut(role, 40));
         let diagnostic = reader.error(codes::TARGET_INVALID, node.span, message);
         diagnostic.pointer = Some(object.child_pointer("role"));
         diagnostic.label = proposal.map(|role| format!("did you mean `{role}`?"));
         diagnostic.help = Some(
-            "roles are those of ARIA, such as button, link, textbox, checkbox, combobox, heading, row"
+            "use an ARIA role, such as button, link, textbox, checkbox, combobox, heading, row"
                 .to_owned(),
         );
     }

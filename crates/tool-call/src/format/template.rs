@@ -65,7 +65,7 @@ pub(super) fn from_node(reader: &mut Reader<'_>, node: &Node, pointer: &str) -> 
                 let diagnostic = reader.warning(
                     codes::JSON_NUMBER,
                     node.span,
-                    format!("the number {} can't be kept exactly", cut(text, 40)),
+                    format!("the number {} can't be represented exactly", cut(text, 40)),
                 );
                 diagnostic.pointer = Some(pointer.to_owned());
                 diagnostic.help = Some("write it as a string if its digits matter".to_owned());
@@ -189,7 +189,10 @@ fn report_unclosed(
     let diagnostic = reader.warning(
         codes::REFERENCE_LITERAL,
         locate(start..start + 2 + shown.len()),
-        format!("`{{{{{}` is not closed and stays as it is", cut(shown, 40)),
+        format!(
+            "`{{{{{}` is not closed and is kept as it is",
+            cut(shown, 40)
+        ),
     );
     diagnostic.help = Some(format!("close it with `}}}}`; {BRACES_MEANT}"));
     diagnostic.pointer = Some(pointer.to_owned());
@@ -230,7 +233,7 @@ fn report_unreadable(
         let diagnostic = reader.warning(
             codes::REFERENCE_LITERAL,
             locate(range),
-            format!("`{{{{{shown}}}}}` is no reference and stays as it is"),
+            format!("`{{{{{shown}}}}}` is not a reference and is kept as it is"),
         );
         diagnostic.help = Some(BRACES_MEANT.to_owned());
         diagnostic
@@ -268,14 +271,14 @@ fn placeholder(text: &str, start: usize) -> Result<(Inner, usize), String> {
     let name_end = cursor.at;
     cursor.skip_spaces();
     if cursor.at > name_end && cursor.peek().is_some_and(is_name) {
-        return Err("a name has no spaces".to_owned());
+        return Err("a name can't contain spaces".to_owned());
     }
     let mut default = None;
     if cursor.peek() == Some('|') {
         cursor.at += 1;
         cursor.skip_spaces();
         if cursor.name()? != "default" {
-            return Err("after `|` only default(…) is possible".to_owned());
+            return Err("only default(…) is allowed after `|`".to_owned());
         }
         cursor.skip_spaces();
         cursor.expect('(')?;
@@ -348,7 +351,7 @@ impl Cursor<'_> {
         if length == 0 {
             return Err(match self.peek() {
                 Some(found) => format!("expected a name, found `{found}`"),
-                None => "it does not end".to_owned(),
+                None => "unexpected end of reference".to_owned(),
             });
         }
         let name = rest[..length].to_owned();
@@ -385,7 +388,7 @@ impl Cursor<'_> {
             PathSegment::Index(
                 digits
                     .parse()
-                    .map_err(|_| format!("`{digits}` is no index"))?,
+                    .map_err(|_| format!("`{digits}` is not a valid index"))?,
             )
         };
         self.expect(']')?;
@@ -506,10 +509,10 @@ mod tests {
     #[test]
     fn braces_that_are_not_closed_stay_and_are_named_once() {
         for (text, message) in [
-            ("{{A", "`{{A` is not closed and stays as it is"),
-            ("a {{ b", "`{{ b` is not closed and stays as it is"),
-            ("{{A} b", "`{{A} b` is not closed and stays as it is"),
-            ("x {{", "`{{` is not closed and stays as it is"),
+            ("{{A", "`{{A` is not closed and is kept as it is"),
+            ("a {{ b", "`{{ b` is not closed and is kept as it is"),
+            ("{{A} b", "`{{A} b` is not closed and is kept as it is"),
+            ("x {{", "`{{` is not closed and is kept as it is"),
         ] {
             let (template, diagnostics) = parse(text);
             assert_eq!(template, Template::Literal(Json::String(text.into())));
@@ -533,7 +536,7 @@ mod tests {
         assert!(matches!(&parts[1], TextPart::Reference(found) if found.reference.name == "B"));
         assert_eq!(
             diagnostics[0].message,
-            "`{{A}` is not closed and stays as it is"
+            "`{{A}` is not closed and is kept as it is"
         );
         let place = diagnostics[0].place.as_ref().expect("a place");
         assert_eq!(place.span.range(), 0..4);
@@ -544,7 +547,7 @@ mod tests {
         let (_, diagnostics) = parse("{{A B}}");
         assert_eq!(
             diagnostics[0].message,
-            "`{{A B}}` can't be read: a name has no spaces"
+            "`{{A B}}` can't be read: a name can't contain spaces"
         );
     }
 

@@ -174,6 +174,8 @@ pub struct OutputRule {
     pub path: JsonPath,
     /// Whether the path can match one value at most, and so gives that value and not an array.
     pub singular: bool,
+    /// What the text of the value must match: then its first group is the output, or the whole match if it has none.
+    pub regex: Option<Regex>,
     /// Where the entry's name stands.
     pub name_span: Span,
     /// Where the path stands.

@@ -128,31 +128,31 @@ macro_rules! builtin_tools {
 use ParamKind::{Any, Count, Flag, Number, OneOf, Text};
 
 builtin_tools! {
-    Wait = "sandy__wait", "Wait for a time.", [
+    Wait = "sandy__wait", "Wait for a number of seconds.", [
         optional("duration", Number, "seconds to wait"),
-        optional("seconds", Number, "another name for `duration`"),
+        optional("seconds", Number, "alias of `duration`"),
     ];
     Log = "sandy__log", "Write a message to standard error.", [
         required("message", Any, "what to write"),
-        optional("level", OneOf(&["debug", "info", "warning", "error"]), "how important it is (default info)"),
+        optional("level", OneOf(&["debug", "info", "warning", "error"]), "log level (default info)"),
     ];
     WaitForElement = "sandy__wait_for_element", "Wait until a CSS selector matches on the page.", [
         required("selector", Text, "the CSS selector"),
-        optional("timeout", Number, "the longest wait in seconds (default 10)"),
-        optional("interval", Number, "seconds between looks (default 0.5)"),
+        optional("timeout", Number, "timeout in seconds (default 10)"),
+        optional("interval", Number, "polling interval in seconds (default 0.5)"),
         optional("mcp_server", Text, "the browser's MCP server (default chrome-devtools)"),
     ];
     WaitUntil = "sandy__wait_until", "Wait until a JavaScript expression is true on the page.", [
         required("expression", Text, "the JavaScript expression"),
-        optional("timeout", Number, "the longest wait in seconds (default 30)"),
-        optional("interval", Number, "seconds between looks (default 0.5)"),
+        optional("timeout", Number, "timeout in seconds (default 30)"),
+        optional("interval", Number, "polling interval in seconds (default 0.5)"),
         optional("mcp_server", Text, "the browser's MCP server (default chrome-devtools)"),
     ];
     AppendFile = "sandy__append_file", "Append records to a JSON Lines, CSV or JSON file.", [
         required("path", Text, "the file"),
         required("data", Any, "one item, or an array of items"),
         optional("format", OneOf(&["jsonl", "csv", "json"]), "the file's format (default jsonl)"),
-        optional("on_new_column", OneOf(&["error", "extend"]), "what a column that the CSV file lacks does (default error)"),
+        optional("on_new_column", OneOf(&["error", "extend"]), "what to do with a column that is not in the CSV file (default error)"),
     ];
     Read = "claude__read", "Read a file with line numbers.", [
         required("file_path", Text, "the file"),
@@ -161,12 +161,12 @@ builtin_tools! {
     ];
     Write = "claude__write", "Write a file, creating its folders.", [
         required("file_path", Text, "the file"),
-        required("content", Text, "all of its content"),
+        required("content", Text, "the file's content"),
     ];
     Edit = "claude__edit", "Replace a text in a file.", [
         required("file_path", Text, "the file"),
-        required("old_string", Text, "the text to replace; it must stand there once, unless `replace_all`"),
-        required("new_string", Text, "what to put there"),
+        required("old_string", Text, "the text to replace; it must occur exactly once unless `replace_all` is set"),
+        required("new_string", Text, "the replacement"),
         optional("replace_all", Flag, "replace every occurrence (default false)"),
     ];
     Glob = "claude__glob", "Find files by a pattern, newest first.", [
@@ -177,20 +177,20 @@ builtin_tools! {
         required("pattern", Text, "the regular expression"),
         optional("path", Text, "the file or folder to search (default: the working directory)"),
         optional("glob", Text, "only files that match this pattern"),
-        optional("output_mode", OneOf(&["content", "files_with_matches", "count"]), "what to give back (default files_with_matches)"),
+        optional("output_mode", OneOf(&["content", "files_with_matches", "count"]), "what to return (default files_with_matches)"),
         optional("context", Count, "lines around each match"),
-        optional("head_limit", Count, "the most results to give back"),
+        optional("head_limit", Count, "the maximum number of results"),
         optional("case_insensitive", Flag, "ignore case (default false)"),
     ];
     Bash = "claude__bash", "Run a shell command.", [
         required("command", Text, "the command"),
-        optional("timeout", Number, "the longest it may run, in milliseconds (default 120000)"),
-        optional("expect_exit", Count, "fail unless the command ends with this exit code"),
-        optional("description", Text, "what the command is for; kept, not used"),
+        optional("timeout", Number, "timeout in milliseconds (default 120000)"),
+        optional("expect_exit", Count, "fail unless the command exits with this code"),
+        optional("description", Text, "what the command is for; informational only"),
     ];
     WebFetch = "claude__web_fetch", "Fetch a URL; HTML becomes Markdown.", [
         required("url", Text, "the URL"),
-        optional("prompt", Text, "what the agent asked of the page; kept, not used"),
+        optional("prompt", Text, "what the agent asked about the page; informational only"),
     ];
     NotebookEdit = "claude__notebook_edit", "Edit a cell of a Jupyter notebook.", [
         required("notebook_path", Text, "the notebook"),

@@ -180,13 +180,17 @@ impl<'a> Question<'a> {
             Some("url") => Err(Unanswered {
                 kind: FailureKind::Unanswered,
                 message: format!("{}, on a web page that a user must visit", question.asked()),
-                help: "only forms can be answered; give the server its credentials in the config instead"
+                help: "only forms can be answered; configure the server's credentials instead"
                     .to_owned(),
                 span: None,
             }),
             Some(other) => Err(Unanswered {
                 kind: FailureKind::Unanswered,
-                message: format!("{}, in the unknown mode `{}`", question.asked(), cut(other, 40)),
+                message: format!(
+                    "{}, in the unknown mode `{}`",
+                    question.asked(),
+                    cut(other, 40)
+                ),
                 help: "only forms can be answered".to_owned(),
                 span: None,
             }),
@@ -232,7 +236,7 @@ impl<'a> Question<'a> {
                 continue;
             };
             let lacks = match content {
-                Some(_) => "`content` doesn't have it",
+                Some(_) => "`content` does not set it",
                 None => "it has no default",
             };
             return Err(format!(
@@ -273,7 +277,7 @@ impl<'a> Question<'a> {
     fn no_answer(&self) -> Unanswered {
         Unanswered {
             kind: FailureKind::Unanswered,
-            message: format!("{}, and nothing in `answers` is for that", self.asked()),
+            message: format!("{}, and no entry of `answers` matches", self.asked()),
             help: format!(
                 "add \"answers\": {{ \"elicitation\": [ {} ] }}",
                 self.proposal()
@@ -286,11 +290,11 @@ impl<'a> Question<'a> {
         Unanswered {
             kind: FailureKind::UnfitAnswer,
             message: format!(
-                "{}, and answer {} does not fit: {reason}",
+                "{}, and answer {} does not match the form: {reason}",
                 self.asked(),
                 entry + 1
             ),
-            help: format!("an answer that fits: {}", self.proposal()),
+            help: format!("a valid answer: {}", self.proposal()),
             span: Some(answer.span),
         }
     }
@@ -299,11 +303,11 @@ impl<'a> Question<'a> {
         Unanswered {
             kind: FailureKind::UnfitAnswer,
             message: format!(
-                "{}, and answer {} can't be given: {reason}",
+                "{}, and answer {} can't be sent: {reason}",
                 self.asked(),
                 entry + 1
             ),
-            help: "an answer can refer to variables, and to outputs of steps that are over by then"
+            help: "an answer can refer to variables, and to outputs of steps that have already finished"
                 .to_owned(),
             span: Some(answer.span),
         }

@@ -327,7 +327,7 @@ impl Script {
                 Ok(None) => self.failed(now, current, step, failure),
                 Err(mut rule) => {
                     rule.notes
-                        .push(format!("the call had failed: {}", failure.message));
+                        .push(format!("the call itself failed with: {}", failure.message));
                     self.failed(now, current, step, rule);
                 }
             },

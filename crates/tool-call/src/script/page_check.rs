@@ -64,7 +64,7 @@ impl PageCheck {
             Ok(snapshot) if snapshot.elements.is_empty() => {
                 return (
                     Json::Null,
-                    Some("the result is no snapshot of a page".to_owned()),
+                    Some("the result is not a page snapshot".to_owned()),
                 );
             }
             Ok(snapshot) => snapshot,
@@ -98,7 +98,7 @@ impl PageCheck {
                         Some(most) if most == least => least.to_string(),
                         Some(most) => format!("{least} to {most}"),
                     };
-                    format!("expected {expected} of `{wanted}`, the page has {count}")
+                    format!("expected {expected} of `{wanted}`, found {count}")
                 });
                 (count.into(), miss)
             }
@@ -189,17 +189,17 @@ mod tests {
             (
                 elements("Delete", 3, None),
                 json!(2),
-                Some("expected 3 or more of `button \"Delete\"`, the page has 2"),
+                Some("expected 3 or more of `button \"Delete\"`, found 2"),
             ),
             (
                 elements("Delete", 0, Some(1)),
                 json!(2),
-                Some("expected 0 to 1 of `button \"Delete\"`, the page has 2"),
+                Some("expected 0 to 1 of `button \"Delete\"`, found 2"),
             ),
             (
                 elements("Send", 1, Some(1)),
                 json!(0),
-                Some("expected 1 of `button \"Send\"`, the page has 0"),
+                Some("expected 1 of `button \"Send\"`, found 0"),
             ),
         ] {
             assert_eq!(
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn what_is_no_snapshot_is_said() {
-        let miss = Some("the result is no snapshot of a page".to_owned());
+        let miss = Some("the result is not a page snapshot".to_owned());
         for result in [json!("Saved"), json!({"a": 1}), Json::Null] {
             assert_eq!(text("a", false).judge(&result), (Json::Null, miss.clone()));
         }

@@ -158,7 +158,7 @@ impl Resolver {
                 let shown = cut(&json.to_string(), 60).into_owned();
                 Failure::new(
                     FailureKind::BadParameters,
-                    format!("`{what}` must be a number from 0, got {shown}"),
+                    format!("`{what}` must be a non-negative number, got {shown}"),
                 )
             })
     }
@@ -181,7 +181,7 @@ impl Resolver {
                     .map_err(|error| {
                         Failure::new(
                             FailureKind::Condition,
-                            format!("its condition can't be decided: {error}"),
+                            format!("its condition can't be evaluated: {error}"),
                         )
                     })?
             }
@@ -253,7 +253,7 @@ impl Resolver {
                     if filled.insert(key.clone(), value).is_some() {
                         return Err(Failure::new(
                             FailureKind::BadParameters,
-                            format!("two keys of the parameters became `{key}`"),
+                            format!("two parameters expand to the same key `{key}`"),
                         ));
                     }
                 }
@@ -275,7 +275,7 @@ impl Resolver {
         let absent = |message: String| Failure::new(FailureKind::Reference, message);
         let default_help = || {
             format!(
-                "allow its absence with a default: {{{{{} | default(\"\")}}}}",
+                "add a default if it may be absent: {{{{{} | default(\"\")}}}}",
                 reference.text
             )
         };

@@ -13,9 +13,23 @@ use cuecard_source::value::{Json, cut};
 use cuecard_trace::Assertion;
 
 /// What a JSONPath gives: one value for a path that can match one at most, else the array of all matches.
-/// `None` if it matched nothing.
+/// `None` if it matched nothing. With a regular expression: what that finds in the first match that has it.
 fn select(rule: &OutputRule, result: &Json) -> Option<Json> {
     let matches = rule.path.query(result).all();
+    if let Some(regex) = &rule.regex {
+        let find = |json: &Json| {
+            let text = match json {
+                Json::String(text) => Cow::Borrowed(text.as_str()),
+                other => Cow::Owned(other.to_string()),
+            };
+            let found = regex.captures(&text)?;
+            let group = found
+                .get(1)
+                .or_else(|| found.get(0).filter(|_| found.len() == 1))?;
+            Some(Json::String(group.as_str().to_owned()))
+        };
+        return matches.into_iter().find_map(find);
+    }
     if rule.singular {
         return matches.first().map(|&json| json.clone());
     }
@@ -29,20 +43,26 @@ pub(super) fn outputs(step: &Step, result: &Json) -> Result<Vec<Option<Json>>, F
         .iter()
         .map(|rule| match select(rule, result) {
             Some(value) => Ok(Some(value)),
-            None if step.output_optional => Ok((!rule.singular).then(|| Json::Array(Vec::new()))),
+            None if step.output_optional => {
+                let is_array = !rule.singular && rule.regex.is_none();
+                Ok(is_array.then(|| Json::Array(Vec::new())))
+            }
             None => {
+                let pattern = match &rule.regex {
+                    Some(regex) => format!("/{regex}/ in `{}`", rule.path),
+                    None => format!("`{}`", rule.path),
+                };
                 let mut failure = Failure::new(
                     FailureKind::Output,
-                    format!(
-                        "the output `{}` matched nothing: `{}`",
-                        rule.name, rule.path
-                    ),
+                    format!("the output `{}` matched nothing: {pattern}", rule.name),
                 )
                 .at(rule.span);
                 failure.notes.push(result_was(result));
                 failure.result = Some(result.clone());
-                failure.help =
-                    Some("correct the path, or set \"output_optional\": true".to_owned());
+                failure.help = Some(match rule.regex {
+                    Some(_) => "fix the regular expression or its `from`, or set \"output_optional\": true",
+                    None => "fix the path, or set \"output_optional\": true",
+                }.to_owned());
                 Err(failure)
             }
         })

@@ -301,6 +301,34 @@ fn outputs_follow_the_shape_of_their_path() {
     let run = play(step("$.nope", false), |_| returned(answer.clone()));
     assert_eq!((run.verdict, run.calls.len()), (Verdict::Failed, 1));
     assert!(run.error().starts_with("the output `v` matched nothing"));
+    let step_by = |rule: serde_json::Value, optional: bool| json!([{"step": 1, "id": "a", "tool": "mcp__s__t", "params": {}, "output": {"v": rule}, "output_optional": optional}]);
+    let texts = json!({"text": "Created #41, then #42", "all": ["none", "no. 7"], "n": 12});
+    for (rule, wanted) in [
+        (json!({"regex": r"#(\d+)", "from": "$.text"}), "41"),
+        (json!({"regex": r"#\d+$", "from": "$.text"}), "#42"),
+        (
+            json!({"regex": r"then (?:#)(?P<n>\d)(\d)", "from": "$.text"}),
+            "4",
+        ),
+        (json!({"regex": r"\d+", "from": "$.all[*]"}), "7"),
+        (json!({"regex": r"\d", "from": "$.n"}), "1"),
+        (json!({"regex": r#""n":(\d+)"#}), "12"),
+    ] {
+        let run = play(step_by(rule.clone(), false), |_| returned(texts.clone()));
+        assert_eq!(run.steps[0].outputs["v"], json!(wanted), "{rule}");
+    }
+    let rule = json!({"regex": "(x)?#9", "from": "$.text"});
+    let run = play(step_by(rule.clone(), false), |_| returned(texts.clone()));
+    assert_eq!(
+        run.error(),
+        "the output `v` matched nothing: /(x)?#9/ in `$.text`"
+    );
+    let run = play(step_by(rule, true), |_| returned(texts.clone()));
+    assert_eq!(run.steps[0].outputs.get("v"), None);
+    // A group that took no part gives nothing.
+    let rule = json!({"regex": "(x)?#41", "from": "$.text"});
+    let run = play(step_by(rule, false), |_| returned(texts.clone()));
+    assert_eq!(run.verdict, Verdict::Failed);
     let run = play(step("$.nope", true), |_| returned(answer.clone()));
     assert_eq!(
         (run.verdict, run.steps[0].outputs.get("v")),
@@ -521,7 +549,7 @@ fn every_check_that_fails_is_told() {
     assert_eq!(
         notes,
         [
-            "also `equals` at `$.user`: the key `d` is missing, and the key `e` was not expected",
+            "also `equals` at `$.user`: the key `d` is missing, and the key `e` was unexpected",
             "the result was {\"user\":{\"a\":1,\"b\":{\"c\":[1,2]},\"e\":0}}"
         ]
     );

@@ -35,10 +35,10 @@ pub fn short_secret(name: &str, value: &Json) -> Option<Diagnostic> {
         Diagnostic::error(
             codes::ARGUMENT,
             format!(
-                "the value of the secret `{name}` {is}: fewer than {SHORTEST_SECRET} can't be told from other text"
+                "the value of the secret `{name}` {is}: fewer than {SHORTEST_SECRET} can't be distinguished from other text"
             ),
         )
-        .with_help(format!("give a longer value, or don't mark `{name}` as a secret"))
+        .with_help(format!("use a longer value, or don't mark `{name}` as a secret"))
     })
 }
 

@@ -64,7 +64,7 @@ fn check(trajectory: &Json) -> Result<(), String> {
         }
         _ => {
             return Err(format!(
-                "this is no trajectory: `schema_version` must be a text such as `{VERSION}0`"
+                "not a trajectory: `schema_version` must be a string such as `{VERSION}0`"
             ));
         }
     }
@@ -200,7 +200,7 @@ pub(super) mod tests {
         let imported = import(&source(&trajectory().to_string()));
         assert_eq!(
             warnings(&imported),
-            ["1 entry was left out: `a result without its call` (1)"]
+            ["1 entry was skipped: `a result without its call` (1)"]
         );
         let trace = imported.trace.expect("a trace");
         assert_eq!(
@@ -236,7 +236,7 @@ pub(super) mod tests {
         assert_eq!(error("{\n\"steps\": [,]}"), "not JSON: expected value");
         assert_eq!(
             error("{}"),
-            "this is no trajectory: `schema_version` must be a text such as `ATIF-v1.0`"
+            "not a trajectory: `schema_version` must be a string such as `ATIF-v1.0`"
         );
         assert_eq!(
             error(r#"{"schema_version": "ATIF-v2.0"}"#),

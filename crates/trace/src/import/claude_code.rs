@@ -48,8 +48,7 @@ pub(super) fn import(source: &SourceFile) -> Imported {
         session.line(line);
     }
     if session.run.is_empty() {
-        let message =
-            "this is no session of Claude Code: no line has the type `user` or `assistant`";
+        let message = "not a Claude Code session: no line has the type `user` or `assistant`";
         return refused(lines::unreadable(source, message));
     }
     session.run.token_usage = (!session.usage.is_empty()).then(|| {
@@ -267,7 +266,7 @@ pub(super) mod tests {
         let imported = import(&source(SESSION));
         assert_eq!(
             warnings(&imported),
-            ["2 entries were left out: `a last line that is cut off` (1), `hologram` (1)"]
+            ["2 entries were skipped: `a truncated last line` (1), `hologram` (1)"]
         );
         let trace = imported.trace.expect("a trace");
         assert_eq!(
@@ -345,7 +344,7 @@ pub(super) mod tests {
         assert_eq!(error(""), "1:1 the file has no lines to read");
         assert_eq!(
             error("{\"type\":\"summary\"}"),
-            "1:1 this is no session of Claude Code: no line has the type `user` or `assistant`"
+            "1:1 not a Claude Code session: no line has the type `user` or `assistant`"
         );
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn import(source: &SourceFile) -> Imported {
         session.line(line);
     }
     if session.run.is_empty() {
-        let message = "this is no session of Codex: no line has a message or a call";
+        let message = "not a Codex session: no line has a message or a call";
         return refused(lines::unreadable(source, message));
     }
     let trace = session.run.finish("codex", session.version.as_deref());
@@ -365,7 +365,7 @@ pub(super) mod tests {
         let imported = import(&source(SESSION));
         assert_eq!(
             warnings(&imported),
-            ["1 entry was left out: `quantum_call` (1)"]
+            ["1 entry was skipped: `quantum_call` (1)"]
         );
         let trace = imported.trace.expect("a trace");
         assert_eq!(
@@ -421,7 +421,7 @@ pub(super) mod tests {
         assert!(imported.trace.is_none());
         assert_eq!(
             imported.diagnostics[0].message,
-            "this is no session of Codex: no line has a message or a call"
+            "not a Codex session: no line has a message or a call"
         );
     }
 

@@ -53,13 +53,13 @@ impl LeftOut {
             listed.push(format!("others ({})", self.more));
         }
         let message = match count {
-            1 => format!("1 entry was left out: {}", listed.join(", ")),
-            _ => format!("{count} entries were left out: {}", listed.join(", ")),
+            1 => format!("1 entry was skipped: {}", listed.join(", ")),
+            _ => format!("{count} entries were skipped: {}", listed.join(", ")),
         };
         Some(
             Diagnostic::warning(codes::IMPORT_LEFT_OUT, message)
                 .at(source, Span::new(0, 0))
-                .with_help("if they matter to an assertion, look at them in the file"),
+                .with_help("check them in the file if an assertion depends on them"),
         )
     }
 }
@@ -114,7 +114,7 @@ pub(super) fn json_lines(
                 return Err(Diagnostic::error(codes::IMPORT_UNREADABLE, message).at(source, span));
             }
             Err(error) if error.classify() == Category::Eof && !line.ends_with('\n') => {
-                left_out.add("a last line that is cut off");
+                left_out.add("a truncated last line");
             }
             Err(error) => {
                 let indent = line.len() - line.trim_start_matches(['\u{feff}', ' ', '\t']).len();

@@ -28,7 +28,7 @@ pub(super) fn import(source: &SourceFile) -> Imported {
     let spans = span::spans(&documents, &mut left_out);
     if !spans.iter().any(|span| span.operation != Operation::Other) {
         let message = match spans.is_empty() {
-            true => "this holds no spans: `resourceSpans` is missing or empty",
+            true => "no spans found: `resourceSpans` is missing or empty",
             false => {
                 "no span of the file has an attribute `gen_ai.operation.name` or `openinference.span.kind`"
             }
@@ -40,7 +40,7 @@ pub(super) fn import(source: &SourceFile) -> Imported {
         reader.moment(moment);
     }
     if reader.run.is_empty() {
-        let message = "the spans say that models were asked, and neither what was said nor which tools were called";
+        let message = "the spans show model requests, but neither messages nor tool calls";
         return refused(lines::unreadable(source, message));
     }
     let Reader {

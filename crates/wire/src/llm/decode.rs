@@ -497,7 +497,7 @@ impl Building {
                 }
                 PartKind::Call => {
                     let name = cut(&part.call.name, SHOWN).into_owned();
-                    self.change(&format!("a call of `{name}` is broken off, and left out"));
+                    self.change(&format!("an incomplete call of `{name}` is skipped"));
                 }
             }
         }

@@ -71,7 +71,7 @@ impl<'a> Route<'a> {
         named: Option<Endpoint>,
     ) -> Result<Self, NoRoute> {
         let Some((allow, route)) = find(method, path, query, named) else {
-            let message = format!("there is no {method} {path} here; known are {KNOWN}");
+            let message = format!("unknown route {method} {path}; available: {KNOWN}");
             return Err(NoRoute {
                 error: ApiError::new(404, message),
                 allow: None,
@@ -80,7 +80,7 @@ impl<'a> Route<'a> {
         match allow.split(", ").any(|allowed| allowed == method) {
             true => Ok(route),
             false => Err(NoRoute {
-                error: ApiError::new(405, format!("{path} takes {allow}, not {method}")),
+                error: ApiError::new(405, format!("{path} allows {allow}, not {method}")),
                 allow: Some(allow),
             }),
         }
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(allow, Some("POST"));
         assert_eq!(
             (error.status, error.message.as_str()),
-            (405, "/v1/messages takes POST, not GET")
+            (405, "/v1/messages allows POST, not GET")
         );
     }
 

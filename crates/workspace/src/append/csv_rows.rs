@@ -149,7 +149,7 @@ fn repair(file: &mut Growing<'_>, header: &Header) -> Result<&'static str, Works
             }
             End::Unterminated { .. } => {
                 file.warnings.push(format!(
-                    "the last row of `{}` has no line end: it was kept, but its last field may be cut short",
+                    "the last row of `{}` has no line ending: it was kept, but its last field may be truncated",
                     file.path().display()
                 ));
                 return Ok(header.line_end);

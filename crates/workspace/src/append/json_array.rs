@@ -244,15 +244,15 @@ mod tests {
         let problem = |text: &str| extended(text, &[Value::Null]).unwrap_err().to_string();
         assert_eq!(
             problem("{\"a\": []}"),
-            "the file is no JSON array but holds an object"
+            "the file is not a JSON array but contains an object"
         );
         assert_eq!(
             problem("-1"),
-            "the file is no JSON array but holds a number"
+            "the file is not a JSON array but contains a number"
         );
         assert_eq!(
             problem("[1,\n2"),
-            "the file is no JSON array: this `[` is never closed (line 1, column 1)"
+            "the file is not a JSON array: this `[` is never closed (line 1, column 1)"
         );
     }
 

@@ -50,7 +50,7 @@ fn needs_line_end(file: &mut Growing<'_>) -> Result<bool, WorkspaceError> {
     if matches!(text[0], b'-' | b'0'..=b'9') {
         let shown = shortened(&String::from_utf8_lossy(text), 40);
         file.warnings.push(format!(
-            "the last line of `{}` has no line end: `{shown}` was kept, but it may be the start of a \
+            "the last line of `{}` has no line ending: `{shown}` was kept, but it may be the start of a \
              longer number",
             file.path().display(),
         ));

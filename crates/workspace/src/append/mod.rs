@@ -158,7 +158,7 @@ impl AppendProblem {
         let help = match self {
             Self::Utf16 => "convert the file to UTF-8 first, for example with `iconv`",
             Self::NotJson { .. } | Self::NotAnArray { .. } => {
-                "give another path, or `\"format\": \"jsonl\"` for a file of JSON lines"
+                "use another path, or `\"format\": \"jsonl\"` for a JSON Lines file"
             }
             Self::NewColumns { .. } => {
                 "`\"on_new_column\": \"extend\"` adds them to the header and to every row"
@@ -166,8 +166,8 @@ impl AppendProblem {
             Self::NoColumns => "give objects with at least one key",
             Self::SameColumn { .. } => "rename one of the two columns in the file's header",
             Self::WideRow { .. } => "correct the row, or append to another file",
-            Self::EndlessLine => "end the last line of the file, or remove it",
-            Self::EndlessHeader { .. } => "append to another file: this one hardly is CSV",
+            Self::EndlessLine => "terminate the last line of the file with a newline, or remove it",
+            Self::EndlessHeader { .. } => "append to another file: this one is probably not CSV",
             Self::RecordTooLarge => "write it to a file of its own with `claude__write`",
             Self::Failed { .. } | Self::Locked => return None,
         };
@@ -192,7 +192,7 @@ impl fmt::Display for AppendProblem {
                 f.write_str(if *undone {
                     "nothing was appended: "
                 } else {
-                    "a part of the records may stand at the file's end: "
+                    "part of the records may be at the end of the file: "
                 })?;
                 f.write_str(&io_reason(source))?;
                 for warning in warnings {
@@ -205,18 +205,18 @@ impl fmt::Display for AppendProblem {
             Self::RecordTooLarge => {
                 write!(
                     f,
-                    "one record is over {}",
+                    "one record is larger than {}",
                     bytes_in_words(LARGEST_RECORD as u64)
                 )
             }
             Self::EndlessLine => write!(
                 f,
-                "the file ends in an unfinished line of over {}",
+                "the file ends in an unfinished line larger than {}",
                 bytes_in_words(LARGEST_RECORD as u64)
             ),
-            Self::NotJson { reason } => write!(f, "the file is no JSON array: {reason}"),
+            Self::NotJson { reason } => write!(f, "the file is not a JSON array: {reason}"),
             Self::NotAnArray { found } => {
-                write!(f, "the file is no JSON array but holds {found}")
+                write!(f, "the file is not a JSON array but contains {found}")
             }
             Self::NewColumns { columns, existing } => {
                 let s = if columns.len() == 1 { "" } else { "s" };
@@ -230,7 +230,7 @@ impl fmt::Display for AppendProblem {
             Self::NoColumns => {
                 f.write_str("the records have no columns, and the file has no header")
             }
-            Self::SameColumn { column } => write!(f, "the file has two columns `{column}`"),
+            Self::SameColumn { column } => write!(f, "the file has a duplicate column `{column}`"),
             Self::EndlessHeader { limit } => {
                 write!(
                     f,

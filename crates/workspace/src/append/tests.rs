@@ -275,7 +275,9 @@ fn headers_that_cannot_be_followed_are_refused() {
     let (_folder, path) = file("a,a\n");
     let error = refusal(&path, Format::Csv, json!({"a": 1}));
     assert!(
-        error.to_string().ends_with("the file has two columns `a`"),
+        error
+            .to_string()
+            .ends_with("the file has a duplicate column `a`"),
         "{error}"
     );
     add(&path, Format::Csv, json!([[1, 2]]));
@@ -304,10 +306,10 @@ fn a_json_array_grows_and_anything_else_is_refused_untouched() {
     assert_eq!(text(&path), "[\n  1,\n  {\n    \"a\": []\n  }\n]\n");
     assert_eq!(add(&path, Format::Json, json!("x")).total, Some(3));
     for (content, reason) in [
-        ("{}", "holds an object"),
+        ("{}", "contains an object"),
         (
             "[1",
-            "is no JSON array: this `[` is never closed (line 1, column 1)",
+            "is not a JSON array: this `[` is never closed (line 1, column 1)",
         ),
     ] {
         let (_folder, path) = file(content);
@@ -630,7 +632,7 @@ proptest! {
             let is_whole = length == after.len();
             prop_assert_eq!(warnings.len(), usize::from(!is_whole && length > before.len()));
             if !is_whole && kept == 1 {
-                prop_assert!(warnings[0].contains("may be cut short"));
+                prop_assert!(warnings[0].contains("may be truncated"));
             }
             prop_assert!(!is_whole || kept == 1);
         }

@@ -76,9 +76,9 @@ impl EditProblem {
                     Some(Difference::WhiteSpace) => "only white space differs",
                     Some(Difference::Quotes) => "only quotation marks and white space differ",
                     Some(Difference::Words) => {
-                        "give `old_string` as it stands in the file, letter for letter"
+                        "`old_string` must match the file exactly"
                     }
-                    None => "nothing in the file comes near; is it the right one?",
+                    None => "nothing similar in the file; is it the right file?",
                 };
                 Some(help.to_owned())
             }
@@ -134,7 +134,9 @@ impl fmt::Display for EditProblem {
                     }
                 }
             }
-            Self::DamagedUtf16 => f.write_str("this is no valid UTF-16, which it claims to be"),
+            Self::DamagedUtf16 => {
+                f.write_str("the file is marked as UTF-16 but is not valid UTF-16")
+            }
             Self::TooLong => f.write_str("`old_string` is too long to be searched for"),
         }
     }
@@ -314,14 +316,14 @@ mod tests {
         let problem = apply(text, "def old_function():", "x").unwrap_err();
         assert_eq!(
             problem.to_string(),
-            "`old_string` does not occur; line 3 comes nearest: `def old_functions():`"
+            "`old_string` does not occur; the closest match is line 3: `def old_functions():`"
         );
         assert_eq!(problem.note(), None);
-        assert!(problem.help().unwrap().contains("letter for letter"));
+        assert!(problem.help().unwrap().contains("match the file exactly"));
         let problem = apply(text, "def old_functions():\n  pass", "x").unwrap_err();
         assert_eq!(
             problem.to_string(),
-            "`old_string` does not occur; lines 3 to 4 come nearest"
+            "`old_string` does not occur; the closest match is lines 3 to 4"
         );
         assert_eq!(
             problem.note().as_deref(),

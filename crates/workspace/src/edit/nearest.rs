@@ -49,10 +49,10 @@ pub enum Difference {
 impl fmt::Display for Nearest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let (1, [line]) = (self.line_count, &self.lines[..]) {
-            return write!(f, "line {} comes nearest: `{line}`", self.line);
+            return write!(f, "the closest match is line {}: `{line}`", self.line);
         }
         let last = self.line + self.line_count - 1;
-        write!(f, "lines {} to {last} come nearest", self.line)
+        write!(f, "the closest match is lines {} to {last}", self.line)
     }
 }
 
@@ -252,7 +252,7 @@ mod tests {
             nearest.block().unwrap(),
             "lines 5 to 7:\n  5 │ fn b() {\n  6 │     two(1, 2);\n  7 │ }"
         );
-        assert_eq!(nearest.to_string(), "lines 5 to 7 come nearest");
+        assert_eq!(nearest.to_string(), "the closest match is lines 5 to 7");
     }
 
     #[test]

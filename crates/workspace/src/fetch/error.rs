@@ -142,7 +142,7 @@ impl FetchError {
                 Some("a command can fetch and convert it, with `claude__bash`".to_owned())
             }
             Self::Unreachable { .. } => Some(
-                "the connection is made directly: proxies of the environment are not used"
+                "the connection is made directly: proxy environment variables are not used"
                     .to_owned(),
             ),
             _ => None,
@@ -171,7 +171,7 @@ impl fmt::Display for FetchError {
             Self::TooManyRedirects { url, followed } => {
                 write!(
                     f,
-                    "after {followed} redirects there is one more, to `{url}`"
+                    "too many redirects: {followed} followed, the next is to `{url}`"
                 )
             }
             Self::TimedOut {
@@ -181,7 +181,7 @@ impl fmt::Display for FetchError {
             } => {
                 write!(
                     f,
-                    "`{url}` took longer than {} s, {stage}",
+                    "`{url}` timed out after {} s, {stage}",
                     timeout.as_secs_f64()
                 )
             }
@@ -192,7 +192,7 @@ impl fmt::Display for FetchError {
             } => {
                 write!(
                     f,
-                    "the answer of `{url}` broke off after {received} bytes: {reason}"
+                    "the response from `{url}` ended after {received} bytes: {reason}"
                 )
             }
             Self::Binary {
@@ -213,7 +213,7 @@ impl fmt::Display for FetchError {
             Self::Encoded { url, encoding } => {
                 write!(
                     f,
-                    "`{url}` is compressed as `{encoding}`, which was not asked for"
+                    "`{url}` is compressed as `{encoding}`, which was not requested"
                 )
             }
             Self::Charset { url, charset } => {

@@ -140,7 +140,7 @@ impl ReadProblem {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::OffsetPastEnd { .. } => None,
-            Self::NoLines => Some("leave `limit` out to read up to 2000 lines".to_owned()),
+            Self::NoLines => Some("omit `limit` to read up to 2000 lines".to_owned()),
             Self::TooMuch { last_fitting, .. } => Some(format!(
                 "read it in parts: give `offset` and a `limit`, the first one ending at line {last_fitting}"
             )),
@@ -167,10 +167,10 @@ impl fmt::Display for ReadProblem {
             Self::NoLines => f.write_str("`limit` is 0, so there is nothing to read"),
             Self::TooMuch { limit, .. } => write!(
                 f,
-                "the lines wanted are over {} together",
+                "the requested lines are larger than {} in total",
                 super::bytes_in_words(*limit as u64)
             ),
-            Self::Binary { seems } => write!(f, "this is no text file but {seems}"),
+            Self::Binary { seems } => write!(f, "this is not a text file but {seems}"),
         }
     }
 }
@@ -389,7 +389,7 @@ fn binary(start: &[u8], encoding: Encoding) -> Option<&'static str> {
         [0x1f, 0x8b, ..] => Some("gzip-compressed data"),
         [0x7f, b'E', b'L', b'F', ..] => Some("a program"),
         _ if start[..start.len().min(SNIFFED)].contains(&0) => {
-            Some("binary data (it holds NUL bytes)")
+            Some("binary data (it contains NUL bytes)")
         }
         _ => None,
     }
@@ -507,7 +507,7 @@ mod tests {
     fn binary_files_are_refused_by_name() {
         for (start, seems) in [
             (&b"%PDF-1.7"[..], "a PDF document"),
-            (b"ab\0cd", "binary data (it holds NUL bytes)"),
+            (b"ab\0cd", "binary data (it contains NUL bytes)"),
         ] {
             let (_folder, path) = file(start);
             let error = read(&path, None, None, ReadBounds::default()).unwrap_err();
@@ -546,7 +546,9 @@ mod tests {
         };
         let error = read(&path, None, None, bounds).unwrap_err();
         assert!(
-            error.to_string().ends_with("is over the limit of 11 bytes"),
+            error
+                .to_string()
+                .ends_with("is larger than the limit of 11 bytes"),
             "{error}"
         );
         let bounds = ReadBounds {

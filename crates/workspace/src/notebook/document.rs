@@ -43,7 +43,7 @@ impl Document {
         })?;
         let root = json_spans::root(&text);
         if !text[root.clone()].starts_with('{') {
-            return Err(not_a_notebook("it is JSON, but no object"));
+            return Err(not_a_notebook("it is JSON, but not an object"));
         }
         let mut format = None;
         let mut minor = None;
@@ -71,7 +71,7 @@ impl Document {
             return Err(not_a_notebook("it has no `nbformat_minor` number"));
         };
         let Some(cells_span) = cells_span else {
-            return Err(not_a_notebook("it has no array `cells`"));
+            return Err(not_a_notebook("it has no `cells` array"));
         };
         let mut cells = Vec::new();
         for span in json_spans::elements(&text, cells_span.clone()) {
@@ -118,7 +118,7 @@ impl Document {
         };
         match serde_json::from_str(&self.text[cell.span.clone()]) {
             Ok(Value::Object(fields)) => Ok(fields),
-            Ok(_) => Err(reason("is no object".to_owned())),
+            Ok(_) => Err(reason("is not an object".to_owned())),
             Err(error) => Err(reason(format!("cannot be read: {error}"))),
         }
     }

@@ -174,21 +174,21 @@ impl NotebookProblem {
 impl fmt::Display for NotebookProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotANotebook { reason } => write!(f, "this is no notebook: {reason}"),
+            Self::NotANotebook { reason } => write!(f, "this is not a notebook: {reason}"),
             Self::Version { version } => {
                 write!(
                     f,
-                    "the notebook has format {version}, only format 4 can be used"
+                    "unsupported notebook format {version}: only format 4 is supported"
                 )
             }
             Self::NoCellId { mode } => write!(f, "`cell_id` is missing, and `{mode}` needs it"),
             Self::NoCellType => f.write_str("`cell_type` is missing, and `insert` needs it"),
             Self::UnknownCell { wanted, existing } if existing.is_empty() => {
-                write!(f, "there is no cell `{wanted}`: the notebook is empty")
+                write!(f, "cell `{wanted}` not found: the notebook is empty")
             }
             Self::UnknownCell { wanted, existing } => write!(
                 f,
-                "there is no cell `{wanted}`; the cells are: {}",
+                "cell `{wanted}` not found; the cells are: {}",
                 listed(existing.iter().map(|id| format!("`{id}`")), CELLS_NAMED)
             ),
             Self::SameId { id, places } => write!(

@@ -232,7 +232,7 @@ fn unknown_cells_are_named_with_those_there_are() {
     let problem = apply(NOTEBOOK, &change(Some("code"), "", EditMode::Delete)).unwrap_err();
     assert_eq!(
         problem.to_string(),
-        "there is no cell `code`; the cells are: `intro` and `c0de`"
+        "cell `code` not found; the cells are: `intro` and `c0de`"
     );
     assert_eq!(problem.help().as_deref(), Some("did you mean `c0de`?"));
     for wanted in ["cell-2", "cell-+1", "cell-", "cell-99999999999999999999"] {
@@ -260,23 +260,23 @@ fn what_is_no_notebook_says_why() {
     };
     assert_eq!(
         reason("{]"),
-        "this is no notebook: it is not JSON: `]` can't close the object that `{` opened (line 1, column 2)"
+        "this is not a notebook: it is not JSON: mismatched `]`: the object was opened with `{` (line 1, column 2)"
     );
     assert_eq!(
         reason("[]"),
-        "this is no notebook: it is JSON, but no object"
+        "this is not a notebook: it is JSON, but not an object"
     );
     assert_eq!(
         reason("{}"),
-        "this is no notebook: it has no `nbformat` number"
+        "this is not a notebook: it has no `nbformat` number"
     );
     assert_eq!(
         reason(r#"{"nbformat": 3, "worksheets": []}"#),
-        "the notebook has format 3, only format 4 can be used"
+        "unsupported notebook format 3: only format 4 is supported"
     );
     assert_eq!(
         reason(r#"{"nbformat": 4, "nbformat_minor": 2, "cells": [{}]}"#),
-        "this is no notebook: cell 0 has no `cell_type`"
+        "this is not a notebook: cell 0 has no `cell_type`"
     );
 }
 

@@ -207,7 +207,9 @@ impl fmt::Display for SearchError {
                     root.display()
                 )
             }
-            Self::NotFound { path, .. } => write!(f, "there is nothing at `{}`", path.display()),
+            Self::NotFound { path, .. } => {
+                write!(f, "no such file or directory: `{}`", path.display())
+            }
             Self::NotAFolder { path } => write!(f, "`{}` is not a folder", path.display()),
             Self::NotSearchable { path } => {
                 write!(f, "`{}` is neither a file nor a folder", path.display())
@@ -215,7 +217,7 @@ impl fmt::Display for SearchError {
             Self::Unreadable { path, source } => {
                 write!(
                     f,
-                    "cannot look at `{}`: {}",
+                    "cannot access `{}`: {}",
                     path.display(),
                     io_reason(source)
                 )

@@ -74,10 +74,7 @@ pub(super) fn compile_regex(
     match as_it_stands {
         Err(regex::Error::Syntax(text)) => return Err(invalid(split_regex_error(pattern, &text))),
         Err(regex::Error::CompiledTooBig(_)) => {
-            return Err(invalid((
-                None,
-                "what it stands for is too large".to_owned(),
-            )));
+            return Err(invalid((None, "its expansion is too large".to_owned())));
         }
         _ => {}
     }
@@ -100,12 +97,12 @@ pub(super) fn compile_regex(
 fn glob_error_reason(kind: &globset::ErrorKind) -> String {
     use globset::ErrorKind;
     match kind {
-        ErrorKind::UnclosedClass => "a `[` without its `]`".to_owned(),
+        ErrorKind::UnclosedClass => "unclosed `[`".to_owned(),
         ErrorKind::InvalidRange(from, to) => {
             format!("the range `{from}-{to}` runs backwards")
         }
-        ErrorKind::UnopenedAlternates => "a `}` without its `{`".to_owned(),
-        ErrorKind::UnclosedAlternates => "a `{` without its `}`".to_owned(),
+        ErrorKind::UnopenedAlternates => "unmatched `}`".to_owned(),
+        ErrorKind::UnclosedAlternates => "unclosed `{`".to_owned(),
         ErrorKind::DanglingEscape => "a backslash at the end".to_owned(),
         ErrorKind::Regex(_) => "it is nested too deeply, or too large".to_owned(),
         other => other.to_string(),
@@ -196,15 +193,15 @@ mod tests {
     fn a_bad_glob_names_its_place() {
         assert_eq!(
             glob_error("src/[ab"),
-            "the glob `src/[ab` is not valid at character 5: a `[` without its `]`"
+            "the glob `src/[ab` is not valid at character 5: unclosed `[`"
         );
         assert_eq!(
             glob_error("ü/{a,{b}"),
-            "the glob `ü/{a,{b}` is not valid at character 3: a `{` without its `}`"
+            "the glob `ü/{a,{b}` is not valid at character 3: unclosed `{`"
         );
         assert_eq!(
             glob_error("a}b"),
-            "the glob `a}b` is not valid at character 2: a `}` without its `{`"
+            "the glob `a}b` is not valid at character 2: unmatched `}`"
         );
         assert_eq!(
             glob_error("a[!z-b]"),

@@ -83,7 +83,7 @@ impl<'a> Warnings<'a> {
             self.warn(
                 place,
                 step,
-                "it acts on what stood in that place, wherever that stands by then",
+                "it acts on whatever is at that position",
                 "`cuecard play` refuses where the order has changed",
             );
         }
@@ -117,7 +117,7 @@ impl<'a> Warnings<'a> {
 
     /// Says why the export has nothing for the step at `place`, from 0.
     fn leave_out(&mut self, place: usize, step: &TestStep, why: &str, help: &str) {
-        let what = format!("{why}, so it is left out");
+        let what = format!("{why}, so it is skipped");
         self.add(codes::BROWSER_LEFT_OUT, place, step, &what, help);
     }
 

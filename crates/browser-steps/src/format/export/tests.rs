@@ -97,7 +97,7 @@ fn what_a_target_can_not_say_is_said_by_the_fingerprint_or_not_at_all() {
     );
     assert_eq!(
         warnings,
-        ["step 1 (do it): only its place among others says which element it is"]
+        ["step 1 (do it): the element is identified only by its position"]
     );
     let mut in_frame = on("frame=css=#pay >> css=#go", json!({}));
     in_frame["fingerprint"] = json!({
@@ -123,7 +123,7 @@ fn what_a_target_can_not_say_is_said_by_the_fingerprint_or_not_at_all() {
     assert_eq!(call, Json::Null);
     assert_eq!(
         warnings,
-        ["step 1 (do it): no target can say its element, so it is left out"]
+        ["step 1 (do it): its element can't be expressed as a target, so it is skipped"]
     );
 }
 
@@ -300,7 +300,7 @@ fn addresses_from_a_path_on_are_left_to_the_page() {
     assert_eq!(call["params"], json!({"url": "{{USER}}/home"}));
     let (call, warnings) = tool_call(to("/{{USER}}"), playwright);
     assert_eq!(call, Json::Null);
-    assert!(warnings[0].ends_with("so it is left out"), "{warnings:?}");
+    assert!(warnings[0].ends_with("so it is skipped"), "{warnings:?}");
 }
 
 #[test]
@@ -632,7 +632,7 @@ fn locators_say_what_people_read_and_positions_only_where_the_sentence_did() {
     ] {
         let (line, warnings) = last_line(&[(many(&[selector], json!({"of": 2})), rows)]);
         assert_eq!(line, format!("await {target}.click();"));
-        assert!(warnings[0].contains("only its place"), "{warnings:?}");
+        assert!(warnings[0].contains("only by its position"), "{warnings:?}");
     }
 }
 

@@ -27,10 +27,10 @@ pub(super) fn miss(
     let path = path.display();
     let nearest = nearest(tape, prompt);
     let message = match nearest {
-        None => format!("`{path}` has no reply of a model"),
+        None => format!("`{path}` has no model replies"),
         Some(line) => {
             let what = differences(line, model, prompt, earlier);
-            format!("`{path}` has no reply for this; {what}")
+            format!("no recorded reply in `{path}` matches; {what}")
         }
     };
     InterpretError::new(InterpretErrorKind::CassetteMiss, message)
@@ -105,8 +105,8 @@ fn differences(
         };
     }
     match (what.is_empty(), line.earlier == earlier) {
-        (true, false) => "the conversation went another way when it was recorded".to_owned(),
-        (true, true) => "it was recorded by another release, which asked otherwise".to_owned(),
+        (true, false) => "the recorded conversation took a different path".to_owned(),
+        (true, true) => "it was recorded by another release with a different prompt".to_owned(),
         (false, _) => format!(
             "the nearest differs in the {}\n{}",
             list(&what),

@@ -89,10 +89,7 @@ impl Cassette {
             true => (Tape::default(), Vec::new(), 0),
             false => {
                 let source = text_file::read(path, &name).map_err(|error| {
-                    vec![
-                        error
-                            .with_help("record one with `--record`, where the model is configured"),
-                    ]
+                    vec![error.with_help("record one with `--record` where a model is configured")]
                 })?;
                 let (tape, findings) = Tape::read(&source);
                 let Some(tape) = tape else {

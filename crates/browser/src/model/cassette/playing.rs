@@ -46,13 +46,15 @@ impl RecordedStage {
                 .help("record it again with `--record`, where there are a browser and the model"))
         };
         let Some(call) = self.calls.get(self.at) else {
-            return miss(format!("the run in `{name}` ended before this\n+ {now}"));
+            return miss(format!(
+                "the run recorded in `{name}` ended before this\n+ {now}"
+            ));
         };
         if call.asked != *asked {
             let recorded = call.asked.words();
             let recorded = cut(&recorded, SHOWN);
             return miss(format!(
-                "the run in `{name}` went another way\n- {recorded}\n+ {now}"
+                "the run recorded in `{name}` took a different path\n- {recorded}\n+ {now}"
             ));
         }
         self.at += 1;

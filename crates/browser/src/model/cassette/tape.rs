@@ -100,7 +100,7 @@ impl Tape {
             findings.push(
                 Diagnostic::error(
                     codes::BROWSER_CASSETTE_INVALID,
-                    format!("there is no cassette here: the first line must be `{{\"kind\":\"cassette\",\"version\":\"{VERSION}\"}}`"),
+                    format!("not a cassette: the first line must be `{{\"kind\":\"cassette\",\"version\":\"{VERSION}\"}}`"),
                 )
                 .at(source, Span::new(0, 0)),
             );
@@ -151,12 +151,12 @@ impl Reader<'_> {
                     self.findings.push(
                         Diagnostic::warning(
                             codes::BROWSER_CASSETTE_INVALID,
-                            "the last line is cut off and left out: its recording was interrupted",
+                            "the last line is truncated and was skipped: the recording was interrupted",
                         )
                         .at(self.source, place),
                     );
                 }
-                Err(error) => self.wrong(place, &format!("it is no line of a cassette: {error}")),
+                Err(error) => self.wrong(place, &format!("not a valid cassette line: {error}")),
             }
             // What follows a wrong version may be anything.
             if self.findings.len() >= MOST_FINDINGS
@@ -179,17 +179,17 @@ impl Reader<'_> {
     fn line(&mut self, line: Line, place: Span) {
         if let Line::Cassette { version } = &line {
             match (self.has_header, version == VERSION) {
-                (true, _) => self.wrong(place, "a second header"),
+                (true, _) => self.wrong(place, "duplicate header"),
                 (false, true) => self.has_header = true,
                 (false, false) => self.wrong(
                     place,
-                    &format!("this release reads `{VERSION}`, not `{version}`"),
+                    &format!("unsupported version `{version}`, expected `{VERSION}`"),
                 ),
             }
             return;
         }
         if !self.has_header {
-            return self.wrong(place, "a cassette begins with its header");
+            return self.wrong(place, "a cassette must start with its header");
         }
         match line {
             Line::Cassette { .. } => {}
@@ -219,7 +219,7 @@ impl Reader<'_> {
 
     fn call(&mut self, asked: Asked, came: Came, place: Span) {
         if !self.run.is_there || self.run.has_ended {
-            return self.wrong(place, "it stands outside of a run");
+            return self.wrong(place, "it is outside a run");
         }
         if self.run.calls.len() >= MOST_CALLS {
             return self.wrong(place, &format!("a run has more than {MOST_CALLS} lines"));

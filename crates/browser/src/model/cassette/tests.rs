@@ -265,7 +265,7 @@ async fn another_question_is_a_miss_that_shows_both() {
         panic!("it was not recorded");
     };
     let lines: Vec<&str> = failure.message.lines().collect();
-    assert!(lines[0].ends_with("went another way"), "{failure}");
+    assert!(lines[0].ends_with("took a different path"), "{failure}");
     assert!(
         lines[1].starts_with("- perform ") && lines[1].contains("/html/body/input"),
         "{failure}"

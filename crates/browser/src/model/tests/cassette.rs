@@ -110,7 +110,7 @@ async fn a_miss_names_the_nearest_and_what_differs() {
     assert_eq!(
         error.message,
         format!(
-            "`{name}` has no reply for this; the nearest differs in the sentence\n\
+            "no recorded reply in `{name}` matches; the nearest differs in the sentence\n\
              - do away with the first thing\n\
              + do away with the last thing"
         )
@@ -182,10 +182,7 @@ async fn an_empty_cassette_says_so() {
     )
     .await
     .expect_err("there is nothing");
-    assert!(
-        error.message.ends_with("has no reply of a model"),
-        "{error}"
-    );
+    assert!(error.message.ends_with("has no model replies"), "{error}");
 }
 
 #[tokio::test]
@@ -220,7 +217,10 @@ async fn a_recording_that_was_interrupted_goes_on_from_its_last_whole_line() {
         Cassette::open(&recorded.path(), CassetteMode::Replies, Redactor::default())
             .expect("it can be read");
     assert_eq!(findings.len(), 1);
-    assert!(findings[0].message.contains("cut off"), "{findings:?}");
+    assert!(
+        findings[0].message.contains("the last line is truncated"),
+        "{findings:?}"
+    );
     ask(None, &cassette, ACTION).await.expect("it is recorded");
 
     let (cassette, _) = Cassette::open(&recorded.path(), CassetteMode::Record, Redactor::default())
@@ -329,19 +329,19 @@ fn what_is_no_cassette_is_refused_line_by_line() {
     let header = "{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/1\"}\n";
     let state = login().to_recorded();
     for (text, expected) in [
-        (String::new(), "no cassette"),
-        ("x\n".to_owned(), "no line of a cassette"),
-        ("{\"kind\":\"run\"}\n".to_owned(), "begins with its header"),
+        (String::new(), "not a cassette"),
+        ("x\n".to_owned(), "not a valid cassette line"),
+        (
+            "{\"kind\":\"run\"}\n".to_owned(),
+            "must start with its header",
+        ),
         (
             "{\"kind\":\"cassette\",\"version\":\"cuecard-cassette/2\"}\n".to_owned(),
-            "this release reads",
+            "unsupported version `cuecard-cassette/2`",
         ),
-        (format!("{header}{header}"), "second header"),
+        (format!("{header}{header}"), "duplicate header"),
         (format!("{header}{{\"kind\":\"odd\"}}\n"), "unknown variant"),
-        (
-            format!("{header}{{\"kind\":\"look\"}}\n"),
-            "outside of a run",
-        ),
+        (format!("{header}{{\"kind\":\"look\"}}\n"), "outside a run"),
         (
             format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"look\"}}\n"),
             "not one that this line can have",
@@ -352,7 +352,7 @@ fn what_is_no_cassette_is_refused_line_by_line() {
         ),
         (
             format!("{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"look\",\"state\":{{}}}}\n"),
-            "no recorded state",
+            "not a recorded state",
         ),
         (
             format!(
@@ -364,7 +364,7 @@ fn what_is_no_cassette_is_refused_line_by_line() {
             format!(
                 "{header}{{\"kind\":\"run\"}}\n{{\"kind\":\"end\",\"complete\":true}}\n{{\"kind\":\"look\",\"state\":{state}}}\n"
             ),
-            "outside of a run",
+            "outside a run",
         ),
     ] {
         let findings = Cassette::check(&SourceFile::new("a.jsonl", text.as_str()));

@@ -70,7 +70,7 @@ impl Healer {
         let patch = inputs::read_source(&path).map_err(|error| vec![error])?;
         let patch = read_heal(&patch)?;
         let text = patch.apply(&source).map_err(|error| {
-            let message = format!("`{}` is not taken in: {}", path.display(), error.message);
+            let message = format!("`{}` was not applied: {}", path.display(), error.message);
             vec![Diagnostic { message, ..error }]
         })?;
         self.has_taken = true;
@@ -92,7 +92,7 @@ impl Healer {
             return Ok(Kept::Nothing);
         }
         if self.is_stdin() {
-            return Ok(Kept::Left("the steps came from standard input"));
+            return Ok(Kept::Left("the steps were read from stdin"));
         }
         if !run.is_whole {
             return Ok(Kept::Left("not all steps were played"));
@@ -115,7 +115,7 @@ impl Healer {
         let original = self.original.as_ref().map(SourceFile::text);
         if original != Some(now.text()) {
             let message = format!(
-                "`{}` changed while its steps were played, and was not written",
+                "`{}` changed during the run and was not overwritten",
                 self.file.display()
             );
             return Err(Diagnostic::error(codes::BROWSER_HEAL, message)
@@ -136,11 +136,11 @@ impl Kept {
         match self {
             Self::Nothing => None,
             Self::Proposed(path) => Some(format!(
-                "patch: {}   take it in with --heal accept",
+                "patch: {}   apply it with --heal accept",
                 path.display()
             )),
             Self::Accepted(path) => Some(format!("healed: {}", path.display())),
-            Self::Left(why) => Some(format!("what was healed is not kept: {why}")),
+            Self::Left(why) => Some(format!("healed elements were not saved: {why}")),
         }
     }
 

@@ -75,7 +75,7 @@ pub(crate) fn prepare(
         range: asked.range.clone(),
         timeout: asked.timeout,
         partial_help: (!asked.heal.allow_partial)
-            .then_some("take what there is with --allow-partial"),
+            .then_some("use the incomplete steps with --allow-partial"),
         strict: asked.strict,
         heals: asked.heal.heal != HealMode::Off,
         found,

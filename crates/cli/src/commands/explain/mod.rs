@@ -111,12 +111,15 @@ fn settle(
     let mut argument = |message: String| found.push(Diagnostic::error(codes::ARGUMENT, message));
     let speed = Speed::new(args.speed, 0.0);
     if speed.is_none() {
-        argument(format!("`--speed {}` must be a number from 0", args.speed));
+        argument(format!(
+            "`--speed {}` must be a non-negative number",
+            args.speed
+        ));
     }
     if !(0.0..=1.0).contains(&args.max_distance) {
         let distance = args.max_distance;
         argument(format!(
-            "`--max-distance {distance}` must be a number from 0 to 1"
+            "`--max-distance {distance}` must be a number between 0 and 1"
         ));
     }
     match (inputs::symbols(&args.symbols, environment), speed) {

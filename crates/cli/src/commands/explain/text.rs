@@ -50,7 +50,7 @@ fn head(explained: &Explained, script: &LlmScript, view: &View<'_>, style: Style
         let room = style.width.saturating_sub(2);
         text.push_str(&format!(
             "  {}\n",
-            shortened(&printable(&description), room)
+            style.shortened(&printable(&description), room)
         ));
     }
     if !timeline.tags.is_empty() {
@@ -138,7 +138,7 @@ fn table(rows: &[Row], player: Option<Face>, style: Style) -> String {
             "  {:>3} {:>8} {:<width$} ",
             number + 1,
             row.at_ms,
-            shortened(&what, width)
+            style.shortened(&what, width)
         );
         match player {
             Some(face) => out.push_str(&in_words(row.cells[face as usize])),
@@ -152,22 +152,12 @@ fn table(rows: &[Row], player: Option<Face>, style: Style) -> String {
         text.push('\n');
         for (at_ms, what) in &row.points {
             let room = style.width.saturating_sub(BEFORE + 3);
-            let point = format!("      {at_ms:>8}   {}", shortened(what, room));
+            let point = format!("      {at_ms:>8}   {}", style.shortened(what, room));
             text.push_str(&style.faint(&point));
             text.push('\n');
         }
     }
     text
-}
-
-fn shortened(text: &str, width: usize) -> String {
-    match text.chars().count() > width {
-        true => {
-            let start: String = text.chars().take(width.saturating_sub(1)).collect();
-            format!("{start}…")
-        }
-        false => text.to_owned(),
-    }
 }
 
 fn word(act: Act) -> &'static str {
@@ -197,7 +187,7 @@ fn legend(player: Option<Face>) -> &'static str {
         Some(Face::Agent) => "agent: the mock agent in a terminal\n",
         Some(Face::Run) => "run: the executor, everything around the agent\n",
         None => {
-            "acts: the player does it; waits: its peer does; both: it acts and waits for the\nanswer; clock: time moves; start: the history ends; listed: named as not\nevaluated; -: passed over. `--player NAME` says how.\n"
+            "acts: the player does it; waits: its peer does; both: it acts and waits for the\nanswer; clock: time moves; start: the history ends; listed: named as not\nevaluated; -: skipped. `--player NAME` says how.\n"
         }
     }
 }

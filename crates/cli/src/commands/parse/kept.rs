@@ -47,7 +47,7 @@ impl Kept {
             Err(error) => {
                 self.has_failed = true;
                 Err(format!(
-                    "steps are not kept should this be broken off: {error}"
+                    "steps will be lost if the run is interrupted: {error}"
                 ))
             }
         }

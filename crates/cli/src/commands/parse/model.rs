@@ -58,9 +58,11 @@ pub(super) fn sources(
                 warnings.push(
                     Diagnostic::warning(
                         codes::ARGUMENT,
-                        "`CI` is set, so `--record` records nothing",
+                        "`--record` is ignored because `CI` is set",
                     )
-                    .with_help("record where you work, and keep the cassette with the scenario"),
+                    .with_help(
+                        "record on your own machine, and commit the cassette with the scenario",
+                    ),
                 );
                 CassetteMode::Replies
             }
@@ -214,19 +216,19 @@ mod tests {
                 None,
                 Some(provider(OpenAi, Some("ftp://a"), None)),
                 &keys[..],
-                "error: `options.llm.baseUrl` names no server: it begins neither with `http://` nor with `https://`",
+                "error: `options.llm.baseUrl` is not a valid base URL: it must start with `http://` or `https://`",
             ),
             (
                 Some("gpt"),
                 None,
                 &keys[..],
-                "error: `--model gpt` does not say over which API",
+                "error: `--model gpt` does not specify the API",
             ),
             (
                 Some("openai/"),
                 None,
                 &keys[..],
-                "error: `--model openai/` does not say over which API",
+                "error: `--model openai/` does not specify the API",
             ),
         ] {
             assert_eq!(told(model, llm, environment), expected);

@@ -99,13 +99,13 @@ pub(super) fn prepared(
     if !is_live {
         found.extend(browser_stage::unused(
             &args.browser,
-            "--offline starts none",
+            "--offline does not start one",
         ));
     }
     if args.reading.interactive && !io::stdin().is_terminal() {
         found.push(
-            Diagnostic::error(codes::ARGUMENT, "`--interactive` asks on a terminal")
-                .with_help("run it on one, or leave it out"),
+            Diagnostic::error(codes::ARGUMENT, "`--interactive` requires a terminal")
+                .with_help("run it in a terminal, or omit the option"),
         );
     }
     let working_directory = inputs::working_directory().map_err(Stop::could_not_run)?;

@@ -131,7 +131,7 @@ impl Terminal {
         }
         let total = self.sentences.len();
         let text = match self.kept.n_steps() {
-            0 => "interrupted before an action gave a step".to_owned(),
+            0 => "interrupted before any step was recorded".to_owned(),
             count => format!(
                 "interrupted: {count} of {total} steps are in {}",
                 run_dir.join(STEPS).display()
@@ -163,7 +163,7 @@ impl Terminal {
         let gap = " ".repeat(self.width.saturating_sub(sentence.chars().count()));
         let (translator, meaning) = match (&self.understood, marked) {
             (_, Marked::NotTried) => ("", "not tried".to_owned()),
-            (_, Marked::Skipped) => ("", "left out".to_owned()),
+            (_, Marked::Skipped) => ("", "skipped".to_owned()),
             (Some((translator, words)), _) => (translator.word(), words.clone()),
             (None, _) => ("", String::new()),
         };
@@ -314,9 +314,9 @@ impl Audience for Terminal {
             stderr_line(&format!("        {} {}", number + 1, printable(words)));
         }
         let question = match (&proposal.understood, proposal.candidates.len()) {
-            (Some(_), _) => "do it? y = yes, s = leave it out, q = quit: ".to_owned(),
-            (None, 0) => "s = leave it out, q = quit, anything else = fail: ".to_owned(),
-            (None, count) => format!("which? 1 to {count}, s = leave it out, q = quit: "),
+            (Some(_), _) => "run it? y = yes, s = skip, q = quit: ".to_owned(),
+            (None, 0) => "s = skip, q = quit, anything else = fail: ".to_owned(),
+            (None, count) => format!("which one? 1 to {count}, s = skip, q = quit: "),
         };
         loop {
             stderr(&format!("        {question}"));

@@ -25,7 +25,7 @@ pub(super) fn run(args: &ProfileCaptureArgs, output: &Output) -> ExitCode {
     };
     for missing in &captured.missing {
         let found = Diagnostic::warning(codes::TOOL_NOT_IN_PROFILE, missing.as_str())
-            .with_help("complete the file: what is not certain stands in it as a comment");
+            .with_help("complete the file: uncertain entries are commented out");
         output.diagnostic(&found, false, &Redactor::default());
     }
     let Some(folder) = &args.out else {
@@ -39,7 +39,7 @@ pub(super) fn run(args: &ProfileCaptureArgs, output: &Output) -> ExitCode {
         output.diagnostic(&diagnostic, false, &Redactor::default());
         return ExitCode::CouldNotRun;
     }
-    stderr_line(&format!("{} is written", path.display()));
+    stderr_line(&format!("wrote {}", path.display()));
     code
 }
 
@@ -50,9 +50,10 @@ fn captured(args: &ProfileCaptureArgs) -> Result<(String, Captured), Diagnostic>
         exchanges::read(path, &mut found)?;
     }
     if found.tools.is_empty() {
-        let message = "no request of the conversation advertises tools";
-        return Err(Diagnostic::error(codes::ARGUMENT, message)
-            .with_help("let the agent ask at least once: `cuecard serve llm FILE -- AGENT …`"));
+        let message = "none of the requests advertises tools";
+        return Err(Diagnostic::error(codes::ARGUMENT, message).with_help(
+            "let the agent send at least one request: `cuecard serve llm FILE -- AGENT …`",
+        ));
     }
     let (agent, version) = match (&args.agent, &found.agent) {
         (Some(text), _) => named(text)?,
@@ -94,8 +95,8 @@ fn named(text: &str) -> Result<(String, String), Diagnostic> {
 
 fn unnamed(version: &str) -> Diagnostic {
     let message = match version {
-        "" => "the requests don't say which agent they are from".to_owned(),
-        version => format!("the agent says it is of version `{version}`, which is none"),
+        "" => "the agent can't be detected from the requests".to_owned(),
+        version => format!("the agent reports `{version}`, which is not a valid version"),
     };
-    Diagnostic::error(codes::ARGUMENT, message).with_help("say it: `--agent NAME@VERSION`")
+    Diagnostic::error(codes::ARGUMENT, message).with_help("specify it with `--agent NAME@VERSION`")
 }

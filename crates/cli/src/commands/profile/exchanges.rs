@@ -37,11 +37,9 @@ pub(super) fn read(path: &Path, found: &mut Advertised) -> Result<(), Diagnostic
     let wrong = |line: usize, why: String| {
         Diagnostic::error(
             codes::ARGUMENT,
-            format!("line {line} of `{name}` is no exchange: {why}"),
+            format!("line {line} of `{name}` is not an exchange: {why}"),
         )
-        .with_help(
-            "give the `exchanges.jsonl` of a run of `cuecard serve llm`, or the body of a request",
-        )
+        .with_help("pass the `exchanges.jsonl` of a run of `cuecard serve llm`, or a request body")
     };
     let file = File::open(path).map_err(|error| {
         let message = format!("`{name}` can't be read: {}", io_reason(&error));
@@ -83,7 +81,8 @@ fn take(json: &Value, found: &mut Advertised) -> Result<(), String> {
         true => endpoint_of(&json["dialect"]),
         false => endpoint_like(body),
     };
-    let endpoint = endpoint.ok_or("it has neither `dialect` and `request` nor a request's keys")?;
+    let endpoint =
+        endpoint.ok_or("it has neither `dialect` and `request` nor the keys of a request")?;
     let tools = advertised_tools(endpoint, body).map_err(|error| error.message)?;
     if tools.is_empty() {
         return Ok(());

@@ -79,10 +79,10 @@ fn show(agent: &str, paths: &[PathBuf]) -> Result<(), Vec<Diagnostic>> {
     };
     let profiles = Profiles::with(read_profiles(paths)?);
     let Some(profile) = profiles.of_agent(&name) else {
-        let message = format!("there is no profile for `{agent}`");
+        let message = format!("no profile found for `{agent}`");
         let help = match did_you_mean(&name.agent, profiles.agents()) {
             Some(known) => format!("did you mean `{known}`?"),
-            None => format!("there are: {}", profiles.agents().join(", ")),
+            None => format!("available profiles: {}", profiles.agents().join(", ")),
         };
         let found = Diagnostic::error(codes::ARGUMENT, message).with_help(help);
         return Err(vec![found]);

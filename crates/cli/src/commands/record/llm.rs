@@ -92,7 +92,7 @@ async fn record(
                 Ok(code) => code,
                 Err(error) => {
                     let program = args.command[0].to_string_lossy();
-                    let message = format!("`{program}` can't be run: {}", io_reason(&error));
+                    let message = format!("failed to run `{program}`: {}", io_reason(&error));
                     let found = Diagnostic::error(codes::ARGUMENT, message);
                     teller
                         .output
@@ -113,7 +113,7 @@ async fn record(
 /// Whether everything could be written.
 fn is_whole(recording: &Recording, teller: &Teller) -> bool {
     if let Some(reason) = &recording.trace_error {
-        let message = format!("the trace is not whole: {reason}");
+        let message = format!("the trace is incomplete: {reason}");
         teller.diagnostic(&Diagnostic::error(codes::FILE_WRITE, message));
     }
     recording.trace_error.is_none() && recording.write_error.is_none()
@@ -147,7 +147,7 @@ fn options(
 ) -> Result<RecordOptions, Vec<Diagnostic>> {
     let mut problems = Vec::new();
     let upstream = Upstream::parse(&args.upstream).map_err(|why| {
-        let message = format!("`--upstream {}` can't be used: {why}", args.upstream);
+        let message = format!("invalid `--upstream {}`: {why}", args.upstream);
         Diagnostic::error(codes::ARGUMENT, message)
             .with_help("write the API's address, such as `https://api.openai.com/v1`")
     });
@@ -156,8 +156,7 @@ fn options(
         value
             .filter(|value| !value.trim().is_empty())
             .ok_or_else(|| {
-                let message =
-                    format!("`--upstream-key-env {name}` names a variable that is not set");
+                let message = format!("`--upstream-key-env`: the variable `{name}` is not set");
                 Diagnostic::error(codes::ARGUMENT, message)
             })
     });

@@ -49,8 +49,8 @@ pub(super) fn recorded(teller: &Teller, recording: &Recording) {
     }
     if recording.files.is_empty() {
         let why = match recording.n_exchanges {
-            0 => "no request came; was the client started with the variables above?",
-            _ => "no request for an answer of a model got one",
+            0 => "no request received; was the client started with the variables above?",
+            _ => "no request to the model was answered",
         };
         teller.last_line(&format!("recorded  nothing: {why}"));
         return;

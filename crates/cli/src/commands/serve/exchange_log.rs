@@ -29,9 +29,7 @@ impl ExchangeLog {
             // A full disk is no reason to stop serving.
             if let Err(error) = file.write_all(&line) {
                 let reason = io_reason(&error);
-                teller.progress(&format!(
-                    "warning: exchanges are no longer written: {reason}"
-                ));
+                teller.progress(&format!("warning: stopped writing exchanges: {reason}"));
                 self.file = None;
             }
         }

@@ -110,7 +110,7 @@ async fn serve(
                 Ok(code) => code,
                 Err(error) => {
                     let program = args.command[0].to_string_lossy();
-                    let message = format!("`{program}` can't be run: {}", io_reason(&error));
+                    let message = format!("failed to run `{program}`: {}", io_reason(&error));
                     let found = Diagnostic::error(codes::ARGUMENT, message);
                     output.diagnostic(&found, args.json, &Redactor::default());
                     ExitCode::CouldNotRun
@@ -134,7 +134,7 @@ async fn serve(
     let code = match &verdict.trace_error {
         None => code,
         Some(reason) => {
-            let message = format!("the trace is not whole: {reason}");
+            let message = format!("the trace is incomplete: {reason}");
             teller.diagnostic(&Diagnostic::error(codes::FILE_WRITE, message));
             match code {
                 ExitCode::Passed => ExitCode::CouldNotRun,
@@ -170,9 +170,9 @@ pub(crate) fn refuse(error: &StartError, is_json: bool, output: &Output) -> Exit
             return ExitCode::Invalid;
         }
         StartError::Listener(ListenerError::Bind { bind, source }) => {
-            let message = format!("can't listen on `{bind}`: {}", io_reason(source));
+            let message = format!("failed to listen on `{bind}`: {}", io_reason(source));
             let found = Diagnostic::error(codes::ARGUMENT, message)
-                .with_help("`--port 0`, the default, takes a free port");
+                .with_help("`--port 0` (the default) picks a free port");
             (ExitCode::CouldNotRun, found)
         }
         StartError::Listener(error) => (
@@ -180,7 +180,7 @@ pub(crate) fn refuse(error: &StartError, is_json: bool, output: &Output) -> Exit
             Diagnostic::error(codes::ARGUMENT, error.to_string()),
         ),
         StartError::Io(source) => {
-            let message = format!("the stand-in can't start: {}", io_reason(source));
+            let message = format!("the mock server failed to start: {}", io_reason(source));
             let found = Diagnostic::error(codes::FILE_WRITE, message);
             (ExitCode::CouldNotRun, found)
         }
@@ -204,8 +204,9 @@ impl RunFiles {
         mut described: Value,
     ) -> Result<Self, Diagnostic> {
         let started = Clock::start().timestamp(Duration::ZERO);
-        let of_run_dir =
-            |error| unwritable(parent, &error).with_help("put runs elsewhere with `--run-dir DIR`");
+        let of_run_dir = |error| {
+            unwritable(parent, &error).with_help("choose another directory with `--run-dir DIR`")
+        };
         let run_dir = RunDir::create(parent, started).map_err(of_run_dir)?;
         let trace = run_dir.trace_file().map_err(of_run_dir)?;
         described["id"] = run_dir.id().into();

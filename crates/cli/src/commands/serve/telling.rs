@@ -213,7 +213,7 @@ impl Watching {
         let what = match (exchange.outcome, &exchange.answer, &exchange.error) {
             ("repeat", Some(answer), _) => format!("{answer} (again)"),
             ("miss", ..) => "miss".to_owned(),
-            ("cut", ..) => "cut: its client or the run ended before it".to_owned(),
+            ("cut", ..) => "cut off: the client or the run ended first".to_owned(),
             (_, Some(answer), None) => answer.clone(),
             (_, _, error) => {
                 let error = error.as_deref().unwrap_or_default();

@@ -116,7 +116,7 @@ async fn judge_all(
         Err(error) => {
             let diagnostic = Diagnostic::error(
                 codes::TEST_RUN,
-                format!("no thread can be started: {}", io_reason(&error)),
+                format!("failed to start a thread: {}", io_reason(&error)),
             );
             output.diagnostic(&diagnostic, args.json, &Redactor::default());
             ExitCode::CouldNotRun

@@ -70,18 +70,18 @@ pub(super) fn run(
         let (message, help) = match report.score() {
             Some(score) if score >= least => (
                 format!(
-                    "{} not exercised: a score of 100 % takes them all",
+                    "{} not exercised: a score of 100 % requires all of them",
                     report.n_unexercised()
                 ),
-                "nobody knows what they notice; look at them by hand, or lower --min-score",
+                "it is unknown what they detect; review them by hand, or lower --min-score",
             ),
             Some(_) => (
                 format!("the score is below {least} %"),
-                "make the assertions stricter that looked at what was not noticed, or lower --min-score",
+                "tighten the assertions that cover the undetected mutants, or lower --min-score",
             ),
             None => (
-                "there is no score: nothing was changed".to_owned(),
-                "assert what the agent must do: something of its calls, its answer or its memory",
+                "no score: there was nothing to mutate".to_owned(),
+                "add assertions about the agent's calls, output or memory",
             ),
         };
         let diagnostic = Diagnostic::error(codes::TEST_SCORE, message).with_help(help);

@@ -23,23 +23,26 @@ const KINDS: [&str; 5] = ["html", "junit", "json", "tap", "github"];
 pub(super) fn parse(report: &str, json: bool) -> Result<(&str, Option<PathBuf>), Diagnostic> {
     let (kind, file) = report.split_once(':').unwrap_or((report, ""));
     if !KINDS.contains(&kind) {
-        let error = Diagnostic::error(codes::ARGUMENT, format!("there is no report `{kind}`"));
+        let error = Diagnostic::error(codes::ARGUMENT, format!("unknown report format `{kind}`"));
         return Err(error.with_help(match did_you_mean(kind, KINDS) {
             Some(proposal) => format!("did you mean `{proposal}:FILE`?"),
-            None => format!("reports are: {}, each with :FILE", KINDS.join(", ")),
+            None => format!(
+                "available reports: {}, each followed by :FILE",
+                KINDS.join(", ")
+            ),
         }));
     }
     match file {
         "" => Err(Diagnostic::error(
             codes::ARGUMENT,
-            format!("`--report {report}` names no file"),
+            format!("`--report {report}` has no file name"),
         )
         .with_help(format!(
-            "write --report {kind}:FILE, or --report {kind}:- for standard output"
+            "write --report {kind}:FILE, or --report {kind}:- for stdout"
         ))),
         "-" if json => Err(Diagnostic::error(
             codes::ARGUMENT,
-            format!("`--json` and `--report {report}` both write to standard output"),
+            format!("`--json` and `--report {report}` both write to stdout"),
         )),
         "-" => Ok((kind, None)),
         file => Ok((kind, Some(PathBuf::from(file)))),

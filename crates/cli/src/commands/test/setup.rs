@@ -53,7 +53,7 @@ pub(super) fn plan(
     let shard = args.shard.as_deref().map(Shard::new);
     if let (Some(None), Some(text)) = (shard, &args.shard) {
         found.push(
-            argument(format!("`--shard {text}` is not a part of a suite")).with_help(
+            argument(format!("`--shard {text}` is not a valid shard")).with_help(
                 "write --shard I/N with I from 1 to N: `--shard 1/3`, `--shard 2/3`, `--shard 3/3`",
             ),
         );
@@ -68,7 +68,7 @@ pub(super) fn plan(
     }
     if !args.speed.is_finite() || args.speed < 0.0 {
         found.push(argument(format!(
-            "`--speed {}` must be a number from 0",
+            "`--speed {}` must be a non-negative number",
             args.speed
         )));
     }
@@ -82,7 +82,7 @@ pub(super) fn plan(
         .is_some_and(|score| !(0.0..=100.0).contains(&score))
     {
         found.push(argument(
-            "`--min-score` must be a number of percent from 0 to 100".to_owned(),
+            "`--min-score` must be a percentage from 0 to 100".to_owned(),
         ));
     }
     let timeout = match inputs::seconds("--timeout", args.timeout) {

@@ -160,7 +160,7 @@ impl<'a> Telling<'a> {
         let mut text = self.vacuous.concat();
         if self.vacuous_left_out > 0 {
             text.push_str(&format!(
-                "vacuous: {} more tests had nothing to judge\n",
+                "vacuous: {} more tests had nothing to check\n",
                 self.vacuous_left_out
             ));
         }
@@ -173,7 +173,7 @@ impl<'a> Telling<'a> {
         }
         if self.is_cut_short {
             stderr_line(
-                "stopped at the first failure (--fail-fast): tests after it were not judged",
+                "stopped at the first failure (--fail-fast): the remaining tests were not run",
             );
         }
         match self.reports.end(took) {
@@ -215,7 +215,7 @@ impl<'a> Telling<'a> {
         .into_iter()
         .filter(|option| !option.is_empty())
         .collect();
-        let message = format!("no test fits `{}`", options.join(" "));
+        let message = format!("no test matches `{}`", options.join(" "));
         let diagnostic = match is_selected && args.shard.is_none() {
             true => {
                 self.exit = self.exit.worst(ExitCode::Invalid);
@@ -238,10 +238,10 @@ pub(super) fn refuse_second(ids: &mut HashMap<String, String>, judged: &mut Judg
     };
     let error = Diagnostic::error(
         codes::TEST_DUPLICATE,
-        format!("`{}` is the id of two tests", result.id),
+        format!("duplicate test id `{}`", result.id),
     )
-    .with_note(format!("the other is in {first}"))
-    .with_help("give each test an id of its own, so that reports tell them apart");
+    .with_note(format!("first used in {first}"))
+    .with_help("give each test a unique id, so that reports can distinguish them");
     let run = result.run.clone();
     *judged = Judged {
         warnings: std::mem::take(&mut judged.warnings),

@@ -227,7 +227,7 @@ impl Watching<'_> {
                     TestStatus::Fail => "FAIL ",
                     _ => "ERROR",
                 });
-                as_before.push_str(&format!("{word} {id}   {file}   as before\n"));
+                as_before.push_str(&format!("{word} {id}   {file}   unchanged\n"));
             }
         }
         if self.args.json {
@@ -247,7 +247,7 @@ impl Watching<'_> {
         }
         let style = self.output.stdout;
         stdout(&format!("{as_before}\n{}\n", counts(style, &totals, took)));
-        stderr_line("waiting for changes; Ctrl-C ends");
+        stderr_line("waiting for changes; press Ctrl-C to stop");
     }
 
     /// The end.

@@ -117,7 +117,7 @@ fn what_stands_in_the_way_is_named_and_nothing_is_done() {
             .await
             .expect_err("there is no such option");
         assert_eq!(error.kind, BrowserErrorKind::OptionNotFound);
-        assert!(error.message.ends_with("there are: `A`, `B`"), "{error}");
+        assert!(error.message.ends_with("available: `A`, `B`"), "{error}");
         let nothing = ElementAddress::top("/html/body/video");
         let error = lab
             .bridge

@@ -108,7 +108,7 @@ fn a_browser_that_does_not_start_is_named() {
         assert!(
             error
                 .message
-                .starts_with("the browser `/bin/false` doesn't start"),
+                .starts_with("the browser `/bin/false` failed to start"),
             "{error}"
         );
     });

@@ -145,7 +145,7 @@ fn a_question_can_be_ended_too() {
     let mut running = terminal
         .start(&["-qec", &command, "/dev/null"])
         .expect("a terminal starts");
-    let is_asked = running.wait_for(|stdout, _| stdout.contains("do it?"));
+    let is_asked = running.wait_for(|stdout, _| stdout.contains("run it?"));
     let mut keys = running.stdin.take().expect("it reads");
     // Ctrl-C, as a terminal sends it.
     keys.write_all(b"\x03").expect("it reads");

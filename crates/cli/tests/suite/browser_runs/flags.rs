@@ -122,7 +122,7 @@ fn a_window_needs_a_display() {
     lab.scratch.set("DISPLAY", ":987");
     let finished = lab.run(&["parse", "scenario.json", "--headed"], 2);
     assert!(
-        finished.stderr.contains("its display doesn't answer"),
+        finished.stderr.contains("its display does not respond"),
         "{}",
         finished.stderr
     );
@@ -167,7 +167,7 @@ fn what_is_no_browser_is_told() {
     let site = lab.site.url("");
     let finished = lab.run(&["play", "steps.json", "--cdp", &site], 2);
     assert!(
-        finished.stderr.contains("no browser answers at"),
+        finished.stderr.contains("no browser is reachable at"),
         "{}",
         told(&finished)
     );

@@ -213,7 +213,7 @@ impl Seen {
             {
                 "times out"
             }
-            Some(error) if error.contains("did not take the connection") => "times out",
+            Some(error) if error.contains("did not accept the connection") => "times out",
             Some(_) => "fails at once",
         }
     }
@@ -240,7 +240,9 @@ fn notes(trace: &[Value]) -> Vec<String> {
         .iter()
         .filter(|line| line["type"] == "log")
         .filter_map(|line| line["data"]["message"].as_str())
-        .filter(|message| message.contains("broken message") || message.contains("is no message"))
+        .filter(|message| {
+            message.contains("an invalid message") || message.contains("is not a message")
+        })
         .map(|message| message.chars().take(110).collect())
         .collect();
     notes.dedup();

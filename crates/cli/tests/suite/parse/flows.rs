@@ -101,13 +101,13 @@ fn look_alikes_are_told_apart_or_nothing_is_done() {
     );
     assert_eq!(
         error["help"],
-        "say which: click 'Add to cart' in the 'Red cotton shirt' item"
+        "specify which one: click 'Add to cart' in the 'Red cotton shirt' item"
     );
     // The proposed words are understood.
     let say = error["help"]
         .as_str()
         .expect("one")
-        .replace("say which: ", "");
+        .replace("specify which one: ", "");
     let parsed = lab.parse(
         "shop.html",
         &[&say, "'Red cotton shirt was added' is visible"],
@@ -284,7 +284,7 @@ fn what_must_not_be_there_is_asserted_and_doubted() {
     let parsed = lab.parse("login.html", &actions, 0);
     let warning = parsed.steps()[0]["observed"]["warnings"][0].as_str();
     assert!(
-        warning.is_some_and(|text| text.contains("never seen")),
+        warning.is_some_and(|text| text.contains("never present in this run")),
         "{warning:?}"
     );
 }

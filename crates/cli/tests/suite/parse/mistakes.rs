@@ -78,7 +78,7 @@ fn what_can_not_be_used_is_named_with_what_stands_in_the_way() {
             "shop.html",
             json!(["select 'Colour' from 'Sort by'"]),
             "B-option_not_found",
-            "there are: ",
+            "available: ",
         ),
     ] {
         let more = json!({"options": {"actionTimeoutMs": 2000}});
@@ -108,7 +108,11 @@ fn a_field_that_takes_no_input_is_left_alone() {
         .expect("writable");
     let url = format!("file://{}", lab.scratch.work().join("page.html").display());
     for (action, code, words) in [
-        ("type 'x' into Code", "B-not_editable", "takes no input"),
+        (
+            "type 'x' into Code",
+            "B-not_editable",
+            "does not accept input",
+        ),
         ("type '2024' into Year", "B-value_rejected", "holds `20`"),
     ] {
         let actions = json!([{"action": action, "timeoutMs": 1500}]);
@@ -143,7 +147,7 @@ fn sentences_that_are_not_clear_do_nothing() {
     );
     assert_eq!(
         parsed.json["errors"][1]["help"],
-        "the nearest form is: click X"
+        "the closest form is: click X"
     );
     assert_eq!(lab.site.count("login"), 0);
     assert_eq!(parsed.steps().len(), 1);

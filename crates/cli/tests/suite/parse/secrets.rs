@@ -87,7 +87,11 @@ fn a_trace_by_playwright_is_refused_where_there_are_secrets() {
         .expect("writable");
     let finished = crate::program::run(&lab.scratch, &["parse", "s.json", "--playwright-trace"]);
     assert_eq!(finished.code(), Some(3));
-    assert!(finished.stderr.contains("holds everything that is typed"));
+    assert!(
+        finished
+            .stderr
+            .contains("contains everything that is typed")
+    );
     // Without secrets it is written.
     lab.parse_with(
         "login.html",

@@ -87,7 +87,7 @@ fn record_and_play(model: &str) {
     let missed = lab.parse(&["--cassette", "a.jsonl", "--offline"]);
     exited(&missed, 1);
     let message = self::result(&missed)["errors"][0]["message"].to_string();
-    assert!(message.contains("went another way"), "{message}");
+    assert!(message.contains("took a different path"), "{message}");
 }
 
 #[test]

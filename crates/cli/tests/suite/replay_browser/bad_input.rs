@@ -41,7 +41,7 @@ fn what_can_not_be_played_is_said_before_a_browser_starts() {
         (
             text.replace("steps/1", "steps/2"),
             &[][..],
-            "doesn't read version `cuecard-steps/2`",
+            "unsupported version `cuecard-steps/2`",
         ),
         (
             text.replace("\"status\": \"success\"", "\"status\": \"partial\""),
@@ -66,7 +66,11 @@ fn what_can_not_be_played_is_said_before_a_browser_starts() {
             &[],
             "a selector alone is not enough",
         ),
-        (text.replace("role=button", "button"), &[], "is no selector"),
+        (
+            text.replace("role=button", "button"),
+            &[],
+            "is not a valid selector",
+        ),
         (
             text.replace("127.0.0.1:9/\"", "127.0.0.1:9/{{WHERE}}\""),
             &[],
@@ -76,7 +80,7 @@ fn what_can_not_be_played_is_said_before_a_browser_starts() {
         (
             text.clone(),
             &["--report", "pdf:x"],
-            "there is no report `pdf`",
+            "unknown report format `pdf`",
         ),
     ] {
         assert!(changed != text || !args.is_empty(), "{message}");
@@ -122,14 +126,14 @@ fn a_patch_for_another_text_is_refused() {
     scratch.write("steps.heal.json", &patch).expect("writable");
     let other = source.text().replace("click 'Log in'", "press 'Log in'");
     let said = refused(&scratch, &other, accept, 3);
-    assert!(said.contains("was made for another text"), "{said}");
+    assert!(said.contains("was made for a different version"), "{said}");
     for (from, to, message) in [
         (
             "\"/testSteps/0/selector\"",
             "\"/testSteps/0/action\"",
             "would change `/testSteps/0/action`",
         ),
-        ("cuecard-heal/1", "cuecard-heal/9", "doesn't read version"),
+        ("cuecard-heal/1", "cuecard-heal/9", "unsupported version"),
     ] {
         scratch
             .write("steps.heal.json", patch.replace(from, to))
@@ -141,7 +145,7 @@ fn a_patch_for_another_text_is_refused() {
     let played = run(&scratch, &["play", "steps.heal.json"]);
     assert_eq!(played.code(), Some(3));
     assert!(
-        played.stderr.contains("a patch that heals"),
+        played.stderr.contains("a healing patch"),
         "{}",
         told(&played)
     );

@@ -126,10 +126,10 @@ fn a_failure_keeps_the_page_and_names_what_is_near() {
     assert_eq!(played.step(1)["code"], "B-element_not_found");
     assert_eq!(played.step(1)["result"]["verdict"], "gone");
     assert!(played.stderr.contains("steps.json:"), "{}", played.stderr);
-    assert!(played.stderr.contains("near: "), "{}", played.stderr);
+    assert!(played.stderr.contains("similar: "), "{}", played.stderr);
     for words in [
-        "step 1 failed: there is no 'Show password' button",
-        "looked for by `",
+        "step 1 failed: 'Show password' button not found",
+        "searched by `",
     ] {
         assert!(played.stderr.contains(words), "{}", played.stderr);
     }
@@ -159,7 +159,11 @@ fn what_is_healed_is_proposed_and_can_be_taken_in() {
     assert_eq!(off.step(1)["code"], "B-wrong_target");
     assert!(!scratch.work().join("steps.heal.json").exists());
     let part = program::play(&scratch, &["steps.json", "--end", "1"], 4);
-    assert!(part.stderr.contains("is not kept"), "{}", part.stderr);
+    assert!(
+        part.stderr.contains("healed elements were not saved"),
+        "{}",
+        part.stderr
+    );
     assert!(!scratch.work().join("steps.heal.json").exists());
 
     let healed = program::play(&scratch, &["steps.json"], 4);
@@ -245,21 +249,14 @@ fn verify_looks_and_does_no_more_than_it_must() {
     let looked = verify(&[], 0);
     assert_eq!(
         column(&looked, "verdict"),
-        [
-            "same",
-            "same",
-            "same",
-            "same",
-            "not looked at",
-            "not looked at"
-        ]
+        ["same", "same", "same", "same", "not checked", "not checked"]
     );
     assert_eq!(site.count("login"), 0);
     // What leads to the next page is done if that is asked for, and nothing besides.
     let acted = verify(&["--act"], 0);
     assert_eq!(
         column(&acted, "verdict"),
-        ["same", "same", "same", "same", "not looked at", "same"]
+        ["same", "same", "same", "same", "not checked", "same"]
     );
     assert_eq!(
         column(&acted, "done"),

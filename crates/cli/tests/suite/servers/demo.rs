@@ -64,7 +64,7 @@ fn a_demo_server_that_crashes_is_started_again_and_has_forgotten() {
     assert_eq!(crash["code"], "C-RUN-02", "{crash:#}");
     let error = crash["error"].as_str().expect("an error");
     assert!(error.contains("server `peer`"), "{error}");
-    let again = "server `peer` had ended and is started again";
+    let again = "server `peer` had exited and is being restarted";
     assert!(played.stderr.contains(again), "{}", played.stderr);
 }
 

@@ -113,14 +113,17 @@ fn refused(protocol: &str) {
     assert_eq!(step["code"], "C-ANSWER-02", "{step:#}");
     assert_eq!(
         step["error"],
-        "server `peer` asked `In whose name?`, and nothing in `answers` is for that"
+        "server `peer` asked `In whose name?`, and no entry of `answers` matches"
     );
     let entry = r#"{ "match": "In whose name?", "content": {"name":"…"} }"#;
     assert!(played.stderr.contains(entry), "{}", played.stderr);
     let exchanges = exchanges(&scratch);
     assert_eq!(exchanges[1].1["result"], json!({"action": "decline"}));
     let refusal = exchanges[3].1["error"].as_str().expect("a refusal");
-    assert!(refusal.contains("nothing in `answers`"), "{refusal}");
+    assert!(
+        refusal.contains("no entry of `answers` matches"),
+        "{refusal}"
+    );
 }
 
 #[test]

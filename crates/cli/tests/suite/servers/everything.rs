@@ -153,7 +153,7 @@ fn a_step_with_an_unknown_tool_stops_the_run_and_names_the_nearest() {
     for expected in [
         "error[C-RUN-01]",
         "scenario.json:",
-        "the server lists no tool `get-sums`",
+        "the server does not list the tool `get-sums`",
         "did you mean `get-sum`?",
     ] {
         assert!(played.stderr.contains(expected), "{}", played.stderr);

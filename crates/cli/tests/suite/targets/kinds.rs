@@ -131,7 +131,7 @@ fn none_and_several_are_errors_that_say_what_is_there_and_what_to_add() {
         assert!(
             error(5)
                 .1
-                .contains("number 9 is wanted of `button \"Delete\"`, and the page has 4"),
+                .contains("expected number 9 of `button \"Delete\"`, found 4"),
             "{}",
             error(5).1
         );
@@ -146,13 +146,17 @@ fn none_and_several_are_errors_that_say_what_is_there_and_what_to_add() {
             error(7).1
         );
         assert!(error(8).1.contains("can't be read"), "{}", error(8).1);
-        assert!(error(9).1.contains("acts on no element"), "{}", error(9).1);
+        assert!(
+            error(9).1.contains("does not act on an element"),
+            "{}",
+            error(9).1
+        );
         for (target, words) in [
             (
                 named("button", "Delete"),
                 [
                     "they are: button \"Delete\" in row \"Invoice 1\", button \"Delete\" in row \"Invoice 2\"",
-                    r#"say which one, for example with "within": {"role":"row","name":"Invoice 1"} for the first"#,
+                    r#"specify which one, for example with "within": {"role":"row","name":"Invoice 1"} for the first"#,
                 ],
             ),
             (

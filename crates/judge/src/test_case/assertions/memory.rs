@@ -106,7 +106,7 @@ fn cross_group(reader: &mut Reader<'_>, params: Params<'_>) -> Option<AssertionC
         && forbidden_group_ids.contains(current)
     {
         let message = "the current group is among the forbidden ones";
-        params.conflict(reader, "forbidden_group_ids", message, "take it out");
+        params.conflict(reader, "forbidden_group_ids", message, "remove it");
     }
     let canaries = values::texts(reader, object, "canaries");
     let proof = reader.flag(

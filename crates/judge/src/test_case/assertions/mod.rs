@@ -99,8 +99,9 @@ impl<'a> Params<'a> {
         if let (Some(low), Some(high)) = (low, high)
             && low > high
         {
-            let message = format!("`{low_key}` is more than `{high_key}`, so this can never hold");
-            self.conflict(reader, high_key, &message, "exchange them, or correct one");
+            let message =
+                format!("`{low_key}` is greater than `{high_key}`, so this can never hold");
+            self.conflict(reader, high_key, &message, "swap them, or correct one");
         }
     }
 
@@ -111,7 +112,7 @@ impl<'a> Params<'a> {
         }
         for bound in bounds {
             if self.has(reader, bound) {
-                let message = format!("`{exact}` and `{bound}` say the same twice");
+                let message = format!("`{exact}` and `{bound}` are redundant");
                 self.conflict(reader, bound, &message, "keep one of them");
             }
         }
@@ -240,11 +241,11 @@ fn misspelt_capabilities(reader: &mut Reader<'_>, object: Object<'_>, names: &[S
         };
         let key = "requires_capabilities";
         let span = object.get(key).map_or(object.node.span, |node| node.span);
-        let message = format!("no trace says that it has `{}`", cut(name, 60));
+        let message = format!("unknown trace capability `{}`", cut(name, 60));
         let diagnostic = reader.error(codes::ASSERT_NEVER, span, message);
         diagnostic.pointer = Some(object.child_pointer(key));
         diagnostic.label = Some(format!("did you mean `{meant}`?"));
-        diagnostic.help = Some("the assertion would always be skipped".to_owned());
+        diagnostic.help = Some("with it, the assertion is always skipped".to_owned());
     }
 }
 
@@ -259,7 +260,7 @@ fn kind(reader: &mut Reader<'_>, object: Object<'_>) -> Option<&'static Kind> {
     let kind = kinds().find(|kind| kind.name == text);
     if kind.is_none() {
         let proposal = did_you_mean(text, kinds().map(|kind| kind.name));
-        let message = format!("there is no assertion of the type `{}`", cut(text, 60));
+        let message = format!("unknown assertion type `{}`", cut(text, 60));
         let diagnostic = reader.error(codes::ASSERT_TYPE, node.span, message);
         diagnostic.pointer = Some(object.child_pointer("type"));
         diagnostic.label = proposal.map(|name| format!("did you mean `{name}`?"));

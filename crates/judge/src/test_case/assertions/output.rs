@@ -11,13 +11,13 @@ use cuecard_source::values::schema;
 pub(super) const CASE: Field = field(
     "case_sensitive",
     FLAG,
-    "Whether case counts (default: false).",
+    "Whether to match case (default: false).",
 );
 
 pub(super) const KINDS: &[Kind] = &[
     Kind {
         name: "output_contains",
-        meaning: "The output holds something.",
+        meaning: "The output contains something.",
         params: &[
             field("any_of", TEXTS, "Texts of which one must be there."),
             field("all_of", TEXTS, "Texts that must all be there."),
@@ -29,7 +29,7 @@ pub(super) const KINDS: &[Kind] = &[
     },
     Kind {
         name: "output_omits",
-        meaning: "The output doesn't hold something.",
+        meaning: "The output does not contain something.",
         params: &[
             needed("patterns", TEXTS, "What must not be there."),
             field(
@@ -44,7 +44,7 @@ pub(super) const KINDS: &[Kind] = &[
     },
     Kind {
         name: "output_matches_format",
-        meaning: "The output has a form.",
+        meaning: "The output has the required format.",
         params: &[
             needed(
                 "format",
@@ -137,8 +137,8 @@ fn output_contains(reader: &mut Reader<'_>, params: Params<'_>) -> Option<Assert
         }
     }
     if is_empty {
-        let message = "nothing is asked of the output";
-        params.conflict(reader, "", message, "give `any_of`, `all_of` or `regex`");
+        let message = "no requirement on the output";
+        params.conflict(reader, "", message, "add `any_of`, `all_of` or `regex`");
     }
     Some(AssertionCheck::OutputContains {
         any_of: values::texts(reader, params.object, "any_of"),
@@ -163,7 +163,7 @@ fn output_omits(reader: &mut Reader<'_>, params: Params<'_>) -> Option<Assertion
             reader,
             "patterns",
             message,
-            "add what the output must not hold",
+            "add what the output must not contain",
         );
     }
     Some(AssertionCheck::OutputOmits {
@@ -200,7 +200,7 @@ fn output_matches_format(reader: &mut Reader<'_>, params: Params<'_>) -> Option<
     for (of, keys) in OF_FORMAT.iter().filter(|(of, _)| *of != name) {
         for key in *keys {
             if params.has(reader, key) {
-                let message = format!("`{key}` goes with `{of}`, not with `{name}`");
+                let message = format!("`{key}` belongs to format `{of}`, not `{name}`");
                 params.conflict(reader, key, &message, "remove it, or choose the other form");
             }
         }

@@ -51,12 +51,12 @@ pub(super) const KINDS: &[Kind] = &[
 fn given(reader: &mut Reader<'_>, params: Params<'_>) -> Option<Json> {
     let node = params.object.node;
     if node.members().is_empty() {
-        let message = "nothing is asked";
+        let message = "no check is specified";
         params.conflict(
             reader,
             "",
             message,
-            "give `params` what the player is to check",
+            "specify in `params` what the player should check",
         );
         return None;
     }

@@ -143,12 +143,12 @@ fn outbound_count(reader: &mut Reader<'_>, params: Params<'_>) -> Option<Asserti
     let dedupe_by = values::text(reader, object, "dedupe_by");
     let keys = ["exact", "min", "max", "dedupe_by"];
     if !keys.iter().any(|key| params.has(reader, key)) {
-        let message = "no number of messages is given";
+        let message = "no message count is given";
         params.conflict(
             reader,
             "",
             message,
-            "give `exact`, `min`, `max` or `dedupe_by`",
+            "add `exact`, `min`, `max` or `dedupe_by`",
         );
     }
     Some(AssertionCheck::SchedulerOutboundCount {

@@ -113,7 +113,7 @@ pub(super) const KINDS: &[Kind] = &[
 ];
 
 /// What to do about a check that always holds.
-pub(super) const ALWAYS: &str = "it always holds: say what it must be, or remove it";
+pub(super) const ALWAYS: &str = "it always holds: specify the value, or remove it";
 
 fn must_call_tool(reader: &mut Reader<'_>, params: Params<'_>) -> Option<AssertionCheck> {
     let tool = params.tool(reader);
@@ -183,14 +183,14 @@ fn tool_args_match(reader: &mut Reader<'_>, params: Params<'_>) -> Option<Assert
         })
     });
     if !says_something {
-        let message = "`match` says nothing about the arguments";
-        let help = "give required_keys, args_contains, args_equal, regex or json_schema; to ask for the call alone, use `must_call_tool`";
+        let message = "`match` has no condition on the arguments";
+        let help = "add required_keys, args_contains, args_equal, regex or json_schema; to require only the call, use `must_call_tool`";
         params.conflict(reader, "match", message, help);
     }
     for (key, value) in &matching.args_contains {
         if values::is_in_all(value) {
             let message = format!("every value of `{}` holds that", cut(key, 60));
-            let help = "to ask that it is there, use `required_keys`";
+            let help = "to require its presence, use `required_keys`";
             params.conflict(reader, "match", &message, help);
         }
     }
@@ -264,7 +264,7 @@ fn max_tool_calls(reader: &mut Reader<'_>, params: Params<'_>) -> Option<Asserti
     let has = |key: &str| reader.get(params.object, key).is_some();
     match (has("tool"), has("max"), has("max_total")) {
         (true, false, _) => {
-            let message = "`tool` has no `max` beside it";
+            let message = "`tool` requires `max`";
             params.conflict(
                 reader,
                 "tool",
@@ -273,18 +273,13 @@ fn max_tool_calls(reader: &mut Reader<'_>, params: Params<'_>) -> Option<Asserti
             );
         }
         (false, true, _) => {
-            let message = "`max` has no `tool` beside it";
+            let message = "`max` requires `tool`";
             let help = "add `tool`, or write `max_total` for the calls of all tools";
             params.conflict(reader, "max", message, help);
         }
         (false, false, false) => {
-            let message = "no bound is given";
-            params.conflict(
-                reader,
-                "",
-                message,
-                "give `tool` with `max`, or `max_total`",
-            );
+            let message = "no limit is given";
+            params.conflict(reader, "", message, "add `tool` with `max`, or `max_total`");
         }
         _ => {}
     }

@@ -232,8 +232,8 @@ fn tool_result_matches(reader: &mut Reader<'_>, params: Params<'_>) -> Option<As
     }
     let keys = ["equals", "contains", "regex", "json_schema"];
     if keys.iter().all(|key| object.get(key).is_none()) {
-        let message = "nothing is asked of the result";
-        let help = "give equals, contains, regex or json_schema";
+        let message = "no requirement on the result";
+        let help = "add equals, contains, regex or json_schema";
         params.conflict(reader, "", message, help);
     }
     Some(AssertionCheck::ToolResultMatches {
@@ -252,16 +252,16 @@ fn json_path_check(reader: &mut Reader<'_>, params: Params<'_>) -> Option<Assert
     let exists = reader.flag(object, "exists", "`exists`");
     let count = values::count(reader, object, "count");
     if equals.is_none() && !params.has(reader, "exists") && !params.has(reader, "count") {
-        let message = "nothing is asked of what the path finds";
-        params.conflict(reader, "", message, "give equals, exists or count");
+        let message = "no requirement on the matches of the path";
+        params.conflict(reader, "", message, "add equals, exists or count");
     }
     let wants_something = equals.is_some() || count.is_some_and(|count| count > 0);
     if exists == Some(false) && wants_something {
-        let message = "`exists: false` can't hold together with the rest";
+        let message = "`exists: false` contradicts the other requirements";
         params.conflict(reader, "exists", message, "remove it");
     }
     if count == Some(0) && (exists == Some(true) || equals.is_some()) {
-        let message = "`count: 0` can't hold together with the rest";
+        let message = "`count: 0` contradicts the other requirements";
         params.conflict(reader, "count", message, "remove it");
     }
     Some(AssertionCheck::JsonPath {
@@ -281,7 +281,7 @@ fn trace_snapshot(reader: &mut Reader<'_>, params: Params<'_>) -> Option<Asserti
             continue;
         };
         let message = format!(
-            "`{}` is no JSON pointer: it must begin with `/`",
+            "`{}` is not a valid JSON pointer: it must start with `/`",
             cuecard_source::value::cut(text, 60)
         );
         let code = codes::ASSERT_PATTERN;

@@ -129,10 +129,10 @@ async fn an_upstream_that_is_not_there_is_told_in_the_providers_words() {
 async fn what_breaks_off_is_left_out_and_the_next_answer_is_recorded() {
     let good = stream(&format!("{CHUNK}{END}"));
     for (act, expected) in [
-        (Act::Send(stream(CHUNK)), "broke off its answer"),
+        (Act::Send(stream(CHUNK)), "aborted its response"),
         (
             Act::Send(format!("{}0\r\n\r\n", stream(CHUNK))),
-            "ended its answer before the end",
+            "the upstream ended its response early",
         ),
         (
             Act::Send(format!("{}0\r\n\r\n", stream("data: <html>\n\n"))),
@@ -184,7 +184,7 @@ async fn an_upstream_that_stalls_is_given_up() {
     let ended = recorded.end().await;
     assert_eq!(ended.told.outcomes, ["left_out"]);
     assert!(
-        ended.notes()[0].contains("said nothing for 0.05 s"),
+        ended.notes()[0].contains("sent nothing for 0.05 s"),
         "{:?}",
         ended.notes()
     );

@@ -125,7 +125,7 @@ fn the_shape_decides_what_a_server_is() {
     assert_eq!(
         wrong(r#"{"command":"x","endpoint":"http://h"}"#),
         "error[X-CFG-02] .mcp.json:2:32-42 /mcpServers/s/endpoint server `s` has both `command` and `endpoint`\n\
-          help: keep `command` for a program to start, or `endpoint` for one that runs already"
+          help: keep `command` to start a program, or `endpoint` to use one that is already running"
     );
     assert_eq!(
         wrong(r#"{"url":"http://h","endpoint":"http://h"}"#),
@@ -141,7 +141,7 @@ fn a_wrong_entry_concerns_those_who_use_the_server() {
     assert_eq!(config.names().collect::<Vec<_>>(), ["good", "s", "n"]);
     // The warnings of the wrong one wait with it.
     let warnings: Vec<_> = config.warnings.iter().map(|found| &found.message).collect();
-    assert_eq!(warnings, ["`zebra` of server `good` is not read"]);
+    assert_eq!(warnings, ["`zebra` of server `good` is ignored"]);
     let problem = |name: &str| {
         let server = config.server(name).expect("it is there");
         shown(server.spec.as_ref().expect_err("it can't be used"))
@@ -149,8 +149,8 @@ fn a_wrong_entry_concerns_those_who_use_the_server() {
     assert_eq!(
         problem("s"),
         "error[X-CFG-02] .mcp.json:2:35-38 /mcpServers/s server `s` has no `command` or `url`\n\
-         = `comand` of server `s` is not read: did you mean `command`?\n\
-         = `timeout` of server `s` is 30000 seconds, more than an hour: milliseconds? `timeout` is in seconds: 30 if you meant milliseconds\n\
+         = `comand` of server `s` is ignored: did you mean `command`?\n\
+         = `timeout` of server `s` is 30000 seconds, which is more than an hour: did you mean milliseconds? `timeout` is in seconds: write 30 if you meant milliseconds\n\
          help: add \"command\": \"…\" for a program, \"url\": \"https://…\" for an address"
     );
     assert_eq!(
@@ -195,7 +195,7 @@ fn a_command_is_one_string() {
     assert_eq!(
         findings(r#"{"command":"x --token=abcdefgh"}"#),
         [
-            "warning[X-CFG-02] .mcp.json:2:17-37 /mcpServers/s/command `command` of server `s` is taken as the name of one program, blanks included\n\
+            "warning[X-CFG-02] .mcp.json:2:17-37 /mcpServers/s/command `command` of server `s` is used as the name of one program, including spaces\n\
           help: write \"command\": \"x\", \"args\": [\"--token=[redacted]\"]"
         ]
     );
@@ -207,7 +207,7 @@ fn a_command_is_one_string() {
     assert_eq!(
         findings(r#"{"command":"npx -y x"}"#),
         [
-            "warning[X-CFG-02] .mcp.json:2:17-27 /mcpServers/s/command `command` of server `s` is taken as the name of one program, blanks included\n\
+            "warning[X-CFG-02] .mcp.json:2:17-27 /mcpServers/s/command `command` of server `s` is used as the name of one program, including spaces\n\
           help: write \"command\": \"npx\", \"args\": [\"-y\",\"x\"]"
         ]
     );
@@ -231,7 +231,7 @@ fn kinds_of_values_are_checked_all_at_once() {
              = `env.A` of server `s` must be a string, not a number: write it in quotes\n\
              = `env.B` of server `s` must be a string, not null: remove it, or write \"\"\n\
              = `env.C` of server `s` must be a string, not an array: write a text in quotes\n\
-             = `` of server `s` can't be the name of a variable: names hold letters, digits and `_`\n\
+             = `` of server `s` is not a valid variable name: names consist of letters, digits and `_`\n\
              = `cwd` of server `s` must be a string, not a boolean: write it in quotes\n\
              = `tools` of server `s` must be an array of strings, not an object: write \"tools\": [\"…\"]\n\
              = `timeout` of server `s` must be a number of seconds above 0, not a string: write it without quotes\n\
@@ -246,7 +246,7 @@ fn kinds_of_values_are_checked_all_at_once() {
     );
     assert_eq!(
         wrong(r#"{"command":"x","args":["a\u0000b",8080]}"#),
-        "error[X-CFG-02] .mcp.json:2:29-39 /mcpServers/s/args/0 `args[0]` of server `s` can't hold the character U+0000\n\
+        "error[X-CFG-02] .mcp.json:2:29-39 /mcpServers/s/args/0 `args[0]` of server `s` must not contain the character U+0000\n\
              = `args[1]` of server `s` must be a string, not a number: write it in quotes\n\
              help: remove it"
     );
@@ -256,8 +256,8 @@ fn kinds_of_values_are_checked_all_at_once() {
 fn headers_have_names_of_their_own() {
     assert_eq!(
         wrong(r#"{"url":"http://h","headers":{"a b":"1","X-A":"1","x-a":"2"}}"#),
-        "error[X-CFG-02] .mcp.json:2:41-44 /mcpServers/s/headers/a b `a b` of server `s` is not the name of a header\n\
-             = server `s` has header `x-a` twice: headers look like this: \"Authorization\": \"Bearer ${TOKEN}\"\n\
+        "error[X-CFG-02] .mcp.json:2:41-44 /mcpServers/s/headers/a b `a b` of server `s` is not a valid header name\n\
+             = server `s` has a duplicate header `x-a`: headers look like this: \"Authorization\": \"Bearer ${TOKEN}\"\n\
              help: headers look like this: \"Authorization\": \"Bearer ${TOKEN}\""
     );
 }
@@ -273,8 +273,8 @@ fn timeouts_are_seconds() {
     assert_eq!(
         findings(r#"{"command":"x","timeout":30000}"#),
         [
-            "warning[C-TIME-01] .mcp.json:2:31-36 /mcpServers/s/timeout `timeout` of server `s` is 30000 seconds, more than an hour: milliseconds?\n\
-          help: `timeout` is in seconds: 30 if you meant milliseconds"
+            "warning[C-TIME-01] .mcp.json:2:31-36 /mcpServers/s/timeout `timeout` of server `s` is 30000 seconds, which is more than an hour: did you mean milliseconds?\n\
+          help: `timeout` is in seconds: write 30 if you meant milliseconds"
         ]
     );
     for bad in ["0", "-1", "1e10", "1e-20"] {
@@ -282,7 +282,7 @@ fn timeouts_are_seconds() {
             wrong(&format!(r#"{{"command":"x","timeout":{bad}}}"#)),
             format!(
                 "error[X-CFG-02] .mcp.json:2:31-{} /mcpServers/s/timeout `timeout` of server `s` must be a number of seconds above 0, not {bad}\n\
-                 help: write seconds, such as 30 or 0.5; without a timeout a call may take 60",
+                 help: write seconds, such as 30 or 0.5; the default is 60",
                 31 + bad.len()
             )
         );
@@ -296,13 +296,13 @@ fn unknown_keys_are_told_with_the_likely_one() {
             r#"{"comand":"x","command":"x","serverUrl":"x","enabled":false,"envFile":".env","zebra":1}"#
         ),
         [
-            "warning[X-CFG-02] .mcp.json:2:7-15 /mcpServers/s/comand `comand` of server `s` is not read\n| did you mean `command`?",
-            "warning[X-CFG-02] .mcp.json:2:34-45 /mcpServers/s/serverUrl `serverUrl` of server `s` is not read\n| did you mean `url`?",
-            "warning[X-CFG-02] .mcp.json:2:50-59 /mcpServers/s/enabled `enabled` of server `s` is not read\n| did you mean `disabled`?",
-            "warning[X-CFG-02] .mcp.json:2:66-75 /mcpServers/s/envFile `envFile` of server `s` is not read\n\
+            "warning[X-CFG-02] .mcp.json:2:7-15 /mcpServers/s/comand `comand` of server `s` is ignored\n| did you mean `command`?",
+            "warning[X-CFG-02] .mcp.json:2:34-45 /mcpServers/s/serverUrl `serverUrl` of server `s` is ignored\n| did you mean `url`?",
+            "warning[X-CFG-02] .mcp.json:2:50-59 /mcpServers/s/enabled `enabled` of server `s` is ignored\n| did you mean `disabled`?",
+            "warning[X-CFG-02] .mcp.json:2:66-75 /mcpServers/s/envFile `envFile` of server `s` is ignored\n\
              help: pass the file with `--env FILE`, and its variables as `\"env\": { \"NAME\": \"${NAME}\" }`",
-            "warning[X-CFG-02] .mcp.json:2:83-90 /mcpServers/s/zebra `zebra` of server `s` is not read\n\
-             help: remove it, if it isn't there for another client",
+            "warning[X-CFG-02] .mcp.json:2:83-90 /mcpServers/s/zebra `zebra` of server `s` is ignored\n\
+             help: remove it, unless another client needs it",
         ]
     );
     assert_eq!(
@@ -314,7 +314,7 @@ fn unknown_keys_are_told_with_the_likely_one() {
     assert_eq!(
         findings(r#"{"url":"http://h","env":{"A":"1"}}"#),
         [
-            "warning[X-CFG-02] .mcp.json:2:24-29 /mcpServers/s/env `env` of server `s` has no effect: it isn't started, but reached by its address\nhelp: remove it"
+            "warning[X-CFG-02] .mcp.json:2:24-29 /mcpServers/s/env `env` of server `s` has no effect: the server is not started, but reached by its URL\nhelp: remove it"
         ]
     );
 }
@@ -422,7 +422,7 @@ fn an_address_of_another_type_or_without_a_path_is_refused() {
     assert_eq!(
         refusal(r#"{"url":"unix://s.sock"}"#, &[]),
         format!(
-            "{} names no socket: the path of one begins with `/` or `~/`\nhelp: write three slashes, as in \"unix:///run/notes.sock\"",
+            "{} is not a socket path: it must start with `/` or `~/`\nhelp: write three slashes, as in \"unix:///run/notes.sock\"",
             at(28)
         )
     );
@@ -446,14 +446,11 @@ fn an_address_is_a_url() {
     assert_eq!(of("ftp://h"), format!("{} {scheme}", at(22)));
     assert_eq!(
         of("http://h:99999"),
-        format!("{} is no URL: invalid port number", at(29))
+        format!("{} is not a valid URL: invalid port number", at(29))
     );
     assert_eq!(
         of("${EMPTY}"),
-        format!(
-            "{} is empty\nhelp: the variable in it is set to nothing",
-            at(23)
-        )
+        format!("{} is empty\nhelp: the variable in it is empty", at(23))
     );
     assert_eq!(
         refusal(r#"{"command":" "}"#, &[]),

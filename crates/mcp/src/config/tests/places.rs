@@ -156,7 +156,7 @@ fn an_explicit_file_is_the_only_one() {
 fn named_files_must_exist() {
     assert_eq!(
         Project::new().with(".mcp.json", ONE).errors(Some("x.json")),
-        ["error[X-CFG-01] there is no config `x.json`\n\
+        ["error[X-CFG-01] config `x.json` not found\n\
           = looked for `$HOME/project/x.json`\n\
           help: correct `--config`, or leave it out: `cuecard doctor` shows where servers are found"]
     );
@@ -167,9 +167,9 @@ fn named_files_must_exist() {
     assert_eq!(
         project.errors(None),
         [
-            "error[X-CFG-01] there is no config `/nowhere/x.json`, which `$CUECARD_CONFIG` names\n\
+            "error[X-CFG-01] config `/nowhere/x.json` (set by `$CUECARD_CONFIG`) not found\n\
              help: correct `CUECARD_CONFIG`, or unset it",
-            "error[X-CFG-01] there is no config `y.json`, which `$SANDY_CONFIG` names\n\
+            "error[X-CFG-01] config `y.json` (set by `$SANDY_CONFIG`) not found\n\
              = looked for `$HOME/project/y.json`\n\
              help: correct `SANDY_CONFIG`, or unset it",
         ]
@@ -244,7 +244,7 @@ fn a_config_is_bounded_and_text() {
     assert_eq!(
         project.errors(None),
         [
-            "error[X-CFG-02] `.mcp.json` is larger than 16 MiB, and no more is read of a config\n\
+            "error[X-CFG-02] `.mcp.json` is larger than 16 MiB, the limit for a config\n\
           help: name the file with the servers"
         ]
     );
@@ -339,7 +339,7 @@ fn broken_files_of_other_programs_are_in_nobodys_way() {
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(
         warnings[0].starts_with("warning[X-CFG-02] ~/.cursor/mcp.json:1:")
-            && warnings[0].contains("\n= `~/.cursor/mcp.json` is a file of Cursor, ")
+            && warnings[0].contains("\n= `~/.cursor/mcp.json` is a config of Cursor; ")
             && warnings[0].contains("\n= the file has another error"),
         "{warnings:?}"
     );
@@ -422,7 +422,7 @@ fn toml_is_read_with_the_same_messages() {
     assert_eq!(
         errors("x = 1\n"),
         [
-            "error[X-CFG-02] c.toml:1:1-2  neither `mcpServers` nor `servers` is in this file\n\
+            "error[X-CFG-02] c.toml:1:1-2  this file has neither `mcpServers` nor `servers`\n\
           help: write `[servers.NAME]`, and below it `command = \"…\"` or `url = \"…\"`"
         ]
     );

@@ -31,15 +31,15 @@ fn a_name_stands_once_in_a_file() {
             "{\"mcpServers\": {\"a\": {\"command\":\"x\"}},\n \"servers\": {\"a\": {\"command\":\"x\"}}}"
         ),
         [
-            "error[X-CFG-02] .mcp.json:2:14-17 /servers/a server `a` stands in `mcpServers` and in `servers`\n\
-          | first in line 1\n\
+            "error[X-CFG-02] .mcp.json:2:14-17 /servers/a server `a` is defined in both `mcpServers` and `servers`\n\
+          | first defined on line 1\n\
           help: remove one of the two"
         ]
     );
     assert_eq!(
         file(r#"{"servers": {"a": {}, "a": {}}}"#),
         ["error[X-CFG-02] .mcp.json:1:23-26 duplicate key `a`\n\
-          help: remove one of the two, or give it another name"]
+          help: remove one of the two, or rename it"]
     );
 }
 
@@ -48,9 +48,9 @@ fn a_file_that_is_not_json_has_all_its_errors() {
     assert_eq!(
         file("{\n  \"servers\": {\n    // mine\n    \"a\": {\"command\": \"x\",}\n  }\n}"),
         [
-            "error[X-CFG-02] .mcp.json:3:5-12 JSON has no comments\n\
-             help: remove it; what people should know can go into a description",
-            "error[X-CFG-02] .mcp.json:4:25-26 this `,` stands right before `}`\nhelp: remove the comma",
+            "error[X-CFG-02] .mcp.json:3:5-12 comments are not allowed in JSON\n\
+             help: remove it; put notes for readers into a description",
+            "error[X-CFG-02] .mcp.json:4:25-26 trailing `,` before `}`\nhelp: remove the comma",
         ]
     );
 }
@@ -76,7 +76,8 @@ fn the_errors_of_all_files_come_together() {
 
 #[test]
 fn files_of_another_kind_are_told_apart() {
-    let message = "error[X-CFG-02] .mcp.json:1:1-2  neither `mcpServers` nor `servers` is in this file\nhelp: ";
+    let message =
+        "error[X-CFG-02] .mcp.json:1:1-2  this file has neither `mcpServers` nor `servers`\nhelp: ";
     for (content, help) in [
         (
             r#"{"command": "x"}"#,
@@ -100,7 +101,7 @@ fn files_of_another_kind_are_told_apart() {
     assert_eq!(
         file(r#"{"mcp_servers": {}}"#),
         [
-            "warning[X-CFG-02] .mcp.json:1:2-15 /mcp_servers `mcp_servers` is not read\n| did you mean `mcpServers`?"
+            "warning[X-CFG-02] .mcp.json:1:2-15 /mcp_servers `mcp_servers` is ignored\n| did you mean `mcpServers`?"
         ]
     );
 }
@@ -118,7 +119,7 @@ fn names_of_servers_are_free_but_for_what_nobody_could_write() {
         [
             "error[X-CFG-02] .mcp.json:2:29-31 /mcpServers/ the name of a server is empty\n\
              help: scenarios use the name: NAME in `mcp__NAME__tool`",
-            "error[X-CFG-02] .mcp.json:2:48-58 /mcpServers/a\u{7}b the name of a server holds a control character\n\
+            "error[X-CFG-02] .mcp.json:2:48-58 /mcpServers/a\u{7}b the name of a server contains a control character\n\
              help: scenarios use the name: NAME in `mcp__NAME__tool`",
         ]
     );

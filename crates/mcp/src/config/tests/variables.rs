@@ -75,7 +75,7 @@ fn what_vs_code_asks_for_must_be_set() {
             r#"{"command":"x","env":{"T":"${input:github-token}"}}"#,
             &[("GITHUB_TOKEN", "t")]
         ),
-        "error[X-CFG-03] .mcp.json:2:33-54 /mcpServers/s/env/T `${input:github-token}` in `env.T` of server `s` is asked for by VS Code, and by nothing here\n\
+        "error[X-CFG-03] .mcp.json:2:33-54 /mcpServers/s/env/T `${input:github-token}` in `env.T` of server `s` is an input that only VS Code can prompt for\n\
          help: write `${GITHUB_TOKEN}` instead, and set it: `export GITHUB_TOKEN=…`, or `GITHUB_TOKEN=…` in a file for `--env FILE`"
     );
     assert!(refusal(r#"{"command":"${input:}"}"#, &[]).contains("write `${VALUE}` instead"));
@@ -87,13 +87,13 @@ fn other_forms_are_told_without_what_may_be_secret() {
     assert_eq!(
         findings(r#"{"command":"x","args":["${A-sekret12}","a${B","${C%x} ${}"]}"#),
         [
-            "warning[X-CFG-02] .mcp.json:2:30-43 /mcpServers/s/args/0 `${A…` in `args[0]` of server `s` stays as it is\n\
-             help: only `${NAME}` and `${NAME:-default}` are filled in",
-            "warning[X-CFG-02] .mcp.json:2:47-49 /mcpServers/s/args/1 `${` in `args[1]` of server `s` stays as it is\n\
-             help: only `${NAME}` and `${NAME:-default}` are filled in",
-            "warning[X-CFG-02] .mcp.json:2:53-59 /mcpServers/s/args/2 `${C…` in `args[2]` of server `s` stays as it is\n\
-             = so does another one in the same text\n\
-             help: only `${NAME}` and `${NAME:-default}` are filled in",
+            "warning[X-CFG-02] .mcp.json:2:30-43 /mcpServers/s/args/0 `${A…` in `args[0]` of server `s` is not substituted\n\
+             help: only `${NAME}` and `${NAME:-default}` are substituted",
+            "warning[X-CFG-02] .mcp.json:2:47-49 /mcpServers/s/args/1 `${` in `args[1]` of server `s` is not substituted\n\
+             help: only `${NAME}` and `${NAME:-default}` are substituted",
+            "warning[X-CFG-02] .mcp.json:2:53-59 /mcpServers/s/args/2 `${C…` in `args[2]` of server `s` is not substituted\n\
+             = neither is another one in the same text\n\
+             help: only `${NAME}` and `${NAME:-default}` are substituted",
         ]
     );
 }
@@ -103,7 +103,7 @@ fn a_header_holds_no_line_break() {
     let entry = r#"{"url":"http://h","headers":{"Authorization":"Bearer ${T}"}}"#;
     assert_eq!(
         refusal(entry, &[("T", "sekret12\n")]),
-        "error[X-CFG-02] .mcp.json:2:51-64 /mcpServers/s/headers/Authorization `headers.Authorization` of server `s` holds a character that no header can hold\n\
+        "error[X-CFG-02] .mcp.json:2:51-64 /mcpServers/s/headers/Authorization `headers.Authorization` of server `s` contains a character that is not allowed in a header\n\
          help: look for a line break, perhaps at the end of a variable's value, and for letters outside ASCII"
     );
 }

@@ -205,10 +205,7 @@ async fn frames_that_mean_nothing_become_notices() {
     let Some(Notice::BadFrame { reason, .. }) = notices.first() else {
         panic!("{notices:?}")
     };
-    assert_eq!(
-        reason,
-        "it answers request `777`, and no such request is open"
-    );
+    assert_eq!(reason, "it answers request `777`, which is not pending");
     session.stop().await;
 }
 

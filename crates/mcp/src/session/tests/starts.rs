@@ -14,7 +14,9 @@ async fn a_server_that_exits_at_once_tells_how_and_why() {
     assert_eq!(error.last_words(), ["Error: GITHUB_TOKEN is not set"]);
     let text = error.to_string();
     assert!(
-        text.starts_with("server `scripted` ended before it answered initialize (exit 3, after "),
+        text.starts_with(
+            "server `scripted` exited before it answered initialize (exit code 3, after "
+        ),
         "{text}"
     );
 }
@@ -29,7 +31,7 @@ async fn a_missing_command_and_a_missing_directory_are_told_apart() {
     let error = fail(&spec).await;
     assert_eq!(
         error.to_string(),
-        "server `scripted` was not started: command not found: `cuecard-no-such-command`"
+        "server `scripted` failed to start: command not found: `cuecard-no-such-command`"
     );
     let TransportSpec::Stdio { command, .. } = &mut spec.transport else {
         unreachable!()
@@ -41,7 +43,7 @@ async fn a_missing_command_and_a_missing_directory_are_told_apart() {
     *cwd = Some("/no/such/directory".into());
     assert_eq!(
         fail(&spec).await.to_string(),
-        "server `scripted` was not started: there is no directory `/no/such/directory`"
+        "server `scripted` failed to start: directory not found: `/no/such/directory`"
     );
 }
 
@@ -149,7 +151,7 @@ async fn a_handshake_that_breaks_the_protocol_says_how() {
     spec.protocol = Protocol::Legacy;
     assert_eq!(
         fail(&spec).await.to_string(),
-        "server `scripted` broke the protocol during initialize: the answer lacks `\"jsonrpc\": \"2.0\"`"
+        "server `scripted` violated the protocol during initialize: the response has no `\"jsonrpc\": \"2.0\"`"
     );
     let mut spec = shell(
         r#"read -r line; echo '{"jsonrpc":"2.0","id":0,"result":{"tools":[]}}'; read -r line"#,

@@ -46,8 +46,8 @@ async fn tools_without_end_are_an_error() {
     let error = session.tools().await.expect_err("no end");
     assert_eq!(
         error.to_string(),
-        "server `scripted` broke the protocol answering `tools/list`: its pages of tools go round in a \
-         circle"
+        "server `scripted` violated the protocol while answering `tools/list`: the pagination of \
+         its tool list loops"
     );
     session.stop().await;
 }
@@ -72,7 +72,7 @@ async fn logs_and_requests_of_the_server_become_notices() {
     };
     let refused = |method: &str| Notice::Refused {
         method: method.to_owned(),
-        reason: "nobody here can answer it".to_owned(),
+        reason: "no user is present to answer it".to_owned(),
     };
     assert_eq!(
         session.drain_notices(),

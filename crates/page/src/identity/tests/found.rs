@@ -280,3 +280,88 @@ fn what_only_its_position_tells_is_in_no_other_dialog() {
     let (verdict, _) = between(before, "Yes", 1, after);
     assert_eq!(verdict.target(), None, "{verdict:?}");
 }
+
+#[test]
+fn what_took_the_name_from_elsewhere_is_not_taken_while_its_old_place_has_a_new_name() {
+    let list = |names: &[&str]| {
+        let items = names
+            .iter()
+            .map(|name| format!("\n  details\n    a \"{name}\""));
+        format!("section{}", items.collect::<String>())
+    };
+    let page = |first: &[&str], second: &[&str]| {
+        format!(
+            "h1 \"Help\"\n{}\nh2 \"Returns\"\n{}",
+            list(first),
+            list(second)
+        )
+    };
+    let before = page(&["Where is it?", "May I?", "How much?"], &["When?", "Why?"]);
+    let renamed = page(
+        &["Where is it?", "Could I?", "How much?"],
+        &["When?", "May I?"],
+    );
+    assert_eq!(word(&before, "May I?", &renamed), "ambiguous");
+    // What comes before it pushes it down, and something leaves at the end.
+    let pushed = page(&["Quux?", "Where is it?", "May I?"], &["When?", "Why?"]);
+    assert_eq!(word(&before, "May I?", &pushed), "same");
+    let pushed = page(&["Where is it?", "Quux?", "May I?"], &["When?", "Why?"]);
+    assert_eq!(word(&before, "May I?", &pushed), "same");
+}
+
+#[test]
+fn a_card_that_is_alone_in_its_column_is_a_card_too() {
+    let card = |name: &str| format!("\n    div class=card\n      b | {name}\n      a \"Open\"");
+    let column = |names: &[&str]| {
+        let cards: String = names.iter().map(|name| card(name)).collect();
+        format!("div class=column\n  div class=cards{cards}\n")
+    };
+    let before = format!("{}{}", column(&["Login", "Logout"]), column(&[]));
+    let moved = format!("{}{}", column(&["Login", "Logout"]), column(&["Login"]));
+    assert_eq!(word(&before, "Open", &moved), "ambiguous");
+}
+
+#[test]
+fn an_element_is_certain_at_once_while_its_row_and_its_heading_say_what_they_said() {
+    let row = |state: &str, id: &str| {
+        format!(
+            "h2 \"Users\"\ntable\n  tr\n    td\n      a \"Alice\" id={id}\n    td | {state}\n    td | 3 minutes ago"
+        )
+    };
+    let form = |heading: &str| format!("h2 \"{heading}\"\nform\n  input \"Title\" id=title");
+    for (before, name, after, is_certain) in [
+        (
+            row("Active", "alice"),
+            "Alice",
+            row("Active", "alice"),
+            true,
+        ),
+        (
+            row("Active", "alice"),
+            "Alice",
+            row("Active", "alice").replace('3', "12"),
+            true,
+        ),
+        (
+            row("Active", "alice"),
+            "Alice",
+            row("Invited", "alice"),
+            false,
+        ),
+        (row("Active", "alice"), "Alice", row("Active", "bob"), false),
+        (form("New ticket"), "Title", form("New ticket"), true),
+        (form("New ticket"), "Title", form("Archive"), false),
+    ] {
+        let old = page(&before);
+        let memory = remember(&old, id_of(&old, name, 0));
+        let new = page(&after);
+        let remembered = Remembered {
+            selectors: &memory.selectors,
+            fingerprint: &memory.fingerprint,
+        };
+        let finder = Finder::new(&new, "data-testid");
+        let id = id_of(&new, name, 0);
+        assert_eq!(finder.verdict(remembered), Verdict::Same(id), "{after}");
+        assert_eq!(finder.is_as_it_was(id, remembered), is_certain, "{after}");
+    }
+}

@@ -36,8 +36,8 @@ impl CommandLists {
             };
             Refusal::new(
                 RefusalKind::Command,
-                format!("it can't be told which programs the command starts: {why}"),
-                format!("write it in a simpler way, or put it into a script and name that with `{flag} NAME`"),
+                format!("can't determine which programs the command starts: {why}"),
+                format!("simplify the command, or put it into a script and allow that with `{flag} NAME`"),
             )
         })?;
         for program in started {
@@ -73,10 +73,10 @@ impl CommandLists {
     /// Why commands are forbidden unless they are allowed by name, and what lifts that.
     fn forbidden(&self) -> Option<(&'static str, &'static str)> {
         if self.is_confined {
-            Some(("`--confine` lets no commands run", "drop `--confine`"))
+            Some(("`--confine` does not allow commands", "drop `--confine`"))
         } else if self.is_read_only {
             Some((
-                "`--read-only` lets no commands run, since they can write",
+                "`--read-only` does not allow commands, since they can write",
                 "drop `--read-only`",
             ))
         } else {
@@ -116,7 +116,7 @@ fn started(lexed: &Lexed) -> Result<Vec<Program<'_>>, String> {
         (facts.defines_functions, "it defines a function"),
         (
             facts.has_hidden_command,
-            "there is a command in a here-document",
+            "it has a command in a here-document",
         ),
         (
             facts.has_double_parenthesis,
@@ -179,13 +179,13 @@ fn add<'lexed>(words: &'lexed [Word], programs: &mut Vec<Program<'lexed>>) -> Re
                     word.text
                 )
             }
-            _ => "the name of a program is put together by the shell".to_owned(),
+            _ => "the name of a program is built by the shell".to_owned(),
         })?;
         for &at in resolved.wrappers.iter().chain([&resolved.program]) {
             let word = &rest[at];
             let name = programs::base_name(word).filter(|_| word.is_literal());
             let Some(name) = name else {
-                return Err("the name of a program is put together by the shell".to_owned());
+                return Err("the name of a program is built by the shell".to_owned());
             };
             if programs::evaluates_commands(name) {
                 return Err(format!("`{name}` evaluates its arguments"));

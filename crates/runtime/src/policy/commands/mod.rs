@@ -60,15 +60,15 @@ pub(super) fn bind(
         return if piece.origin.is_trusted() {
             refuse(
                 RefusalKind::Command,
-                "the command holds a NUL byte".to_owned(),
-                "remove it: no program takes one",
+                "the command contains a NUL byte".to_owned(),
+                "remove it: arguments can't contain NUL bytes",
             )
         } else {
-            let message = format!("the data of {} holds a NUL byte", name(piece));
+            let message = format!("the data of {} contains a NUL byte", name(piece));
             refuse(
                 RefusalKind::Data,
                 message,
-                "no program takes one in its arguments: write the data to a file",
+                "arguments can't contain NUL bytes: write the data to a file",
             )
         };
     }

@@ -25,13 +25,13 @@ pub(super) fn check_data(
             Operator::Duplicate if is_integer(&piece.text) && target.text.is_empty() => continue,
             Operator::Duplicate => {
                 let message = format!(
-                    "the data of {} stands in the target of a redirection to a file descriptor",
+                    "the data of {} is used as a file descriptor in a redirection",
                     name(piece)
                 );
                 return Err(Refusal::new(
                     RefusalKind::Data,
                     message,
-                    "write the number out",
+                    "write the number literally",
                 ));
             }
             Operator::Read => false,
@@ -91,12 +91,12 @@ impl<'a> Opened<'a> {
     /// The path that `target` will be, `piece` in it, which stands in `what`.
     pub(super) fn path(&self, target: &Word, piece: &Piece, what: &str) -> Result<Text, Refusal> {
         let refuse = |why: &str, help: &str| {
-            let message = format!("the data of {} stands in {what}, {why}", name(piece));
+            let message = format!("the data of {} is used in {what}, {why}", name(piece));
             Err(Refusal::new(RefusalKind::Data, message, help))
         };
         if target.expansions.is_some() || target.is_pattern || target.has_tilde {
             return refuse(
-                "which can't be told before the command runs",
+                "which is unknown before the command runs",
                 "write the rest of the path without variables and patterns",
             );
         }
@@ -104,7 +104,7 @@ impl<'a> Opened<'a> {
         if self.changes_directory && !path.to_string().starts_with('/') {
             return refuse(
                 "and the command changes the directory it starts at",
-                "write an absolute path, or change the directory in a step before",
+                "write an absolute path, or change the directory in an earlier step",
             );
         }
         Ok(path)
@@ -153,7 +153,7 @@ pub(super) fn check_all(lexed: &Lexed, places: &Places) -> Result<(), Refusal> {
         if !is_known || (is_relative && changes_directory) {
             return Err(Refusal::new(
                 RefusalKind::Command,
-                "it can't be told where a redirection of the command leads",
+                "can't determine the target of a redirection in the command",
                 "write its target without variables, as an absolute path",
             ));
         }

@@ -32,8 +32,8 @@ pub(super) fn check(lexed: &Lexed, source: &Source<'_>, places: &Places) -> Resu
     if let Some(doubt) = lexed.doubt {
         return Err(refusal(
             first,
-            &format!("stands where it can't be told what the shell makes of it: {doubt}"),
-            "write that part of the command in a simpler way",
+            &format!("is used where its effect in the shell can't be determined: {doubt}"),
+            "simplify that part of the command",
         ));
     }
     let written = Rc::new(targets::written(lexed));
@@ -166,14 +166,14 @@ impl<'a> Rules<'a> {
     /// A program with its arguments.
     fn simple(&mut self, words: &'a [Word], command: &'a SimpleCommand) -> Result<(), Refusal> {
         let (why, help) = (
-            "stands in the name of the program",
-            "write the name of the program out",
+            "is used in the name of the program",
+            "write the name of the program literally",
         );
         self.refuse_any(&words[0], why, help)?;
         if self.carriers.reach(&words[0]) {
             let harmful = (0..self.lexed.uses.len()).find_map(|number| self.harmful(number));
             if let Some(piece) = harmful {
-                return Err(refusal(piece, "may get into the name of the program", help));
+                return Err(refusal(piece, "may become part of the program name", help));
             }
         }
         self.runs_file(&words[0]);
@@ -204,8 +204,8 @@ impl<'a> Rules<'a> {
         {
             self.refuse_any(
                 first,
-                &format!("stands where `{name}` expects a subcommand"),
-                "write that word out",
+                &format!("is used where `{name}` expects a subcommand"),
+                "write that word literally",
             )?;
         }
         if let Some(runner) = programs::runner(name, arguments) {
@@ -226,8 +226,8 @@ impl<'a> Rules<'a> {
                     .any(|word| may_evaluate(word) || is_callback(word));
                 self.refuse_all(
                     arguments,
-                    "stands where the shell expects a name",
-                    "write the name out",
+                    "is used where the shell expects a name",
+                    "write the name literally",
                 )?;
             }
             Kind::Set => {
@@ -254,8 +254,8 @@ impl<'a> Rules<'a> {
                             true => &names[1..],
                             false => &names[..1],
                         },
-                        "stands where the shell expects a name",
-                        "write the name out",
+                        "is used where the shell expects a name",
+                        "write the name literally",
                     )?;
                     arguments
                         .iter()
@@ -280,7 +280,7 @@ impl<'a> Rules<'a> {
         if let Some(name) = &self.bare {
             return Err(refusal(
                 first,
-                &format!("may get into what `{name}` runs"),
+                &format!("may become part of what `{name}` runs"),
                 "do it in a step of its own without data",
             ));
         }
@@ -309,17 +309,17 @@ impl<'a> Rules<'a> {
             return Err(refusal(
                 piece,
                 &format!(
-                    "chooses the directory in which `{name}` runs or a file that is written before, and so what it does"
+                    "determines the directory in which `{name}` runs, or a file written before it, and thus what it does"
                 ),
-                "write the directory out",
+                "write the directory literally",
             ));
         }
         match carried.filter(|_| self.evaluates) {
             None => Ok(()),
             Some(piece) => Err(refusal(
                 piece,
-                "gets into a variable, and the command evaluates variables (arithmetic, `eval`, `${!x}` or the like)",
-                "let the step answer a plain integer, compare with `[ … ]`, or move the evaluation to another step",
+                "is assigned to a variable, and the command evaluates variables (arithmetic, `eval`, `${!x}` or the like)",
+                "let the step return a plain integer, compare with `[ … ]`, or move the evaluation to another step",
             )),
         }
     }
@@ -331,8 +331,8 @@ impl<'a> Rules<'a> {
         arguments.iter().try_for_each(|word| {
             self.refuse_any(
                 word,
-                "is an argument of a program that can't be told before the command runs",
-                "write the name of the program out",
+                "is an argument of a program that is unknown before the command runs",
+                "write the name of the program literally",
             )
         })
     }
@@ -411,7 +411,7 @@ impl<'a> Rules<'a> {
                         "write it into a file, and let a recipe read that".to_owned()
                     }
                     _ => format!(
-                        "hand it over in the environment, `VALUE={it} {name} …`, to a program that reads `VALUE` there"
+                        "pass it in the environment, `VALUE={it} {name} …`, to a program that reads `VALUE`"
                     ),
                 };
                 let why = format!("is an argument of `{name}`, which runs its arguments");
@@ -481,7 +481,7 @@ impl<'a> Rules<'a> {
             self.refuse_any(
                 target,
                 &format!("is what `{name}` reads and runs"),
-                "give it its program as an argument or a file",
+                "pass its program as an argument or a file",
             )?;
             self.expands(std::slice::from_ref(target));
             self.evaluates |= matches!(redirection.operator, Operator::HereDocument { .. })

@@ -86,10 +86,14 @@ pub(super) fn through_link(path: &Text) -> Refusal {
         .iter()
         .find(|piece| !piece.origin.is_trusted());
     let message = format!(
-        "the data of {} stands in a path, and the command makes links, through one of which it may lead",
+        "the data of {} is used in a path, and the command creates links that the path may go through",
         data.map_or_else(String::new, name_of)
     );
-    Refusal::new(RefusalKind::Data, message, "make the link in a step before")
+    Refusal::new(
+        RefusalKind::Data,
+        message,
+        "create the link in an earlier step",
+    )
 }
 
 /// What a program does with the file that an argument names.

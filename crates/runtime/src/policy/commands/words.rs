@@ -205,17 +205,17 @@ impl Place {
         let (place, help) = match self {
             Self::HereDocument => (
                 "in a here-document",
-                format!("put it into a variable before, `value={it}`, and write `$value` there"),
+                format!("assign it to a variable first, `value={it}`, and use `$value` there"),
             ),
             Self::Backticks => ("between backticks", "write `$(…)` instead of the backticks".to_owned()),
             Self::AnsiQuotes => ("in `$'…'`", "use plain quotes: `'…'` or `\"…\"`".to_owned()),
             Self::Parameter => (
                 "in `${…}`",
-                format!("put it into a variable before, `value={it}`, and write `$value` there"),
+                format!("assign it to a variable first, `value={it}`, and use `$value` there"),
             ),
             Self::Arithmetic => (
-                "in arithmetic, where it is no plain integer and would be evaluated",
-                "calculate in the program that uses the value, or let the step answer a plain integer".to_owned(),
+                "in arithmetic, where it would be evaluated because it is not a plain integer",
+                "calculate in the program that uses the value, or let the step return a plain integer".to_owned(),
             ),
             Self::Comment => ("in a comment, which a line break would end", format!("take `{it}` out of the comment")),
             Self::AfterDollar => (
@@ -228,12 +228,12 @@ impl Place {
             ),
             Self::Name => (
                 "where the shell expects a name",
-                "write the name out and use the reference as its value".to_owned(),
+                "write the name literally and use the reference as its value".to_owned(),
             ),
         };
         Refusal::new(
             RefusalKind::Data,
-            format!("the data of `{it}` stands {place}"),
+            format!("the data of `{it}` is used {place}"),
             help,
         )
     }

@@ -21,7 +21,7 @@ pub(super) fn bind(text: &Text, shape: ScriptShape) -> Result<String, Refusal> {
         return Err(Refusal::new(
             RefusalKind::Data,
             format!("the whole function `{}` is data", shown(text)),
-            "write the function out, and use the reference as a value in it",
+            "write the function literally, and use the reference as a value in it",
         ));
     }
     let mut read = lexer::read(&source);
@@ -35,10 +35,10 @@ pub(super) fn bind(text: &Text, shape: ScriptShape) -> Result<String, Refusal> {
         return Err(Refusal::new(
             RefusalKind::Data,
             format!(
-                "it can't be told where in the script the data of {} stands: {doubt}",
+                "can't determine how the script uses the data of {}: {doubt}",
                 name(piece)
             ),
-            "write that part of the script in a simpler way",
+            "simplify that part of the script",
         ));
     }
     Ok(read.output)
@@ -100,7 +100,7 @@ impl Place {
         };
         Refusal::new(
             RefusalKind::Data,
-            format!("the data of `{it}` stands {place}"),
+            format!("the data of `{it}` is used {place}"),
             help,
         )
     }

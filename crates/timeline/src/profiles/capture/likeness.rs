@@ -125,7 +125,7 @@ impl Known {
                 arguments: Vec::new(),
                 lists: Vec::new(),
                 fixed: Vec::new(),
-                doubts: vec!["it takes free text: say which with `texts` or `shell`".to_owned()],
+                doubts: vec!["it takes free text: define it with `texts` or `shell`".to_owned()],
             });
         }
         let schema = native.schema().unwrap_or(&Json::Null);
@@ -164,7 +164,7 @@ impl Known {
             argument.required && arguments.iter().all(|(name, _)| *name != argument.name)
         });
         for argument in lacking {
-            doubts.push(format!("nothing takes `{}`", argument.name));
+            doubts.push(format!("no parameter accepts `{}`", argument.name));
         }
         let required = schema["required"].as_array().into_iter().flatten();
         for name in required.filter_map(Json::as_str) {
@@ -177,7 +177,7 @@ impl Known {
             match stands_for {
                 None if is_fixed => {}
                 None => doubts.push(format!(
-                    "it needs `{name}`, which nothing stands for: say what with `fixed` or `texts`"
+                    "it needs `{name}`, which has no counterpart: provide it with `fixed` or `texts`"
                 )),
                 Some((argument, _)) if !is_always_there(argument) => doubts.push(format!(
                     "it needs `{name}`, and calls may leave `{argument}` out"

@@ -119,7 +119,7 @@ pub fn capture(capture: &Capture<'_>) -> Captured {
             }
             doubtful.push('\n');
             missing.push(format!(
-                "there is no entry for `{}`: the agent's `{}` is like it, but {}",
+                "no entry for `{}`: the agent's `{}` is similar, but {}",
                 tool.name,
                 comment(&native.name),
                 alike.doubts.join("; ")
@@ -127,14 +127,14 @@ pub fn capture(capture: &Capture<'_>) -> Captured {
         }
     }
     if certain.is_empty() && missing.is_empty() {
-        missing.push("none of the agent's tools is like one of a timeline's".to_owned());
+        missing.push("none of the agent's tools resembles a timeline tool".to_owned());
     }
     if certain.is_empty() {
         certain.push_str("[tools]\n\n");
     }
     file.push_str(&certain);
     if !doubtful.is_empty() {
-        file.push_str("# Not certain:\n#\n");
+        file.push_str("# Uncertain:\n#\n");
         file.push_str(&doubtful);
     }
     let unused: Vec<String> = own

@@ -194,7 +194,7 @@ fn placeholder(text: &str, usual: &Form) -> Result<Placeholder, String> {
             Some(("in", folder)) => (argument, Form::In(folder.to_owned())),
             Some(("append", file)) => (argument, Form::Into(shell::Way::Append, file.to_owned())),
             Some(("write", file)) => (argument, Form::Into(shell::Way::Write, file.to_owned())),
-            _ => return Err(format!("`{form}` is no form of a placeholder")),
+            _ => return Err(format!("`{form}` is not a valid placeholder")),
         },
     };
     match argument.is_empty() {

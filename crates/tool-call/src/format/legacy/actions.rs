@@ -95,7 +95,7 @@ fn element(
     }
     if let (Some(uid), Some(_)) = (uid, selector.or(text)) {
         let message = format!(
-            "this `{}` is not used: the element is found by the rest",
+            "this `{}` is ignored: the element is found by the other parameters",
             uid.key
         );
         let pointer = step.pointer_of(&uid.key);
@@ -103,10 +103,10 @@ fn element(
             .reader
             .warning(codes::UID_LITERAL, uid.key_span, message);
         diagnostic.pointer = Some(pointer);
-        diagnostic.help = Some("remove it: it lived for one snapshot only".to_owned());
+        diagnostic.help = Some("remove it: it was valid for one snapshot only".to_owned());
         step.remove(uid);
     } else if let Some(id) = uid.filter(|uid| uid.key == "ref") {
-        let message = "this `ref` is the id that a browser extension once gave the element: no browser knows it now";
+        let message = "this `ref` is an id that a browser extension assigned to the element: it is no longer valid";
         let pointer = step.pointer_of("ref");
         let diagnostic = step
             .reader
@@ -133,8 +133,10 @@ fn type_text(step: &mut Conversion<'_, '_, '_>) -> Option<()> {
             step.error(
                 member,
                 codes::PARAM_UNKNOWN,
-                format!("the action `type` has no parameter `{name}`: it types where the focus is"),
-                "use the action `fill`, or `click` the element in a step before",
+                format!(
+                    "the action `type` has no parameter `{name}`: it types into the focused element"
+                ),
+                "use the action `fill`, or `click` the element in an earlier step",
             );
             return None;
         }
@@ -164,10 +166,10 @@ fn wait(step: &mut Conversion<'_, '_, '_>) -> Option<()> {
                 member,
                 codes::PARAM_TYPE,
                 format!(
-                    "a wait of {} s is not one from nothing to a day",
+                    "a wait of {} s is out of range: it must be between 0 s and one day",
                     shown(seconds)
                 ),
-                "give the time in seconds, or in milliseconds as `ms`",
+                "write the time in seconds, or in milliseconds as `ms`",
             );
             return None;
         }
@@ -175,7 +177,10 @@ fn wait(step: &mut Conversion<'_, '_, '_>) -> Option<()> {
             let diagnostic = step.reader.warning(
                 codes::TIME_MILLISECONDS,
                 member.value.span,
-                format!("`duration` is {} seconds: milliseconds?", shown(number)),
+                format!(
+                    "`duration` is {} seconds: did you mean milliseconds?",
+                    shown(number)
+                ),
             );
             diagnostic.help = Some(format!(
                 "write \"ms\": {number} or \"seconds\": {number}, which have a unit"
@@ -219,9 +224,9 @@ fn wait_for_text(step: &mut Conversion<'_, '_, '_>) -> Option<()> {
     let diagnostic = step.reader.warning(
         codes::TIME_MILLISECONDS,
         member.value.span,
-        format!("`timeout`: {doubt} taken as milliseconds"),
+        format!("`timeout`: {doubt} interpreted as milliseconds"),
     );
-    diagnostic.help = Some("a number up to 100 would be taken as seconds".to_owned());
+    diagnostic.help = Some("a number up to 100 would be interpreted as seconds".to_owned());
     Some(())
 }
 
@@ -307,14 +312,14 @@ fn scroll_direction(step: &mut Conversion<'_, '_, '_>, direction: &Member) -> Op
                 let names = DIRECTIONS.iter().map(|(name, _)| *name);
                 let proposal = did_you_mean(text, names);
                 let message = format!(
-                    "`direction` is up, down, left or right, not `{}`",
+                    "`direction` must be up, down, left or right, not `{}`",
                     brief(text)
                 );
                 step.error(
                     direction,
                     codes::PARAM_TYPE,
                     message,
-                    "write one of the four words",
+                    "write one of these four values",
                 );
                 if let (Some(diagnostic), Some(proposal)) =
                     (step.reader.diagnostics.last_mut(), proposal)

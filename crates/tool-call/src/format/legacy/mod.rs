@@ -58,10 +58,10 @@ fn version(reader: &mut Reader<'_>, root: &Node, is_legacy: bool) -> Vec<Edit> {
         let diagnostic = reader.warning(
             codes::VERSION_LEGACY,
             place,
-            format!("{what} is played as its conversion to version {VERSION}"),
+            format!("{what} is converted to version {VERSION} before it is played"),
         );
         diagnostic.help =
-            Some("`cuecard convert FILE` shows it, and with --in-place writes it".to_owned());
+            Some("`cuecard convert FILE` shows the conversion, and --in-place saves it".to_owned());
     }
     let Some(node) = node else {
         return insert_first(reader, root, is_legacy);

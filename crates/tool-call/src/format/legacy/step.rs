@@ -97,7 +97,7 @@ fn action(reader: &mut Reader<'_>, object: Object<'_>, member: &Member) -> Optio
         let diagnostic = reader.error(
             codes::ACTION_UNKNOWN,
             member.value.span,
-            format!("version 1.x has no action `{}`", cut(name, 40)),
+            format!("unknown action `{}` in version 1.x", cut(name, 40)),
         );
         diagnostic.pointer = Some(pointer);
         diagnostic.label =
@@ -105,7 +105,7 @@ fn action(reader: &mut Reader<'_>, object: Object<'_>, member: &Member) -> Optio
         let names: Vec<_> = names.collect();
         diagnostic
             .notes
-            .push(format!("the actions are {}", names.join(", ")));
+            .push(format!("valid actions are {}", names.join(", ")));
     }
     found
 }
@@ -152,7 +152,7 @@ impl<'a> Conversion<'a, '_, '_> {
             _ => {
                 let (first, second) = (given[0].0, given[1].0);
                 let message = format!(
-                    "`{}` has both `{first}` and `{second}`, which say the same",
+                    "`{}` has both `{first}` and `{second}`, which mean the same",
                     self.action
                 );
                 self.error(

@@ -201,7 +201,7 @@ fn what_is_wrong_is_said_where_it_was_written() {
         (
             r#"{"step": 1, "action": "klick", "params": {}}"#,
             "C-VER-03",
-            "version 1.x has no action `klick`",
+            "unknown action `klick` in version 1.x",
             "\"klick\"",
         ),
         (
@@ -225,31 +225,31 @@ fn what_is_wrong_is_said_where_it_was_written() {
         (
             r#"{"step": 1, "action": "wait", "params": {"seconds": 1, "ms": 2}}"#,
             "C-PARAM-03",
-            "`wait` has both `seconds` and `ms`, which say the same",
+            "`wait` has both `seconds` and `ms`, which mean the same",
             "\"ms\"",
         ),
         (
             r#"{"step": 1, "action": "wait", "params": {"seconds": -1}}"#,
             "C-PARAM-02",
-            "a wait of -1 s is not one from nothing to a day",
+            "a wait of -1 s is out of range: it must be between 0 s and one day",
             "\"seconds\"",
         ),
         (
             r#"{"step": 1, "action": "wait", "params": {"duration": 2000}}"#,
             "C-TIME-01",
-            "`duration` is 2000 seconds: milliseconds?",
+            "`duration` is 2000 seconds: did you mean milliseconds?",
             "2000",
         ),
         (
             r#"{"step": 1, "action": "wait_for_text", "params": {"text": "x", "timeout": 5000}}"#,
             "C-TIME-01",
-            "`timeout`: 5000 is taken as milliseconds",
+            "`timeout`: 5000 is interpreted as milliseconds",
             "5000",
         ),
         (
             r#"{"step": 1, "action": "scroll", "params": {"direction": "dwon"}}"#,
             "C-PARAM-02",
-            "`direction` is up, down, left or right, not `dwon`",
+            "`direction` must be up, down, left or right, not `dwon`",
             "\"direction\"",
         ),
         (
@@ -261,13 +261,13 @@ fn what_is_wrong_is_said_where_it_was_written() {
         (
             r#"{"step": 1, "action": "type", "params": {"text": "a", "selector": "a"}}"#,
             "C-PARAM-03",
-            "the action `type` has no parameter `selector`: it types where the focus is",
+            "the action `type` has no parameter `selector`: it types into the focused element",
             "\"selector\"",
         ),
         (
             r#"{"step": 1, "action": "click", "params": {"uid": "1_7", "text": "a"}}"#,
             "C-UID-01",
-            "this `uid` is not used: the element is found by the rest",
+            "this `uid` is ignored: the element is found by the other parameters",
             "\"uid\"",
         ),
         (
@@ -302,7 +302,7 @@ fn a_reference_in_a_script_is_marked_where_it_was_written() {
     let equal = &reading.diagnostics[1];
     assert_eq!(equal.code, codes::STEP_DUPLICATE);
     // The line of the file, though the conversion has one more.
-    assert_eq!(equal.notes, ["the other one is at line 3"]);
+    assert_eq!(equal.notes, ["the other one is on line 3"]);
     let one = text.replacen("\"step\": 1", "\"step\": 0", 1);
     let scenario = read(&source(&one)).scenario.expect("it is valid");
     let found = check_references(&scenario, &super::super::Scope::default());

@@ -75,7 +75,7 @@ fn what_nothing_answers_is_told_with_the_entry_that_would() {
     assert_eq!(refused.kind, FailureKind::Unanswered);
     assert_eq!(
         refused.message,
-        "server `s` asked `Who?\nreally`, and nothing in `answers` is for that"
+        "server `s` asked `Who?\nreally`, and no entry of `answers` matches"
     );
     assert_eq!(
         refused.help,
@@ -123,28 +123,28 @@ fn content_is_held_against_the_schema() {
     };
     assert_eq!(
         unfit(json!({"action": "accept"}), json!(["age", "name"])),
-        "does not fit: the field `name` is required, and it has no default"
+        "does not match the form: the field `name` is required, and it has no default"
     );
     assert_eq!(
         unfit(json!({"content": {"age": 1}}), json!(["name"])),
-        "does not fit: the field `name` is required, and `content` doesn't have it"
+        "does not match the form: the field `name` is required, and `content` does not set it"
     );
     assert_eq!(
         unfit(json!({"content": {"nam": "Ada"}}), json!([])),
-        "does not fit: the form has no field `nam`; did you mean `name`?"
+        "does not match the form: the form has no field `nam`; did you mean `name`?"
     );
     assert_eq!(
         unfit(json!({"content": {"age": "{{WHO}}"}}), json!([])),
-        "does not fit: `age`: \"Ada\" is not of type \"integer\""
+        "does not match the form: `age`: \"Ada\" is not of type \"integer\""
     );
     let size = unfit(json!({"content": {"size": "huge"}}), json!([]));
     assert!(
-        size.starts_with("does not fit: `size`: \"huge\" is not one of"),
+        size.starts_with("does not match the form: `size`: \"huge\" is not one of"),
         "{size}"
     );
     assert_eq!(
         unfit(json!({"content": {"name": "{{one.out}}"}}), json!([])),
-        "can't be given: `one.out` has no value: step 1 (`one`) has not run"
+        "can't be sent: `one.out` has no value: step 1 (`one`) has not run"
     );
 }
 

@@ -151,7 +151,7 @@ fn spans_become_a_trace_in_the_order_of_time() {
     let imported = import(&source(&text));
     assert_eq!(
         warnings(&imported),
-        ["1 entry was left out: `part: hologram` (1)"]
+        ["1 entry was skipped: `part: hologram` (1)"]
     );
     let trace = imported.trace.expect("a trace");
     assert_eq!(
@@ -309,7 +309,7 @@ fn what_tells_nothing_of_an_agent_is_refused() {
     let error = |text: &str| import(&source(text)).diagnostics[0].message.clone();
     assert_eq!(
         error("{}"),
-        "this holds no spans: `resourceSpans` is missing or empty"
+        "no spans found: `resourceSpans` is missing or empty"
     );
     let other = request(&[span("1", "", 0, 1, &[("http.method", json!("GET"))])]).to_string();
     assert_eq!(
@@ -319,7 +319,7 @@ fn what_tells_nothing_of_an_agent_is_refused() {
     let silent = request(&[span("1", "", 0, 1, &[operation("chat")])]).to_string();
     assert_eq!(
         error(&silent),
-        "the spans say that models were asked, and neither what was said nor which tools were called"
+        "the spans show model requests, but neither messages nor tool calls"
     );
 }
 
@@ -637,7 +637,7 @@ fn what_is_not_read_is_counted() {
     assert_eq!(
         warnings(&imported),
         [
-            "4 entries were left out: `a span of a model or a tool in other conventions` (1), `name` (1), `resourceLogs` (1), `resource_spans` (1)"
+            "4 entries were skipped: `a span of a model or a tool in other conventions` (1), `name` (1), `resourceLogs` (1), `resource_spans` (1)"
         ]
     );
     assert_eq!(

@@ -86,7 +86,11 @@ pub(super) const SCENARIO: &[Field] = &[
 pub(super) const SCHEDULER_CONTEXT: &[Field] = &[
     field("task_id", ANY, "The task."),
     field("task_name", ANY, "Its name."),
-    field("scheduled_for", ANY, "When it was to run (RFC 3339)."),
+    field(
+        "scheduled_for",
+        ANY,
+        "When it was scheduled to run (RFC 3339).",
+    ),
     field("timezone", ANY, "The time zone it was planned in."),
 ];
 

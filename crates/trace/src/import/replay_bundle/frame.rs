@@ -194,7 +194,7 @@ fn flags(reader: &mut Reader<'_>, bundle: Object<'_>) -> serde_json::Map<String,
         let proposal = cuecard_source::diagnostic::did_you_mean(&member.key, known.iter().copied());
         if let (Some(proposal), false) = (proposal, known.contains(&member.key.as_str())) {
             let message = format!(
-                "`{}` is no known capability",
+                "unknown capability `{}`",
                 cuecard_source::value::cut(&member.key, 80)
             );
             let diagnostic = reader.warning(codes::BUNDLE_UNKNOWN, member.key_span, message);
@@ -247,10 +247,10 @@ fn final_output(
     if let (Some(Some(own)), Some(node), Some(of_script)) = (&own, node, of_script)
         && own.content != of_script.content
     {
-        let message = "`final_output` is not what the last `final_output` step of the script says";
+        let message = "`final_output` differs from the last `final_output` step of the script";
         let diagnostic = reader.warning(codes::BUNDLE_DOUBT, node.span, message);
         diagnostic.pointer = Some("/final_output".to_owned());
-        diagnostic.help = Some("the one at the top counts; write the same in both".to_owned());
+        diagnostic.help = Some("the top-level one is used; make both the same".to_owned());
     }
     let is_there = bundle.given("final_output").is_some();
     let found = match own {

@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
             place.map_or(0, |place| place.span.start)
         });
         if let (Some(last), true) = (self.diagnostics.last_mut(), self.left_out > 0) {
-            let note = format!("{} further findings are left out", self.left_out);
+            let note = format!("{} further findings are not shown", self.left_out);
             last.notes.push(note);
         }
         self.diagnostics
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
         let count = node.as_u64();
         if count.is_none() {
             let what = format!("`{key}`");
-            let wanted = "a whole number from 0";
+            let wanted = "a non-negative integer";
             self.wrong_type(node, &object.child_pointer(key), &what, wanted);
         }
         count
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
     pub(super) fn milliseconds(&mut self, node: &Node, pointer: &str, what: &str) -> Option<f64> {
         let number = node.as_f64().filter(|ms| ms.is_finite() && *ms >= 0.0);
         if number.is_none() {
-            self.wrong_type(node, pointer, what, "a number of milliseconds from 0");
+            self.wrong_type(node, pointer, what, "a non-negative number of milliseconds");
         }
         number
     }
@@ -232,7 +232,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let proposal = did_you_mean(key, names());
-            let message = format!("{whose} has a key `{}` that nothing reads", cut(key, 80));
+            let message = format!("unknown key `{}` in {whose}", cut(key, 80));
             let diagnostic = self.warning(codes::BUNDLE_UNKNOWN, member.key_span, message);
             diagnostic.pointer = Some(object.child_pointer(key));
             diagnostic.label = proposal.map(|word| format!("did you mean `{word}`?"));

@@ -141,7 +141,7 @@ impl<'a> Steps<'a> {
             return None;
         };
         if !self.event_ids.insert(id) {
-            let message = format!("another step has the `event_id` `{}` already", cut(id, 80));
+            let message = format!("duplicate `event_id` `{}`", cut(id, 80));
             reader
                 .error(codes::BUNDLE_EVENT_ID, node.span, message)
                 .pointer = Some(pointer);
@@ -165,7 +165,7 @@ impl<'a> Steps<'a> {
             let was_answered = self.answered.remove(call_id);
             if before.is_some() && !was_answered {
                 let message = format!(
-                    "another call has the `call_id` `{}` already, and no result yet",
+                    "duplicate `call_id` `{}`: a call with this id has no result yet",
                     cut(call_id, 80)
                 );
                 doubt(reader, step, "call_id", message);
@@ -194,7 +194,7 @@ impl<'a> Steps<'a> {
         if let Some(id) = call_id
             && !self.answered.insert(id)
         {
-            let message = format!("the call `{}` has a result already", cut(id, 80));
+            let message = format!("the call `{}` already has a result", cut(id, 80));
             doubt(reader, step, "call_id", message);
         }
         self.check_call(reader, step, "a `tool_result`", tool.as_deref());
@@ -205,10 +205,10 @@ impl<'a> Steps<'a> {
         if let Some(fixture) = fixture_id.as_deref().and_then(|id| self.fixtures.get(id)) {
             let fails = fixture.result.is_none() && fixture.error.is_some();
             if tool.as_ref().is_some_and(|tool| *tool != fixture.tool) {
-                let message = format!("the fixture is one of `{}`", cut(&fixture.tool, 80));
+                let message = format!("the fixture belongs to `{}`", cut(&fixture.tool, 80));
                 doubt(reader, step, "fixture_id", message);
             } else if fails && success == Some(true) {
-                let message = "the fixture is an error, and the result a success".to_owned();
+                let message = "the fixture is an error, but the result is a success".to_owned();
                 doubt(reader, step, "success", message);
             }
         }
@@ -239,7 +239,7 @@ impl<'a> Steps<'a> {
             let at = step
                 .get("fixture_id")
                 .map_or(step.node.span, |node| node.span);
-            let message = format!("no fixture of the test case has the id `{}`", cut(id, 80));
+            let message = format!("undefined fixture `{}`", cut(id, 80));
             let proposal = nearest(id, self.fixtures.keys());
             let diagnostic = reader.error(codes::BUNDLE_FIXTURE, at, message);
             diagnostic.pointer = Some(step.child_pointer("fixture_id"));
@@ -350,14 +350,14 @@ fn step_type(reader: &mut Reader<'_>, step: Object<'_>) -> Option<&'static str> 
     let known = names().find(|name| *name == kind);
     if known.is_none() {
         let proposal = did_you_mean(kind, names());
-        let message = format!("there is no step type `{}`", cut(kind, 80));
+        let message = format!("unknown step type `{}`", cut(kind, 80));
         let diagnostic = reader.error(codes::BUNDLE_STEP, node.span, message);
         diagnostic.pointer = Some(step.child_pointer("type"));
         match proposal {
             Some(name) => diagnostic.label = Some(format!("did you mean `{name}`?")),
             None => {
                 let listed: Vec<_> = names().map(|name| format!("`{name}`")).collect();
-                diagnostic.help = Some(format!("the types are {}", listed.join(", ")));
+                diagnostic.help = Some(format!("valid types are {}", listed.join(", ")));
             }
         }
     }

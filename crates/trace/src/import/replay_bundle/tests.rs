@@ -212,7 +212,7 @@ fn the_final_output_is_the_one_at_the_top_else_the_last_step() {
     assert_eq!(
         messages(&both),
         [
-            "J-BUNDLE-12 /final_output: `final_output` is not what the last `final_output` step of the script says"
+            "J-BUNDLE-12 /final_output: `final_output` differs from the last `final_output` step of the script"
         ]
     );
     assert_eq!(of(&both.trace.expect("a trace")), "c");
@@ -249,7 +249,7 @@ fn a_result_can_be_a_fixture_of_the_test_case() {
     assert!(missing.trace.is_none());
     assert_eq!(
         messages(&missing),
-        ["J-BUNDLE-09 /script/1/fixture_id: no fixture of the test case has the id `fy`"]
+        ["J-BUNDLE-09 /script/1/fixture_id: undefined fixture `fy`"]
     );
 }
 
@@ -262,7 +262,7 @@ fn capabilities_have_defaults_and_misspelt_ones_are_named() {
     assert_eq!(
         messages(&imported),
         [
-            "J-BUNDLE-11 /capabilities/supports_memory_event: `supports_memory_event` is no known capability"
+            "J-BUNDLE-11 /capabilities/supports_memory_event: unknown capability `supports_memory_event`"
         ]
     );
     let flags = imported.trace.expect("a trace").header.capabilities;
@@ -320,16 +320,16 @@ fn all_mistakes_are_named_with_their_places() {
             "J-BUNDLE-03 /input_messages/0/content: a message has no `content`",
             "J-BUNDLE-03 /script/0/call_id: a `tool_call` has no `call_id`",
             "J-BUNDLE-04 /script/0/tool: `tool` must be a string that is not empty, not an empty string",
-            "J-BUNDLE-11 /script/0/arg: a `tool_call` step has a key `arg` that nothing reads",
+            "J-BUNDLE-11 /script/0/arg: unknown key `arg` in a `tool_call` step",
             "J-BUNDLE-06 /script/1/call_id: a `tool_result` has the `call_id` `x`, and no `tool_call` has it",
             "J-BUNDLE-04 /script/1/success: `success` must be true or false, not the string `yes`",
-            "J-BUNDLE-05 /script/2/type: there is no step type `tool_use`",
+            "J-BUNDLE-05 /script/2/type: unknown step type `tool_use`",
             "J-BUNDLE-06 /script/3/call_id: an `error` has the `call_id` `y`, and no `tool_call` has it",
             "J-BUNDLE-04 /script/3/ts: `ts` must be an RFC 3339 time such as `2026-02-24T17:00:00.500Z`, not the string `noon`",
             "J-BUNDLE-04 /script/4: a step must be an object, not 7",
             "J-BUNDLE-04 /status: `status` is `success`, `partial`, `failed` or `blocked`, not the string `succes`",
             "J-BUNDLE-03 /metrics/timing_ms_total: `metrics` has no `timing_ms_total`",
-            "J-BUNDLE-04 /metrics/retry_count: `retry_count` must be a whole number from 0, not -1",
+            "J-BUNDLE-04 /metrics/retry_count: `retry_count` must be a non-negative integer, not -1",
         ]
     );
     let place = imported.diagnostics[12].place.clone().expect("a place");
@@ -353,7 +353,7 @@ fn the_rules_between_fields_are_checked() {
             "J-BUNDLE-08 /scenario/scheduler_context: a run of the scheduler has no `scheduler_context`",
             "J-BUNDLE-06 /script/0/call_id: a `tool_result` has the `call_id` `1` of a `tool_call` that comes later",
             "J-BUNDLE-12 /script/2/tool: a `tool_result` of `u` answers `1`, which is a call of `t`",
-            "J-BUNDLE-10 /script/2/event_id: another step has the `event_id` `a` already",
+            "J-BUNDLE-10 /script/2/event_id: duplicate `event_id` `a`",
             "J-BUNDLE-12 /script/3/path: a `memory_read` has no `path`: whose memory it is can be told by `group_id` only",
             "J-BUNDLE-07 /final_output/content: a run that succeeded has no `final_output` with `content`",
             "J-BUNDLE-12 /metrics/tool_call_count: `tool_call_count` is 3, but the script has 1",
@@ -416,24 +416,24 @@ fn steps_that_do_not_go_together_are_doubted() {
         (
             steps(&[&call, &call]),
             vec![],
-            Some("another call has the `call_id` `1` already, and no result yet"),
+            Some("duplicate `call_id` `1`: a call with this id has no result yet"),
         ),
         (
             steps(&[&call, &result, &result]),
             vec![],
-            Some("the call `1` has a result already"),
+            Some("the call `1` already has a result"),
         ),
         (steps(&[&call, &result, &call, &result]), vec![], None),
         (steps(&[&call, &held]), vec![fixture("t", None)], None),
         (
             steps(&[&call, &held]),
             vec![fixture("u", None)],
-            Some("the fixture is one of `u`"),
+            Some("the fixture belongs to `u`"),
         ),
         (
             steps(&[&call, &held]),
             vec![fixture("t", Some(json!("no")))],
-            Some("the fixture is an error, and the result a success"),
+            Some("the fixture is an error, but the result is a success"),
         ),
     ] {
         let read = read(&format!("{bundle:#}"), &fixtures);
@@ -460,7 +460,7 @@ fn a_mistake_in_every_step_is_not_said_a_thousand_times() {
         "the error after the warnings counts"
     );
     let notes = &imported.diagnostics[99].notes;
-    assert_eq!(notes, &["901 further findings are left out"]);
+    assert_eq!(notes, &["901 further findings are not shown"]);
 }
 
 #[test]

@@ -153,7 +153,7 @@ impl Writer<'_> {
             self.warnings.leave_out(
                 place,
                 step,
-                "no locator can say its element",
+                "its element can't be expressed as a locator",
                 "Playwright looks into shadow roots by anything but an xpath",
             );
             return None;
@@ -162,13 +162,13 @@ impl Writer<'_> {
             self.warnings.warn(
                 place,
                 step,
-                "only its place among others says which element it is",
-                "it may lead to another one as soon as the page changes",
+                "the element is identified only by its position",
+                "it may match another element when the page changes",
             );
         }
         self.warnings.warn_of_words(place, step);
         if let Some(column) = column_of(step) {
-            let message = format!("that it stands in the column `{column}` is not said");
+            let message = format!("the column `{column}` is not checked");
             let help = "it may be the same text in another column of the row";
             self.warnings.warn(place, step, &message, help);
         }

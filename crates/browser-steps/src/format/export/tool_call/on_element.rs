@@ -28,14 +28,14 @@ impl Writer<'_> {
             None => self.warnings.leave_out(
                 place,
                 step,
-                "no target can say its element",
+                "its element can't be expressed as a target",
                 "the element has no role with a name, no text and no CSS selector outside of frames",
             ),
             Some(element) if element.is_by_position => self.warnings.warn(
                 place,
                 step,
-                "only its place among others says which element it is",
-                "it may lead to another one as soon as the page changes",
+                "the element is identified only by its position",
+                "it may match another element when the page changes",
             ),
             Some(_) => {}
         }
@@ -52,8 +52,8 @@ impl Writer<'_> {
             self.warnings.warn(
                 place,
                 step,
-                &format!("the call clicks it also where it is {word} already"),
-                "a scenario can't look at that before",
+                &format!("the call also clicks it if it is already {word}"),
+                "a scenario can't check that first",
             );
         }
         let target = element.target(&self.names);

@@ -138,7 +138,7 @@ impl Lexer<'_> {
             Position::ForIn => match word.text.as_str() {
                 "in" if word.is_plain() => self.list().position = Position::ForList,
                 "do" if word.is_plain() => self.list().position = Position::Command,
-                _ => self.doubt("a `for` lacks its `in`"),
+                _ => self.doubt("a `for` has no `in`"),
             },
             Position::ForList => {
                 self.lexed.facts.moves_data |= word.is_pattern || word.has_substitution;
@@ -151,7 +151,7 @@ impl Lexer<'_> {
                     self.list().open_cases += 1;
                     self.list().position = Position::Pattern;
                 } else {
-                    self.doubt("a `case` lacks its `in`");
+                    self.doubt("a `case` has no `in`");
                 }
             }
             Position::Pattern => {
@@ -259,7 +259,7 @@ impl Lexer<'_> {
     fn expect_name(&mut self, word: &Word) {
         self.misplace_in(word, Place::Name);
         if !word.is_plain() {
-            self.doubt("a name is put together by the shell");
+            self.doubt("a name is built by the shell");
         }
     }
 
@@ -267,7 +267,7 @@ impl Lexer<'_> {
         if let Operator::HereDocument { strips_tabs } = operator {
             self.misplace_in(&target, Place::HereDocument);
             if !target.is_literal() {
-                self.doubt("the end of a here-document is put together by the shell");
+                self.doubt("the delimiter of a here-document is built by the shell");
             }
             self.list().here_documents.push(HereDocument {
                 delimiter: target.text.clone(),

@@ -13,8 +13,8 @@ impl Rules<'_> {
         if word.data.iter().any(|&(_, at)| is_before(at)) {
             self.refuse_all(
                 std::slice::from_ref(word),
-                "stands in a subscript, where it would be evaluated",
-                "let the step answer a plain integer",
+                "is used in a subscript, where it would be evaluated",
+                "let the step return a plain integer",
             )?;
         }
         let target = target.trim_end_matches('+');
@@ -27,8 +27,8 @@ impl Rules<'_> {
             self.expands(std::slice::from_ref(word));
             self.refuse_any(
                 word,
-                &format!("is put into `{name}`, which decides what runs or how the shell reads"),
-                "use another variable, or write its value out",
+                &format!("is assigned to `{name}`, which affects what the shell runs"),
+                "use another variable, or write its value literally",
             )?;
         }
         // A command may put there what it reads.
@@ -64,8 +64,8 @@ impl Rules<'_> {
             if has_types || !word.data.iter().all(|&(_, at)| is_after(at)) || equals.is_none() {
                 self.refuse_all(
                     std::slice::from_ref(word),
-                    "stands where the shell expects a name or a number",
-                    "write the name out: `NAME=value`",
+                    "is used where the shell expects a name or a number",
+                    "write the name literally: `NAME=value`",
                 )?;
             }
             if let Some(equals) = equals
@@ -75,7 +75,7 @@ impl Rules<'_> {
                 self.expands(std::slice::from_ref(word));
                 self.refuse_any(
                     word,
-                    "is put into a variable that decides what runs",
+                    "is assigned to a variable that affects what runs",
                     "use another variable",
                 )?;
             }
@@ -112,8 +112,8 @@ impl Rules<'_> {
             if takes_name(before) || is_numeric(before) || is_numeric(after) {
                 self.refuse_all(
                     one,
-                    "is no plain integer, and the comparison would evaluate it",
-                    "compare text with `=`, or let the step answer a plain integer",
+                    "is not a plain integer, and the comparison would evaluate it",
+                    "compare text with `=`, or let the step return a plain integer",
                 )?;
             }
             let is_order =
@@ -121,7 +121,7 @@ impl Rules<'_> {
             if is_double && (is_order(before) || is_order(after)) {
                 self.refuse_all(
                     one,
-                    "stands beside `<` or `>`, which some shells read as a redirection",
+                    "is next to `<` or `>`, which some shells interpret as a redirection",
                     "compare with `=` or `-lt`",
                 )?;
             }
@@ -145,8 +145,8 @@ impl Rules<'_> {
                 {
                     self.refuse_all(
                         one,
-                        "stands beside an operator that can't be told",
-                        "write the operator out",
+                        "is next to an operator that can't be determined",
+                        "write the operator literally",
                     )?;
                 }
             }

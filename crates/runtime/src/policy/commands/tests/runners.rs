@@ -75,7 +75,7 @@ fn data_does_not_choose_the_directory_that_a_program_takes_orders_from() {
     ] {
         let refusal = refused(template, "x");
         assert!(
-            refusal.message.contains("` chooses the directory"),
+            refusal.message.contains("` determines the directory"),
             "{refusal}"
         );
     }
