@@ -41,7 +41,7 @@ const evident = failing.assertions.find((it) => it.status === "fail" && it.evide
 
 const checks = {
   async "says what the JSON report says"(page) {
-    assert.equal((await page.locator("#verdict").textContent()).slice(1), `${failed} of ${total} tests failed, ${errors} could not be judged`);
+    assert.equal((await page.locator("#verdict").textContent()).slice(1), `${failed} of ${total} tests failed, ${errors} could not be evaluated`);
     const facts = await page.locator("#facts").textContent();
     for (const fact of [`${total} tests`, `${passed} passed`, `${failed} failed`, `${errors} errors`]) assert.ok(facts.includes(fact), facts);
     assert.match(await page.title(), /^✗ /);

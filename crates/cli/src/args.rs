@@ -1,22 +1,23 @@
 //! Raw arguments: what may be typed, and what it says in `--help`, the man page and completions.
 
 mod browser;
+mod mistakes;
 mod model;
 mod parse;
 mod profile;
 mod record;
 mod serve;
 
-use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::exit_code::{self, ExitCode};
+use crate::exit_code;
 
 pub(crate) use browser::{BrowserArgs, BrowserCommand, HealArgs, HealMode, VerifyArgs};
+pub(crate) use mistakes::report;
 pub(crate) use model::ModelArgs;
 pub(crate) use parse::{BrowserFlags, ParseArgs, TranslatorArg};
 pub(crate) use profile::{ProfileArgs, ProfileCaptureArgs, ProfileCommand};
@@ -159,7 +160,12 @@ fn with_examples(examples: &str) -> String {
 /// Arguments of `play`.
 #[derive(Debug, Args)]
 pub(crate) struct PlayArgs {
-    /// The scenario or browser steps to play, or `-` for stdin
+    /// Scenarios or browser steps to play: files, names of scenarios in .cuecard/scenarios/ or .sandy/scenarios/, or
+    /// `-` for stdin
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The one of them that is played.
+    #[arg(skip)]
     pub file: PathBuf,
 
     #[command(flatten)]
@@ -230,7 +236,7 @@ pub(crate) struct PlayArgs {
         help_heading = "Output"
     )]
     pub include_results: IncludeResults,
-    /// Write a report: junit:FILE, or html:FILE for browser steps (repeatable)
+    /// Write a report: junit:FILE or html:FILE (repeatable)
     #[arg(long = "report", value_name = "KIND:FILE", help_heading = "Output")]
     pub reports: Vec<String>,
     /// Show server logs
@@ -278,7 +284,13 @@ pub(crate) struct TestArgs {
     pub paths: Vec<PathBuf>,
 
     /// Only tests whose id, title or path matches: a substring, or a /regular expression/ (repeatable)
-    #[arg(long = "filter", value_name = "TEXT", help_heading = "Which tests")]
+    #[arg(
+        short = 'k',
+        long = "filter",
+        visible_alias = "grep",
+        value_name = "TEXT",
+        help_heading = "Which tests"
+    )]
     pub filters: Vec<String>,
     /// Only tests with this tag (repeatable)
     #[arg(long = "tag", value_name = "TAG", help_heading = "Which tests")]
@@ -294,7 +306,7 @@ pub(crate) struct TestArgs {
     #[arg(short, long, value_name = "N", help_heading = "How to run")]
     pub jobs: Option<usize>,
     /// Stop after the first failing test
-    #[arg(long, help_heading = "How to run")]
+    #[arg(short = 'x', long, help_heading = "How to run")]
     pub fail_fast: bool,
     /// Fail tests whose assertions had nothing to check, and treat warnings about files as errors
     #[arg(long, help_heading = "How to run")]
@@ -353,7 +365,13 @@ pub(crate) struct TestArgs {
     #[arg(long = "report", value_name = "KIND:FILE", help_heading = "Output")]
     pub reports: Vec<String>,
     /// Write traces and results to DIR/RUN/
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(
+        short = 'o',
+        long = "output",
+        alias = "out",
+        value_name = "DIR",
+        help_heading = "Output"
+    )]
     pub out: Option<PathBuf>,
 
     #[command(flatten)]
@@ -716,7 +734,7 @@ pub(crate) struct SchemaArgs {
     /// The format (default: list all formats)
     pub name: Option<String>,
     /// Write the schema, or all schemas, as NAME.schema.json to this folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
 
@@ -751,24 +769,4 @@ pub(crate) enum McpServer {
         #[arg(long, requires = "http")]
         token: Option<String>,
     },
-}
-
-/// Shows what clap has to say; help and version are no errors.
-pub(crate) fn report(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
-    // A closed pipe is the reader's wish.
-    let _ = error.print();
-    if !error.use_stderr() {
-        return ExitCode::Passed;
-    }
-    if arguments.iter().any(|argument| argument == "--json") {
-        let message = error.to_string();
-        let first = message
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .trim_start_matches("error: ");
-        let line = serde_json::json!({"severity": "error", "code": "X-ARG-01", "message": first});
-        crate::output::stderr_line(&line.to_string());
-    }
-    ExitCode::Invalid
 }

@@ -39,7 +39,7 @@ fn main() -> ProcessExit {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let exit = match Cli::try_parse_from(&arguments) {
         Ok(cli) => run(cli, environment),
-        Err(error) => args::report(&error, &arguments),
+        Err(error) => args::report(error, &arguments),
     };
     cuecard_runtime::process::kill_all();
     exit.into()
@@ -48,7 +48,7 @@ fn main() -> ProcessExit {
 fn run(cli: Cli, environment: Vec<(OsString, OsString)>) -> ExitCode {
     let output = Output::new(cli.color, &environment);
     match cli.command {
-        Command::Play(args) => commands::play::run(&args, &environment, &output),
+        Command::Play(args) => commands::play::run(*args, &environment, &output),
         Command::Verify(args) => commands::verify::run(&args, &environment, &output),
         Command::Parse(args) => commands::parse::run(&args, &environment, &output),
         Command::Test(args) => commands::test::run(&args, &environment, &output),

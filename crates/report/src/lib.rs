@@ -9,6 +9,7 @@ pub mod comparison_terminal;
 pub mod diagnostics;
 pub mod html;
 pub mod junit;
+pub mod play_html;
 pub mod play_json;
 pub mod play_terminal;
 #[cfg(test)]

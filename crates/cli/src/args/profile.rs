@@ -45,6 +45,6 @@ pub(crate) struct ProfileCaptureArgs {
     #[arg(long)]
     pub usual: bool,
     /// Write the profile as NAME/VERSION.toml to this folder instead of stdout
-    #[arg(long, value_name = "DIR")]
+    #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR")]
     pub out: Option<PathBuf>,
 }

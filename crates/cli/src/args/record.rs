@@ -71,7 +71,8 @@ pub(crate) struct RecordLlmArgs {
     /// The scenario file to write; further conversations go to files with -2, -3 before the extension
     #[arg(
         short,
-        long,
+        long = "output",
+        alias = "out",
         value_name = "FILE",
         default_value = "recorded.yaml",
         help_heading = "Output"

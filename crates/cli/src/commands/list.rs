@@ -1,6 +1,6 @@
 //! `cuecard list`: the scenarios of a project.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use cuecard_replay::prepare::secrets;
 use cuecard_report::Style;
@@ -134,6 +134,44 @@ impl Found {
         files.sort();
         self.files.append(&mut files);
         Ok(())
+    }
+}
+
+/// The file that a scenario's name means, if it is not a file itself: `login` is `.cuecard/scenarios/login.json`.
+pub(super) fn named(file: &Path) -> Result<PathBuf, Diagnostic> {
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+    let is_name =
+        file.as_os_str() != "-" && file.extension().is_none() && file.components().all(is_plain);
+    if !is_name || file.symlink_metadata().is_ok() {
+        return Ok(file.to_owned());
+    }
+    let places = FOLDERS.iter().map(|folder| Path::new(folder).join(file));
+    let places: Vec<PathBuf> = places.map(|place| place.with_extension("json")).collect();
+    let mut found = places.iter().filter(|place| place.is_file());
+    let shown = |places: &[PathBuf]| {
+        let names = places.iter().map(|place| format!("`{}`", place.display()));
+        names.collect::<Vec<_>>().join(" and ")
+    };
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(one.clone()),
+        (Some(_), Some(_)) => Err(Diagnostic::error(
+            codes::ARGUMENT,
+            format!(
+                "the name `{}` is ambiguous: it means {}",
+                file.display(),
+                shown(&places)
+            ),
+        )
+        .with_help("pass the path")),
+        (None, _) => Err(Diagnostic::error(
+            codes::FILE_READ,
+            format!(
+                "`{}` is neither a file nor the name of a scenario",
+                file.display()
+            ),
+        )
+        .with_note(format!("searched {}", shown(&places)))
+        .with_help("`cuecard list` shows the scenarios of a project")),
     }
 }
 

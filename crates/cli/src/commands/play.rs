@@ -26,12 +26,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::play_output::{self, Report, Reports, Subject};
 use super::stop::Stop;
-use super::{browser_play, browser_stage, dry_run};
+use super::{browser_play, browser_stage, dry_run, list};
 use crate::args::{PlayArgs, SafetyArgs};
 use crate::asynchronous::asynchronously;
 use crate::exit_code::ExitCode;
 use crate::inputs::{self, Variables, io_reason};
-use crate::output::{Output, stdout};
+use crate::output::{Output, stderr_line, stdout};
 
 /// Everything that is known before anything runs.
 pub(super) struct Prepared {
@@ -42,12 +42,64 @@ pub(super) struct Prepared {
     pub reports: Vec<Report>,
 }
 
-/// Plays what the file is: a tool-call scenario or browser steps.
+/// Plays one file after the other.
 pub(crate) fn run(
-    args: &PlayArgs,
+    mut args: PlayArgs,
     environment: &[(OsString, OsString)],
     output: &Output,
 ) -> ExitCode {
+    let files = std::mem::take(&mut args.files);
+    let for_one = args.json || args.output.is_some() || !args.reports.is_empty();
+    if files.len() > 1 && (for_one || args.start.is_some() || args.end.is_some()) {
+        let diagnostic = Diagnostic::error(
+            codes::ARGUMENT,
+            "`--json`, `--output`, `--report`, `--start` and `--end` are for a single file",
+        )
+        .with_help("for reports on several scenarios, use `cuecard test FILES --report KIND:FILE`");
+        return refused(&args, Stop::invalid(diagnostic), output);
+    }
+    let mut exits = Vec::new();
+    for file in &files {
+        let exit = match list::named(file) {
+            Ok(found) => {
+                args.file = found;
+                run_file(&args, environment, output)
+            }
+            Err(diagnostic) => refused(&args, Stop::invalid(diagnostic), output),
+        };
+        exits.push(exit);
+        if exit == ExitCode::Interrupted {
+            break;
+        }
+        if files.len() > 1 {
+            stderr_line("");
+        }
+    }
+    if files.len() > 1 {
+        let passed = exits
+            .iter()
+            .filter(|exit| **exit == ExitCode::Passed)
+            .count();
+        let failed = exits.len() - passed;
+        let not_played = files.len() - exits.len();
+        let style = output.stdout;
+        let mut facts = vec![
+            format!("{} files", files.len()),
+            style.good(&format!("{passed} passed")),
+        ];
+        if failed > 0 {
+            facts.push(style.bad(&format!("{failed} failed")));
+        }
+        if not_played > 0 {
+            facts.push(format!("{not_played} not played"));
+        }
+        stdout(&format!("{}\n", facts.join(style.dot())));
+    }
+    exits.into_iter().fold(ExitCode::Passed, ExitCode::worst)
+}
+
+/// Plays what the file is: a tool-call scenario or browser steps.
+fn run_file(args: &PlayArgs, environment: &[(OsString, OsString)], output: &Output) -> ExitCode {
     let source = match inputs::read_source(&args.file) {
         Ok(source) => source,
         Err(diagnostic) => return refused(args, Stop::invalid(diagnostic), output),
@@ -141,7 +193,7 @@ fn prepared(
     }
     let mut reports = Vec::new();
     for report in &args.reports {
-        match play_output::report_file(report, &["junit"]) {
+        match play_output::report_file(report, &["junit", "html"]) {
             Ok(report) => reports.push(report),
             Err(diagnostic) => found.push(diagnostic),
         }

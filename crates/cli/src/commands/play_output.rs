@@ -13,6 +13,7 @@ use cuecard_browser_steps::model::browser_notes;
 use cuecard_mcp::config::Config;
 use cuecard_replay::{Played, is_built_in};
 use cuecard_report::junit::JunitReport;
+use cuecard_report::play_html::{PlayEnd, PlayHtml};
 use cuecard_report::play_json::{IncludeResults, PlayJson, Totals};
 use cuecard_report::play_terminal::{StepList, counts, label};
 use cuecard_report::{Style, diagnostics, duration};
@@ -424,6 +425,8 @@ pub(super) struct Subject<'a> {
     pub total: usize,
     /// The report for machines that know tests, begun.
     pub junit: JunitReport,
+    /// The page for people, begun; browser steps have one of their own.
+    pub html: Option<PlayHtml>,
 }
 
 impl<'a> Subject<'a> {
@@ -435,6 +438,7 @@ impl<'a> Subject<'a> {
             name: &scenario.name,
             total,
             junit: JunitReport::new(&scenario.name, scenario.source.name(), steps),
+            html: Some(PlayHtml::new(&scenario.name, scenario.source.name())),
         }
     }
 }
@@ -454,11 +458,13 @@ pub(super) struct Reports {
     to_stdout: bool,
     output_file: Option<PathBuf>,
     junit_files: Vec<PathBuf>,
+    html_files: Vec<PathBuf>,
 }
 
 struct Shared {
     json: Vec<PlayJson<BufWriter<Box<dyn Write>>>>,
     junit: Option<JunitReport>,
+    html: Option<PlayHtml>,
     error: Option<io::Error>,
 }
 
@@ -474,6 +480,9 @@ impl Listener for Sink {
         }
         if let (Some(junit), EventData::StepFinished(step)) = (&mut shared.junit, &event.data) {
             junit.step(step);
+        }
+        if let Some(html) = &mut shared.html {
+            html.event(event);
         }
     }
 
@@ -513,22 +522,24 @@ impl Reports {
             })
             .collect::<io::Result<_>>()
             .map_err(|error| unwritable(&error))?;
-        let junit_files: Vec<PathBuf> = reports
-            .iter()
-            .filter_map(|report| match report {
-                Report::Junit(file) => Some(file.clone()),
-                Report::Html(_) => None,
-            })
-            .collect();
+        let (mut junit_files, mut html_files) = (Vec::new(), Vec::new());
+        for report in reports {
+            match report {
+                Report::Junit(file) => junit_files.push(file.clone()),
+                Report::Html(file) => html_files.push(file.clone()),
+            }
+        }
         Ok(Self {
             shared: Rc::new(RefCell::new(Shared {
                 json,
                 junit: (!junit_files.is_empty()).then_some(subject.junit),
+                html: subject.html.filter(|_| !html_files.is_empty()),
                 error: None,
             })),
             to_stdout: args.json,
             output_file: args.output.clone(),
             junit_files,
+            html_files,
         })
     }
 
@@ -571,11 +582,12 @@ impl Reports {
             stderr_line("");
             stdout(&format!("{}\n", counted(output.stdout)));
         }
-        let (json, junit, failed) = {
+        let (json, junit, html, failed) = {
             let mut shared = self.shared.borrow_mut();
             (
                 std::mem::take(&mut shared.json),
                 shared.junit.take(),
+                shared.html.take(),
                 shared.error.take(),
             )
         };
@@ -584,6 +596,20 @@ impl Reports {
         }
         if let Some(error) = failed {
             return Err(unwritable(&error));
+        }
+        if let Some(html) = html {
+            let end = PlayEnd {
+                verdict: played.verdict,
+                summary: played.summary,
+                took: played.took,
+                error: error.as_deref(),
+                trace: &run_dir.join("trace.jsonl").display().to_string(),
+            };
+            for path in &self.html_files {
+                let mut file = BufWriter::new(create(path)?);
+                let written = html.write(&end, &mut file).and_then(|()| file.flush());
+                written.map_err(|error| unwritable(&error))?;
+            }
         }
         if let Some(junit) = junit {
             let blocked = error.filter(|_| match played.verdict {

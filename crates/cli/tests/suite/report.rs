@@ -73,6 +73,50 @@ fn write_hostile(scratch: &Scratch) {
 }
 
 #[test]
+fn the_page_of_a_played_scenario_needs_no_javascript() {
+    let Some(playwright) = peers::require("npm/node_modules/playwright-core") else {
+        return;
+    };
+    let (Some(node), Some(chromium)) = (
+        peers::require_program("node"),
+        peers::require_program("chromium"),
+    ) else {
+        return;
+    };
+    let scratch = scratch();
+    let bash = |number: u64, command: &str, more: serde_json::Value| {
+        let mut params = json!({"command": command});
+        if let (Some(params), Some(more)) = (params.as_object_mut(), more.as_object()) {
+            params.extend(more.clone());
+        }
+        json!({"step": number, "tool": "claude__bash", "params": params})
+    };
+    let mut last = bash(3, "exit 4", json!({"expect_exit": 0}));
+    last["description"] = json!("must be quiet");
+    let scenario = json!({
+        "version": "2.1", "metadata": {"name": "Release <notes>"},
+        "steps": [
+            {"step": 1, "tool": "mcp__demo__echo", "params": {"message": "<b>bold</b> & more"}},
+            bash(2, "exit 3", json!({})),
+            last,
+        ],
+    });
+    scratch
+        .write("scenario.json", scenario.to_string())
+        .expect("writable");
+    let args = ["play", "scenario.json", "--report", "html:report.html"];
+    let finished = run(&scratch, &args);
+    assert_eq!(finished.code(), Some(1), "{}", told(&finished));
+    std::fs::create_dir_all(pictures()).expect("a folder for pictures");
+    browse(
+        &scratch,
+        "tests/report/play.mjs",
+        [playwright, node, chromium],
+        [scratch.work().join("report.html"), pictures()],
+    );
+}
+
+#[test]
 fn a_browser_shows_the_report_as_it_is_and_asks_nobody() {
     let Some(playwright) = peers::require("npm/node_modules/playwright-core") else {
         return;
@@ -90,11 +134,27 @@ fn a_browser_shows_the_report_as_it_is_and_asks_nobody() {
     write_hostile(&scratch);
     let [hostile, hostile_result] = reports(&scratch, "hostile.json", "hostile-report", 1);
     std::fs::create_dir_all(pictures()).expect("a folder for pictures");
+    browse(
+        &scratch,
+        "tests/report/browser.mjs",
+        [playwright, node, chromium],
+        [report, result, hostile, hostile_result, pictures()],
+    );
+}
+
+/// Runs a script of the repository that opens reports in a browser.
+#[track_caller]
+fn browse(
+    scratch: &Scratch,
+    script: &str,
+    [playwright, node, chromium]: [PathBuf; 3],
+    files: impl IntoIterator<Item = PathBuf>,
+) {
     let output = Command::new(node)
-        .arg(repository_root().join("tests/report/browser.mjs"))
+        .arg(repository_root().join(script))
         .arg(playwright)
         .arg(chromium)
-        .args([report, result, hostile, hostile_result, pictures()])
+        .args(files)
         .current_dir(scratch.work())
         .env("HOME", scratch.home())
         .output()

@@ -76,7 +76,7 @@ fn the_committed_schemas_are_what_the_program_writes() {
     let finished = run(&scratch, &["schema", "--out", "written"]);
     assert_eq!(finished.code(), Some(0), "{}", told(&finished));
     let written = scratch.work().join("written");
-    let advice = "run `cargo run -- schema --out schemas`, and read the diff";
+    let advice = "run `cargo run -- schema --output schemas`, and read the diff";
     let committed_names = names_in(&repository_root().join("schemas"));
     assert_eq!(committed_names, names_in(&written), "{advice}");
     let expected: BTreeSet<String> = NAMES

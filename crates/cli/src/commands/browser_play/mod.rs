@@ -178,6 +178,7 @@ fn begin(
         name,
         total: in_range().count(),
         junit: JunitReport::of_browser(name, name, in_range()),
+        html: None,
     };
     let mut pages = Vec::new();
     for report in reports {

@@ -163,7 +163,7 @@ fn none_and_several_are_errors_that_say_what_is_there_and_what_to_add() {
                 named("link", "Delete"),
                 [
                     "nothing on the page has `link \"Delete\"`",
-                    "the page has: button \"Delete\"",
+                    "elements on the page: button \"Delete\"",
                 ],
             ),
         ] {

@@ -1,0 +1,83 @@
+//! What is said of a command line that can't be understood.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue};
+
+use crate::exit_code::ExitCode;
+
+/// What an option that other tools have is called here.
+fn habit(error: &clap::Error) -> Option<String> {
+    const HABITS: &[(&[&str], &str)] = &[
+        (
+            &["--junitxml", "--junit", "--junit-xml"],
+            "to write a JUnit report, use `--report junit:FILE`",
+        ),
+        (
+            &["--html"],
+            "to write an HTML report, use `--report html:FILE`",
+        ),
+        (
+            &["--reporter", "--format"],
+            "reports are written with `--report KIND:FILE`",
+        ),
+        (
+            &["--headless"],
+            "browsers have no window unless `--headed` is passed",
+        ),
+        (
+            &["--bail", "--exitfirst", "--maxfail"],
+            "to stop after the first failing test, use `--fail-fast`",
+        ),
+        (
+            &["--workers", "--parallel"],
+            "tests run in parallel; `--jobs N` sets how many",
+        ),
+        (
+            &["--update-snapshots", "--bless"],
+            "to update stored traces, use `--update`",
+        ),
+        (
+            &["--variable", "--set"],
+            "to set a variable, use `--var NAME=VALUE`",
+        ),
+        (
+            &["--mcp-config", "--servers"],
+            "to read servers from a file, use `--config FILE`",
+        ),
+    ];
+    let ContextValue::String(given) = error.get(ContextKind::InvalidArg)? else {
+        return None;
+    };
+    let (_, tip) = HABITS
+        .iter()
+        .find(|(names, _)| names.contains(&given.as_str()))?;
+    Some((*tip).to_owned())
+}
+
+/// Shows what clap has to say; help and version are no errors.
+pub(crate) fn report(mut error: clap::Error, arguments: &[OsString]) -> ExitCode {
+    if let Some(tip) = habit(&error) {
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![tip.into()]),
+        );
+    }
+    // A closed pipe is the reader's wish.
+    let _ = error.print();
+    if !error.use_stderr() {
+        return ExitCode::Passed;
+    }
+    if arguments.iter().any(|argument| argument == "--json") {
+        let message = error.to_string();
+        let first = message
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("error: ");
+        let line = serde_json::json!({"severity": "error", "code": "X-ARG-01", "message": first});
+        crate::output::stderr_line(&line.to_string());
+    }
+    ExitCode::Invalid
+}

@@ -1,0 +1,365 @@
+//! A played tool-call scenario as one HTML file without any script: it opens from disk, and everything can be read and
+//! folded without JavaScript.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use cuecard_source::value::{Json, cut};
+use cuecard_tool_call::script::{Summary, Verdict};
+use cuecard_trace::{Event, EventData, StepFinished, StepStatus};
+
+use super::html::parts::BASE_STYLE;
+use super::play_terminal::{counts, label};
+use super::{Style, duration};
+
+/// How much of a value is shown, in bytes: the trace has all of it.
+const MAX_VALUE: usize = 32 << 10;
+/// Steps in one report, in bytes: 64 MiB. Of what comes after that only steps that failed have details.
+const MAX_STEPS: usize = 64 << 20;
+
+const STYLE: &str = "\
+summary.test-head { cursor: pointer; list-style: none; }
+summary.test-head::-webkit-details-marker { display: none; }
+details.test > .test-body > h4 { margin-top: .8rem; }
+";
+
+/// What is known at the end.
+#[derive(Debug)]
+pub struct PlayEnd<'a> {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Counts.
+    pub summary: Summary,
+    /// How long it took.
+    pub took: Duration,
+    /// Why it failed.
+    pub error: Option<&'a str>,
+    /// Where the trace is.
+    pub trace: &'a str,
+}
+
+/// Collects steps as they end, each with its call and its result.
+#[derive(Debug)]
+pub struct PlayHtml {
+    name: String,
+    file: String,
+    steps: String,
+    failures: String,
+    /// What is shown below the step that runs.
+    details: String,
+    params: Option<String>,
+    result: Option<String>,
+}
+
+impl PlayHtml {
+    /// A report on the scenario called `name`, read from `file`.
+    pub fn new(name: &str, file: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            file: file.to_owned(),
+            steps: String::new(),
+            failures: String::new(),
+            details: String::new(),
+            params: None,
+            result: None,
+        }
+    }
+
+    /// Takes note of an event of the run.
+    pub fn event(&mut self, event: &Event) {
+        match &event.data {
+            EventData::StepStarted(_) => {
+                self.details.clear();
+                (self.params, self.result) = (None, None);
+            }
+            EventData::ToolCall(call) => self.params = Some(shown(&call.args)),
+            EventData::ToolResult(result) => self.result = Some(shown(&result.result)),
+            EventData::Screenshot(screenshot) => {
+                for file in &screenshot.files {
+                    self.fact("screenshot", file);
+                }
+            }
+            EventData::Log(log) => self.fact(&log.level, &log.message),
+            EventData::StepFinished(step) => self.step(step),
+            _ => {}
+        }
+    }
+
+    fn fact(&mut self, name: &str, value: &str) {
+        if self.details.len() < MAX_VALUE {
+            let value = cut(value, MAX_VALUE);
+            // Writing into a string can't fail.
+            let _ = write!(
+                self.details,
+                "<p class=\"note\"><b>{}</b> {}</p>",
+                escaped(name),
+                escaped(&value)
+            );
+        }
+    }
+
+    fn step(&mut self, step: &StepFinished) {
+        let (state, mark, word) = match step.status {
+            StepStatus::Passed => ("pass", "✓", "passed"),
+            StepStatus::Failed => ("fail", "✗", "failed"),
+            StepStatus::Tolerated => ("warn", "!", "tolerated"),
+            StepStatus::Skipped => ("skip", "–", "skipped"),
+            StepStatus::Unknown => ("warn", "?", "unknown"),
+        };
+        let label = label(step.description.as_deref(), step.id.as_deref(), &step.tool);
+        let is_bad = matches!(step.status, StepStatus::Failed | StepStatus::Unknown);
+        let tally = match step.attempts.len() {
+            0 | 1 => String::new(),
+            count => format!("{count} attempts"),
+        };
+        let open = if is_bad { " open" } else { "" };
+        let took = duration(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));
+        let number = step.step;
+        let _ = write!(
+            self.steps,
+            "<details class=\"test\" id=\"step-{number}\"{open}><summary class=\"test-head\">\
+             <span class=\"mark {state}\" role=\"img\" aria-label=\"{word}\">{mark}</span>\
+             <span class=\"name\">{number}. {}<small>{}</small></span>\
+             <span class=\"tally\">{tally}</span><span class=\"took\">{took}</span></summary>\
+             <div class=\"test-body\">",
+            escaped(label),
+            escaped(&step.tool),
+        );
+        if is_bad || self.steps.len() < MAX_STEPS {
+            self.details(step);
+        } else {
+            self.steps
+                .push_str("<p>The report is full: see the trace.</p>");
+        }
+        self.steps.push_str("</div></details>\n");
+        if is_bad {
+            let message = step.error.as_ref().map_or(word, |error| &error.message);
+            let _ = write!(
+                self.failures,
+                "<li class=\"{state}\"><span class=\"mark\">{mark}</span><div><a href=\"#step-{number}\">{number}. {}</a><p>{}</p></div></li>",
+                escaped(label),
+                escaped(&cut(message, 1000))
+            );
+        }
+    }
+
+    /// What a step says when it is unfolded.
+    fn details(&mut self, step: &StepFinished) {
+        let out = &mut self.steps;
+        let mut value = |name: &str, text: &str| {
+            let _ = write!(out, "<h4>{name}</h4><pre>{}</pre>", escaped(text));
+        };
+        if let Some(error) = &step.error {
+            let lines: Vec<&str> = std::iter::once(&error.message)
+                .chain(&error.notes)
+                .chain(&error.help)
+                .map(String::as_str)
+                .collect();
+            value(&escaped(&error.code), &cut(&lines.join("\n"), MAX_VALUE));
+        }
+        if let Some(condition) = &step.skipped_by {
+            value("Condition is false", condition);
+        }
+        let earlier = step.attempts.iter().rev().skip(1).rev();
+        let attempts: Vec<String> = earlier
+            .filter_map(|one| Some(format!("{}: {}", one.attempt, one.error.as_ref()?)))
+            .collect();
+        if !attempts.is_empty() {
+            value("Failed attempts", &cut(&attempts.join("\n"), MAX_VALUE));
+        }
+        if let Some(params) = &self.params {
+            value("Parameters", params);
+        }
+        if let Some(result) = &self.result {
+            value("Result", result);
+        }
+        if !step.outputs.is_empty() {
+            value("Outputs", &shown(&Json::Object(step.outputs.clone())));
+        }
+        self.steps.push_str(&self.details);
+    }
+
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, end: &PlayEnd<'_>, out: &mut impl Write) -> io::Result<()> {
+        let (state, mark, words) = match end.verdict {
+            Verdict::Passed => ("pass", "✓", "passed"),
+            Verdict::Failed => ("fail", "✗", "failed"),
+            Verdict::Blocked => ("fail", "✗", "could not run"),
+            Verdict::Interrupted => ("warn", "?", "was interrupted"),
+        };
+        let counts = counts(Style::default(), &end.summary, end.verdict, end.took);
+        let name = escaped(&self.name);
+        write!(
+            out,
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <title>{name} {words} – Cuecard report</title>\n<style>{}{STYLE}</style>\n</head>\n<body>\n\
+             <a class=\"skip-link\" href=\"#steps\">Skip to the steps</a>\n\
+             <header>\n<div class=\"bar\"><span class=\"brand\">Cuecard</span><span id=\"when\">{}</span></div>\n\
+             <h1><span class=\"mark {state}\" aria-hidden=\"true\">{mark}</span>{name} {words}</h1>\n<p id=\"facts\">{}</p>\n",
+            BASE_STYLE.1,
+            escaped(&self.file),
+            escaped(&counts),
+        )?;
+        if !self.failures.is_empty() || end.error.is_some() {
+            out.write_all(b"<section id=\"failures\" aria-labelledby=\"failures-title\"><h2 id=\"failures-title\">Needs attention</h2>")?;
+            match self.failures.is_empty() {
+                true => write!(out, "<p>{}</p>", escaped(end.error.unwrap_or_default()))?,
+                false => write!(out, "<ul id=\"failure-list\">{}</ul>", self.failures)?,
+            }
+            out.write_all(b"</section>\n")?;
+        }
+        write!(
+            out,
+            "</header>\n<main id=\"steps\" tabindex=\"-1\">\n{}</main>\n<footer>Full trace: <code>{}</code> · Cuecard {}</footer>\n</body>\n</html>\n",
+            self.steps,
+            escaped(end.trace),
+            env!("CARGO_PKG_VERSION"),
+        )
+    }
+}
+
+/// A value as people read it: a text as it is, anything else as JSON.
+fn shown(value: &Json) -> String {
+    let text = match value {
+        Json::String(text) => Cow::Borrowed(text.as_str()),
+        other => Cow::Owned(format!("{other:#}")),
+    };
+    cut(&text, MAX_VALUE).into_owned()
+}
+
+/// Text in which nothing is markup.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // A browser would make something else of it.
+            '\0' => out.push('\u{fffd}'),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cuecard_trace::{StepError, StepStarted, ToolCall, ToolResult};
+    use serde_json::json;
+
+    const HOSTILE: &str = "</pre><script>alert(1)</script><b id='x\">&amp;";
+
+    fn page(status: StepStatus) -> String {
+        let mut report = PlayHtml::new(HOSTILE, HOSTILE);
+        let tool = "mcp__demo__echo";
+        let events = [
+            EventData::StepStarted(StepStarted {
+                step: 1,
+                id: None,
+                tool: tool.into(),
+                description: None,
+            }),
+            EventData::ToolCall(ToolCall {
+                tool: tool.into(),
+                call_id: "c1".into(),
+                args: json!({"text": HOSTILE}).into(),
+                native_tool: None,
+                attempt: Some(1),
+            }),
+            EventData::ToolResult(ToolResult {
+                tool: tool.into(),
+                call_id: "c1".into(),
+                success: true,
+                result: json!(HOSTILE).into(),
+                text: None,
+                structured: None,
+                fixture_id: None,
+                duration_ms: None,
+            }),
+            EventData::StepFinished(StepFinished {
+                step: 1,
+                id: Some(HOSTILE.to_owned()),
+                tool: tool.into(),
+                description: None,
+                status,
+                duration_ms: 12.0,
+                attempts: Vec::new(),
+                error: (status == StepStatus::Failed).then(|| StepError {
+                    code: "C-RUN-02".to_owned(),
+                    error_type: "tool_error".to_owned(),
+                    message: HOSTILE.to_owned(),
+                    notes: vec![HOSTILE.to_owned()],
+                    help: None,
+                }),
+                skipped_by: None,
+                healed: None,
+                outputs: serde_json::Map::new(),
+            }),
+        ];
+        for (seq, data) in (1..).zip(events) {
+            let ts = "2026-01-01T00:00:00Z".parse().expect("a time");
+            report.event(&Event::live(seq, ts, data));
+        }
+        let is_failed = status == StepStatus::Failed;
+        let end = PlayEnd {
+            verdict: if is_failed {
+                Verdict::Failed
+            } else {
+                Verdict::Passed
+            },
+            summary: Summary {
+                total: 1,
+                passed: usize::from(!is_failed),
+                failed: usize::from(is_failed),
+                ..Summary::default()
+            },
+            took: Duration::from_millis(20),
+            error: None,
+            trace: HOSTILE,
+        };
+        let mut out = Vec::new();
+        report.write(&end, &mut out).expect("a vector takes all");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn nothing_in_a_run_is_markup() {
+        let page = page(StepStatus::Failed);
+        assert!(
+            !page.contains("<script") && !page.contains("<b id"),
+            "{page}"
+        );
+        assert!(
+            page.contains("&lt;/pre&gt;&lt;script&gt;alert(1)"),
+            "{page}"
+        );
+        assert!(page.contains("default-src 'none'"), "{page}");
+    }
+
+    #[test]
+    fn what_failed_is_unfolded_and_comes_first() {
+        let failed = page(StepStatus::Failed);
+        assert!(failed.contains("<details class=\"test\" id=\"step-1\" open>"));
+        assert!(failed.contains("<a href=\"#step-1\">"));
+        assert!(
+            failed.contains("<p id=\"facts\">1 failed · 20 ms</p>"),
+            "{failed}"
+        );
+        let passed = page(StepStatus::Passed);
+        assert!(passed.contains("<details class=\"test\" id=\"step-1\">"));
+        assert!(!passed.contains("Needs attention"));
+        assert!(passed.contains("<h4>Result</h4>"));
+    }
+}
