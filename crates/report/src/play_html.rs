@@ -11,7 +11,7 @@ use cuecard_tool_call::script::{Summary, Verdict};
 use cuecard_trace::{Event, EventData, StepFinished, StepStatus};
 
 use super::html::parts::BASE_STYLE;
-use super::play_terminal::{counts, label};
+use super::play_terminal::{counts, exit_code, label};
 use super::{Style, duration};
 
 /// How much of a value is shown, in bytes: the trace has all of it.
@@ -22,7 +22,7 @@ const MAX_STEPS: usize = 64 << 20;
 const STYLE: &str = "\
 summary.test-head { cursor: pointer; list-style: none; }
 summary.test-head::-webkit-details-marker { display: none; }
-details.test > .test-body > h4 { margin-top: .8rem; }
+details.test > .test-body > h4, .test-body .note { margin-top: .8rem; }
 ";
 
 /// What is known at the end.
@@ -51,6 +51,7 @@ pub struct PlayHtml {
     details: String,
     params: Option<String>,
     result: Option<String>,
+    exit: Option<i64>,
 }
 
 impl PlayHtml {
@@ -64,6 +65,7 @@ impl PlayHtml {
             details: String::new(),
             params: None,
             result: None,
+            exit: None,
         }
     }
 
@@ -72,16 +74,19 @@ impl PlayHtml {
         match &event.data {
             EventData::StepStarted(_) => {
                 self.details.clear();
-                (self.params, self.result) = (None, None);
+                (self.params, self.result, self.exit) = (None, None, None);
             }
             EventData::ToolCall(call) => self.params = Some(shown(&call.args)),
-            EventData::ToolResult(result) => self.result = Some(shown(&result.result)),
+            EventData::ToolResult(result) => {
+                self.result = Some(shown(&result.result));
+                self.exit = exit_code(result);
+            }
             EventData::Screenshot(screenshot) => {
                 for file in &screenshot.files {
                     self.fact("screenshot", file);
                 }
             }
-            EventData::Log(log) => self.fact(&log.level, &log.message),
+            EventData::Log(log) if log.level != "debug" => self.fact(&log.level, &log.message),
             EventData::StepFinished(step) => self.step(step),
             _ => {}
         }
@@ -110,9 +115,10 @@ impl PlayHtml {
         };
         let label = label(step.description.as_deref(), step.id.as_deref(), &step.tool);
         let is_bad = matches!(step.status, StepStatus::Failed | StepStatus::Unknown);
-        let tally = match step.attempts.len() {
-            0 | 1 => String::new(),
-            count => format!("{count} attempts"),
+        let tally = match (self.exit.take(), step.attempts.len()) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, 0 | 1) => String::new(),
+            (None, count) => format!("{count} attempts"),
         };
         let open = if is_bad { " open" } else { "" };
         let took = duration(Duration::from_secs_f64(step.duration_ms.max(0.0) / 1000.0));

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::{Style, duration};
+use cuecard_tool_call::model::BuiltinTool;
 use cuecard_tool_call::script::{Summary, Verdict};
-use cuecard_trace::{StepFinished, StepStatus};
+use cuecard_trace::{StepFinished, StepStatus, ToolResult};
 
 /// Column widths, known before the first step ends.
 #[derive(Debug, Clone, Copy)]
@@ -120,6 +121,13 @@ impl StepList {
 fn aligned(line: &mut String, text: &str, width: usize) {
     line.extend(std::iter::repeat_n(' ', width.saturating_sub(text.len())));
     line.push_str(text);
+}
+
+/// The exit code of a command, if it is not 0.
+pub fn exit_code(result: &ToolResult) -> Option<i64> {
+    let is_command = result.tool == BuiltinTool::Bash.name();
+    let code = result.result.get("exit_code").filter(|_| is_command)?;
+    code.as_i64().filter(|code| *code != 0)
 }
 
 /// What a step is called: its description, else its id, else the tool's own name without the server's.

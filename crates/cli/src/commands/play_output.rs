@@ -15,7 +15,7 @@ use cuecard_replay::{Played, is_built_in};
 use cuecard_report::junit::JunitReport;
 use cuecard_report::play_html::{PlayEnd, PlayHtml};
 use cuecard_report::play_json::{IncludeResults, PlayJson, Totals};
-use cuecard_report::play_terminal::{StepList, counts, label};
+use cuecard_report::play_terminal::{StepList, counts, exit_code, label};
 use cuecard_report::{Style, diagnostics, duration};
 use cuecard_runtime::tap::Listener;
 use cuecard_source::diagnostic::{Diagnostic, codes, did_you_mean};
@@ -342,10 +342,7 @@ impl Listener for Terminal {
                     let level = self.log_level.take();
                     self.log(None, level.as_deref().unwrap_or("info"), message);
                 }
-                self.exit = (result.tool == BuiltinTool::Bash.name())
-                    .then(|| result.result.get("exit_code")?.as_i64())
-                    .flatten()
-                    .filter(|code| *code != 0);
+                self.exit = exit_code(result);
                 if self.notes.is_some() {
                     for note in browser_notes(&result.result) {
                         self.note(format!("      {}", printable(&note)));

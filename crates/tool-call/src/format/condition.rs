@@ -479,6 +479,7 @@ mod tests {
         );
         assert!(error("{{a}} = 1").contains("unexpected text after the end of the condition"));
         assert!(error("{{a}} matches \"(\"").contains("not a valid regular expression"));
+        assert!(error("").contains("expected a value, found the end of the condition"));
         assert!(error(&"(".repeat(100)).contains("nested more than"));
     }
 
