@@ -347,8 +347,8 @@ fn table<'a>(
         return;
     }
     let line = format!(
-        "{heading:NAME$}{:>8}{:>9}{:>10}",
-        "mutants", "noticed", "survived"
+        "{heading:NAME$}{:>8}{:>10}{:>10}",
+        "mutants", "detected", "survived"
     );
     let _ = writeln!(text, "{}", style.faint(&line));
     for (name, tally) in rows {
@@ -359,7 +359,7 @@ fn table<'a>(
         };
         let _ = writeln!(
             text,
-            "{name:NAME$}{:>8}{:>9}{survived}",
+            "{name:NAME$}{:>8}{:>10}{survived}",
             tally.made, tally.noticed
         );
     }

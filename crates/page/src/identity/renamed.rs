@@ -5,7 +5,7 @@ use super::place::is_in;
 use super::verdict::{Remembered, is_kind};
 use crate::Fingerprint;
 use crate::containers::{Place, is_field};
-use crate::dom::{DomElement, NodeId};
+use crate::dom::{DomElement, DomKind, NodeId};
 use crate::selector::{Finder, Pattern, Selector, looks_generated};
 use crate::words::{Likeness, SoughtName, fold, fold_name, tokens};
 use cuecard_source::value::cut;
@@ -103,10 +103,79 @@ impl Finder<'_> {
                 && is_in(place, other)
                 && (!is_marked || self.state.element(other).is_some_and(has_ids))
         });
+        let in_first = self
+            .standing_there(remembered)
+            .into_iter()
+            .filter(|there| *there != id && self.is_in_first_of_two(*there, id, fingerprint));
         in_its_place
             .chain(in_frames)
             .map(|(other, _)| other)
             .chain(beside)
+            .chain(in_first)
+            .chain(self.loose_twins(fingerprint, place))
+            .collect()
+    }
+
+    /// What stands where the element stood: several, if there is a copy of a container that had no like.
+    fn standing_there(&self, remembered: Remembered<'_>) -> Vec<NodeId> {
+        let xpath = remembered.selectors.last();
+        xpath.map_or_else(Vec::new, |xpath| self.find(xpath))
+    }
+
+    /// Whether what stands where it stood is of its kind and in one of two containers with the name that one around it
+    /// had, and `id` in the other: one of them is a copy, and the name may have changed in the first.
+    fn is_in_first_of_two(&self, there: NodeId, id: NodeId, fingerprint: &Fingerprint) -> bool {
+        let named = |id| {
+            let around = self.state.ancestor_elements(id);
+            around.filter_map(|(at, element)| Some((at, self.entry(at, element)?)))
+        };
+        let was_around = |entry: &str| {
+            let entry = fold_name(entry);
+            entry.contains('"')
+                && fingerprint
+                    .path
+                    .iter()
+                    .any(|known| fold_name(known) == entry)
+        };
+        let is_of_kind = self
+            .state
+            .element(there)
+            .is_some_and(|element| element.is_visible && is_kind(element, fingerprint));
+        is_of_kind
+            && named(there).any(|(at, entry)| {
+                was_around(&entry)
+                    && named(id).all(|(other, _)| other != at)
+                    && named(id).any(|(_, other)| other == entry)
+            })
+    }
+
+    /// Twins outside of its item that are in no item, and right behind the text that its item was known by: what was
+    /// around it may be gone, and this item a copy.
+    fn loose_twins(&self, fingerprint: &Fingerprint, place: Option<&Place>) -> Vec<NodeId> {
+        let item = fingerprint.within.first().filter(|one| one.kind.is_item());
+        let twins = self.twins(fingerprint);
+        let Some(text) = item.and_then(|item| item.text.as_deref()) else {
+            return Vec::new();
+        };
+        if twins.len() <= fingerprint.of {
+            return Vec::new();
+        }
+        let text = fold_name(text);
+        let is_said_before = |idx: usize| {
+            let before = match idx {
+                0 => 0,
+                _ => twins[idx - 1].index(),
+            };
+            let mut nodes = self.state.nodes[before..twins[idx].index()].iter();
+            nodes.any(|node| match &node.kind {
+                DomKind::Text(run) => run.is_visible && fold_name(&run.text) == text,
+                _ => false,
+            })
+        };
+        (0..twins.len())
+            .filter(|&idx| !is_in(place, twins[idx]) && self.item_around(twins[idx]).is_none())
+            .filter(|&idx| is_said_before(idx))
+            .map(|idx| twins[idx])
             .collect()
     }
 
@@ -211,13 +280,10 @@ impl Finder<'_> {
     /// stands between the two: it was not pushed there.
     fn stands_apart(&self, id: NodeId, remembered: Remembered<'_>, place: Option<&Place>) -> bool {
         let fingerprint = remembered.fingerprint;
-        let there = remembered
-            .selectors
-            .last()
-            .and_then(|xpath| self.one(xpath));
-        let Some(there) = there.filter(|there| *there != id) else {
+        let there = self.standing_there(remembered);
+        if there.contains(&id) {
             return false;
-        };
+        }
         let likes: Vec<String> = fingerprint
             .likes
             .iter()
@@ -231,13 +297,15 @@ impl Finder<'_> {
             .collect();
         let mut left = likes.iter();
         let is_in_order = now.iter().all(|(_, name)| left.any(|like| like == name));
-        let between = there.min(id)..there.max(id);
-        is_in_order && now.iter().any(|(other, _)| between.contains(other))
+        let is_between = |other: &NodeId| {
+            let mut there = there.iter();
+            there.any(|&there| (there.min(id)..there.max(id)).contains(other))
+        };
+        is_in_order && now.iter().any(|(other, _)| is_between(other))
     }
 
     fn stands_where_it_was(&self, id: NodeId, remembered: Remembered<'_>) -> bool {
-        let xpath = remembered.selectors.last();
-        xpath.is_some_and(|xpath| self.one(xpath) == Some(id))
+        self.standing_there(remembered) == [id]
     }
 
     /// Whether the text that people read on an element is the name that was remembered.

@@ -365,3 +365,40 @@ fn an_element_is_certain_at_once_while_its_row_and_its_heading_say_what_they_sai
         assert_eq!(finder.is_as_it_was(id, remembered), is_certain, "{after}");
     }
 }
+
+#[test]
+fn a_copy_of_its_list_is_not_taken_while_its_name_changed_in_the_first() {
+    let list = |last: &str| {
+        let item = |name: &str| format!("\n  li \"{name}\"\n    a | {name}");
+        let items = ["Inbox", "Drafts", last].map(item).concat();
+        format!("ul \"Folders\"{items}")
+    };
+    let before = format!("{}\np | Empty", list("Trash"));
+    let after = format!("{}\nh2 \"Recent\"\n{}", list("Bin"), list("Trash"));
+    let old = page(&before);
+    let id = old
+        .elements()
+        .filter(|(_, element)| element.tag_name == "a")
+        .nth(2)
+        .expect("a link")
+        .0;
+    let memory = remember(&old, id);
+    assert_eq!(verdict(&old, &memory).word(), "same");
+    assert_eq!(verdict(&page(&after), &memory).word(), "ambiguous");
+}
+
+#[test]
+fn a_copy_of_its_item_is_not_taken_while_it_stands_in_none_any_more() {
+    let item = |name: &str| format!("\n  li\n    b | {name}\n    button \"Follow\"");
+    let list = |names: &[&str]| {
+        let items: String = names.iter().map(|name| item(name)).collect();
+        format!("ul{items}\n")
+    };
+    let before = list(&["Ada", "Bob"]);
+    let unwrapped = format!("div\n  b | Ada\n  button \"Follow\"\n{}", list(&["Bob"]));
+    let after = format!("{unwrapped}h2 \"Recent\"\n{}", list(&["Ada", "Bob"]));
+    assert_eq!(word(&before, "Follow", &after), "ambiguous");
+    assert_eq!(word(&before, "Follow", &before), "same");
+    let more = format!("{before}p | Ada\np | Thanks\n{}", list(&["Cy"]));
+    assert_eq!(word(&before, "Follow", &more), "same");
+}
